@@ -1,0 +1,79 @@
+// name: constrain_corpus_id
+// mode: schema
+// A corpus is found by its immutable internal id.
+CREATE CONSTRAINT corpus_id IF NOT EXISTS FOR (n:Corpus) REQUIRE n.id IS UNIQUE;
+
+// name: constrain_corpus_name
+// mode: schema
+// Two corpora never share a name.
+CREATE CONSTRAINT corpus_name IF NOT EXISTS FOR (n:Corpus) REQUIRE n.name IS UNIQUE;
+
+// name: constrain_document_id
+// mode: schema
+// A document is found by the hash of its corpus and key.
+CREATE CONSTRAINT document_id IF NOT EXISTS FOR (n:Document) REQUIRE n.id IS UNIQUE;
+
+// name: constrain_chunk_id
+// mode: schema
+// A chunk is found by the hash of its corpus, document key, text and occurrence.
+CREATE CONSTRAINT chunk_id IF NOT EXISTS FOR (n:Chunk) REQUIRE n.id IS UNIQUE;
+
+// name: constrain_entity_id
+// mode: schema
+// An entity is found by the hash of its corpus and name key.
+CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
+
+// name: index_document_corpus
+// mode: schema
+// Documents are listed by corpus.
+CREATE INDEX document_corpus IF NOT EXISTS FOR (n:Document) ON (n.corpus, n.key);
+
+// name: index_entity_corpus
+// mode: schema
+// Entities are listed by corpus.
+CREATE INDEX entity_corpus IF NOT EXISTS FOR (n:Entity) ON (n.corpus);
+
+// name: index_chunk_embedded
+// mode: schema
+// Vectors are found again by the hash of what was embedded.
+CREATE INDEX chunk_embedded IF NOT EXISTS FOR (n:Chunk) ON (n.embedded);
+
+// name: create_vector_index
+// mode: schema
+// params: dimension
+// names: embedding
+// One vector index for each model and dimension; corpus and generation are filtered inside it. Unquantised, so that scores are exact.
+CYPHER 25
+CREATE VECTOR INDEX <embedding> IF NOT EXISTS FOR (n:<embedding>) ON n.embedding WITH [n.corpus, n.since, n.until]
+OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
+
+// name: create_fulltext_index
+// mode: schema
+// params: analyzer
+// names: label
+// One full-text index for each corpus: the statistics of one corpus would leak into another's ranking.
+CREATE FULLTEXT INDEX <label> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text]
+OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
+
+// name: drop_index
+// mode: schema
+// names: index
+// Drop an index that a corpus no longer needs.
+DROP INDEX <index> IF EXISTS;
+
+// name: await_index
+// mode: read
+// params: index, seconds
+// Wait until an index is online.
+CALL db.awaitIndex($index, $seconds);
+
+// name: index_states
+// mode: read
+// params: index_names
+// State and configuration of the indexes that exist among the names given.
+SHOW INDEXES YIELD name, type, state, options WHERE name IN $index_names RETURN name, type, state, options;
+
+// name: fulltext_analyzers
+// mode: read
+// The analysers that the server offers.
+CALL db.index.fulltext.listAvailableAnalyzers() YIELD analyzer RETURN analyzer ORDER BY analyzer;

@@ -1,0 +1,88 @@
+// name: vector_candidates
+// mode: read
+// params: corpus, vector, limit
+// names: embedding
+// The chunks nearest to the question's vector; corpus and generation are filtered inside the index. Scores are (1 + cosine) / 2.
+CYPHER 25
+MATCH (corpus:Corpus {id: $corpus})
+CALL (corpus) {
+  MATCH (c:<embedding>)
+  SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
+    WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
+  RETURN 'vector' AS leg, c.id AS id, score
+}
+RETURN corpus.generation AS generation, leg, id, score;
+
+// name: fulltext_candidates
+// mode: read
+// params: corpus, index, text, limit
+// The chunks that match the question's words best, by Lucene's BM25 on the corpus's own index.
+MATCH (corpus:Corpus {id: $corpus})
+CALL (corpus) {
+  CALL db.index.fulltext.queryNodes($index, $text, {limit: 2 * $limit}) YIELD node AS c, score
+  WITH corpus, c, score
+  WHERE c.since <= corpus.generation AND c.until > corpus.generation
+  RETURN 'fulltext' AS leg, c.id AS id, score LIMIT $limit
+}
+RETURN corpus.generation AS generation, leg, id, score;
+
+// name: candidates
+// mode: read
+// params: corpus, vector, index, text, limit, entities
+// names: embedding
+// All that the walk starts from, in one round trip: vector and full-text hits, and the entities that the question names
+// (score: in how many chunks; chunk: the only one, if it is one).
+CYPHER 25
+MATCH (corpus:Corpus {id: $corpus})
+CALL (corpus) {
+  MATCH (c:<embedding>)
+  SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
+    WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
+  RETURN 'vector' AS leg, c.id AS id, score, null AS chunk
+  UNION ALL
+  WITH corpus WHERE $text <> ''
+  CALL db.index.fulltext.queryNodes($index, $text, {limit: 2 * $limit}) YIELD node AS c, score
+  WITH corpus, c, score
+  WHERE c.since <= corpus.generation AND c.until > corpus.generation
+  RETURN 'fulltext' AS leg, c.id AS id, score, null AS chunk LIMIT $limit
+  UNION ALL
+  UNWIND $entities AS entity
+  MATCH (e:Entity {id: entity})<-[r:MENTIONS]-(c)
+  WHERE r.since <= corpus.generation AND r.until > corpus.generation
+    AND c.since <= corpus.generation AND c.until > corpus.generation
+  RETURN 'name' AS leg, e.id AS id, toFloat(count(c)) AS score, min(c.id) AS chunk
+}
+RETURN corpus.generation AS generation, corpus.chunks AS chunks, leg, id, score, chunk;
+
+// name: hydrate
+// mode: read
+// params: ids, corpus, generation
+// What a hit shows, for chunks by id.
+UNWIND $ids AS id
+MATCH (c:Chunk {id: id})
+WHERE c.since <= $generation AND c.until > $generation
+MATCH (d:Document {corpus: $corpus, key: c.document})
+WHERE d.since <= $generation AND d.until > $generation
+RETURN c.id AS id, c.text AS text, c.document AS document, c.title AS title, c.heading AS heading, c.ordinal AS ordinal,
+       c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end,
+       d.path AS path, properties(d) AS properties;
+
+// name: chunk_documents
+// mode: read
+// params: label
+// The document of each chunk of a corpus, by its key.
+MATCH (c:$($label)) RETURN c.id AS id, c.document AS document;
+
+// name: chunk_texts
+// mode: read
+// params: label, generation
+// Every chunk that is visible, as text to be scored outside the server.
+MATCH (c:$($label))
+WHERE c.since <= $generation AND c.until > $generation
+RETURN c.id AS id, c.title AS title, c.heading AS heading, c.text AS text;
+
+// name: corpus_size
+// mode: read
+// params: corpus
+// The generation that is visible, and how many chunks it has.
+MATCH (corpus:Corpus {id: $corpus}) RETURN corpus.generation AS generation, corpus.chunks AS chunks;

@@ -1,0 +1,10 @@
+// name: server_version
+// mode: read
+// The server's version, as "2026.02.3".
+CALL dbms.components() YIELD name, versions
+RETURN versions[0] AS version ORDER BY name = 'Neo4j Kernel' DESC LIMIT 1;
+
+// name: gds_functions
+// mode: read
+// One row if Graph Data Science is installed and allowed.
+SHOW FUNCTIONS YIELD name WHERE name = 'gds.version' RETURN name;

@@ -1,0 +1,133 @@
+// name: project
+// mode: read
+// params: graph, corpus, label, generation, chunks, about, title, link, similar, next
+// Project a corpus for PageRank: chunks, the entities that more than one of them mentions, and weighted links between chunks.
+// An entity's links weigh its inverse document frequency, times `about` for what a chunk is about; a link to a document
+// is shared out among the document's chunks.
+CALL () {
+  MATCH (c:$($label))
+  WHERE c.since <= $generation AND c.until > $generation
+  RETURN c AS source, null AS target, 1.0 AS weight
+  UNION ALL
+  MATCH (e:Entity {corpus: $corpus})
+  CALL (e) {
+    MATCH (e)<-[r:MENTIONS]-(c)
+    WHERE r.since <= $generation AND r.until > $generation AND c.since <= $generation AND c.until > $generation
+    RETURN collect([c, CASE WHEN r.about THEN $about ELSE 1.0 END]) AS mentions
+  }
+  WITH e, mentions, size(mentions) AS frequency
+  WHERE frequency > 1
+  UNWIND mentions AS mention
+  RETURN mention[0] AS source, e AS target, mention[1] * log(1 + toFloat($chunks) / frequency) AS weight
+  UNION ALL
+  MATCH (c:$($label))-[r:REFERS_TO|LINKS_TO]->(d:Document)
+  WHERE r.since <= $generation AND r.until > $generation AND c.until > $generation
+  CALL (d) {
+    MATCH (d)<-[p:PART_OF]-(t)
+    WHERE p.since <= $generation AND p.until > $generation AND t.since <= $generation AND t.until > $generation
+    RETURN collect(t) AS parts
+  }
+  UNWIND parts AS target
+  RETURN c AS source, target, CASE type(r) WHEN 'REFERS_TO' THEN $title ELSE $link END / size(parts) AS weight
+  UNION ALL
+  MATCH (c:$($label))-[r:SIMILAR|NEXT]->(target:Chunk)
+  WHERE r.since <= $generation AND r.until > $generation AND c.until > $generation AND target.until > $generation
+  RETURN c AS source, target, CASE type(r) WHEN 'SIMILAR' THEN $similar * r.score ELSE $next END AS weight
+}
+WITH source, target, weight
+RETURN gds.graph.project($graph, source, target, {relationshipProperties: {weight: weight}}, {undirectedRelationshipTypes: ['*']}) AS projected;
+
+// name: projections
+// mode: read
+// Every projection of the GDS catalog, oldest first.
+CALL gds.graph.list() YIELD graphName, nodeCount, relationshipCount, sizeInBytes, creationTime
+RETURN graphName AS name, nodeCount AS nodes, relationshipCount AS relationships, sizeInBytes AS bytes ORDER BY creationTime;
+
+// name: drop_projection
+// mode: read
+// params: graph
+// Drop a projection; none of that name is no fault.
+CALL gds.graph.drop($graph, false) YIELD graphName RETURN graphName;
+
+// name: expand
+// mode: read
+// params: graph, generation, chunks, chunk_seeds, entity_seeds, walk_chunks, walk_entities, damping, iterations, tolerance, limit, hub
+// Both graph legs in one round trip: personalised PageRank from the walk's seeds over the projection, and the k-hop
+// expansion from the first seeds: what they are linked to by names, titles, links and meaning. Seeds are rows of {id, weight}.
+CALL () {
+  CALL () {
+    UNWIND $walk_chunks AS seed
+    MATCH (n:Chunk {id: seed.id}) RETURN n, seed.weight AS weight
+    UNION ALL
+    UNWIND $walk_entities AS seed
+    MATCH (n:Entity {id: seed.id}) RETURN n, seed.weight AS weight
+  }
+  WITH collect([n, weight]) AS sources
+  WHERE size(sources) > 0
+  CALL gds.pageRank.stream($graph, {
+    sourceNodes: sources, dampingFactor: $damping, maxIterations: $iterations, tolerance: $tolerance,
+    relationshipWeightProperty: 'weight', concurrency: 1
+  }) YIELD nodeId, score
+  WITH nodeId, score WHERE score > 0
+  ORDER BY score DESC LIMIT 4 * $limit
+  WITH gds.util.asNode(nodeId) AS c, score
+  WHERE c:Chunk
+  RETURN 'graph' AS leg, c.id AS id, score LIMIT $limit
+  UNION ALL
+  CALL () {
+    UNWIND $entity_seeds AS seed
+    MATCH (:Entity {id: seed.id})<-[r:MENTIONS]-(c)
+    WHERE r.since <= $generation AND r.until > $generation
+    RETURN c, seed.weight * CASE WHEN r.about THEN 2.0 ELSE 1.0 END AS gain LIMIT 2000
+    UNION ALL
+    UNWIND $chunk_seeds AS seed
+    MATCH (c:Chunk {id: seed.id}) RETURN c, seed.weight AS gain
+    UNION ALL
+    UNWIND $chunk_seeds AS seed
+    MATCH (:Chunk {id: seed.id})-[r1:MENTIONS]->(e)
+    WHERE r1.since <= $generation AND r1.until > $generation
+    WITH seed, e, COUNT { (e)<-[:MENTIONS]-() } AS frequency
+    WHERE frequency > 1 AND frequency <= $hub
+    MATCH (e)<-[r2:MENTIONS]-(c)
+    WHERE c.id <> seed.id AND r2.since <= $generation AND r2.until > $generation
+    RETURN c, seed.weight * log(1 + toFloat($chunks) / frequency) / (1 + log($chunks)) / frequency * CASE WHEN r2.about THEN 2.0 ELSE 1.0 END AS gain
+    UNION ALL
+    UNWIND $chunk_seeds AS seed
+    MATCH (:Chunk {id: seed.id})-[r1:REFERS_TO|LINKS_TO]->(d)<-[r2:PART_OF]-(c)
+    WHERE r1.since <= $generation AND r1.until > $generation AND r2.since <= $generation AND r2.until > $generation
+    RETURN c, seed.weight / COUNT { (d)<-[:PART_OF]-() } AS gain
+    UNION ALL
+    UNWIND $chunk_seeds AS seed
+    MATCH (:Chunk {id: seed.id})-[r1:PART_OF]->(d)<-[r2:REFERS_TO|LINKS_TO]-(c)
+    WHERE r1.since <= $generation AND r1.until > $generation AND r2.since <= $generation AND r2.until > $generation
+    WITH seed, c LIMIT 2000
+    RETURN c, 0.5 * seed.weight AS gain
+    UNION ALL
+    UNWIND $chunk_seeds AS seed
+    MATCH (:Chunk {id: seed.id})-[r:SIMILAR|NEXT]-(c)
+    WHERE r.since <= $generation AND r.until > $generation
+    RETURN c, 0.1 * seed.weight * coalesce(r.score, 0.5) AS gain
+  }
+  WITH c, sum(gain) AS score
+  WHERE c.since <= $generation AND c.until > $generation
+  RETURN 'hops' AS leg, c.id AS id, score ORDER BY score DESC LIMIT $limit
+}
+RETURN leg, id, score;
+
+// name: paths
+// mode: read
+// params: generation, seeds, hits
+// For each hit the shortest way to it from a seed, best seed first: names and relationship types along it.
+CYPHER 25
+UNWIND $hits AS hit
+MATCH (c:Chunk {id: hit})
+CALL (c) {
+  UNWIND $seeds AS seed
+  MATCH (s:Chunk|Entity {id: seed})
+  WHERE s <> c
+  MATCH p = SHORTEST 1 (s)-[r:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT WHERE r.since <= $generation AND r.until > $generation]-{1,4}(c)
+  RETURN p, length(p) AS steps LIMIT 8
+}
+WITH c, p ORDER BY length(p)
+WITH c, collect(p)[0] AS p
+RETURN c.id AS id, [n IN nodes(p) | {labels: labels(n), name: coalesce(n.name, n.title, n.key), id: n.id}] AS nodes, [r IN relationships(p) | type(r)] AS kinds;

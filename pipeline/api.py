@@ -1,0 +1,144 @@
+"""The Python interface: connect once, then ingest, search, evaluate."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pipeline import flows
+from pipeline.embedder import Embedder
+from pipeline.evaluate.report import Report
+from pipeline.graph.client import Client
+from pipeline.graph.connect import connect
+from pipeline.graph.corpora import check_fingerprint, get_corpus
+from pipeline.ingest.summary import IngestSummary
+from pipeline.ingest.update import Outcome
+from pipeline.progress import Progress
+from pipeline.retrieve.results import RetrieverResult
+from pipeline.retrieve.retriever import Leg, Retriever
+from pipeline.settings import Settings, load_settings
+
+
+class HopRank:
+    """A connection to the graph with an embedder; thread-safe, and a context manager that closes it.
+
+    Example::
+
+        from pipeline import HopRank
+
+        with HopRank.connect() as hoprank:
+            hoprank.ingest("docs/", corpus="docs")
+            for item in hoprank.search("Who founded the yard?", corpus="docs", top_k=5).items:
+                print(item.metadata["document"], item.content)
+    """
+
+    def __init__(self, client: Client, embedder: Embedder, settings: Settings) -> None:
+        self.client = client
+        self.embedder = embedder
+        self.settings = settings
+        self._retrievers: dict[str, Retriever] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @classmethod
+    def connect(
+        cls,
+        uri: str | None = None,
+        username: str | None = None,
+        password: str | None = None,
+        database: str | None = None,
+        *,
+        settings: Settings | None = None,
+        embedder: Embedder | None = None,
+    ) -> HopRank:
+        """Connect to ``uri``, else to NEO4J_URI, else to the embedded server, which is started if it isn't running.
+
+        Raises ServerUnreachable, LoginRefused, ServerTooPoor, ServerStartFailed, DownloadFailed, ConfigurationError.
+        """
+        given = {"uri": uri, "username": username, "password": password, "database": database}
+        overrides = {name: value for name, value in given.items() if value is not None}
+        settings = settings or load_settings({"neo4j": overrides} if overrides else None)
+        embed = settings.embed
+        embedder = embedder or Embedder(
+            embed.model, device=embed.device, precision=embed.precision, batch_size=embed.batch_size
+        )
+        return cls(connect(settings), embedder, settings)
+
+    def close(self) -> None:
+        """Close the connection; the embedded server stays up until it is idle."""
+        self.client.close()
+
+    def ingest(
+        self,
+        *paths: str | Path,
+        corpus: str = "default",
+        strict: bool = False,
+        progress: Progress | None = None,
+    ) -> IngestSummary:
+        """Bring a corpus to hold the documents in files, folders, globs and .jsonl; see :func:`pipeline.flows.ingest`."""
+        return flows.ingest(
+            self.client,
+            self.embedder,
+            self.settings,
+            [str(path) for path in paths],
+            corpus,
+            strict=strict,
+            progress=progress,
+        )
+
+    def remove(self, *keys: str, corpus: str = "default", progress: Progress | None = None) -> Outcome:
+        """Remove documents from a corpus, by key; see :func:`pipeline.flows.remove`."""
+        return flows.remove(self.client, self.settings, corpus, keys, progress=progress)
+
+    def search(
+        self,
+        query_text: str | None = None,
+        query_vector: Sequence[float] | None = None,
+        top_k: int = 10,
+        *,
+        corpus: str = "default",
+        leg: Leg | str = Leg.WHOLE,
+        explain: bool = False,
+    ) -> RetrieverResult:
+        """Return the ``top_k`` passages of a corpus that answer a question best; see :func:`pipeline.flows.search`."""
+        return flows.search(
+            self.client,
+            self.retriever(corpus),
+            query_text,
+            query_vector,
+            top_k,
+            leg=leg,
+            explain=explain,
+        )
+
+    def evaluate(
+        self,
+        folder: str | Path,
+        *,
+        corpus: str | None = None,
+        legs: Sequence[Leg] = tuple(Leg),
+        progress: Progress | None = None,
+    ) -> Report:
+        """Measure every leg on a queryset's folder; see :func:`pipeline.flows.evaluate`."""
+        return flows.evaluate(self, Path(folder), corpus_name=corpus, legs=legs, progress=progress)
+
+    def retriever(self, corpus: str = "default") -> Retriever:
+        """Return the retriever of a corpus; raises CorpusError, or FingerprintError if another model made it."""
+        found = get_corpus(self.client, corpus)
+        with self._lock:
+            if found.id not in self._retrievers:
+                check_fingerprint(found, self.embedder.fingerprint)
+                self._retrievers[found.id] = Retriever(
+                    self.client, found, self.embedder.embed_query, self.settings.retrieve, self.settings.walk
+                )
+            return self._retrievers[found.id]

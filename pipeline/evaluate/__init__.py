@@ -1,0 +1,1 @@
+"""Querysets in, measures of every leg out."""

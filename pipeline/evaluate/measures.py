@@ -1,0 +1,133 @@
+"""Measure rankings of documents against judgements.
+
+The definitions are those of trec_eval and ir_measures. ``perfect@k``, the share of queries whose every relevant
+document is in the top k, is what a question that takes several documents needs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.querysets import Query
+
+Measures: TypeAlias = Mapping[str, float]
+"""A value from 0 to 1 for every name in ``MEASURES``, in that order."""
+
+_RECALL_CUTOFFS = (2, 5, 10, 20)
+_NDCG_CUTOFF = 10
+_PERFECT_CUTOFFS = (5, 8, 10)
+
+MEASURES: tuple[str, ...] = (
+    *(f"recall@{k}" for k in _RECALL_CUTOFFS),
+    "mrr",
+    f"ndcg@{_NDCG_CUTOFF}",
+    *(f"perfect@{k}" for k in _PERFECT_CUTOFFS),
+)
+"""The names of the measures, in the order in which they are reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """What a leg answered to a query: document keys, best first, and how many milliseconds it took.
+
+    A ranking that is shorter than 20 documents caps recall@20. ``latency_ms`` is None when the leg gave no answer.
+    """
+
+    query_id: str
+    leg: str
+    ranking: tuple[str, ...]
+    latency_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMeasures:
+    """A leg's answer to one query, and its measures."""
+
+    result: QueryResult
+    measures: Measures
+
+
+def document_ranking(hits: Iterable[tuple[str, float]]) -> list[str]:
+    """Rank documents by their best chunk: the document keys of ``(document key, score)``, each where it comes first.
+
+    ``hits`` are chunks, best first. Their order is the ranker's and stands, also where scores tie.
+    """
+    return distinct(key for key, _ in hits)
+
+
+def distinct(ranking: Iterable[str]) -> list[str]:
+    """Return ``ranking`` without repeats; those below move up."""
+    return list(dict.fromkeys(ranking))
+
+
+def measure_query(query: Query, ranking: Iterable[str]) -> dict[str, float]:
+    """Return every one of ``MEASURES`` for one query; an empty ranking has 0 throughout.
+
+    ``ranking`` holds document keys, best first; a repeat doesn't count. ``mrr`` is the reciprocal rank over the whole
+    ranking, so legs compare only when they were asked for equally many documents. ``ndcg@10`` has linear gain:
+    relevance / log2(rank + 1), over the same sum for the best order there is.
+    """
+    ranked = distinct(ranking)
+    return {
+        **{f"recall@{k}": _recall(query.relevant, ranked[:k]) for k in _RECALL_CUTOFFS},
+        "mrr": _reciprocal_rank(query.relevant, ranked),
+        f"ndcg@{_NDCG_CUTOFF}": _ndcg(query.relevant, ranked, _NDCG_CUTOFF),
+        **{f"perfect@{k}": float(query.relevant.keys() <= set(ranked[:k])) for k in _PERFECT_CUTOFFS},
+    }
+
+
+def measure_results(queries: Sequence[Query], results: Iterable[QueryResult]) -> Iterator[QueryMeasures]:
+    """Yield one record for every leg and query: legs as they first occur in ``results``, queries as in ``queries``.
+
+    A query that a leg has no result for counts as an empty ranking without a latency.
+    Raises ``QuerySetError`` when a result is for another query, or is the leg's second for its query.
+    """
+    for leg, answers in _answers(queries, results).items():
+        for query in queries:
+            result = answers.get(query.id) or QueryResult(query.id, leg, (), None)
+            yield QueryMeasures(result, measure_query(query, result.ranking))
+
+
+def mean_measures(measured: Iterable[Measures]) -> dict[str, float]:
+    """Return the mean of each measure over queries, each query weighing the same; 0 when there are none."""
+    rows = list(measured)
+    return {name: math.fsum(row[name] for row in rows) / max(len(rows), 1) for name in MEASURES}
+
+
+def _answers(queries: Sequence[Query], results: Iterable[QueryResult]) -> dict[str, dict[str, QueryResult]]:
+    """Return leg -> query id -> result."""
+    known = {query.id for query in queries}
+    answers: dict[str, dict[str, QueryResult]] = {}
+    for result in results:
+        if result.query_id not in known:
+            raise QuerySetError(
+                f"leg {result.leg!r} answered the query {result.query_id!r}, which the queryset doesn't have",
+                "Measure results with the queryset that they were made with.",
+            )
+        of_leg = answers.setdefault(result.leg, {})
+        if of_leg.setdefault(result.query_id, result) is not result:
+            raise QuerySetError(
+                f"leg {result.leg!r} answered the query {result.query_id!r} twice", "Give one result a leg and query."
+            )
+    return answers
+
+
+def _recall(relevant: Mapping[str, float], top: Sequence[str]) -> float:
+    return len(relevant.keys() & set(top)) / len(relevant)
+
+
+def _reciprocal_rank(relevant: Mapping[str, float], ranked: Sequence[str]) -> float:
+    return next((1 / rank for rank, key in enumerate(ranked, start=1) if key in relevant), 0.0)
+
+
+def _ndcg(relevant: Mapping[str, float], ranked: Sequence[str], k: int) -> float:
+    ideal = sorted(relevant.values(), reverse=True)
+    return _dcg([relevant.get(key, 0.0) for key in ranked[:k]]) / _dcg(ideal[:k])
+
+
+def _dcg(gains: Sequence[float]) -> float:
+    return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))

@@ -1,0 +1,183 @@
+"""Gather what an evaluation measured, and hand it on as JSON."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from pipeline.errors import ConfigurationError, QuerySetError
+from pipeline.evaluate.measures import Measures, QueryMeasures, QueryResult, distinct, mean_measures, measure_results
+from pipeline.evaluate.querysets import QuerySet
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""What JSON can hold."""
+
+WHOLE = "hoprank"
+"""The name under which the fused default is reported; every other name is a leg."""
+
+_LEG_ORDER = ("vector", "fulltext", "bm25", "hybrid", "hops", "graph")
+_DETAIL_DEPTH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How an evaluation was run: what the figures can't be read without.
+
+    ``documents`` counts the documents in ``corpus``, ``ingest_seconds`` is the wall time of ingesting them, and
+    ``settings`` are those that the run was made with, as JSON.
+    """
+
+    corpus: str
+    documents: int
+    ingest_seconds: float
+    version: str
+    settings: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LegReport:
+    """A leg's mean measures over all queries, and percentiles of its latency in milliseconds.
+
+    The percentiles are interpolated linearly, over the queries that were answered; None when none was.
+    ``detail`` are the rows that both come from, one a query, in the order of the queryset.
+    """
+
+    leg: str
+    measures: Measures
+    p50_ms: float | None
+    p95_ms: float | None
+    detail: tuple[QueryMeasures, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """An evaluation's outcome: the legs in reporting order, the fused whole last.
+
+    ``queries`` counts those measured, ``queries_left_out`` those without a relevant document.
+    """
+
+    queryset: str
+    run: Run
+    queries: int
+    queries_left_out: int
+    legs: tuple[LegReport, ...]
+
+    def to_json(self, *, per_query: bool = False) -> dict[str, Json]:
+        """Return the report as JSON can hold it: measures as fractions of 1, latencies in milliseconds.
+
+        ``per_query`` adds a list of every leg's answer to every query, with the first 20 documents of its ranking.
+        """
+        report: dict[str, Json] = {
+            "metrics": {leg.leg: leg.measures for leg in self.legs},
+            "latency_ms": {leg.leg: {"p50": leg.p50_ms, "p95": leg.p95_ms} for leg in self.legs},
+            "queries": self.queries,
+            "documents": self.run.documents,
+            "ingest_seconds": self.run.ingest_seconds,
+            "queries_left_out": self.queries_left_out,
+            "queryset": self.queryset,
+            "corpus": self.run.corpus,
+            "hoprank_version": self.run.version,
+            "settings": self.run.settings,
+        }
+        if per_query:
+            report["per_query"] = [_detail(row) for leg in self.legs for row in leg.detail]
+        return report
+
+
+def build_report(queryset: QuerySet, results: Iterable[QueryResult], run: Run) -> Report:
+    """Measure ``results``, in any order, against ``queryset``; a query that a leg didn't answer counts as 0.
+
+    Legs come in their fixed order, then those that it doesn't know as they occur, then ``WHOLE``.
+    Raises ``QuerySetError`` when there is nothing to measure, or results don't fit the queryset.
+    """
+    rows = measure_results(queryset.queries, results)
+    legs = [_leg_report(leg, tuple(detail)) for leg, detail in groupby(rows, key=lambda row: row.result.leg)]
+    if not legs:
+        raise QuerySetError(
+            f"queryset {queryset.name!r}: there is no result to report on", "Evaluate at least one leg and one query."
+        )
+    return Report(
+        queryset=queryset.name,
+        run=run,
+        queries=len(queryset.queries),
+        queries_left_out=len(queryset.unjudged),
+        legs=tuple(sorted(legs, key=lambda report: _position(report.leg))),
+    )
+
+
+def check_json_path(path: Path) -> None:
+    """Raise ``ConfigurationError`` when no report can be written to ``path``; worth asking before a long run."""
+    try:
+        parent, parent_exists, is_folder = path.resolve().parent, path.resolve().parent.is_dir(), path.is_dir()
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
+        raise ConfigurationError(f"{path} can't be written: {error}", "Name a file by another path.") from error
+    if not parent_exists:
+        raise ConfigurationError(f"{path} can't be written: there is no folder {parent}", f"Make {parent} first.")
+    if is_folder:
+        raise ConfigurationError(f"{path} can't be written: it is a folder", "Name a file.")
+
+
+def write_json(report: Report, path: Path, *, per_query: bool = False) -> None:
+    """Write ``report.to_json`` to ``path`` as UTF-8, whole or not at all; a file that is there is replaced.
+
+    Raises ``ConfigurationError`` when the folder is missing or the file can't be written.
+    """
+    check_json_path(path)
+    text = json.dumps(report.to_json(per_query=per_query), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        _write(path.resolve(), text)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} can't be written: {error.strerror}", "Name a file in a folder that you may write to."
+        ) from error
+
+
+def _write(path: Path, text: str) -> None:
+    if path.exists() and not path.is_file():
+        # Putting a file in the place of a device or a pipe would take it away from everybody else.
+        path.write_text(text, encoding="utf-8")
+        return
+    unfinished = path.with_name(f".hoprank-{secrets.token_hex(8)}.tmp")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _leg_report(leg: str, detail: tuple[QueryMeasures, ...]) -> LegReport:
+    latencies = [row.result.latency_ms for row in detail if row.result.latency_ms is not None]
+    return LegReport(
+        leg=leg,
+        measures=mean_measures(row.measures for row in detail),
+        p50_ms=_percentile(latencies, 50),
+        p95_ms=_percentile(latencies, 95),
+        detail=detail,
+    )
+
+
+def _percentile(values: Sequence[float], percent: float) -> float | None:
+    return float(np.percentile(values, percent, method="linear")) if values else None
+
+
+def _position(leg: str) -> int:
+    if leg == WHOLE:
+        return len(_LEG_ORDER) + 1
+    return _LEG_ORDER.index(leg) if leg in _LEG_ORDER else len(_LEG_ORDER)
+
+
+def _detail(row: QueryMeasures) -> dict[str, Json]:
+    return {
+        "query": row.result.query_id,
+        "leg": row.result.leg,
+        "ranking": distinct(row.result.ranking)[:_DETAIL_DEPTH],
+        "measures": row.measures,
+        "latency_ms": row.result.latency_ms,
+    }

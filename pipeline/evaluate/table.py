@@ -1,0 +1,66 @@
+"""Show an evaluation to people: one table, legs as rows, that fits 100 columns, and mostly 80."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.evaluate.measures import MEASURES
+from pipeline.evaluate.report import WHOLE, LegReport, Report
+
+_HEADINGS = {"recall": "R", "mrr": "MRR", "ndcg": "nDCG\n", "perfect": "perfect\n"}
+
+
+def report_table(report: Report) -> Table:
+    """Return ``report`` as a table: measures in percent, latencies in milliseconds, the fused whole below a rule.
+
+    The rule and the row's place, unlike its bold type, also survive a pipe.
+    """
+    # Names of corpora may hold what rich takes for markup, so text goes in as Text.
+    table = Table(
+        title=Text(report.queryset),
+        caption=Text(_caption(report)),
+        caption_justify="left",
+        box=box.HORIZONTALS,
+        show_edge=False,
+        pad_edge=False,
+        padding=0,
+    )
+    table.add_column("leg", no_wrap=True)
+    for name in MEASURES:
+        table.add_column(_heading(name), justify="right", vertical="bottom", no_wrap=True, min_width=5)
+    for percentile in ("p50", "p95"):
+        table.add_column(f"{percentile}\nms", justify="right", no_wrap=True, min_width=5)
+    for leg in report.legs:
+        if leg.leg == WHOLE:
+            table.add_section()
+        table.add_row(*_cells(leg), style="bold" if leg.leg == WHOLE else "")
+    return table
+
+
+def _heading(measure: str) -> str:
+    name, at, cutoff = measure.partition("@")
+    return _HEADINGS[name] + at + cutoff
+
+
+def _cells(leg: LegReport) -> list[Text]:
+    percents = [f"{100 * leg.measures[name]:.1f}" for name in MEASURES]
+    return [Text(cell) for cell in (leg.leg, *percents, _milliseconds(leg.p50_ms), _milliseconds(leg.p95_ms))]
+
+
+def _milliseconds(latency: float | None) -> str:
+    if latency is None:
+        return "-"
+    return f"{latency:.1f}" if latency < 99.95 else f"{latency:.0f}"
+
+
+def _caption(report: Report) -> str:
+    left_out = report.queries_left_out
+    without = f" ({left_out:,} more have no relevant document)" if left_out else ""
+    return (
+        f"In percent of {report.queries:,} queries{without}.\n"
+        "R: recall; perfect: every relevant document is in the top k.\n"
+        f"{report.run.documents:,} documents in corpus {report.run.corpus}, ingested in"
+        f" {report.run.ingest_seconds:.1f} s."
+    )

@@ -1,0 +1,210 @@
+"""The driver: connect, run a named query, write rows in batches, and say clearly what went wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from types import TracebackType
+from typing import Any, Self
+
+import neo4j
+from neo4j import exceptions as driver_errors
+
+from pipeline.errors import LoginRefused, ServerError, ServerLost, ServerTooPoor, ServerUnreachable
+from pipeline.graph.embedded import Address
+from pipeline.graph.queries import load_queries
+
+OLDEST_VERSION = (2026, 2)
+"""Neo4j 2026.02: the first with filters inside the vector index that HopRank's queries use."""
+
+_AGAIN = "Run the same command again: what was written is kept, and the rest is completed."
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the server's own counters say that a write changed; all zero when nothing did."""
+
+    nodes_created: int = 0
+    nodes_deleted: int = 0
+    relationships_created: int = 0
+    relationships_deleted: int = 0
+    properties_set: int = 0
+    labels_added: int = 0
+    labels_removed: int = 0
+
+    def __add__(self, other: Written) -> Written:
+        return Written(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, name) for name in self.__slots__)
+
+    @classmethod
+    def of(cls, counters: neo4j.SummaryCounters) -> Written:
+        """Take the counters of one result."""
+        return cls(*(getattr(counters, name) for name in cls.__slots__))
+
+
+class Client:
+    """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
+
+    ``written`` adds up the counters of everything that this client has written.
+    """
+
+    def __init__(self, address: Address, *, connection_timeout: float = 10.0, retry_time: float = 30.0) -> None:
+        self.address = address
+        self.written = Written()
+        self._queries = load_queries()
+        self._driver = neo4j.GraphDatabase.driver(
+            address.uri,
+            auth=(address.username, address.password),
+            connection_timeout=connection_timeout,
+            connection_acquisition_timeout=connection_timeout + retry_time,
+            max_transaction_retry_time=retry_time,
+            notifications_min_severity="OFF",
+            user_agent="hoprank",
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the driver's connections."""
+        self._driver.close()
+
+    def verify(self) -> None:
+        """Check that the server answers, lets us in, is new enough and has GDS.
+
+        Raises ServerUnreachable, LoginRefused or ServerTooPoor, naming the address or what is missing.
+        """
+        with self._connecting():
+            self._driver.verify_connectivity()
+            version = self.read("server_version")[0]["version"]
+            gds = bool(self.read("gds_functions"))
+        check_features(version, gds, self.address.uri)
+
+    def read(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
+        """Run the read query ``name``; ``names`` fills its identifiers. Rows come in the server's order."""
+        query = self._queries[name]
+        with self._using():
+            return self._driver.execute_query(
+                query.text_with(names or {}),
+                params,
+                routing_=neo4j.RoutingControl.READ,
+                database_=self.address.database,
+            ).records
+
+    def write(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
+        """Run the write query ``name`` in one transaction, retried on transient faults."""
+        query = self._queries[name]
+        with self._using():
+            result = self._driver.execute_query(query.text_with(names or {}), params, database_=self.address.database)
+        self.written += Written.of(result.summary.counters)
+        return result.records
+
+    def write_rows(
+        self,
+        name: str,
+        rows: Iterable[Mapping[str, Any]],
+        *,
+        batch: int = 1000,
+        names: Mapping[str, str] | None = None,
+        done: Callable[[int], None] | None = None,
+        **params: Any,
+    ) -> int:
+        """Run the write query ``name`` once per ``batch`` of ``rows`` (its ``$rows``); return how many rows there were.
+
+        Each batch is one transaction. ``done`` hears of each batch's size.
+        """
+        total = 0
+        for part in _batches(rows, batch):
+            self.write(name, names, rows=part, **params)
+            total += len(part)
+            if done:
+                done(len(part))
+        return total
+
+    def schema(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> None:
+        """Run the schema query ``name``, outside any retry: index and constraint commands are idempotent."""
+        query = self._queries[name]
+        with self._using(), self._driver.session(database=self.address.database) as session:
+            session.run(query.text_with(names or {}), params).consume()
+
+    def stream(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> Iterator[neo4j.Record]:
+        """Run the read query ``name`` and yield its rows as they arrive, so that memory stays flat."""
+        query = self._queries[name]
+        with (
+            self._using(),
+            self._driver.session(
+                database=self.address.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=2000
+            ) as session,
+        ):
+            yield from session.run(query.text_with(names or {}), params)
+
+    def explain(self, name: str, names: Mapping[str, str], params: Mapping[str, Any]) -> None:
+        """Have the server plan the query ``name`` without running it; raises the driver's error if it can't."""
+        with self._driver.session(database=self.address.database) as session:
+            session.run(f"EXPLAIN {self._queries[name].text_with(names)}", dict(params)).consume()
+
+    @contextmanager
+    def _connecting(self) -> Iterator[None]:
+        uri = self.address.uri
+        try:
+            yield
+        except driver_errors.AuthError as error:
+            raise LoginRefused(
+                f"{uri} refused the user {self.address.username!r} with the password given.",
+                "Check NEO4J_USERNAME and NEO4J_PASSWORD.",
+            ) from error
+        except (driver_errors.ServiceUnavailable, driver_errors.ConfigurationError, ServerLost, OSError) as error:
+            raise ServerUnreachable(
+                f"No Neo4j answers at {uri} ({_first_line(error)}).",
+                "Check NEO4J_URI, or unset it to use the embedded server.",
+            ) from error
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        uri = self.address.uri
+        try:
+            yield
+        except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired) as error:
+            raise ServerLost(f"Neo4j at {uri} went away ({_first_line(error)}).", _AGAIN) from error
+        except driver_errors.TransientError as error:
+            raise ServerLost(f"Neo4j at {uri} kept failing ({_first_line(error)}).", _AGAIN) from error
+        except driver_errors.ClientError as error:
+            if error.code == "Neo.ClientError.Database.DatabaseNotFound":
+                raise ServerError(
+                    f"{uri} has no database {self.address.database!r}.", "Check NEO4J_DATABASE; Community has only neo4j."
+                ) from error
+            raise
+
+
+def check_features(version: str, gds: bool, uri: str) -> None:
+    """Raise ServerTooPoor, naming what is missing, unless the server is Neo4j 2026.02 or newer with GDS."""
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    if numbers < OLDEST_VERSION:
+        raise ServerTooPoor(
+            f"{uri} runs Neo4j {version}, which lacks filters inside vector indexes.",
+            "HopRank needs Neo4j 2026.02 or newer: upgrade it, or unset NEO4J_URI to use the embedded server.",
+        )
+    if not gds:
+        raise ServerTooPoor(
+            f"{uri} has no Graph Data Science (the function gds.version is missing).",
+            "Install the GDS plugin (docker: NEO4J_PLUGINS='[\"graph-data-science\"]') "
+            "and allow it (dbms.security.procedures.unrestricted=gds.*).",
+        )
+
+
+def _batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[Sequence[Mapping[str, Any]]]:
+    remaining = iter(rows)
+    while part := list(islice(remaining, size)):
+        yield part
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__

@@ -1,0 +1,169 @@
+"""Corpora: named, found, held for writing by one at a time, dropped."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import socket
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import psutil
+
+from pipeline.errors import Busy, CorpusError, FingerprintError, InputError
+from pipeline.graph.client import Client
+from pipeline.graph.schema import corpus_label, drop_indexes, embedding_name
+
+SCHEMA_VERSION = 1
+_LONGEST_NAME = 200
+_DELETE_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A corpus as the graph has it. ``id`` never changes; ``generation`` is the one that is visible.
+
+    ``staging`` is the generation that is being written, or that a run which died left unfinished; else None.
+    """
+
+    id: str
+    name: str
+    generation: int
+    staging: int | None
+    fingerprint: str
+    dimension: int
+    chunker: str
+    analyzer: str
+    documents: int
+    chunks: int
+    entities: int
+
+    @property
+    def label(self) -> str:
+        """Label of its chunks and name of its full-text index."""
+        return corpus_label(self.id)
+
+    @property
+    def embedding(self) -> str:
+        """Label of the chunks of its model and name of their vector index."""
+        return embedding_name(self.fingerprint)
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any]) -> Corpus:
+        """Take a corpus from its node's properties."""
+        return cls(**{name: properties.get(name) for name in cls.__slots__})
+
+
+def list_corpora(client: Client) -> list[Corpus]:
+    """Return every corpus, by name."""
+    return [Corpus.of(row["corpus"]) for row in client.read("corpora")]
+
+
+def find_corpus(client: Client, name: str) -> Corpus | None:
+    """Return the corpus of that name, or None."""
+    rows = client.read("corpus_named", name=name)
+    return Corpus.of(rows[0]["corpus"]) if rows else None
+
+
+def get_corpus(client: Client, name: str) -> Corpus:
+    """Return the corpus of that name; raises CorpusError, naming the nearest, if there is none."""
+    corpus = find_corpus(client, name)
+    if corpus is None:
+        names = [known.name for known in list_corpora(client)]
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        fix = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}." if names else "Make one: hoprank ingest."
+        raise CorpusError(f"There is no corpus {name!r}.", fix)
+    return corpus
+
+
+def create_corpus(client: Client, name: str, *, fingerprint: str, dimension: int, chunker: str, analyzer: str) -> Corpus:
+    """Make a corpus, or return the one that somebody made meanwhile under the same name."""
+    if not name.strip() or len(name) > _LONGEST_NAME:
+        raise InputError(f"A corpus can't be named {name[:50]!r}.", f"Use 1 to {_LONGEST_NAME} characters.")
+    properties = {
+        "fingerprint": fingerprint,
+        "dimension": dimension,
+        "chunker": chunker,
+        "analyzer": analyzer,
+        "schema_version": SCHEMA_VERSION,
+        "documents": 0,
+        "chunks": 0,
+        "entities": 0,
+    }
+    rows = client.write("create_corpus", id=uuid.uuid4().hex[:12], name=name, properties=properties)
+    return Corpus.of(rows[0]["corpus"])
+
+
+def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str | None = None) -> None:
+    """Raise FingerprintError unless the corpus was made with this embedder, and this chunker where one is given."""
+    if corpus.fingerprint != fingerprint:
+        raise FingerprintError(
+            f"The corpus {corpus.name!r} was embedded with {corpus.fingerprint}, not with {fingerprint}.",
+            "Set embed.model to the one it was made with, or ingest into a new corpus.",
+        )
+    if chunker is not None and corpus.chunker != chunker:
+        raise FingerprintError(
+            f"The corpus {corpus.name!r} was chunked by {corpus.chunker}, not by {chunker}.",
+            "Set chunk.max_tokens and chunk.overlap as they were, or ingest into a new corpus.",
+        )
+
+
+def drop_corpus(client: Client, corpus: Corpus) -> None:
+    """Delete a corpus: its nodes in batches, its indexes, its own node last, so that a drop cut short can be repeated."""
+    drop_indexes(client, [corpus.label])
+    while client.write("delete_corpus_part", corpus=corpus.id, label=corpus.label, limit=_DELETE_AT_ONCE)[0]["deleted"]:
+        pass
+    client.write("delete_corpus", corpus=corpus.id)
+    if all(other.embedding != corpus.embedding for other in list_corpora(client)):
+        drop_indexes(client, [corpus.embedding])
+
+
+@contextmanager
+def held(client: Client, corpus: Corpus) -> Iterator[tuple[Corpus, str]]:
+    """Hold the right to write to a corpus; yield the corpus as it then is, and the holder's mark.
+
+    Raises Busy, naming the process and since when, if somebody alive holds it. A process of this machine that
+    is no more is passed over.
+    """
+    writer = _mark()
+    row = client.write(
+        "hold_corpus", corpus=corpus.id, writer=writer, since=datetime.now(UTC).isoformat(timespec="seconds"), dead=[]
+    )[0]
+    if not row["held"] and _is_dead(row["holder"]):
+        row = client.write(
+            "hold_corpus",
+            corpus=corpus.id,
+            writer=writer,
+            since=datetime.now(UTC).isoformat(timespec="seconds"),
+            dead=[row["holder"]],
+        )[0]
+    if not row["held"]:
+        host, pid, _ = row["holder"].split("/", 2)
+        raise Busy(
+            f"Process {pid} on {host} has been writing to the corpus {corpus.name!r} since {row['since']}.",
+            "Wait until it is done and run this again.",
+        )
+    try:
+        yield Corpus.of(row["corpus"]), writer
+    finally:
+        client.write("release_corpus", corpus=corpus.id, writer=writer)
+
+
+def _mark() -> str:
+    """Name this process so that it can be told from a later one of the same number."""
+    started = psutil.Process().create_time()
+    return f"{socket.gethostname()}/{os.getpid()}/{started:.2f}/{uuid.uuid4().hex[:8]}"
+
+
+def _is_dead(mark: str) -> bool:
+    host, pid, started, _ = mark.split("/", 3)
+    if host != socket.gethostname():
+        return False
+    try:
+        return abs(psutil.Process(int(pid)).create_time() - float(started)) > 1
+    except psutil.NoSuchProcess:
+        return True

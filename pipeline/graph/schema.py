@@ -1,0 +1,88 @@
+"""Constraints and indexes: made when missing, checked before use, dropped with the corpus that needed them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from neo4j.exceptions import ClientError
+
+from pipeline.errors import ConfigurationError, ServerTooPoor
+from pipeline.graph.client import Client
+from pipeline.ids import digest
+
+LIVE = 2**53
+"""The ``until`` of what is not retired."""
+
+CONSTRAINTS = (
+    "constrain_corpus_id",
+    "constrain_corpus_name",
+    "constrain_document_id",
+    "constrain_chunk_id",
+    "constrain_entity_id",
+    "index_document_corpus",
+    "index_entity_corpus",
+    "index_chunk_embedded",
+)
+
+_SECONDS_ONLINE = 600
+
+
+def embedding_name(fingerprint: str) -> str:
+    """Name of the label and of the vector index for one model and dimension, by the embedder's fingerprint."""
+    return f"Embedding_{digest(fingerprint)[:12]}"
+
+
+def corpus_label(corpus_id: str) -> str:
+    """Name of the label of a corpus's chunks, and of its full-text index."""
+    return f"Corpus_{corpus_id}"
+
+
+def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: int, analyzer: str) -> None:
+    """Make the constraints and the two indexes of a corpus where they are missing, and wait until they are online.
+
+    Raises ConfigurationError if the server doesn't have the analyser, ServerTooPoor if it has no vector indexes.
+    """
+    label, embedding = corpus_label(corpus_id), embedding_name(fingerprint)
+    wanted = {name.removeprefix("constrain_").removeprefix("index_") for name in CONSTRAINTS}
+    present = _online(client, [*wanted, label, embedding])
+    if missing := wanted - present:
+        for query in CONSTRAINTS:
+            if query.removeprefix("constrain_").removeprefix("index_") in missing:
+                client.schema(query)
+    if embedding not in present:
+        _create_vector_index(client, embedding, dimension)
+    if label not in present:
+        check_analyzer(client, analyzer)
+        client.schema("create_fulltext_index", {"label": label}, analyzer=analyzer)
+    for index in {*wanted, label, embedding} - present:
+        client.read("await_index", index=index, seconds=_SECONDS_ONLINE)
+
+
+def check_analyzer(client: Client, analyzer: str) -> None:
+    """Raise ConfigurationError, listing the server's analysers, unless ``analyzer`` is one of them."""
+    offered = [row["analyzer"] for row in client.read("fulltext_analyzers")]
+    if analyzer not in offered:
+        raise ConfigurationError(
+            f"The server has no full-text analyser {analyzer!r}.", f"Set fulltext.analyzer to one of {', '.join(offered)}."
+        )
+
+
+def drop_indexes(client: Client, names: Iterable[str]) -> None:
+    """Drop indexes by name; those that don't exist are passed over."""
+    for name in names:
+        client.schema("drop_index", {"index": name})
+
+
+def _online(client: Client, names: list[str]) -> set[str]:
+    rows = client.read("index_states", index_names=names)
+    return {row["name"] for row in rows if row["state"] == "ONLINE"}
+
+
+def _create_vector_index(client: Client, embedding: str, dimension: int) -> None:
+    try:
+        client.schema("create_vector_index", {"embedding": embedding}, dimension=dimension)
+    except ClientError as error:
+        raise ServerTooPoor(
+            f"{client.address.uri} can't make a vector index of {dimension} dimensions: {error.message}",
+            "HopRank needs Neo4j 2026.02 or newer with vector indexes.",
+        ) from error

@@ -1,0 +1,14 @@
+"""Derived ids: the same parts always give the same id, so that writing twice writes once."""
+
+from __future__ import annotations
+
+import hashlib
+
+_SEPARATOR = "\x1f"
+_LENGTH = 32
+
+
+def digest(*parts: str) -> str:
+    """Return 32 hexadecimal digits of the SHA-256 of ``parts``, which a unit separator keeps apart."""
+    joined = _SEPARATOR.join(part.replace(_SEPARATOR, _SEPARATOR * 2) for part in parts)
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]

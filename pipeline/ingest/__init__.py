@@ -1,0 +1,1 @@
+"""Documents in, graph out: sources -> chunk -> embed -> extract -> link -> load."""

@@ -1,0 +1,179 @@
+"""Documents to chunks that follow their structure and are measured in the embedder's own tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+
+from pipeline.errors import ConfigurationError
+from pipeline.ingest.outline import Section, outline
+from pipeline.ingest.pack import Packer
+from pipeline.ingest.paragraphs import trimmed
+from pipeline.ingest.sections import SectionCutter
+from pipeline.ingest.tokens import TokenMap, TokenOffsets, token_maps
+from pipeline.records import BlockKind, Chunk, Document
+
+_VERSION = "structure-1"
+_BATCH = 64
+_CHARACTERS = 500_000
+_DOUBT = 4
+_NEWLINE = re.compile("\n")
+
+Sized = tuple[int, int, int]
+"""A stretch of text as (start, end, tokens)."""
+
+
+class Chunker:
+    """Cuts documents into chunks of at most ``max_tokens``, with ``overlap`` tokens of whole sentences repeated.
+
+    A text that fits is one chunk. Else cuts fall between sections, then blocks, then sentences, then words; code and
+    tables stay whole while they fit. Overlap never crosses a heading. Safe to share between threads if
+    ``token_offsets`` is.
+
+    Raises ConfigurationError when ``max_tokens`` is under 1, or ``overlap`` is negative or over half of it.
+    """
+
+    def __init__(self, token_offsets: TokenOffsets, max_tokens: int, overlap: int) -> None:
+        if max_tokens < 1:
+            raise ConfigurationError(f"max_tokens is {max_tokens}", "Set it to 1 or more; 256 suits most models.")
+        if not 0 <= overlap <= max_tokens // 2:
+            raise ConfigurationError(
+                f"overlap is {overlap} with max_tokens {max_tokens}", "Set it from 0 to half of max_tokens."
+            )
+        self._token_offsets = token_offsets
+        self.max_tokens = max_tokens
+        self.overlap = overlap
+
+    @property
+    def fingerprint(self) -> str:
+        """What decides where the cuts fall, apart from the tokenizer; chunks of two fingerprints don't mix."""
+        return f"{_VERSION}:max={self.max_tokens}:overlap={self.overlap}"
+
+    def chunk(self, document: Document, corpus_id: str) -> list[Chunk]:
+        """Return the chunks of ``document`` in order, with ids that hold within the corpus; none for a blank text."""
+        return next(self.chunk_all([document], corpus_id))
+
+    def chunk_all(self, documents: Iterable[Document], corpus_id: str) -> Iterator[list[Chunk]]:
+        """Yield the chunks of each document in turn; many tokenised together take about half the time."""
+        for batch in _batches(documents):
+            stretches = [(document.text, *trimmed(document.text, 0, len(document.text))) for document in batch]
+            maps = token_maps(stretches, self._token_offsets)
+            for document, (_, start, end), tokens in zip(batch, stretches, maps, strict=True):
+                root = outline(document)
+                spans = self._spans(document.text, start, end, root, tokens)
+                yield _chunks(document, corpus_id, root, spans)
+
+    def _spans(self, text: str, start: int, end: int, root: Section, tokens: TokenMap) -> list[Sized]:
+        size = tokens.count(start, end)
+        if start == end:
+            return []
+        if tokens.exact and size <= self.max_tokens:
+            return [(start, end, size)]
+        cutter = SectionCutter(text, Packer(tokens, self.max_tokens, self.overlap))
+        return list(self._measured(text, [trimmed(text, span.start, span.end) for span in cutter.cut(root)], tokens))
+
+    def _measured(self, text: str, spans: list[tuple[int, int]], tokens: TokenMap) -> Iterator[Sized]:
+        """Yield each span with its size, cut again if that is over the limit when it is tokenised by itself.
+
+        Words are tokenised alike wherever they stand, give or take a token where the text begins; so only spans
+        that are nearly full, or that begin or end inside a word, are tokenised again.
+        """
+        for at in range(0, len(spans), _BATCH):
+            sized = [(start, end, tokens.count(start, end)) for start, end in spans[at : at + _BATCH]]
+            doubtful = [span for span in sized if span[2] > self.max_tokens - _DOUBT or _splits_word(text, *span[:2])]
+            alone = self._token_offsets([text[start:end] for start, end, _ in doubtful]) if doubtful else []
+            sizes = dict(zip(doubtful, map(len, alone), strict=True))
+            for span in sized:
+                yield from self._cut_again(text, *span[:2], sizes.get(span, span[2]))
+
+    def _cut_again(self, text: str, start: int, end: int, size: int) -> Iterator[Sized]:
+        """Yield ``text[start:end]`` if its ``size`` is within the limit or it can't be cut, else its halves."""
+        if size > self.max_tokens:
+            (tokens,) = token_maps([(text, start, end)], self._token_offsets)
+            halves = list(tokens.pieces(start, end, max(1, tokens.count(start, end) // 2)))
+            if len(halves) > 1:
+                yield from self._measured(text, halves, tokens)
+                return
+        yield start, end, size
+
+
+def _splits_word(text: str, start: int, end: int) -> bool:
+    return not ((start == 0 or text[start - 1].isspace()) and (end == len(text) or text[end].isspace()))
+
+
+def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield the documents in order, in lists of up to ``_BATCH`` of them or ``_CHARACTERS`` characters or so."""
+    batch: list[Document] = []
+    size = 0
+    for document in documents:
+        batch.append(document)
+        size += len(document.text)
+        if len(batch) == _BATCH or size >= _CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def chunk_id(corpus_id: str, document_key: str, text: str, occurrence: int) -> str:
+    """Return the id, 32 hexadecimal digits, of the chunk that is the ``occurrence``-th (from 0) with ``text``."""
+    named = "\x1f".join((corpus_id, document_key, text, str(occurrence)))
+    return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _chunks(document: Document, corpus_id: str, root: Section, spans: Iterable[Sized]) -> list[Chunk]:
+    """Return a chunk for each (start, end, tokens) in ``spans``."""
+    text = document.text
+    newlines = [match.start() for match in _NEWLINE.finditer(text)]
+    headings = _Headings(root, document.title)
+    seen: Counter[str] = Counter()
+    chunks: list[Chunk] = []
+    for start, end, size in spans:
+        piece = text[start:end]
+        chunk = Chunk(
+            id=chunk_id(corpus_id, document.key, piece, seen[piece]),
+            document_key=document.key,
+            ordinal=len(chunks),
+            text=piece,
+            title=document.title,
+            heading=headings.over(start, end),
+            start=start,
+            end=end,
+            line_start=bisect_left(newlines, start) + 1 + document.line_offset,
+            line_end=bisect_left(newlines, end) + 1 + document.line_offset,
+            tokens=size,
+        )
+        chunks.append(chunk)
+        seen[piece] += 1
+    return chunks
+
+
+class _Headings:
+    """Finds the path of headings over a stretch of the document."""
+
+    def __init__(self, root: Section, title: str) -> None:
+        self._title = title
+        self._bodies = sorted(_bodies(root))
+        self._starts = [start for start, _, _ in self._bodies]
+
+    def over(self, start: int, end: int) -> str:
+        """Return what the paths of all the sections with text in ``start:end`` begin with, joined."""
+        first = max(0, bisect_right(self._starts, start) - 1)
+        touched = self._bodies[first : bisect_left(self._starts, end)]
+        paths = [path for _, has_text, path in touched if has_text] or [path for _, _, path in touched]
+        levels = [set(names) for names in zip(*paths, strict=False)]
+        shared = [names.pop() for names in takewhile(lambda names: len(names) == 1, levels)]
+        return " > ".join(shared[1:] if shared and shared[0] == self._title else shared)
+
+
+def _bodies(section: Section) -> Iterator[tuple[int, bool, tuple[str, ...]]]:
+    """Yield (start, whether there is more than its heading, path) of each section that has blocks of its own."""
+    if section.body:
+        has_text = any(block.kind is not BlockKind.HEADING for block in section.body)
+        yield section.body[0].start, has_text, section.path
+    for child in section.children:
+        yield from _bodies(child)

@@ -1,0 +1,50 @@
+"""What of the input is new: documents against the hashes that the graph has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from pipeline.ingest.prepare import content_hash
+from pipeline.records import Document, Skipped
+
+_CHARACTERS_AT_ONCE = 2_000_000
+_DOCUMENTS_AT_ONCE = 2_000
+
+
+class Intake:
+    """Sorts what is read into skipped, unchanged and changed; complete once :meth:`changed` is read to its end."""
+
+    def __init__(self, hashes: Mapping[str, str]) -> None:
+        self._hashes = hashes
+        self.skipped: list[Skipped] = []
+        self.empty: list[str] = []
+        self.unchanged = 0
+        self.changed_keys: list[str] = []
+
+    def changed(self, source: Iterable[Document | Skipped]) -> Iterator[Document]:
+        """Yield the documents that the graph doesn't have, or has otherwise."""
+        for item in source:
+            if isinstance(item, Skipped):
+                self.skipped.append(item)
+                continue
+            if not item.text.strip():
+                self.empty.append(item.key)
+            if self._hashes.get(item.key) == content_hash(item):
+                self.unchanged += 1
+            else:
+                self.changed_keys.append(item.key)
+                yield item
+
+
+def batched(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Group documents into batches of a bounded number and a bounded number of characters."""
+    batch: list[Document] = []
+    characters = 0
+    for document in documents:
+        batch.append(document)
+        characters += len(document.text)
+        if characters >= _CHARACTERS_AT_ONCE or len(batch) >= _DOCUMENTS_AT_ONCE:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch

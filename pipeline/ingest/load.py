@@ -1,0 +1,264 @@
+"""Loading: stage what is new where no reader sees it, make it visible in one transaction, sweep what it replaced.
+
+Everything that a corpus's generations share carries ``since`` and ``until``; generation g sees what has
+``since <= g < until``. A run writes with ``since = g + 1``, retires with ``until = g + 1``, and then moves the
+corpus from g to g + 1. A run that dies leaves the corpus at g: the next one takes up the chunks that were staged
+and undoes the rest.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from neo4j.vector import Vector as DriverVector
+
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import Corpus
+from pipeline.graph.schema import LIVE
+from pipeline.ingest.edges import LinkedChunk, document_id
+from pipeline.ingest.prepare import Prepared
+from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
+
+_NODES_AT_ONCE = 1000
+_EDGES_AT_ONCE = 10_000
+_SWEPT_AT_ONCE = 10_000
+_SCORE_TOLERANCE = 1e-3
+"""Two runs of the same product may differ in a cosine's last bits; that is no change."""
+
+_TO_CHUNKS = frozenset({EdgeKind.NEXT, EdgeKind.SIMILAR})
+_TO_ENTITIES = frozenset({EdgeKind.MENTIONS})
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk as the graph has it; ``embedded`` is the hash of what its vector was made from."""
+
+    linked: LinkedChunk
+    embedded: str
+    since: int
+    until: int
+
+    def visible(self, generation: int) -> bool:
+        """Whether readers of ``generation`` see it."""
+        return self.since <= generation < self.until
+
+
+class Loader:
+    """Writes one new generation of a corpus, which its caller holds for writing as ``writer``.
+
+    ``begin``, ``stage_documents``, ``stage_edges``, ``retire``, ``flip`` and ``sweep`` are called in this order;
+    ``abandon`` at any time before ``flip``.
+    """
+
+    def __init__(self, client: Client, corpus: Corpus, writer: str) -> None:
+        self._client = client
+        self._corpus = corpus
+        self._writer = writer
+        self._retired: list[Row] = []
+
+    def begin(self) -> None:
+        """Undo what a run that died left, and note that a new one is under way."""
+        if self._corpus.staging is not None:
+            self._undo()
+        self._client.write("begin_staging", corpus=self._corpus.id, writer=self._writer)
+
+    def abandon(self) -> None:
+        """Take back all that this run has staged and retired: the corpus is as it was before it."""
+        label, generation = self._corpus.label, self._corpus.generation
+        self._undo()
+        self._repeat("sweep_nodes", corpus=self._corpus.id, label=label, generation=generation)
+        self._client.write("end_staging", corpus=self._corpus.id, writer=self._writer)
+
+    def stage_documents(self, prepared: Sequence[Prepared]) -> None:
+        """Write documents and chunks that the corpus lacks; those that it has are updated by :meth:`flip`."""
+        documents = ({"id": one.id, "properties": self._staged(_document_row(self._corpus, one))} for one in prepared)
+        self._client.write_rows("stage_documents", documents, batch=_NODES_AT_ONCE)
+        chunks = (
+            {
+                "id": piece.chunk.id,
+                "properties": self._staged(_chunk_row(self._corpus, piece.chunk, piece.links, embedded)),
+                "vector": _packed(piece.vector),
+            }
+            for one in prepared
+            for piece, embedded in zip(one.pieces, one.embedded, strict=True)
+        )
+        labels = [self._corpus.label, self._corpus.embedding]
+        self._client.write_rows("stage_chunks", chunks, batch=_NODES_AT_ONCE, labels=labels)
+
+    def stage_edges(self, edges: Sequence[Edge], entities: Sequence[Entity], done: Callable[[int], None]) -> None:
+        """Bring edges and entities to what is wanted: write those that are missing, retire those that are too many."""
+        missing, surplus = self._difference(edges)
+        self._stage_entities(entities)
+        for query, kinds in (
+            ("stage_edges_to_entities", _TO_ENTITIES),
+            ("stage_edges_to_chunks", _TO_CHUNKS),
+            ("stage_edges_to_documents", frozenset(EdgeKind) - _TO_ENTITIES - _TO_CHUNKS),
+        ):
+            for rows, count in _edge_batches(edge for edge in missing if edge.kind in kinds):
+                self._client.write(query, rows=[self._edge_row(source, group) for source, group in rows.items()])
+                done(count)
+        self._retired = [{"kind": kind, "source": source, "target": target} for kind, source, target in surplus]
+        generation = self._corpus.generation
+        self._client.write_rows(
+            "retire_edges", self._retired, batch=_EDGES_AT_ONCE, generation=generation, until=generation + 1
+        )
+
+    def retire(self, chunks: Iterable[str], documents: Iterable[str]) -> None:
+        """Let chunks and documents, by id, end with the present generation."""
+        until = self._corpus.generation + 1
+        self._client.write_rows("retire_chunks", ({"id": one} for one in chunks), batch=_EDGES_AT_ONCE, until=until)
+        self._client.write_rows(
+            "retire_documents", ({"id": one} for one in documents), batch=_EDGES_AT_ONCE, until=until
+        )
+
+    def flip(
+        self, changed: Sequence[Prepared], moved: Sequence[tuple[LinkedChunk, str]], counts: Mapping[str, int]
+    ) -> int:
+        """Make the new generation visible in one transaction, and return its number.
+
+        ``changed`` are documents that were there and are different now; ``moved`` the chunks of theirs that stay, each with
+        the hash of what was embedded.
+        """
+        documents = [{"id": one.id, "properties": self._staged(_document_row(self._corpus, one))} for one in changed]
+        chunks = [
+            {
+                "id": piece.chunk.id,
+                "properties": _chunk_row(self._corpus, piece.chunk, piece.links, embedded),
+                "vector": _packed(piece.vector),
+            }
+            for piece, embedded in moved
+        ]
+        rows = self._client.write(
+            "flip",
+            corpus=self._corpus.id,
+            writer=self._writer,
+            generation=self._corpus.generation,
+            documents=documents,
+            chunks=chunks,
+            properties=dict(counts),
+        )
+        return int(rows[0]["generation"])
+
+    def sweep(self, generation: int) -> None:
+        """Delete what ``generation`` no longer sees; what a run that died had left too."""
+        if self._corpus.staging is not None:
+            self._repeat("sweep_retired_edges", label=self._corpus.label, generation=generation)
+        self._client.write_rows("sweep_edges", self._retired, batch=_EDGES_AT_ONCE, generation=generation)
+        self._repeat("sweep_nodes", corpus=self._corpus.id, label=self._corpus.label, generation=generation)
+        self._repeat("sweep_entities", corpus=self._corpus.id)
+
+    def _undo(self) -> None:
+        label, generation = self._corpus.label, self._corpus.generation
+        self._repeat("undo_staged_edges", label=label, generation=generation)
+        self._repeat("undo_retired_edges", label=label, generation=generation, live=LIVE)
+        self._repeat("undo_retired_nodes", corpus=self._corpus.id, label=label, generation=generation, live=LIVE)
+
+    def _difference(self, edges: Sequence[Edge]) -> tuple[list[Edge], list[tuple[str, str, str]]]:
+        wanted = {edge.key: edge for edge in edges}
+        if self._corpus.generation == 0:
+            return list(wanted.values()), []
+        surplus = []
+        rows = self._client.stream("stored_edges", label=self._corpus.label, generation=self._corpus.generation)
+        for row in rows:
+            key = (row["kind"], row["source"], row["target"])
+            edge = wanted.get(key)
+            if edge is not None and _same_evidence(edge.evidence, row["properties"]):
+                del wanted[key]
+            else:
+                surplus.append(key)
+        return list(wanted.values()), surplus
+
+    def _stage_entities(self, entities: Sequence[Entity]) -> None:
+        stored: dict[str, str] = {}
+        if self._corpus.generation > 0 or self._corpus.staging is not None:
+            stored = {row["id"]: row["name"] for row in self._client.stream("stored_entities", corpus=self._corpus.id)}
+        rows = ({"id": one.id, "key": one.key, "name": one.name} for one in entities if stored.get(one.id) != one.name)
+        self._client.write_rows("stage_entities", rows, batch=_EDGES_AT_ONCE, corpus=self._corpus.id)
+
+    def _edge_row(self, source: str, edges: Sequence[Edge]) -> Row:
+        return {
+            "source": source,
+            "edges": [
+                {"kind": edge.kind.value, "target": edge.target, "properties": self._staged(dict(edge.evidence))}
+                for edge in edges
+            ],
+        }
+
+    def _staged(self, properties: Row) -> Row:
+        return {**properties, "since": self._corpus.generation + 1, "until": LIVE}
+
+    def _repeat(self, query: str, **params: Any) -> None:
+        while self._client.write(query, limit=_SWEPT_AT_ONCE, **params)[0]["changed"]:
+            pass
+
+
+def read_chunks(client: Client, corpus: Corpus) -> Iterator[StoredChunk]:
+    """Yield every chunk that the graph has of a corpus, also staged and retired ones."""
+    for row in client.stream("stored_chunks", label=corpus.label):
+        chunk = Chunk(
+            id=row["id"],
+            document_key=row["document"],
+            **{name: row[name] for name in ("ordinal", "text", "title", "heading", "start", "end")},
+            **{name: row[name] for name in ("line_start", "line_end", "tokens")},
+        )
+        vector: Vector = np.asarray(row["vector"], dtype=np.float32)
+        yield StoredChunk(LinkedChunk(chunk, vector, tuple(row["links"])), row["embedded"], row["since"], row["until"])
+
+
+def _document_row(corpus: Corpus, one: Prepared) -> Row:
+    return {
+        **{f"metadata.{name}": value for name, value in one.document.metadata.items()},
+        "id": document_id(corpus.id, one.document.key),
+        "corpus": corpus.id,
+        "key": one.document.key,
+        "title": one.document.title,
+        "path": one.document.path,
+        "hash": one.hash,
+    }
+
+
+def _chunk_row(corpus: Corpus, chunk: Chunk, links: Sequence[str], embedded: str) -> Row:
+    names = ("id", "ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
+    return {
+        **{name: getattr(chunk, name) for name in names},
+        "corpus": corpus.id,
+        "document": chunk.document_key,
+        "links": list(links),
+        "embedded": embedded,
+    }
+
+
+def _packed(vector: Vector) -> DriverVector:
+    """Wrap a vector in the driver's binary form, which halves the cost of sending it."""
+    return DriverVector.from_numpy(vector)
+
+
+def _same_evidence(wanted: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
+    for name, value in wanted.items():
+        if isinstance(value, float):
+            if abs(value - stored.get(name, -9.0)) > _SCORE_TOLERANCE:
+                return False
+        elif stored.get(name) != value:
+            return False
+    return True
+
+
+def _edge_batches(edges: Iterable[Edge]) -> Iterator[tuple[dict[str, list[Edge]], int]]:
+    """Group edges by source, about ``_EDGES_AT_ONCE`` edges a batch; yield each batch with its number of edges."""
+    by_source: dict[str, list[Edge]] = defaultdict(list)
+    count = 0
+    for edge in edges:
+        if count >= _EDGES_AT_ONCE and edge.source not in by_source:
+            yield dict(by_source), count
+            by_source.clear()
+            count = 0
+        by_source[edge.source].append(edge)
+        count += 1
+    if by_source:
+        yield dict(by_source), count

@@ -1,0 +1,89 @@
+"""The tree of headings that a document's blocks make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pipeline.ingest.paragraphs import paragraphs, trimmed
+from pipeline.records import Block, BlockKind, Document
+
+_LONGEST = 200
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
+_MARKS = re.compile(r"\*\*|__|\*|``?|(?<!\w)_|_(?!\w)")
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading, what stands directly below it, and the sections nested in it.
+
+    ``level`` is the heading's, 0 for the document itself. ``path`` holds the texts of the headings from the
+    outermost to its own. ``body`` are the blocks before the first nested section, its own heading first.
+    ``start`` and ``end`` bound everything, nested sections included.
+    """
+
+    level: int
+    path: tuple[str, ...]
+    start: int
+    end: int
+    body: list[Block] = field(default_factory=list)
+    children: list[Section] = field(default_factory=list)
+
+    @property
+    def body_end(self) -> int:
+        """Where its own blocks end, in characters."""
+        return self.body[-1].end if self.body else self.start
+
+
+def outline(document: Document) -> Section:
+    """Return the document as a tree of sections; without blocks, its paragraphs are the one section.
+
+    Blocks without anything but white space are left out, so an empty document has an empty body and no children.
+    """
+    text = document.text
+    blocks = document.blocks or tuple(paragraphs(text))
+    spans = ((block, *trimmed(text, block.start, block.end)) for block in blocks)
+    kept = [Block(block.kind, start, end, block.level) for block, start, end in spans if start < end]
+    root = Section(0, (), kept[0].start if kept else 0, kept[-1].end if kept else 0)
+    open_sections = [root]
+    for block in kept:
+        if block.kind is BlockKind.HEADING:
+            _open(open_sections, block, text)
+        open_sections[-1].body.append(block)
+        for section in open_sections:
+            section.end = block.end
+    return root
+
+
+def _open(open_sections: list[Section], heading: Block, text: str) -> None:
+    """Close the sections that ``heading`` ends and nest a new one in what remains."""
+    while len(open_sections) > 1 and open_sections[-1].level >= heading.level:
+        open_sections.pop()
+    parent = open_sections[-1]
+    path = (*parent.path, heading_text(text[heading.start : heading.end]))
+    section = Section(max(1, heading.level), path, heading.start, heading.end)
+    parent.children.append(section)
+    open_sections.append(section)
+
+
+def heading_text(source: str) -> str:
+    """Return a heading's words from its source: ``## The *big* [one](x.md) ##`` gives ``The big one``.
+
+    Lines that only underline or overline it (Markdown, reStructuredText) are left out, and so is what goes beyond
+    200 characters.
+    """
+    lines = [line.strip() for line in source.splitlines()]
+    words = " ".join(line for line in lines if any(map(str.isalnum, line))) or " ".join(lines)
+    if words.startswith("#"):
+        bare = words.lstrip("#").strip()
+        words = bare.rstrip("#").rstrip() if bare.endswith(" " + "#" * (len(bare) - len(bare.rstrip("#")))) else bare
+    words = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", words))
+    words = " ".join(_MARKS.sub("", words[: 4 * _LONGEST]).split())
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1].rstrip() + "…"
+
+
+def first_heading(text: str, blocks: Iterable[Block]) -> str:
+    """Return the words of the first heading of level 1 among ``blocks``, empty if there is none."""
+    return next((heading_text(text[block.start : block.end]) for block in blocks if block.level == 1), "")

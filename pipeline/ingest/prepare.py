@@ -1,0 +1,85 @@
+"""Documents to chunks with vectors: cut, look up the vectors that the graph has, encode the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.embedder import Embedder
+from pipeline.graph.client import Client
+from pipeline.ids import digest
+from pipeline.ingest.chunk import Chunker
+from pipeline.ingest.edges import LinkedChunk, document_id
+from pipeline.records import Chunk, Document, Vector
+
+PREFIX_TOKENS = 16
+"""Room that a chunk leaves for its title and heading, which are embedded with it; the rare longer ones cost the tail."""
+
+_PREFIX_CHARACTERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document ready to be written: its node's id, its content's hash and its chunks in order.
+
+    ``embedded`` holds for each chunk the hash of the text that its vector was made from.
+    """
+
+    document: Document
+    id: str
+    hash: str
+    pieces: tuple[LinkedChunk, ...]
+    embedded: tuple[str, ...]
+
+
+class Preparer:
+    """Cuts and embeds documents of one corpus; ``embedding`` is the label of the corpus's vectors."""
+
+    def __init__(self, client: Client, embedder: Embedder, chunker: Chunker, corpus_id: str, embedding: str) -> None:
+        self._client = client
+        self._embedder = embedder
+        self._chunker = chunker
+        self._corpus_id = corpus_id
+        self._embedding = embedding
+
+    def prepare(self, documents: Sequence[Document], done: Callable[[int], None]) -> list[Prepared]:
+        """Return the documents in their order, ready to be written; ``done`` hears how many chunks got their vectors."""
+        cut = [self._chunker.chunk(document, self._corpus_id) for document in documents]
+        texts = {digest(text): text for chunks in cut for chunk in chunks if (text := embedded_text(chunk))}
+        vectors = self._vectors(texts, done)
+        return [self._prepared(document, chunks, vectors) for document, chunks in zip(documents, cut, strict=True)]
+
+    def _vectors(self, texts: dict[str, str], done: Callable[[int], None]) -> dict[str, Vector]:
+        rows = self._client.read("stored_embeddings", hashes=list(texts), embedding=self._embedding)
+        vectors = {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
+        done(len(vectors))
+        missing = [key for key in texts if key not in vectors]
+        encoded = self._embedder.encode([texts[key] for key in missing], done)
+        return {**vectors, **dict(zip(missing, encoded, strict=True))}
+
+    def _prepared(self, document: Document, chunks: Sequence[Chunk], vectors: dict[str, Vector]) -> Prepared:
+        embedded = tuple(digest(embedded_text(chunk)) for chunk in chunks)
+        pieces = tuple(
+            LinkedChunk(chunk, vectors[key], _links_of(document, chunk))
+            for chunk, key in zip(chunks, embedded, strict=True)
+        )
+        return Prepared(document, document_id(self._corpus_id, document.key), content_hash(document), pieces, embedded)
+
+
+def embedded_text(chunk: Chunk) -> str:
+    """Return what a chunk's vector is made from: its title, heading and text, so that it is found by its context too."""
+    context = " > ".join(part for part in (chunk.title, chunk.heading) if part)
+    return f"{context[:_PREFIX_CHARACTERS]}\n{chunk.text}" if context else chunk.text
+
+
+def content_hash(document: Document) -> str:
+    """Return a hash of all of a document that the graph holds, so that any change to it is noticed."""
+    links = "".join(f"{link.target}@{link.start};" for link in document.links)
+    metadata = "".join(f"{name}={value!r};" for name, value in sorted(document.metadata.items()))
+    return digest(document.title, document.path, document.text, links, metadata, str(document.line_offset))
+
+
+def _links_of(document: Document, chunk: Chunk) -> tuple[str, ...]:
+    return tuple(link.target for link in document.links if chunk.start <= link.start < chunk.end)

@@ -1,0 +1,94 @@
+"""DOCX: headings by their style, paragraphs, tables and links."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import docx
+from docx.document import Document as WordDocument
+from docx.table import Table
+from docx.text.hyperlink import Hyperlink
+from docx.text.paragraph import Paragraph
+
+from pipeline.ingest.outline import first_heading
+from pipeline.ingest.sources.decode import well_formed
+from pipeline.ingest.sources.link_targets import document_target
+from pipeline.ingest.sources.source import Source, Unreadable, foreign
+from pipeline.ingest.sources.text_builder import TextBuilder
+from pipeline.records import BlockKind, Document
+
+_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
+_UNZIPPED_LIMIT = 500_000_000
+
+
+def parse(source: Source) -> Document:
+    """Return a word processor's file as a document whose text is its body's, block by block.
+
+    The title is the one in its properties, else its paragraph of style Title, else the first heading of level 1, else
+    the file's stem. Raises Unreadable.
+    """
+    with foreign("DOCX"):
+        _check_size(source.data)
+        word = docx.Document(io.BytesIO(source.data))
+        built = _built(word)
+        title = well_formed(" ".join((word.core_properties.title or "").split()))
+    if not built.blocks:
+        raise Unreadable("has no text", "Leave it out, or write something into it.")
+    # a paragraph of style Title is a heading of level 1 as well
+    title = title or first_heading(built.text, built.blocks) or source.stem
+    return Document(source.key, title, built.text, tuple(built.blocks), tuple(built.links), path=source.path)
+
+
+def _check_size(data: bytes) -> None:
+    """Raise Unreadable for a file that would unpack to more than memory should hold."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    if size > _UNZIPPED_LIMIT:
+        raise Unreadable(f"unpacks to {size / 1e6:,.0f} MB", f"Keep it under {_UNZIPPED_LIMIT / 1e6:,.0f} MB.")
+
+
+def _built(word: WordDocument) -> TextBuilder:
+    built = TextBuilder()
+    levels = {style.style_id: _level(style.name or "") for style in word.styles}
+    for item in word.iter_inner_content():
+        if isinstance(item, Table):
+            _write_table(built, item)
+            continue
+        _write_paragraph(built, item)
+        # the public way to a paragraph's style searches all styles each time, a millisecond a paragraph
+        level = levels.get(item._p.style or "", 0)
+        built.close(BlockKind.HEADING if level else BlockKind.PARAGRAPH, level)
+    return built
+
+
+def _level(style: str) -> int:
+    """Return the level of headings in ``style``, 0 if it isn't for headings; names are English in every language."""
+    match = _HEADING.fullmatch(style)
+    return min(int(match[1]), 6) if match else int(style == "Title")
+
+
+def _write_paragraph(built: TextBuilder, paragraph: Paragraph) -> None:
+    for item in paragraph.iter_inner_content():
+        start = built.at
+        built.write(well_formed(item.text))
+        target = document_target(item.address) if isinstance(item, Hyperlink) else None
+        if target:
+            built.link(target, start)
+
+
+def _write_table(built: TextBuilder, table: Table) -> None:
+    """Write a row a line; cells that were merged are given once."""
+    for row in table.rows:
+        built.new_line()
+        before = None
+        for cell in row.cells:
+            if before is not None and cell._tc is before._tc:
+                continue
+            built.write(" | " if before is not None else "")
+            before = cell
+            for number, paragraph in enumerate(cell.paragraphs):
+                built.write(" " if number else "")
+                _write_paragraph(built, paragraph)
+    built.close(BlockKind.TABLE)

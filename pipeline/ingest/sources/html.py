@@ -1,0 +1,129 @@
+"""HTML: title, headings, paragraphs, preformatted text, tables and links; scripts, styles and menus are dropped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bs4 import BeautifulSoup
+from bs4.dammit import EncodingDetector
+from bs4.element import NavigableString, PageElement, PreformattedString, Tag
+
+from pipeline.ingest.outline import first_heading
+from pipeline.ingest.sources.decode import decode, well_formed
+from pipeline.ingest.sources.link_targets import document_target
+from pipeline.ingest.sources.source import Source, Unreadable, foreign
+from pipeline.ingest.sources.text_builder import TextBuilder
+from pipeline.records import BlockKind, Document
+
+_DROPPED = frozenset("head script style nav template noscript svg iframe object select button".split())
+_BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
+    "footer form h1 h2 h3 h4 h5 h6 header hr html li main ol p pre section summary "
+    "table tbody td tfoot th thead tr ul".split()
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_LAID_OUT = [*_HEADINGS, "table", "pre", "ul", "ol", "section", "article"]
+_DECLARATION = re.compile(r"\s*<\?xml[^<>]*>")
+
+
+def parse(source: Source) -> Document:
+    """Return a web page as a document whose text is what it says, block by block. Raises Unreadable."""
+    markup = _decoded(source.data)
+    with foreign("HTML"):
+        # bs4 warns of an XML declaration, and of a text so short that it could be a file's name
+        soup = BeautifulSoup(_DECLARATION.sub("", markup, count=1) + "\n", "html.parser")
+        page = _Page()
+        for element, entering in _walk(soup):
+            page.take(element, entering)
+        title = " ".join(soup.title.get_text().split()) if soup.title else ""
+    built = page.built
+    if not built.blocks:
+        raise Unreadable("has no text", "Save the page as it looks once its scripts have run, or leave it out.")
+    title = title or first_heading(built.text, built.blocks) or source.stem
+    return Document(source.key, title, built.text, tuple(built.blocks), tuple(built.links), path=source.path)
+
+
+def _decoded(data: bytes) -> str:
+    """Return the text of ``data``, in the encoding that the page declares if it isn't in UTF-8 or UTF-16."""
+    try:
+        return decode(data)
+    except Unreadable:
+        declared = EncodingDetector.find_declared_encoding(data, is_html=True)
+        try:
+            return well_formed(data.decode(declared or "utf-8"))
+        except (LookupError, UnicodeDecodeError):
+            pass
+        raise
+
+
+def _walk(root: Tag) -> Iterator[tuple[PageElement, bool]]:
+    """Yield each element below ``root`` in order, tags twice: (tag, True) before what is in them, (tag, False) after.
+
+    A stack of its own, for pages nest deeper than calls may.
+    """
+    pending: list[tuple[PageElement, bool]] = [(child, True) for child in reversed(root.contents)]
+    while pending:
+        element, entering = pending.pop()
+        if not isinstance(element, Tag):
+            yield element, True
+        elif element.name not in _DROPPED:
+            yield element, entering
+            if entering:
+                pending.append((element, False))
+                pending.extend((child, True) for child in reversed(element.contents))
+
+
+class _Page:
+    """Writes elements into a text. A heading, ``pre`` or table of data holds what is in it together as one block."""
+
+    def __init__(self) -> None:
+        self.built = TextBuilder()
+        self._held: Tag | None = None
+        self._anchors: list[int] = []
+        self._cells = 0
+
+    def take(self, element: PageElement, entering: bool) -> None:
+        """Take the next element of the walk."""
+        if isinstance(element, Tag):
+            (self._enter if entering else self._leave)(element)
+        elif isinstance(element, NavigableString) and not isinstance(element, PreformattedString):
+            if self._held is not None and self._held.name == "pre":
+                self.built.write_verbatim(element)
+            else:
+                self.built.write(element)
+
+    def _enter(self, tag: Tag) -> None:
+        if self._held is not None:
+            self._separate(tag)
+        elif tag.name in _BLOCKS:
+            self.built.close(BlockKind.PARAGRAPH)
+            if tag.name in _HEADINGS or tag.name == "pre" or (tag.name == "table" and not tag.find(_LAID_OUT)):
+                self._held = tag
+        if tag.name == "br":
+            self.built.new_line()
+        elif tag.name == "a":
+            self._anchors.append(self.built.at)
+
+    def _separate(self, tag: Tag) -> None:
+        """Keep the words in ``tag`` apart from those before it within the held block."""
+        if tag.name == "tr":
+            self.built.new_line()
+            self._cells = 0
+        elif tag.name in ("td", "th"):
+            self.built.write(" | " if self._cells else "")
+            self._cells += 1
+        elif tag.name in _BLOCKS:
+            self.built.write(" ")
+
+    def _leave(self, tag: Tag) -> None:
+        if tag.name == "a":
+            start, target = self._anchors.pop(), document_target(str(tag.get("href", "")).strip())
+            if target:
+                self.built.link(target, start)
+        if tag is self._held:
+            self._held = None
+            kind = {"pre": BlockKind.CODE, "table": BlockKind.TABLE}.get(tag.name, BlockKind.HEADING)
+            self.built.close(kind, _HEADINGS.get(tag.name, 0))
+        elif self._held is None and tag.name in _BLOCKS:
+            self.built.close(BlockKind.PARAGRAPH)

@@ -1,0 +1,83 @@
+"""Markdown: headings, paragraphs, code, tables, links, ``[[wikilinks]]`` and front matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from pipeline.ingest.outline import first_heading
+from pipeline.ingest.paragraphs import trimmed
+from pipeline.ingest.sources.decode import decode
+from pipeline.ingest.sources.front_matter import split_front_matter
+from pipeline.ingest.sources.markdown_links import links
+from pipeline.ingest.sources.metadata import flat, scalar_title
+from pipeline.ingest.sources.source import Source
+from pipeline.records import Block, BlockKind, Document
+
+_KINDS = {
+    "heading_open": BlockKind.HEADING,
+    "paragraph_open": BlockKind.PARAGRAPH,
+    "html_block": BlockKind.PARAGRAPH,
+    "fence": BlockKind.CODE,
+    "code_block": BlockKind.CODE,
+    "table_open": BlockKind.TABLE,
+}
+_LONG_HEADING = 200
+_NEWLINE = re.compile("\n")
+_TAG = re.compile(r"<[^<>]*>")
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+_PARSER = _parser()
+
+
+def parse(source: Source) -> Document:
+    """Return a Markdown file as a document whose text is the file's own, less its front matter.
+
+    The title is the front matter's, else the first heading of level 1, else the file's stem. Raises Unreadable.
+    """
+    mapping, text, line_offset = split_front_matter(decode(source.data))
+    env: dict[str, Any] = {}
+    tokens = _PARSER.parse(text, env)
+    lines = [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text)]
+    blocks = tuple(_blocks(text, tokens, lines))
+    return Document(
+        key=source.key,
+        title=scalar_title(mapping.pop("title", None)) or first_heading(text, blocks) or source.stem,
+        text=text,
+        blocks=blocks,
+        links=tuple(links(text, tokens, lines, env)),
+        metadata=flat(mapping),
+        path=source.path,
+        line_offset=line_offset,
+    )
+
+
+def _blocks(text: str, tokens: Sequence[Token], lines: Sequence[int]) -> Iterator[Block]:
+    """Yield the blocks of ``text``, list markers and heading signs included."""
+    for token in tokens:
+        kind = _KINDS.get(token.type)
+        if kind is None or token.map is None or (token.type == "html_block" and not _says_something(token.content)):
+            continue
+        start, end = trimmed(text, lines[token.map[0]], lines[token.map[1]])
+        level = int(token.tag[1:]) if kind is BlockKind.HEADING else 0
+        # one inside a list item or a quotation heads nothing, and a long underlined one is prose with a rule below
+        if level and (token.level or (token.markup in "-=" and end - start > _LONG_HEADING)):
+            kind, level = BlockKind.PARAGRAPH, 0
+        if start < end:
+            yield Block(kind, start, end, level)
+
+
+def _says_something(html: str) -> bool:
+    """Tell whether there is more to ``html`` than tags and a comment."""
+    comment = html.startswith("<!--") and html.rstrip().find("-->") == len(html.rstrip()) - len("-->")
+    return not comment and bool(_TAG.sub("", html).strip())

@@ -1,0 +1,92 @@
+"""Links and ``[[wikilinks]]`` in Markdown, with where they stand in the file."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline, link
+from markdown_it.token import Token
+
+from pipeline.ingest.sources.link_targets import document_target, wikilink_target
+from pipeline.records import Link
+
+_WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+_RANGE = "range"
+
+
+def links(text: str, tokens: Sequence[Token], lines: Sequence[int], env: dict[str, Any]) -> Iterator[Link]:
+    """Yield the links to other documents in ``text``, in order.
+
+    ``tokens`` are its blocks as markdown-it-py gives them, ``lines`` the offsets at which its lines begin and,
+    last, its length; ``env`` holds its link references.
+    """
+    cursor = 0
+    for token in tokens:
+        if token.type != "inline" or token.map is None or "[" not in token.content:
+            continue
+        inline: list[Token] = []
+        _PARSER.inline.parse(token.content, _PARSER, env, inline)
+        found = [item for item in inline if _RANGE in item.meta]
+        if not found:
+            continue
+        starts, shifts = _alignment(text, token.content, lines, token.map[0], cursor)
+        for item in found:
+            target = item.content if item.type == "wikilink" else document_target(str(item.attrGet("href") or ""))
+            if target:
+                start, end = (at + shifts[bisect_right(starts, at) - 1] for at in item.meta[_RANGE])
+                yield Link(target, start, end)
+                cursor = end
+
+
+def _alignment(text: str, content: str, lines: Sequence[int], row: int, cursor: int) -> tuple[list[int], list[int]]:
+    """Return where the lines of ``content`` begin in it, and what to add for their place in ``text``.
+
+    A block's content, which begins on line ``row``, is its lines in the file without what indents or quotes them.
+    """
+    starts, shifts, start = [], [], 0
+    for line in content.split("\n"):
+        first, last = lines[row], lines[min(row + 1, len(lines) - 1)]
+        at = text.find(line, max(first, cursor), last)
+        starts.append(start)
+        shifts.append((first if at < 0 else at) - start)
+        start += len(line) + 1
+        row += 1
+    return starts, shifts
+
+
+def _positioned_link(state: StateInline, silent: bool) -> bool:
+    """The library's rule for links, which also notes where the link stands."""
+    start, made = state.pos, len(state.tokens)
+    if not link(state, silent):
+        return False
+    if not silent:
+        opening = next(token for token in state.tokens[made:] if token.type == "link_open")
+        opening.meta[_RANGE] = (start, state.pos)
+    return True
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:
+    """A rule for ``[[note]]``, ``[[note#heading|alias]]``."""
+    match = _WIKILINK.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        token = state.push("wikilink", "", 0)
+        token.content = wikilink_target(match[1]) or ""
+        token.meta[_RANGE] = match.span()
+    state.pos = match.end()
+    return True
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark").disable("emphasis")
+    parser.inline.ruler.at("link", _positioned_link)
+    parser.inline.ruler.before("link", "wikilink", _wikilink)
+    return parser
+
+
+_PARSER = _parser()

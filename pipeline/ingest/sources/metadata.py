@@ -1,0 +1,91 @@
+"""Metadata as people write it to metadata as Neo4j can store it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from datetime import date, time
+
+from pipeline.ingest.sources.decode import well_formed
+from pipeline.records import Metadata, Scalar
+
+_INTEGERS = range(-(2**63), 2**63)
+_Items = list[str] | list[int] | list[float] | list[bool]
+
+
+def flat(metadata: Mapping[object, object]) -> Metadata:
+    """Return ``metadata`` without nesting and in order: ``{"a": {"b": 1}}`` gives ``{"a.b": 1}``.
+
+    None and numbers that aren't finite are dropped; dates become ISO 8601 strings and integers beyond 64 bits
+    decimal strings; lists of more than one kind, or of lists or mappings, become a string of JSON.
+    Raises RecursionError when lists are nested in lists some hundred levels deep.
+    """
+    found: dict[str, Scalar | _Items] = {}
+    for name, value in _leaves(metadata):
+        kept = _items(list(value)) if isinstance(value, list | tuple | set) else _scalar(value)
+        if kept is not None:
+            found[name] = kept
+    return found
+
+
+def scalar_title(value: object) -> str:
+    """Return a title given as metadata, which may be a number or a date; empty if it is nothing or not a scalar."""
+    if value is None or isinstance(value, Mapping | list | tuple | set):
+        return ""
+    return well_formed(str(value)).strip()
+
+
+def _leaves(metadata: Mapping[object, object]) -> Iterator[tuple[str, object]]:
+    """Yield (name, value) of everything that isn't a mapping; an empty name, which Neo4j refuses, becomes ``_``."""
+    pending = [("", iter(metadata.items()))]
+    while pending:
+        prefix, items = pending[-1]
+        for key, value in items:
+            name = prefix + (well_formed(str(key)) or "_")
+            if isinstance(value, Mapping):
+                pending.append((f"{name}.", iter(value.items())))
+                break
+            yield name, value
+        else:
+            pending.pop()
+
+
+def _scalar(value: object) -> Scalar | None:
+    match value:
+        case None | bool():
+            return value
+        case int():
+            return value if value in _INTEGERS else str(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case date() | time():
+            return value.isoformat()
+        case bytes():
+            return value.hex()
+        case _:
+            return well_formed(str(value))
+
+
+def _items(values: list[object]) -> Scalar | _Items:
+    if any(isinstance(value, Mapping | list | tuple | set) for value in values):
+        return _as_json(values)
+    kept = [item for item in map(_scalar, values) if item is not None]
+    kinds = {type(item) for item in kept}
+    if kinds == {int, float}:
+        return [float(item) for item in kept]
+    if len(kinds) > 1:
+        return _as_json(kept)
+    return kept  # type: ignore[return-value]  # one kind, as just counted
+
+
+def _as_json(values: list[object] | list[Scalar]) -> str:
+    return json.dumps(_plain(values), ensure_ascii=False)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(item) for item in value]
+    return _scalar(value)

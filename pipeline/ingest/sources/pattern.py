@@ -1,0 +1,57 @@
+"""Glob patterns over paths: ``*`` and ``?`` stay within a name, ``**`` takes any number of folders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import translate
+from pathlib import Path, PurePath
+
+_MAGIC = re.compile(r"[*?\[]")
+
+
+def is_pattern(path: str) -> bool:
+    """Tell whether ``path`` holds a sign that a pattern gives a meaning to."""
+    return _MAGIC.search(path) is not None
+
+
+class Pattern:
+    """A glob pattern, split into the folder before its first sign (``root``) and the names to match below it."""
+
+    def __init__(self, pattern: str) -> None:
+        parts = PurePath(pattern).parts
+        plain = next(at for at, part in enumerate(parts) if is_pattern(part))
+        self.root = Path(*parts[:plain])
+        self._names = [None if part == "**" else re.compile(translate(part)) for part in parts[plain:]]
+
+    def matches(self, names: Iterable[str]) -> bool:
+        """Tell whether a file matches; ``names`` are the parts of its path below the root."""
+        return len(self._names) in self._reached(names)
+
+    def may_hold(self, names: Iterable[str]) -> bool:
+        """Tell whether a file in this folder, or below it, may match."""
+        return any(at < len(self._names) for at in self._reached(names))
+
+    def _reached(self, names: Iterable[str]) -> set[int]:
+        """Return how many of the pattern's names ``names`` can have used up; sets keep many ``**`` from exploding."""
+        reached = self._past_folders({0})
+        for name in names:
+            after = set()
+            for at in reached:
+                if at == len(self._names):
+                    continue
+                expected = self._names[at]
+                if expected is None:
+                    after.add(at)
+                elif expected.match(name):
+                    after.add(at + 1)
+            reached = self._past_folders(after)
+        return reached
+
+    def _past_folders(self, reached: set[int]) -> set[int]:
+        """Return ``reached`` with the places after each ``**`` that needs no folder."""
+        for at in sorted(reached):
+            while at < len(self._names) and self._names[at] is None:
+                at += 1
+                reached.add(at)
+        return reached

@@ -1,0 +1,63 @@
+"""PDF: the text of its pages, and where they begin."""
+
+from __future__ import annotations
+
+import io
+import logging
+
+from pypdf import PdfReader
+from pypdf.errors import DependencyError
+
+from pipeline.ingest.paragraphs import paragraphs
+from pipeline.ingest.sources.decode import well_formed
+from pipeline.ingest.sources.source import Source, Unreadable, foreign
+from pipeline.records import Document
+
+_BETWEEN = "\n\n"
+
+# pypdf reports every oddity that it works around; an application that wants to see them adds a handler of its own
+logging.getLogger("pypdf").addHandler(logging.NullHandler())
+
+
+def parse(source: Source) -> Document:
+    """Return a PDF as a document whose text is its pages' in order, a blank line between them.
+
+    The title is the one in its properties, else the file's stem. Raises Unreadable when it is damaged, needs
+    a password, or holds no text (scans without character recognition).
+    """
+    with foreign("PDF"):
+        reader = PdfReader(io.BytesIO(source.data))
+        _unlock(reader)
+        pages = [_page_text(page.extract_text()) for page in reader.pages]
+        properties = reader.metadata
+        title = " ".join((properties.title or "").split()) if properties else ""
+    if not any(pages):
+        raise Unreadable("has no text", "Run character recognition (OCR) over it first, or leave it out.")
+    starts, at = [], 0
+    for page in pages:
+        starts.append(at)
+        at += len(page) + len(_BETWEEN)
+    text = _BETWEEN.join(pages)
+    return Document(
+        key=source.key,
+        title=well_formed(title) or source.stem,
+        text=text,
+        blocks=tuple(paragraphs(text)),
+        path=source.path,
+        page_starts=tuple(starts),
+    )
+
+
+def _unlock(reader: PdfReader) -> None:
+    """Open a file that is encrypted without a password, as many are, to forbid printing. Raises Unreadable."""
+    try:
+        locked = reader.is_encrypted and not reader.decrypt("")
+    except DependencyError:
+        locked = True
+    if locked:
+        raise Unreadable("is encrypted", "Save it without a password, or leave it out.")
+
+
+def _page_text(extracted: str) -> str:
+    lines = (line.rstrip() for line in well_formed(extracted).split("\n"))
+    return "\n".join(lines).strip()

@@ -1,0 +1,77 @@
+"""reStructuredText: headings, paragraphs, literal blocks, tables and links, nothing included and nothing run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from docutils import nodes
+from docutils.core import publish_doctree
+
+from pipeline.ingest.outline import first_heading
+from pipeline.ingest.sources.decode import decode
+from pipeline.ingest.sources.link_targets import document_target
+from pipeline.ingest.sources.rst_blocks import Heading, rst_blocks
+from pipeline.ingest.sources.source import Source, foreign
+from pipeline.records import Document, Link
+
+_SETTINGS = {
+    "_disable_config": True,
+    "docinfo_xform": False,
+    "doctitle_xform": False,
+    "file_insertion_enabled": False,
+    "halt_level": 5,
+    "line_length_limit": 10**9,
+    "raw_enabled": False,
+    "report_level": 5,
+    "syntax_highlight": "none",
+    "warning_stream": False,
+}
+# docutils ends a line at each of these; the file's own line numbers don't
+_LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
+_DOC_ROLE = re.compile(r":doc:`(?:[^`<>]*<)?([^`<>]+)>?`")
+
+
+def parse(source: Source) -> Document:
+    """Return a reStructuredText file as a document whose text is the file's own. Raises Unreadable."""
+    text = decode(source.data)
+    lines = text.split("\n")
+    with foreign("reStructuredText"):
+        tree = publish_doctree(text.translate(_LINE_ENDS), settings_overrides=_SETTINGS)
+        headings = dict(_headings(tree, lines))
+        links = tuple(sorted(_links(text, tree), key=lambda link: (link.start, link.end)))
+    blocks = tuple(rst_blocks(text, lines, headings))
+    title = first_heading(text, blocks) or source.stem
+    return Document(source.key, title, text, blocks, links, path=source.path)
+
+
+def _headings(tree: nodes.document, lines: Sequence[str]) -> Iterator[tuple[int, Heading]]:
+    """Yield (index of its first line, heading) for each section; docutils gives the line under the title."""
+    for title in tree.findall(nodes.title):
+        if title.line is None or not isinstance(title.parent, nodes.section):
+            continue
+        level = sum(1 for _ in _sections(title))
+        under = title.line - 1
+        overlined = under >= 2 and lines[under - 2].strip() == lines[under].strip() != ""
+        yield under - 1 - overlined, Heading(min(level, 6), under + 1)
+
+
+def _sections(node: nodes.Node) -> Iterator[nodes.section]:
+    """Yield the sections that ``node`` lies in, innermost first."""
+    above = node.parent
+    while isinstance(above, nodes.section):
+        yield above
+        above = above.parent
+
+
+def _links(text: str, tree: nodes.document) -> Iterator[Link]:
+    """Yield references to files, and Sphinx's ``:doc:`` roles, which docutils itself doesn't know."""
+    cursor = 0
+    for reference in tree.findall(nodes.reference):
+        target = document_target(str(reference.get("refuri", "")))
+        at = text.find(reference.rawsource, cursor) if target and reference.rawsource else -1
+        if target and at >= 0:
+            cursor = at + len(reference.rawsource)
+            yield Link(target, at, cursor)
+    for match in _DOC_ROLE.finditer(text):
+        yield Link(" ".join(match[1].split()), *match.span())

@@ -1,0 +1,104 @@
+"""The blocks of a reStructuredText file by its lines: docutils' tree doesn't tell where they lie in the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pipeline.ingest.paragraphs import trimmed
+from pipeline.records import Block, BlockKind
+
+_CODE = re.compile(r"\s*\.\. (?:code|code-block|sourcecode|parsed-literal|math|prompt|ipython)::")
+_TABLE = re.compile(r"\s*\.\. (?:table|list-table|csv-table)::")
+_MARKUP = re.compile(r"\s*\.\.(?:\s+(?:_|\[|\||(?!\S+::))|$)")
+_TALLEST = 1000
+_RULE = re.compile(r"\s*(?:\+(?:[-=]+\+)+|=+(?:\s+=+)+)\s*$")
+
+
+class Heading(NamedTuple):
+    """A heading's level, and the index of the line after it."""
+
+    level: int
+    end: int
+
+
+class _Found(NamedTuple):
+    """What begins on a line: up to which line it goes, and its kind, None for markup."""
+
+    end: int
+    kind: BlockKind | None
+    level: int = 0
+
+
+def rst_blocks(text: str, lines: Sequence[str], headings: Mapping[int, Heading]) -> Iterator[Block]:
+    """Yield the blocks of ``text`` in order; ``lines`` are its lines, ``headings`` begin at the lines they map from.
+
+    Comments and targets are left out; what a directive such as ``note`` holds is paragraphs.
+    """
+    offsets = [0]
+    for line in lines:
+        offsets.append(offsets[-1] + len(line) + 1)
+    at, literal = 0, False
+    while at < len(lines):
+        if not lines[at].strip():
+            at += 1
+            continue
+        found = _found(lines, at, headings, literal)
+        directive = lines[at].lstrip().startswith(".. ")
+        literal = found.kind is BlockKind.PARAGRAPH and not directive and lines[found.end - 1].rstrip().endswith("::")
+        start, end = trimmed(text, offsets[at], min(offsets[found.end], len(text)))
+        if found.kind is not None and start < end:
+            yield Block(found.kind, start, end, found.level)
+        at = found.end
+
+
+def _found(lines: Sequence[str], at: int, headings: Mapping[int, Heading], literal: bool) -> _Found:
+    """Tell what begins at line ``at``; ``literal`` says that the paragraph before it announced literal text."""
+    line = lines[at]
+    if at in headings:
+        return _Found(headings[at].end, BlockKind.HEADING, headings[at].level)
+    if literal and line[:1].isspace():
+        return _Found(_indented(lines, at, _indent(line) - 1), BlockKind.CODE)
+    if _CODE.match(line):
+        return _Found(_indented(lines, at + 1, _indent(line)), BlockKind.CODE)
+    if _TABLE.match(line):
+        return _Found(_indented(lines, at + 1, _indent(line)), BlockKind.TABLE)
+    if _MARKUP.match(line):
+        return _Found(_indented(lines, at + 1, _indent(line)), None)
+    if _RULE.match(line):
+        return _Found(_table(lines, at), BlockKind.TABLE)
+    kind = BlockKind.CODE if line.lstrip().startswith(">>>") else BlockKind.PARAGRAPH
+    return _Found(_unbroken(lines, at, headings), kind)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _indented(lines: Sequence[str], at: int, indent: int) -> int:
+    """Return the index of the first line from ``at`` that isn't blank and isn't indented beyond ``indent``."""
+    while at < len(lines) and (not lines[at].strip() or _indent(lines[at]) > indent):
+        at += 1
+    return at
+
+
+def _unbroken(lines: Sequence[str], at: int, headings: Mapping[int, Heading]) -> int:
+    """Return the index of the first line after ``at`` that is blank or begins a heading."""
+    at += 1
+    while at < len(lines) and lines[at].strip() and at not in headings:
+        at += 1
+    return at
+
+
+def _table(lines: Sequence[str], at: int) -> int:
+    """Return the index after a table: a grid ends at a blank line, a simple table at a rule with one below."""
+    end = _unbroken(lines, at, {})
+    if lines[at].lstrip().startswith("+"):
+        return end
+    for row in range(at + 1, min(len(lines), at + _TALLEST)):
+        if _RULE.match(lines[row]) and not "".join(lines[row + 1 : row + 2]).strip():
+            return row + 1
+        if _indent(lines[row]) < _indent(lines[at]) and lines[row].strip():
+            break
+    return end

@@ -1,0 +1,14 @@
+"""Plain text: paragraphs."""
+
+from __future__ import annotations
+
+from pipeline.ingest.paragraphs import paragraphs
+from pipeline.ingest.sources.decode import decode
+from pipeline.ingest.sources.source import Source
+from pipeline.records import Document
+
+
+def parse(source: Source) -> Document:
+    """Return a text file as a document whose text is the file's own. Raises Unreadable."""
+    text = decode(source.data)
+    return Document(source.key, source.stem, text, tuple(paragraphs(text)), path=source.path)

@@ -1,0 +1,116 @@
+"""Paths, folders and patterns to the files they mean, each with the key of its document."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.errors import SourceError
+from pipeline.ingest.sources.decode import well_formed
+from pipeline.ingest.sources.pattern import Pattern, is_pattern
+from pipeline.ingest.sources.source import unopenable
+from pipeline.records import Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file to read: ``key`` is its path relative to the root, ``named`` that it was asked for by name."""
+
+    path: Path
+    key: str
+    named: bool
+
+
+def find(path: str) -> Iterator[Found | Skipped]:
+    """Yield the files that ``path`` means: itself, all below it, or all that match it.
+
+    They come folder by folder, sorted by name. Below a folder, hidden names are passed over in silence, and a link
+    to a folder is followed unless what it leads to is read anyway. Raises SourceError when ``path`` doesn't exist or
+    can't be opened and, for a pattern, when no file matches.
+    """
+    place = Path(path).expanduser() if path.startswith("~") else Path(path)
+    kind = _kind(path, place)
+    if kind is None:
+        yield from _matching(path, Pattern(str(place)))
+    elif stat.S_ISDIR(kind):
+        yield from _Walk(place).files()
+    elif stat.S_ISREG(kind):
+        yield Found(place, well_formed(place.name), named=True)
+    else:
+        raise SourceError(f"{path} isn't a regular file", "Name a file, a folder or a pattern.")
+
+
+def _kind(path: str, place: Path) -> int | None:
+    """Return the mode of the file or folder at ``place``; None when it is a pattern and no file's name."""
+    try:
+        return place.stat().st_mode if path else 0
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        if is_pattern(path) and "\x00" not in path:
+            return None
+        raise SourceError(f"{path} doesn't exist", "Check the path; it is relative to the current folder.") from None
+    except OSError as error:
+        problem = unopenable(error)
+        raise SourceError(f"{path} {problem.message}", problem.fix) from None
+
+
+def _matching(path: str, pattern: Pattern) -> Iterator[Found | Skipped]:
+    matched = False
+    if _kind(str(pattern.root), pattern.root):
+        for item in _Walk(pattern.root, pattern).files():
+            matched = matched or isinstance(item, Found)
+            yield item
+    if not matched:
+        raise SourceError(f"{path} matches no file", "A pattern names files: try one such as docs/**/*.md.")
+
+
+class _Walk:
+    """One walk through a folder and those below it, of all files or of those that match ``pattern``."""
+
+    def __init__(self, root: Path, pattern: Pattern | None = None) -> None:
+        self._root = root
+        self._pattern = pattern
+        self._reals = [Path(os.path.realpath(root))]
+
+    def files(self) -> Iterator[Found | Skipped]:
+        """Yield the files in order. Raises SourceError when the root itself can't be opened."""
+        try:
+            pending = self._entries(self._root, ())
+        except OSError as error:
+            problem = unopenable(error)
+            raise SourceError(f"{self._root} {problem.message}", problem.fix) from None
+        # a stack of its own, for folders may be nested deeper than calls may
+        while pending:
+            entry, names = pending.pop()
+            try:
+                if entry.is_dir():
+                    pending.extend(self._entries(Path(entry.path), names) if self._enters(entry, names) else ())
+                elif self._pattern is None or self._pattern.matches(names):
+                    yield _file(entry, names)
+            except OSError as error:
+                yield Skipped(entry.path, unopenable(error).message)
+
+    def _entries(self, folder: Path, names: tuple[str, ...]) -> list[tuple[os.DirEntry[str], tuple[str, ...]]]:
+        """Return what is in ``folder`` and isn't hidden, last name first, each with its names below the root."""
+        with os.scandir(folder) as found:
+            entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda entry: entry.name)
+        return [(entry, (*names, entry.name)) for entry in reversed(entries)]
+
+    def _enters(self, entry: os.DirEntry[str], names: tuple[str, ...]) -> bool:
+        """Tell whether to walk into a folder: no link to what is walked anyway or holds it; with matches."""
+        if self._pattern is not None and not self._pattern.may_hold(names):
+            return False
+        if entry.is_symlink():
+            real = Path(os.path.realpath(entry.path))
+            if any(real.is_relative_to(known) or known.is_relative_to(real) for known in self._reals):
+                return False
+            self._reals.append(real)
+        return True
+
+
+def _file(entry: os.DirEntry[str], names: tuple[str, ...]) -> Found | Skipped:
+    if entry.is_file():
+        return Found(Path(entry.path), well_formed("/".join(names)), named=False)
+    return Skipped(entry.path, "isn't a regular file" if Path(entry.path).exists() else "is a link to nothing")

@@ -1,0 +1,78 @@
+"""What a section's body is cut into before it is packed: the smallest stretches that a chunk may begin or end with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from pipeline.ingest.sentences import sentences
+from pipeline.ingest.tokens import TokenMap
+from pipeline.records import Block, BlockKind
+
+
+class Break(IntEnum):
+    """How well a chunk may begin at a unit, best first."""
+
+    BLOCK = 0
+    SENTENCE = 1
+    PIECE = 2
+    HEADED = 3
+
+
+class Unit(NamedTuple):
+    """A stretch ``text[start:end]`` that is kept whole; ``carried`` tells whether it may be repeated as overlap."""
+
+    start: int
+    end: int
+    before: Break
+    carried: bool
+
+
+def units(text: str, blocks: Sequence[Block], tokens: TokenMap, limit: int) -> list[Unit]:
+    """Return the units of ``blocks`` in order, none with more than ``limit`` tokens.
+
+    Paragraphs and headings give sentences; code and tables are one unit while they fit, else their lines;
+    what is still too long is cut between words.
+    """
+    found: list[Unit] = []
+    before = Break.BLOCK
+    for block in blocks:
+        for start, end, rank in _parts(text, block, tokens, limit):
+            carried = block.kind is BlockKind.PARAGRAPH and rank is not Break.PIECE
+            found.append(Unit(start, end, max(before, rank), carried))
+            before = Break.BLOCK
+        before = Break.HEADED if block.kind is BlockKind.HEADING else Break.BLOCK
+    return found
+
+
+def _parts(text: str, block: Block, tokens: TokenMap, limit: int) -> Iterator[tuple[int, int, Break]]:
+    """Yield the parts of ``block`` and how well a chunk may begin at each."""
+    rank = Break.BLOCK
+    for start, end in _natural(text, block, tokens, limit):
+        if tokens.count(start, end) <= limit:
+            yield start, end, rank
+        else:
+            for piece in tokens.pieces(start, end, limit):
+                yield *piece, rank
+                rank = Break.PIECE
+        rank = Break.SENTENCE if block.kind is BlockKind.PARAGRAPH else Break.PIECE
+
+
+def _natural(text: str, block: Block, tokens: TokenMap, limit: int) -> Iterator[tuple[int, int]]:
+    if block.kind is BlockKind.PARAGRAPH:
+        yield from sentences(text, block.start, block.end)
+    elif tokens.count(block.start, block.end) <= limit:
+        yield block.start, block.end
+    else:
+        yield from _lines(text, block.start, block.end)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines that aren't blank, without their ends; the indentation belongs to the line."""
+    while start < end:
+        newline = text.find("\n", start, end)
+        stop = end if newline < 0 else newline
+        if not text[start:stop].isspace() and start < stop:
+            yield start, stop
+        start = stop + 1

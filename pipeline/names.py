@@ -1,0 +1,149 @@
+"""Names in running text: how they are found by their capitals, and the key under which variants of one name meet.
+
+Both ingestion (names in chunks) and retrieval (names in questions) read text through this module, so that the two agree.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+_WORD = re.compile(r"\w+(?:[’'‘\-./&]\w+)*")
+_POSSESSIVE = re.compile(r"[’'‘]s?$")
+_DISAMBIGUATION = re.compile(r"\s*\([^()]*\)\s*$")
+_NOT_WORD = re.compile(r"[\W_]+")
+_YEAR = re.compile(r"(?:1\d|20)\d\d$")
+_SENTENCE_END = frozenset(".!?:;\n\"“”»«(•*#|")
+_CONNECTORS = frozenset(
+    "of the de la le les du des del della di da do dos das der den van von und y e al el bin ibn af av zu for".split()
+)
+_HONORIFICS = frozenset("dr mr mrs ms prof professor sir lady".split())
+_SHORTENED = _HONORIFICS | {"st", "mt", "ft", "jr", "sr"}
+_ARTICLES = ("the ", "a ", "an ")
+_LONGEST_SPAN = 8
+_MOSTLY = 5
+
+
+class Name(NamedTuple):
+    """A name as it stands at ``text[start:end]``; ``key`` is the same for its variants of case, accents and possessive."""
+
+    key: str
+    text: str
+    start: int
+    end: int
+
+
+class Word(NamedTuple):
+    """A word at ``text[start:end]``; ``initial`` if a sentence (or a line, quotation, list item) begins with it."""
+
+    text: str
+    start: int
+    end: int
+    initial: bool
+
+
+@lru_cache(maxsize=200_000)
+def name_key(name: str) -> str:
+    """Fold a name: no accents, case, punctuation, possessive or leading article; words joined by single spaces."""
+    bare = _POSSESSIVE.sub("", name.strip())
+    decomposed = unicodedata.normalize("NFKD", bare)
+    folded = "".join(char for char in decomposed if not unicodedata.combining(char)).casefold()
+    key = _NOT_WORD.sub(" ", folded.replace("'s ", " ").replace("’s ", " ")).strip()
+    for article in _ARTICLES:
+        if key.startswith(article):
+            return key.removeprefix(article)
+    return key
+
+
+def without_disambiguation(title: str) -> str:
+    """Return a title without its last parenthesis: ``Mercury (planet)`` is ``Mercury``."""
+    return _DISAMBIGUATION.sub("", title) or title
+
+
+def words(text: str) -> list[Word]:
+    """Return the words of a text in order; apostrophes, hyphens, dots and slashes inside a word belong to it."""
+    found = []
+    previous_end = 0
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        initial = not previous_end or not _SENTENCE_END.isdisjoint(text[previous_end:start])
+        found.append(Word(match.group(), start, end, initial))
+        previous_end = end
+    return found
+
+
+class Casing:
+    """How a corpus writes its words: lower-case, or capitalised where no sentence begins."""
+
+    def __init__(self, texts: Iterable[Sequence[Word]]) -> None:
+        self._lower: Counter[str] = Counter()
+        self._upper: Counter[str] = Counter()
+        for text in texts:
+            self._lower.update(word.text for word in text if word.text[0].islower())
+            self._upper.update(word.text.lower() for word in text if not word.initial and word.text[0].isupper())
+
+    def is_common(self, word: str) -> bool:
+        """Whether the lower-case ``word`` is written so more often than with a capital inside a sentence."""
+        return self._lower[word] > self._upper[word]
+
+    def is_no_name(self, word: str) -> bool:
+        """Whether the lower-case ``word`` is so mostly lower-case that alone it is no name, wherever it stands."""
+        return self._lower[word] > _MOSTLY * self._upper[word]
+
+
+def spans(text: str, found: Sequence[Word], casing: Casing) -> Iterator[Name]:
+    """Yield the runs of capitalised words and the years among ``found``, the words of ``text``, in order.
+
+    Connectors (of, the, de, van...) may stand inside a run, figures after its first word. A sentence's first word
+    that the corpus mostly writes in lower case begins no name.
+    """
+    run: list[Word] = []
+    pending: list[Word] = []
+    for word in found:
+        if run and not _adjoins(text, (pending or run)[-1], word):
+            yield from _finish(run, text, casing)
+            run, pending = [], []
+        if _begins_name(word, casing) or (run and not pending and word.text[0].isdigit()):
+            run = [*run, *pending, word]
+            pending = []
+            if len(run) >= _LONGEST_SPAN or _POSSESSIVE.search(word.text):
+                yield from _finish(run, text, casing)
+                run = []
+        elif run and len(pending) < 2 and word.text in _CONNECTORS:
+            pending.append(word)
+        else:
+            if run:
+                yield from _finish(run, text, casing)
+                run, pending = [], []
+            if _YEAR.match(word.text):
+                yield Name(word.text, word.text, word.start, word.end)
+    yield from _finish(run, text, casing)
+
+
+def _begins_name(word: Word, casing: Casing) -> bool:
+    if not word.text[0].isupper():
+        return False
+    lower = word.text.lower()
+    return not ((word.initial or lower in _CONNECTORS) and casing.is_common(lower))
+
+
+def _adjoins(text: str, before: Word, word: Word) -> bool:
+    gap = text[before.end : word.start]
+    if gap in (" ", "\u00a0", "\n", " & "):
+        return True
+    return gap in (". ", ".") and (len(before.text) == 1 or before.text.lower() in _SHORTENED) and before.text[0].isupper()
+
+
+def _finish(run: list[Word], text: str, casing: Casing) -> Iterator[Name]:
+    if run and run[0].text.lower() in _HONORIFICS:
+        run = run[1:]
+    if not run or (len(run) == 1 and casing.is_no_name(run[0].text.lower())):
+        return
+    start, end = run[0].start, run[-1].end
+    key = name_key(text[start:end])
+    if len(key) > 1:
+        yield Name(key, _POSSESSIVE.sub("", text[start:end]), start, end)

@@ -1,0 +1,140 @@
+"""What flows between the steps: frozen records, one for each thing the pipeline speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Vector: TypeAlias = npt.NDArray[np.float32]
+"""One embedding, shape ``(dimension,)``, or a stack of them, ``(n, dimension)``; unit length."""
+
+Scalar: TypeAlias = str | int | float | bool
+Metadata: TypeAlias = Mapping[str, Scalar | list[str] | list[int] | list[float] | list[bool]]
+"""What Neo4j can store as a property: scalars and lists of one kind of scalar."""
+
+
+class BlockKind(StrEnum):
+    """What a stretch of a document is; code and tables are never cut while they fit."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    CODE = "code"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch ``text[start:end]`` of a document's text, in characters, end exclusive.
+
+    ``level`` is 1 to 6 for headings and 0 for the rest.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A hyperlink or wikilink at ``text[start:end]``; ``target`` is as written, without its fragment."""
+
+    target: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as it was read: plain text, and where its structure lies in it.
+
+    ``key`` names it within its corpus: its path relative to the root that was given, or its .jsonl id.
+    ``blocks`` are in order and don't overlap; text outside every block is white space or markup.
+    ``line_offset`` is added to line numbers counted in ``text`` (front matter that was cut off);
+    ``page_starts`` are the character offsets at which a PDF's pages begin, else empty.
+    """
+
+    key: str
+    title: str
+    text: str
+    blocks: tuple[Block, ...] = ()
+    links: tuple[Link, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+    path: str = ""
+    line_offset: int = 0
+    page_starts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a document that is embedded and found as one.
+
+    ``text`` equals ``document.text[start:end]``; lines are those of the source file, counted from 1, both inclusive.
+    ``heading`` is the path of headings above it, joined by `` > ``; ``ordinal`` counts from 0 within the document.
+    """
+
+    id: str
+    document_key: str
+    ordinal: int
+    text: str
+    title: str
+    heading: str
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A source that was left out, and why."""
+
+    source: str
+    reason: str
+
+
+class EdgeKind(StrEnum):
+    """The relationship types of an ingested corpus; each leaves a chunk."""
+
+    PART_OF = "PART_OF"
+    """to its document"""
+    NEXT = "NEXT"
+    """to the document's next chunk"""
+    MENTIONS = "MENTIONS"
+    """to an entity, with ``count``, ``position`` and ``about``"""
+    REFERS_TO = "REFERS_TO"
+    """to a document whose title it names, with ``count`` and ``position``"""
+    LINKS_TO = "LINKS_TO"
+    """to a document that it hyperlinks, with ``count``"""
+    SIMILAR = "SIMILAR"
+    """to a chunk of near meaning, with the cosine as ``score``; stored once, from the lesser id"""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relationship and its local evidence; weights are made from it when it is read."""
+
+    kind: EdgeKind
+    source: str
+    target: str
+    evidence: Mapping[str, Scalar] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is told by: no two edges of a corpus have the same."""
+        return self.kind, self.source, self.target
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A name in a corpus; ``key`` is folded (see pipeline.names), ``name`` its usual spelling."""
+
+    id: str
+    key: str
+    name: str

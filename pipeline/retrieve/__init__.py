@@ -1,0 +1,1 @@
+"""A question in, ranked and explained passages out."""

@@ -1,0 +1,63 @@
+"""BM25 in Python (rank-bm25), stemmed: a yardstick for evaluation, and a leg by choice. It scores every chunk."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import Stemmer
+from rank_bm25 import BM25Okapi
+
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import Corpus
+from pipeline.retrieve.fuse import Ranked, ranked
+
+_TOKEN = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    generation: int
+    ids: list[str]
+    scorer: Any
+
+
+class Bm25:
+    """Okapi BM25 over the chunks of one corpus, with English stems; built at first use, again when the corpus changed."""
+
+    def __init__(self, client: Client, corpus: Corpus) -> None:
+        self._client = client
+        self._corpus = corpus
+        self._lock = threading.Lock()
+        self._index: _Index | None = None
+
+    def rank(self, question: str, limit: int) -> tuple[int, Ranked]:
+        """Return the visible generation and its ``limit`` best chunks; those that share no word with the question are left out."""
+        index = self._current()
+        if not index.ids:
+            return index.generation, Ranked("bm25", {})
+        scores = index.scorer.get_scores(self._terms(question))
+        best = np.argsort(-scores, kind="stable")[:limit]
+        return index.generation, ranked("bm25", {index.ids[i]: float(scores[i]) for i in best if scores[i] > 0})
+
+    def _current(self) -> _Index:
+        generation = self._client.read("corpus_size", corpus=self._corpus.id)[0]["generation"]
+        with self._lock:
+            if self._index is None or self._index.generation != generation:
+                self._index = self._build(generation)
+            return self._index
+
+    def _build(self, generation: int) -> _Index:
+        rows = sorted(
+            self._client.stream("chunk_texts", label=self._corpus.label, generation=generation), key=lambda row: row["id"]
+        )
+        texts = [self._terms(f"{row['title']} {row['heading']} {row['text']}") for row in rows]
+        scorer = BM25Okapi(texts) if any(texts) else None
+        return _Index(generation, [row["id"] for row in rows] if scorer else [], scorer)
+
+    def _terms(self, text: str) -> list[str]:
+        stems: list[str] = Stemmer.Stemmer("english").stemWords(_TOKEN.findall(text.lower()))
+        return stems

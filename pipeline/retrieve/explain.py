@@ -1,0 +1,76 @@
+"""Hits as they are shown: the passage, where it is from, every leg's rank and score, and the path that led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import Corpus
+from pipeline.retrieve.results import LegRank, RetrieverResult, RetrieverResultItem
+from pipeline.retrieve.retriever import Found
+
+_METADATA = "metadata."
+_SEEDS_TRIED = 12
+_SHOWN = ("id", "document", "title", "heading", "path", "ordinal", "start", "end", "line_start", "line_end")
+
+
+def present(client: Client, corpus: Corpus, found: Found, top_k: int, *, explain: bool) -> RetrieverResult:
+    """Return the best ``top_k`` chunks of a ranking with all that a reader needs; ``explain`` adds each one's path."""
+    top = found.ranking.ids[:top_k]
+    rows = client.read("hydrate", ids=top, corpus=corpus.id, generation=found.generation) if top else []
+    by_id = {row["id"]: row for row in rows}
+    shown = [id_ for id_ in top if id_ in by_id]
+    paths = _paths(client, found, shown) if explain else {}
+    legs = _leg_ranks(found)
+    items = tuple(
+        RetrieverResultItem(
+            by_id[id_]["text"],
+            {
+                **{name: by_id[id_][name] for name in _SHOWN},
+                "rank": rank,
+                "score": found.ranking.scores[id_],
+                "document_metadata": _document_metadata(by_id[id_]["properties"]),
+                "legs": {leg: asdict(place) for leg, place in legs.get(id_, {}).items()},
+                **({"evidence": paths.get(id_, [])} if explain else {}),
+            },
+        )
+        for rank, id_ in enumerate(shown, 1)
+    )
+    metadata = {"corpus": corpus.name, "leg": found.ranking.leg, "names": list(found.names), "engine": "gds"}
+    return RetrieverResult(items, metadata)
+
+
+def _leg_ranks(found: Found) -> dict[str, dict[str, LegRank]]:
+    places: dict[str, dict[str, LegRank]] = {}
+    for ranking, weight in found.parts:
+        for id_, rank in ranking.ranks().items():
+            whole = found.ranking.scores.get(id_, 0.0)
+            share = weight / (found.k + rank) / whole if whole and len(found.parts) > 1 else 1.0
+            places.setdefault(id_, {})[ranking.leg] = LegRank(rank, ranking.scores[id_], share)
+    return places
+
+
+def _paths(client: Client, found: Found, hits: Sequence[str]) -> dict[str, list[dict[str, str]]]:
+    """Return for each hit the steps from a seed: each node's kind and name, and the relationship that led to it."""
+    seeds = found.seeds.ids[:_SEEDS_TRIED]
+    paths = {hit: [{"kind": "seed", "name": "found by vector and full text", "by": ""}] for hit in hits if hit in seeds}
+    rows = client.read("paths", generation=found.generation, seeds=seeds, hits=list(hits)) if seeds and hits else []
+    for row in rows:
+        kinds = ["", *row["kinds"]]
+        steps = [_step(node, by) for node, by in zip(row["nodes"], kinds, strict=True)]
+        if row["id"] not in paths or steps[0]["kind"] == "Entity":
+            paths[row["id"]] = steps
+    return paths
+
+
+def _step(node: Mapping[str, Any], by: str) -> dict[str, str]:
+    kind = next(label for label in ("Chunk", "Document", "Entity") if label in node["labels"])
+    return {"kind": kind, "name": node["name"] or node["id"], "by": by}
+
+
+def _document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name.removeprefix(_METADATA): value for name, value in properties.items() if name.startswith(_METADATA)
+    }

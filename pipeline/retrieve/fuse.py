@@ -1,0 +1,37 @@
+"""Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), weighted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A leg's ranking: ids from the best to the worst, each with the leg's own score."""
+
+    leg: str
+    scores: Mapping[str, float]
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids in order."""
+        return list(self.scores)
+
+    def ranks(self) -> dict[str, int]:
+        """Return each id's rank, from 1."""
+        return {id_: rank for rank, id_ in enumerate(self.scores, 1)}
+
+
+def ranked(leg: str, scores: Mapping[str, float]) -> Ranked:
+    """Order scores from the highest to the lowest, ties by id."""
+    return Ranked(leg, dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))))
+
+
+def fuse(leg: str, rankings: Sequence[tuple[Ranked, float]], k: float) -> Ranked:
+    """Fuse rankings, each with its weight: an id's score is the sum of weight / (k + rank) over those that hold it."""
+    scores: dict[str, float] = {}
+    for ranking, weight in rankings:
+        for rank, id_ in enumerate(ranking.scores, 1):
+            scores[id_] = scores.get(id_, 0.0) + weight / (k + rank)
+    return ranked(leg, scores)

@@ -1,0 +1,80 @@
+"""A question as the legs need it: checked, as full-text terms, and as the names that it may hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.errors import QuestionError
+from pipeline.names import Word, name_key, words
+
+LONGEST = 10_000
+"""Characters; a longer text is a document, not a question."""
+
+_TERM = re.compile(r"\w+")
+_MOST_TERMS = 256
+_MOST_NAME_WORDS = 8
+_MOST_WORDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleName:
+    """Words ``first`` to ``last`` (inclusive) of a question that may be the name of an entity with this key."""
+
+    key: str
+    first: int
+    last: int
+
+
+def check_question(text: str) -> str:
+    """Return the question without outer white space; raises QuestionError if nothing is left or it is too long."""
+    question = text.strip()
+    if not question:
+        raise QuestionError("The question is empty.", "Ask something.")
+    if len(question) > LONGEST:
+        raise QuestionError(
+            f"The question has {len(question):,} characters; {LONGEST:,} are the most.", "Ask for less at a time."
+        )
+    return question
+
+
+def fulltext_terms(question: str) -> str:
+    """Return the question's words for Lucene; its operators and special characters are only text."""
+    terms = dict.fromkeys(_TERM.findall(question.lower()))
+    return " ".join(list(terms)[:_MOST_TERMS])
+
+
+def possible_names(question: str) -> list[PossibleName]:
+    """Return all runs of up to eight words that may be a name: a lone word only with a capital or a figure.
+
+    In a question without capitals any word may be one. The graph then says which of them are.
+    """
+    found = words(question)[:_MOST_WORDS]
+    no_capitals = not any(word.text[0].isupper() for word in found[1:])
+    runs = []
+    for first in range(len(found)):
+        for last in range(first, min(first + _MOST_NAME_WORDS, len(found))):
+            if first == last and not (no_capitals or _looks_like_name(found[first])):
+                continue
+            key = name_key(question[found[first].start : found[last].end])
+            if len(key) > 1:
+                runs.append(PossibleName(key, first, last))
+    return runs
+
+
+def longest_names(possible: Sequence[PossibleName], known: Mapping[str, object]) -> list[str]:
+    """Return the keys of the possible names that are ``known``: the longest first, and none that overlaps another."""
+    taken: set[int] = set()
+    chosen: list[str] = []
+    for name in sorted(possible, key=lambda name: (name.first - name.last, name.first)):
+        span = range(name.first, name.last + 1)
+        if name.key in known and taken.isdisjoint(span):
+            taken.update(span)
+            if name.key not in chosen:
+                chosen.append(name.key)
+    return chosen
+
+
+def _looks_like_name(word: Word) -> bool:
+    return word.text[0].isupper() or any(char.isdigit() or char == "_" for char in word.text)

@@ -1,0 +1,264 @@
+"""What can be set: ``configs/default.toml`` < the file of HOPRANK_CONFIG < the environment < flags.
+
+This is the one place that reads the environment. Everything else receives values.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from pipeline.errors import ConfigurationError
+from pipeline.graph.embedded import ServerOptions
+from pipeline.shipped import shipped
+
+_NEO4J_FIELDS = ("uri", "username", "password", "database")
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Neo4jSettings(_Section):
+    """Which server to use; without ``uri`` the embedded one."""
+
+    uri: str | None = Field(None, pattern=r"^(bolt|neo4j)(\+s|\+ssc)?://.+")
+    username: str = "neo4j"
+    password: SecretStr | None = None
+    database: str = "neo4j"
+    connection_timeout: float = Field(10.0, gt=0)
+    retry_time: float = Field(30.0, ge=0)
+
+
+class ServerSettings(_Section):
+    """The embedded server's limits."""
+
+    idle_minutes: float = Field(30.0, ge=0)
+    start_timeout: float = Field(120.0, gt=0)
+    heap_mb: int | None = Field(None, ge=256)
+    page_cache_mb: int | None = Field(None, ge=8)
+
+
+class EmbedSettings(_Section):
+    """Which model embeds, and how."""
+
+    model: str = "all-MiniLM-L6-v2"
+    device: str = "auto"
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    batch_size: int = Field(32, ge=1)
+
+
+class ChunkSettings(_Section):
+    """How long chunks are, in the embedder's tokens; ``max_tokens`` 0 is all that the embedder reads."""
+
+    max_tokens: int = Field(0, ge=0)
+    overlap: int = Field(32, ge=0)
+
+
+class SourceSettings(_Section):
+    """What may be read."""
+
+    max_megabytes: float = Field(50.0, gt=0)
+
+
+class LinkSettings(_Section):
+    """How chunks are linked."""
+
+    similar_top_k: int = Field(10, ge=0)
+    similar_threshold: float = Field(0.6, ge=-1, le=1)
+    similar_hub_cap: int = Field(50, ge=1)
+    exact_up_to: int = Field(50_000, ge=0)
+    title_shared_by: int = Field(8, ge=1)
+
+
+class FulltextSettings(_Section):
+    """The full-text index; ``analyzer`` is fixed when a corpus is made."""
+
+    analyzer: str = Field("english", pattern=r"^[A-Za-z0-9_-]+$")
+
+
+class RetrieveSettings(_Section):
+    """How many candidates the legs bring, and how they are fused."""
+
+    candidates: int = Field(100, ge=1)
+    hop_seeds: int = Field(10, ge=1)
+    hop_hub: int = Field(200, ge=1)
+    fuse_k: float = Field(5.0, gt=0)
+    graph_weight: float = Field(4.0, ge=0)
+    graph_weight_unnamed: float = Field(1.0, ge=0)
+    hops_weight: float = Field(0.25, ge=0)
+
+
+class WalkSettings(_Section):
+    """The walk: its seeds, the weights of its edges and how far it goes."""
+
+    damping: float = Field(0.85, gt=0, lt=1)
+    iterations: int = Field(10, ge=1)
+    tolerance: float = Field(1e-4, gt=0)
+    chunk_seeds: int = Field(10, ge=1)
+    steepness: float = Field(2.0, ge=0)
+    steepness_unnamed: float = Field(1.0, ge=0)
+    names: float = Field(3.0, ge=0)
+    about: float = Field(2.0, gt=0)
+    title: float = Field(5.0, gt=0)
+    link: float = Field(5.0, gt=0)
+    similar: float = Field(0.5, gt=0)
+    next: float = Field(0.5, gt=0)
+    projection_megabytes: int = Field(512, ge=1)
+
+
+class _Neo4jVariables(EnvSettingsSource):
+    """NEO4J_URI and the like, as Neo4j's own tools read them."""
+
+    def __call__(self) -> dict[str, Any]:
+        found = {name: self.env_vars.get(f"neo4j_{name}") for name in _NEO4J_FIELDS}
+        given = {name: value for name, value in found.items() if value}
+        return {"neo4j": given} if given else {}
+
+
+class _TomlFile(PydanticBaseSettingsSource):
+    """One TOML file."""
+
+    def __init__(self, settings_cls: type[BaseSettings], path: Path) -> None:
+        super().__init__(settings_cls)
+        self._path = path
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - the base class's signature
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        return _read_toml(self._path)
+
+
+class Settings(BaseSettings):
+    """All settings, checked. ``home`` holds the embedded server; HOPRANK_HOME sets it."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="HOPRANK_", env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="forbid"
+    )
+
+    home: Path = Field(default_factory=lambda: platformdirs.user_data_path("hoprank", appauthor=False))
+    neo4j: Neo4jSettings = Neo4jSettings()
+    server: ServerSettings = ServerSettings()
+    embed: EmbedSettings = EmbedSettings()
+    chunk: ChunkSettings = ChunkSettings()
+    sources: SourceSettings = SourceSettings()
+    link: LinkSettings = LinkSettings()
+    fulltext: FulltextSettings = FulltextSettings()
+    retrieve: RetrieveSettings = RetrieveSettings()
+    walk: WalkSettings = WalkSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        **_: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Order the sources, the strongest first."""
+        files = [_TomlFile(settings_cls, path) for path in reversed(_config_files())]
+        return init_settings, env_settings, _Neo4jVariables(settings_cls), *files
+
+    def server_options(self) -> ServerOptions:
+        """What the embedded server is started with."""
+        return ServerOptions(
+            home=self.home.expanduser().absolute(),
+            idle_minutes=self.server.idle_minutes,
+            heap_mb=self.server.heap_mb,
+            page_cache_mb=self.server.page_cache_mb,
+            start_timeout=self.server.start_timeout,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """One setting as it stands: its dotted name, its value for people (secrets masked) and where it came from."""
+
+    name: str
+    value: str
+    origin: str
+
+
+def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings; ``flags`` holds nested values that override all else, e.g. ``{"embed": {"model": "..."}}``.
+
+    Raises ConfigurationError naming the setting, where it came from and what is allowed.
+    """
+    try:
+        return Settings(**(flags or {}))
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error, flags or {}), "`hoprank config show` lists every setting.") from error
+
+
+def provenance(flags: Mapping[str, Any] | None = None) -> list[Provenance]:
+    """Return every setting with the place that set it, in the order of ``configs/default.toml``."""
+    settings = load_settings(flags)
+    return [Provenance(name, value, _origin(name, flags or {})) for name, value in _flatten(settings)]
+
+
+def _config_files() -> list[Path]:
+    """The TOML files, the weakest first."""
+    chosen = os.environ.get("HOPRANK_CONFIG")
+    return [shipped("configs") / "default.toml", *([Path(chosen)] if chosen else [])]
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigurationError(f"No configuration file at {path}.", "Check HOPRANK_CONFIG.") from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"{path} can't be read as TOML: {error}.", "Mend the file, or unset HOPRANK_CONFIG.") from error
+
+
+def _flatten(section: BaseModel, prefix: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, BaseModel):
+            rows += _flatten(value, f"{prefix}{name}.")
+        else:
+            rows.append((prefix + name, "" if value is None else str(value)))
+    return rows
+
+
+def _origin(name: str, flags: Mapping[str, Any]) -> str:
+    keys = name.split(".")
+    if _has(flags, keys):
+        return "flag"
+    variables = {key.upper() for key, value in os.environ.items() if value}
+    own = "HOPRANK_" + "__".join(keys).upper()
+    if own in variables:
+        return own
+    if keys[0] == "neo4j" and keys[-1] in _NEO4J_FIELDS and (native := f"NEO4J_{keys[-1].upper()}") in variables:
+        return native
+    for path in reversed(_config_files()):
+        if _has(_read_toml(path), keys):
+            return str(path)
+    return "built in"
+
+
+def _has(tree: Mapping[str, Any], keys: list[str]) -> bool:
+    for key in keys:
+        if not isinstance(tree, Mapping) or key not in tree:
+            return False
+        tree = tree[key]
+    return True
+
+
+def _explain(error: ValidationError, flags: Mapping[str, Any]) -> str:
+    lines = []
+    for fault in error.errors():
+        name = ".".join(str(part) for part in fault["loc"])
+        given = "" if "password" in name else f" {fault['input']!r}"
+        lines.append(f"{name} ({_origin(name, flags)}):{given}: {fault['msg']}")
+    return "; ".join(lines)

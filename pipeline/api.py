@@ -8,17 +8,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from neo4j.exceptions import ClientError
+
 from pipeline import flows
 from pipeline.embedder import Embedder
 from pipeline.evaluate.report import Report
 from pipeline.graph.client import Client
 from pipeline.graph.connect import connect
-from pipeline.graph.corpora import check_fingerprint, get_corpus
+from pipeline.graph.corpora import check_fingerprint, find_corpus, get_corpus
+from pipeline.graph.embedded.progress import Report as StartReport
+from pipeline.graph.embedded.progress import silent
 from pipeline.ingest.summary import IngestSummary
 from pipeline.ingest.update import Outcome
 from pipeline.progress import Progress
+from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import RetrieverResult
-from pipeline.retrieve.retriever import Leg, Retriever
+from pipeline.retrieve.retriever import Retriever
 from pipeline.settings import Settings, load_settings
 
 
@@ -60,8 +65,11 @@ class HopRank:
         *,
         settings: Settings | None = None,
         embedder: Embedder | None = None,
+        report: StartReport = silent,
     ) -> HopRank:
         """Connect to ``uri``, else to NEO4J_URI, else to the embedded server, which is started if it isn't running.
+
+        ``report`` hears what that start is doing.
 
         Raises ServerUnreachable, LoginRefused, ServerTooPoor, ServerStartFailed, DownloadFailed, ConfigurationError.
         """
@@ -72,7 +80,7 @@ class HopRank:
         embedder = embedder or Embedder(
             embed.model, device=embed.device, precision=embed.precision, batch_size=embed.batch_size
         )
-        return cls(connect(settings), embedder, settings)
+        return cls(connect(settings, report), embedder, settings)
 
     def close(self) -> None:
         """Close the connection; the embedded server stays up until it is idle."""
@@ -85,7 +93,7 @@ class HopRank:
         strict: bool = False,
         progress: Progress | None = None,
     ) -> IngestSummary:
-        """Bring a corpus to hold the documents in files, folders, globs and .jsonl; see :func:`pipeline.flows.ingest`."""
+        """Bring a corpus to hold what is in files, folders, globs and .jsonl; see :func:`pipeline.flows.ingest`."""
         return flows.ingest(
             self.client,
             self.embedder,
@@ -111,15 +119,18 @@ class HopRank:
         explain: bool = False,
     ) -> RetrieverResult:
         """Return the ``top_k`` passages of a corpus that answer a question best; see :func:`pipeline.flows.search`."""
-        return flows.search(
-            self.client,
-            self.retriever(corpus),
-            query_text,
-            query_vector,
-            top_k,
-            leg=leg,
-            explain=explain,
-        )
+
+        def once() -> RetrieverResult:
+            retriever = self._remembered(corpus)
+            return flows.search(self.client, retriever, query_text, query_vector, top_k, leg=leg, explain=explain)
+
+        try:
+            result = once()
+        except ClientError:
+            if not self._forget(corpus):
+                raise
+            return once()
+        return once() if not result.items and self._forget(corpus) else result
 
     def evaluate(
         self,
@@ -134,11 +145,26 @@ class HopRank:
 
     def retriever(self, corpus: str = "default") -> Retriever:
         """Return the retriever of a corpus; raises CorpusError, or FingerprintError if another model made it."""
-        found = get_corpus(self.client, corpus)
+        self._forget(corpus)
+        return self._remembered(corpus)
+
+    def _remembered(self, name: str) -> Retriever:
+        """Return the retriever of a corpus as it was when last looked up, which spares a round trip."""
         with self._lock:
-            if found.id not in self._retrievers:
+            if name not in self._retrievers:
+                found = get_corpus(self.client, name)
                 check_fingerprint(found, self.embedder.fingerprint)
-                self._retrievers[found.id] = Retriever(
+                self._retrievers[name] = Retriever(
                     self.client, found, self.embedder.embed_query, self.settings.retrieve, self.settings.walk
                 )
-            return self._retrievers[found.id]
+            return self._retrievers[name]
+
+    def _forget(self, name: str) -> bool:
+        """Drop what is remembered of a corpus that was dropped, renamed or made anew; say whether it was."""
+        found = find_corpus(self.client, name)
+        with self._lock:
+            known = self._retrievers.get(name)
+            outdated = known is not None and (found is None or found.id != known.corpus.id)
+            if outdated:
+                del self._retrievers[name]
+            return outdated

@@ -84,7 +84,7 @@ class Embedder:
         return vector
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """Return for each text the character offsets ``(start, end)`` of the model's own tokens, without special ones."""
+        """Return for each text the character offsets ``(start, end)`` of the model's tokens, without special ones."""
         encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [encoding.offsets for encoding in encodings]
 
@@ -113,7 +113,8 @@ class Embedder:
             tensor = encode(texts, batch_size=self._batch_size, convert_to_tensor=True, show_progress_bar=False)
         vectors: Vector = tensor.float().cpu().numpy()
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.maximum(norms, np.finfo(np.float32).tiny)
+        unit: Vector = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
+        return unit
 
     def _load(self) -> SentenceTransformer:
         import torch

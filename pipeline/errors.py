@@ -1,22 +1,22 @@
 """Every error that HopRank raises on purpose.
 
-    HopRankError                    a message that says what was wrong and what to do
-    ├── InputError                  wrong input or configuration: the commands exit with 2
-    │   ├── ConfigurationError      a setting that can't be used
-    │   ├── SourceError             a file, folder, glob or .jsonl line that can't be read
-    │   ├── CorpusError             a corpus that is unknown
-    │   │   └── FingerprintError    a corpus that was embedded or chunked differently
-    │   ├── QuerySetError           a queryset that doesn't hold together
-    │   ├── QuestionError           a question that can't be searched for
-    │   └── ServerError             a server that can't be used as it is
-    │       ├── ServerUnreachable   nothing answers at the address
-    │       ├── LoginRefused        the user name or password is wrong
-    │       └── ServerTooPoor       it lacks something HopRank needs (version, GDS, vector index)
-    └── Fault                       the input was right and it still failed: exit with 1
-        ├── ServerLost              the server went away in the middle
-        ├── ServerStartFailed       the embedded server didn't come up
-        ├── DownloadFailed          a jar or a model couldn't be fetched or has the wrong checksum
-        └── Busy                    somebody else holds what is needed
+HopRankError                    a message that says what was wrong and what to do
+├── InputError                  wrong input or configuration: the commands exit with 2
+│   ├── ConfigurationError      a setting that can't be used
+│   ├── SourceError             a file, folder, glob or .jsonl line that can't be read
+│   ├── CorpusError             a corpus that is unknown
+│   │   └── FingerprintError    a corpus that was embedded or chunked differently
+│   ├── QuerySetError           a queryset that doesn't hold together
+│   ├── QuestionError           a question that can't be searched for
+│   └── ServerError             a server that can't be used as it is
+│       ├── ServerUnreachable   nothing answers at the address
+│       ├── LoginRefused        the user name or password is wrong
+│       └── ServerTooPoor       it lacks something HopRank needs (version, GDS, vector index)
+└── Fault                       the input was right and it still failed: exit with 1
+    ├── ServerLost              the server went away in the middle
+    ├── ServerStartFailed       the embedded server didn't come up
+    ├── DownloadFailed          a jar or a model couldn't be fetched or has the wrong checksum
+    └── Busy                    somebody else holds what is needed
 """
 
 from __future__ import annotations

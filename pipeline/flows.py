@@ -20,17 +20,18 @@ from pipeline.graph.corpora import Corpus, check_fingerprint, create_corpus, dro
 from pipeline.graph.schema import ensure_schema
 from pipeline.ingest.chunk import Chunker
 from pipeline.ingest.intake import Intake, batched
-from pipeline.ingest.prepare import PREFIX_TOKENS, Preparer, Prepared
+from pipeline.ingest.prepare import PREFIX_TOKENS, Prepared, Preparer
 from pipeline.ingest.sources import read
 from pipeline.ingest.summary import IngestSummary, summarise
 from pipeline.ingest.update import Change, Outcome, update
 from pipeline.progress import Progress
 from pipeline.records import Document
 from pipeline.retrieve.explain import present
+from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.projection import drop_projections
 from pipeline.retrieve.question import check_question
 from pipeline.retrieve.results import RetrieverResult
-from pipeline.retrieve.retriever import Leg, Retriever
+from pipeline.retrieve.retriever import Retriever
 from pipeline.settings import Settings
 
 
@@ -63,13 +64,13 @@ def ingest(
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
     progress = progress or Progress()
+    source = read(paths, strict=strict, max_bytes=int(settings.sources.max_megabytes * 2**20))
     chunker = make_chunker(embedder, settings)
     corpus = find_corpus(client, corpus_name)
     if corpus:
         check_fingerprint(corpus, embedder.fingerprint, chunker.fingerprint)
     known = _known(client, corpus)
     intake = Intake({key: digest for key, (_, digest) in known.items()})
-    source = read(paths, strict=strict, max_bytes=int(settings.sources.max_megabytes * 2**20))
     changed = intake.changed(source)
     first = next(changed, None)
     if first is None and not (corpus and corpus.staging):
@@ -103,6 +104,14 @@ def remove(
     change = Change([], {key: title for key, (title, _) in known.items()}, frozenset(keys))
     with held(client, corpus) as (corpus, writer):
         return update(client, corpus, writer, change, settings.link, progress or Progress())
+
+
+def drop(client: Client, corpus_name: str) -> None:
+    """Delete a corpus with all that it holds; raises CorpusError if there is none, Busy if somebody writes to it."""
+    corpus = get_corpus(client, corpus_name)
+    with held(client, corpus):
+        drop_projections(client, corpus)
+        drop_corpus(client, corpus)
 
 
 def search(
@@ -150,7 +159,9 @@ def evaluate(
     progress = progress or Progress()
     queryset = read_queryset(folder)
     if queryset.corpus_path is None:
-        raise QuerySetError(f"{folder} has no corpus.jsonl.", "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv.")
+        raise QuerySetError(
+            f"{folder} has no corpus.jsonl.", "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv."
+        )
     check_documents(queryset, read_document_ids(queryset.corpus_path))
     name = corpus_name or f"evaluate-{uuid.uuid4().hex[:12]}"
     try:
@@ -176,15 +187,23 @@ def measure(
     legs: Sequence[Leg] = tuple(Leg),
     progress: Progress | None = None,
 ) -> Report:
-    """Answer a queryset's queries on a corpus that is there already, by each leg, and measure."""
+    """Answer a queryset's queries on a corpus that is there already, by each leg, and measure.
+
+    Raises QuerySetError naming relevant documents that the corpus doesn't have.
+    """
     retriever = hoprank.retriever(corpus_name)
+    check_documents(queryset, _known(hoprank.client, get_corpus(hoprank.client, corpus_name)))
     results = answer(hoprank.client, retriever, queryset, legs, progress or Progress())
     run = Run(
         corpus=corpus_name,
         documents=documents,
         ingest_seconds=ingest_seconds,
         version=version("hoprank"),
-        settings={"model": hoprank.embedder.fingerprint, **hoprank.settings.retrieve.model_dump(), **hoprank.settings.walk.model_dump()},
+        settings={
+            "model": hoprank.embedder.fingerprint,
+            **hoprank.settings.retrieve.model_dump(),
+            **hoprank.settings.walk.model_dump(),
+        },
     )
     return build_report(queryset, results, run)
 

@@ -12,3 +12,13 @@ def digest(*parts: str) -> str:
     """Return 32 hexadecimal digits of the SHA-256 of ``parts``, which a unit separator keeps apart."""
     joined = _SEPARATOR.join(part.replace(_SEPARATOR, _SEPARATOR * 2) for part in parts)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
+
+
+def document_id(corpus_id: str, key: str) -> str:
+    """Return the id of a document's node."""
+    return digest(corpus_id, "document", key)
+
+
+def entity_id(corpus_id: str, key: str) -> str:
+    """Return the id of an entity's node, by its folded name (see pipeline.names)."""
+    return digest(corpus_id, "entity", key)

@@ -1,6 +1,6 @@
 """Names in running text: how they are found by their capitals, and the key under which variants of one name meet.
 
-Both ingestion (names in chunks) and retrieval (names in questions) read text through this module, so that the two agree.
+Ingestion (names in chunks) and retrieval (names in questions) both read text through this module, and so agree.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _POSSESSIVE = re.compile(r"[’'‘]s?$")
 _DISAMBIGUATION = re.compile(r"\s*\([^()]*\)\s*$")
 _NOT_WORD = re.compile(r"[\W_]+")
 _YEAR = re.compile(r"(?:1\d|20)\d\d$")
-_SENTENCE_END = frozenset(".!?:;\n\"“”»«(•*#|")
+_SENTENCE_END = frozenset('.!?:;\n"“”»«(•*#|')
 _CONNECTORS = frozenset(
     "of the de la le les du des del della di da do dos das der den van von und y e al el bin ibn af av zu for".split()
 )
@@ -29,7 +29,7 @@ _MOSTLY = 5
 
 
 class Name(NamedTuple):
-    """A name as it stands at ``text[start:end]``; ``key`` is the same for its variants of case, accents and possessive."""
+    """A name as it stands at ``text[start:end]``; its variants of case, accents and possessive have one ``key``."""
 
     key: str
     text: str
@@ -135,7 +135,9 @@ def _adjoins(text: str, before: Word, word: Word) -> bool:
     gap = text[before.end : word.start]
     if gap in (" ", "\u00a0", "\n", " & "):
         return True
-    return gap in (". ", ".") and (len(before.text) == 1 or before.text.lower() in _SHORTENED) and before.text[0].isupper()
+    return (
+        gap in (". ", ".") and (len(before.text) == 1 or before.text.lower() in _SHORTENED) and before.text[0].isupper()
+    )
 
 
 def _finish(run: list[Word], text: str, casing: Casing) -> Iterator[Name]:

@@ -1,5 +1,7 @@
 """What can be set: ``configs/default.toml`` < the file of HOPRANK_CONFIG < the environment < flags.
 
+The sections here say what is allowed; what holds by default is in ``configs/default.toml`` alone.
+
 This is the one place that reads the environment. Everything else receives values.
 """
 
@@ -30,89 +32,89 @@ class _Section(BaseModel):
 class Neo4jSettings(_Section):
     """Which server to use; without ``uri`` the embedded one."""
 
-    uri: str | None = Field(None, pattern=r"^(bolt|neo4j)(\+s|\+ssc)?://.+")
-    username: str = "neo4j"
+    uri: str | None = Field(default=None, pattern=r"^(bolt|neo4j)(\+s|\+ssc)?://.+")
+    username: str
     password: SecretStr | None = None
-    database: str = "neo4j"
-    connection_timeout: float = Field(10.0, gt=0)
-    retry_time: float = Field(30.0, ge=0)
+    database: str
+    connection_timeout: float = Field(gt=0)
+    retry_time: float = Field(ge=0)
 
 
 class ServerSettings(_Section):
     """The embedded server's limits."""
 
-    idle_minutes: float = Field(30.0, ge=0)
-    start_timeout: float = Field(120.0, gt=0)
-    heap_mb: int | None = Field(None, ge=256)
-    page_cache_mb: int | None = Field(None, ge=8)
+    idle_minutes: float = Field(ge=0)
+    start_timeout: float = Field(gt=0)
+    heap_mb: int | None = Field(default=None, ge=256)
+    page_cache_mb: int | None = Field(default=None, ge=8)
 
 
 class EmbedSettings(_Section):
     """Which model embeds, and how."""
 
-    model: str = "all-MiniLM-L6-v2"
-    device: str = "auto"
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    batch_size: int = Field(32, ge=1)
+    model: str
+    device: str
+    precision: Literal["auto", "float32", "bfloat16"]
+    batch_size: int = Field(ge=1)
 
 
 class ChunkSettings(_Section):
     """How long chunks are, in the embedder's tokens; ``max_tokens`` 0 is all that the embedder reads."""
 
-    max_tokens: int = Field(0, ge=0)
-    overlap: int = Field(32, ge=0)
+    max_tokens: int = Field(ge=0)
+    overlap: int = Field(ge=0)
 
 
 class SourceSettings(_Section):
     """What may be read."""
 
-    max_megabytes: float = Field(50.0, gt=0)
+    max_megabytes: float = Field(gt=0)
 
 
 class LinkSettings(_Section):
     """How chunks are linked."""
 
-    similar_top_k: int = Field(10, ge=0)
-    similar_threshold: float = Field(0.6, ge=-1, le=1)
-    similar_hub_cap: int = Field(50, ge=1)
-    exact_up_to: int = Field(50_000, ge=0)
-    title_shared_by: int = Field(8, ge=1)
+    similar_top_k: int = Field(ge=0)
+    similar_threshold: float = Field(ge=-1, le=1)
+    similar_hub_cap: int = Field(ge=1)
+    exact_up_to: int = Field(ge=0)
+    title_shared_by: int = Field(ge=1)
 
 
 class FulltextSettings(_Section):
     """The full-text index; ``analyzer`` is fixed when a corpus is made."""
 
-    analyzer: str = Field("english", pattern=r"^[A-Za-z0-9_-]+$")
+    analyzer: str = Field(pattern=r"^[A-Za-z0-9_-]+$")
 
 
 class RetrieveSettings(_Section):
     """How many candidates the legs bring, and how they are fused."""
 
-    candidates: int = Field(100, ge=1)
-    hop_seeds: int = Field(10, ge=1)
-    hop_hub: int = Field(200, ge=1)
-    fuse_k: float = Field(5.0, gt=0)
-    graph_weight: float = Field(4.0, ge=0)
-    graph_weight_unnamed: float = Field(1.0, ge=0)
-    hops_weight: float = Field(0.25, ge=0)
+    candidates: int = Field(ge=1)
+    hop_seeds: int = Field(ge=1)
+    hop_hub: int = Field(ge=1)
+    fuse_k: float = Field(gt=0)
+    graph_weight: float = Field(ge=0)
+    graph_weight_unnamed: float = Field(ge=0)
+    hops_weight: float = Field(ge=0)
 
 
 class WalkSettings(_Section):
     """The walk: its seeds, the weights of its edges and how far it goes."""
 
-    damping: float = Field(0.85, gt=0, lt=1)
-    iterations: int = Field(10, ge=1)
-    tolerance: float = Field(1e-4, gt=0)
-    chunk_seeds: int = Field(10, ge=1)
-    steepness: float = Field(2.0, ge=0)
-    steepness_unnamed: float = Field(1.0, ge=0)
-    names: float = Field(3.0, ge=0)
-    about: float = Field(2.0, gt=0)
-    title: float = Field(5.0, gt=0)
-    link: float = Field(5.0, gt=0)
-    similar: float = Field(0.5, gt=0)
-    next: float = Field(0.5, gt=0)
-    projection_megabytes: int = Field(512, ge=1)
+    damping: float = Field(gt=0, lt=1)
+    iterations: int = Field(ge=1)
+    tolerance: float = Field(gt=0)
+    chunk_seeds: int = Field(ge=1)
+    steepness: float = Field(ge=0)
+    steepness_unnamed: float = Field(ge=0)
+    names: float = Field(ge=0)
+    about: float = Field(gt=0)
+    title: float = Field(gt=0)
+    link: float = Field(gt=0)
+    similar: float = Field(gt=0)
+    next: float = Field(gt=0)
+    projection_megabytes: int = Field(ge=1)
 
 
 class _Neo4jVariables(EnvSettingsSource):
@@ -146,15 +148,15 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(default_factory=lambda: platformdirs.user_data_path("hoprank", appauthor=False))
-    neo4j: Neo4jSettings = Neo4jSettings()
-    server: ServerSettings = ServerSettings()
-    embed: EmbedSettings = EmbedSettings()
-    chunk: ChunkSettings = ChunkSettings()
-    sources: SourceSettings = SourceSettings()
-    link: LinkSettings = LinkSettings()
-    fulltext: FulltextSettings = FulltextSettings()
-    retrieve: RetrieveSettings = RetrieveSettings()
-    walk: WalkSettings = WalkSettings()
+    neo4j: Neo4jSettings
+    server: ServerSettings
+    embed: EmbedSettings
+    chunk: ChunkSettings
+    sources: SourceSettings
+    link: LinkSettings
+    fulltext: FulltextSettings
+    retrieve: RetrieveSettings
+    walk: WalkSettings
 
     @classmethod
     def settings_customise_sources(
@@ -162,7 +164,8 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        **_: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class's signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Order the sources, the strongest first."""
         files = [_TomlFile(settings_cls, path) for path in reversed(_config_files())]
@@ -217,7 +220,9 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise ConfigurationError(f"No configuration file at {path}.", "Check HOPRANK_CONFIG.") from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"{path} can't be read as TOML: {error}.", "Mend the file, or unset HOPRANK_CONFIG.") from error
+        raise ConfigurationError(
+            f"{path} can't be read as TOML: {error}.", "Mend the file, or unset HOPRANK_CONFIG."
+        ) from error
 
 
 def _flatten(section: BaseModel, prefix: str = "") -> list[tuple[str, str]]:

@@ -10,8 +10,9 @@ from pipeline.evaluate.querysets import QuerySet
 from pipeline.graph.client import Client
 from pipeline.progress import Progress
 from pipeline.retrieve.explain import present
+from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import check_question
-from pipeline.retrieve.retriever import Leg, Retriever
+from pipeline.retrieve.retriever import Retriever
 
 _SHOWN = 10
 """Hits that a timed search shows, as a search by hand does."""

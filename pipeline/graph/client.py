@@ -70,7 +70,9 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -179,7 +181,8 @@ class Client:
         except driver_errors.ClientError as error:
             if error.code == "Neo.ClientError.Database.DatabaseNotFound":
                 raise ServerError(
-                    f"{uri} has no database {self.address.database!r}.", "Check NEO4J_DATABASE; Community has only neo4j."
+                    f"{uri} has no database {self.address.database!r}.",
+                    "Check NEO4J_DATABASE; Community has only neo4j.",
                 ) from error
             raise
 

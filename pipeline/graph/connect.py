@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from pipeline.graph.client import Client
 from pipeline.graph.embedded import Address, ensure_running
+from pipeline.graph.embedded.progress import Report, silent
 from pipeline.settings import Settings
 
 _EMBEDDED_RETRY = 5.0
 """Seconds; the embedded server is on this machine, so it is either there at once or gone."""
 
 
-def connect(settings: Settings) -> Client:
-    """Return a client whose server was checked: it answers, lets us in, and has what HopRank needs."""
+def connect(settings: Settings, report: Report = silent) -> Client:
+    """Return a client whose server was checked: it answers, lets us in, and has what HopRank needs.
+
+    ``report`` hears what the start of the embedded server is doing.
+    """
     neo4j = settings.neo4j
     if neo4j.uri is None:
-        address = ensure_running(settings.server_options())
+        address = ensure_running(settings.server_options(), report)
         retry_time = min(neo4j.retry_time, _EMBEDDED_RETRY)
     else:
         password = neo4j.password.get_secret_value() if neo4j.password else ""

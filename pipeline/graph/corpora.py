@@ -55,7 +55,8 @@ class Corpus:
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Corpus:
         """Take a corpus from its node's properties."""
-        return cls(**{name: properties.get(name) for name in cls.__slots__})
+        values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
+        return cls(**values)
 
 
 def list_corpora(client: Client) -> list[Corpus]:
@@ -75,12 +76,20 @@ def get_corpus(client: Client, name: str) -> Corpus:
     if corpus is None:
         names = [known.name for known in list_corpora(client)]
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        fix = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}." if names else "Make one: hoprank ingest."
+        fix = (
+            f"Did you mean {near[0]!r}?"
+            if near
+            else f"Known: {', '.join(names)}."
+            if names
+            else "Make one: hoprank ingest."
+        )
         raise CorpusError(f"There is no corpus {name!r}.", fix)
     return corpus
 
 
-def create_corpus(client: Client, name: str, *, fingerprint: str, dimension: int, chunker: str, analyzer: str) -> Corpus:
+def create_corpus(
+    client: Client, name: str, *, fingerprint: str, dimension: int, chunker: str, analyzer: str
+) -> Corpus:
     """Make a corpus, or return the one that somebody made meanwhile under the same name."""
     if not name.strip() or len(name) > _LONGEST_NAME:
         raise InputError(f"A corpus can't be named {name[:50]!r}.", f"Use 1 to {_LONGEST_NAME} characters.")
@@ -113,7 +122,7 @@ def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str | None = No
 
 
 def drop_corpus(client: Client, corpus: Corpus) -> None:
-    """Delete a corpus: its nodes in batches, its indexes, its own node last, so that a drop cut short can be repeated."""
+    """Delete a corpus: its indexes, its nodes in batches, its own node last; a drop cut short can be repeated."""
     drop_indexes(client, [corpus.label])
     while client.write("delete_corpus_part", corpus=corpus.id, label=corpus.label, limit=_DELETE_AT_ONCE)[0]["deleted"]:
         pass

@@ -63,7 +63,8 @@ def check_analyzer(client: Client, analyzer: str) -> None:
     offered = [row["analyzer"] for row in client.read("fulltext_analyzers")]
     if analyzer not in offered:
         raise ConfigurationError(
-            f"The server has no full-text analyser {analyzer!r}.", f"Set fulltext.analyzer to one of {', '.join(offered)}."
+            f"The server has no full-text analyser {analyzer!r}.",
+            f"Set fulltext.analyzer to one of {', '.join(offered)}.",
         )
 
 

@@ -68,13 +68,14 @@ class Chunker:
                 yield _chunks(document, corpus_id, root, spans)
 
     def _spans(self, text: str, start: int, end: int, root: Section, tokens: TokenMap) -> list[Sized]:
-        size = tokens.count(start, end)
         if start == end:
             return []
-        if tokens.exact and size <= self.max_tokens:
-            return [(start, end, size)]
-        cutter = SectionCutter(text, Packer(tokens, self.max_tokens, self.overlap))
-        return list(self._measured(text, [trimmed(text, span.start, span.end) for span in cutter.cut(root)], tokens))
+        size = tokens.count(start, end)
+        if size > self.max_tokens:
+            cutter = SectionCutter(text, Packer(tokens, self.max_tokens, self.overlap))
+            spans = [trimmed(text, span.start, span.end) for span in cutter.cut(root)]
+            return list(self._measured(text, spans, tokens))
+        return [(start, end, size)] if tokens.exact else list(self._measured(text, [(start, end)], tokens))
 
     def _measured(self, text: str, spans: list[tuple[int, int]], tokens: TokenMap) -> Iterator[Sized]:
         """Yield each span with its size, cut again if that is over the limit when it is tokenised by itself.
@@ -84,7 +85,8 @@ class Chunker:
         """
         for at in range(0, len(spans), _BATCH):
             sized = [(start, end, tokens.count(start, end)) for start, end in spans[at : at + _BATCH]]
-            doubtful = [span for span in sized if span[2] > self.max_tokens - _DOUBT or _splits_word(text, *span[:2])]
+            sure = 0 if tokens.divided else self.max_tokens - _DOUBT
+            doubtful = [span for span in sized if span[2] > sure or _splits_word(text, *span[:2])]
             alone = self._token_offsets([text[start:end] for start, end, _ in doubtful]) if doubtful else []
             sizes = dict(zip(doubtful, map(len, alone), strict=True))
             for span in sized:

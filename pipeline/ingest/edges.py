@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pipeline.ids import digest
+from pipeline.ids import document_id, entity_id
 from pipeline.ingest.extract import ChunkNames, extract
 from pipeline.ingest.link import LinkResolver, similar
 from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
@@ -22,16 +22,6 @@ class LinkedChunk:
     chunk: Chunk
     vector: Vector
     links: tuple[str, ...]
-
-
-def document_id(corpus_id: str, key: str) -> str:
-    """Return the id of a document's node."""
-    return digest(corpus_id, "document", key)
-
-
-def entity_id(corpus_id: str, key: str) -> str:
-    """Return the id of an entity's node."""
-    return digest(corpus_id, "entity", key)
 
 
 def desired(

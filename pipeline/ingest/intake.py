@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pipeline.ingest.prepare import content_hash
 from pipeline.records import Document, Skipped
 
-_CHARACTERS_AT_ONCE = 2_000_000
-_DOCUMENTS_AT_ONCE = 2_000
+_CHARACTERS_AT_ONCE = 1_000_000
+_DOCUMENTS_AT_ONCE = 512
 
 
 class Intake:

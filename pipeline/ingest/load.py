@@ -19,7 +19,8 @@ from neo4j.vector import Vector as DriverVector
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 from pipeline.graph.schema import LIVE
-from pipeline.ingest.edges import LinkedChunk, document_id
+from pipeline.ids import document_id
+from pipeline.ingest.edges import LinkedChunk
 from pipeline.ingest.prepare import Prepared
 from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
 
@@ -122,8 +123,8 @@ class Loader:
     ) -> int:
         """Make the new generation visible in one transaction, and return its number.
 
-        ``changed`` are documents that were there and are different now; ``moved`` the chunks of theirs that stay, each with
-        the hash of what was embedded.
+        ``changed`` are documents that were there and are different now; ``moved`` the chunks of theirs that stay,
+        each with the hash of what was embedded.
         """
         documents = [{"id": one.id, "properties": self._staged(_document_row(self._corpus, one))} for one in changed]
         chunks = [

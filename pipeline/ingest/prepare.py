@@ -9,13 +9,13 @@ import numpy as np
 
 from pipeline.embedder import Embedder
 from pipeline.graph.client import Client
-from pipeline.ids import digest
+from pipeline.ids import digest, document_id
 from pipeline.ingest.chunk import Chunker
-from pipeline.ingest.edges import LinkedChunk, document_id
+from pipeline.ingest.edges import LinkedChunk
 from pipeline.records import Chunk, Document, Vector
 
 PREFIX_TOKENS = 16
-"""Room that a chunk leaves for its title and heading, which are embedded with it; the rare longer ones cost the tail."""
+"""Room that a chunk leaves for its title and heading, which are embedded with it; longer ones cost the tail."""
 
 _PREFIX_CHARACTERS = 100
 
@@ -45,7 +45,7 @@ class Preparer:
         self._embedding = embedding
 
     def prepare(self, documents: Sequence[Document], done: Callable[[int], None]) -> list[Prepared]:
-        """Return the documents in their order, ready to be written; ``done`` hears how many chunks got their vectors."""
+        """Return the documents in order, ready to be written; ``done`` hears how many chunks got their vectors."""
         cut = [self._chunker.chunk(document, self._corpus_id) for document in documents]
         texts = {digest(text): text for chunks in cut for chunk in chunks if (text := embedded_text(chunk))}
         vectors = self._vectors(texts, done)
@@ -69,7 +69,7 @@ class Preparer:
 
 
 def embedded_text(chunk: Chunk) -> str:
-    """Return what a chunk's vector is made from: its title, heading and text, so that it is found by its context too."""
+    """Return what a chunk's vector is made from: title, heading and text, so that it is found by its context too."""
     context = " > ".join(part for part in (chunk.title, chunk.heading) if part)
     return f"{context[:_PREFIX_CHARACTERS]}\n{chunk.text}" if context else chunk.text
 

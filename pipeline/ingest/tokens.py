@@ -14,6 +14,9 @@ TokenOffsets = Callable[[Sequence[str]], list[list[tuple[int, int]]]]
 Stretch = tuple[str, int, int]
 """A text, and the start and end of the part of it that is meant."""
 
+# tokenizers give up on words over 100 characters or so and call them one unknown token, were they megabytes long
+_LONGEST = 100
+_PART = 8
 _SLICE = 65_536
 _GROUP = 524_288
 
@@ -26,15 +29,24 @@ class TokenMap:
         self._starts = array("l")
         self._ends = array("l")
         self._slices = 0
+        self._divided = False
 
     @property
     def exact(self) -> bool:
-        """Whether the stretch was tokenised in one go."""
-        return self._slices < 2
+        """Whether counting the whole stretch gives what its tokenizer would: one slice, and no word divided."""
+        return self._slices < 2 and not self._divided
+
+    @property
+    def divided(self) -> bool:
+        """Whether a word was so long that it counts by its length, not by what its tokenizer makes of it."""
+        return self._divided
 
     def add(self, offset: int, tokens: Sequence[tuple[int, int]]) -> None:
         """Append the tokens of the next slice, which begins at ``offset``; theirs are counted from there."""
         self._slices += 1
+        if any(end - start > _LONGEST for start, end in tokens):
+            self._divided = True
+            tokens = [part for token in tokens for part in _divided(*token)]
         if tokens:
             starts, ends = zip(*tokens, strict=True)
             self._starts.extend(starts if not offset else [offset + start for start in starts])
@@ -98,6 +110,11 @@ def _add(group: list[tuple[TokenMap, int, str]], token_offsets: TokenOffsets) ->
     found = token_offsets([piece for _, _, piece in group]) if group else []
     for (tokens, offset, _), offsets in zip(group, found, strict=True):
         tokens.add(offset, offsets)
+
+
+def _divided(start: int, end: int) -> Iterator[tuple[int, int]]:
+    step = _PART if end - start > _LONGEST else max(1, end - start)
+    return ((at, min(at + step, end)) for at in range(start, max(end, start + 1), step))
 
 
 def _slices(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:

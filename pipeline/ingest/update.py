@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pipeline.errors import InputError
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
-from pipeline.ingest.edges import LinkedChunk, desired, document_id
+from pipeline.ids import document_id
+from pipeline.ingest.edges import LinkedChunk, desired
 from pipeline.ingest.load import Loader, StoredChunk, read_chunks
 from pipeline.ingest.prepare import Prepared
 from pipeline.progress import Progress

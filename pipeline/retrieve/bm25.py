@@ -26,7 +26,7 @@ class _Index:
 
 
 class Bm25:
-    """Okapi BM25 over the chunks of one corpus, with English stems; built at first use, again when the corpus changed."""
+    """Okapi BM25 over the chunks of one corpus, with English stems; built at first use, and when the corpus changed."""
 
     def __init__(self, client: Client, corpus: Corpus) -> None:
         self._client = client
@@ -35,7 +35,7 @@ class Bm25:
         self._index: _Index | None = None
 
     def rank(self, question: str, limit: int) -> tuple[int, Ranked]:
-        """Return the visible generation and its ``limit`` best chunks; those that share no word with the question are left out."""
+        """Return the visible generation and its ``limit`` best chunks; those that share no word are left out."""
         index = self._current()
         if not index.ids:
             return index.generation, Ranked("bm25", {})
@@ -52,7 +52,8 @@ class Bm25:
 
     def _build(self, generation: int) -> _Index:
         rows = sorted(
-            self._client.stream("chunk_texts", label=self._corpus.label, generation=generation), key=lambda row: row["id"]
+            self._client.stream("chunk_texts", label=self._corpus.label, generation=generation),
+            key=lambda row: row["id"],
         )
         texts = [self._terms(f"{row['title']} {row['heading']} {row['text']}") for row in rows]
         scorer = BM25Okapi(texts) if any(texts) else None

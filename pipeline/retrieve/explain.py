@@ -71,6 +71,4 @@ def _step(node: Mapping[str, Any], by: str) -> dict[str, str]:
 
 
 def _document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name.removeprefix(_METADATA): value for name, value in properties.items() if name.startswith(_METADATA)
-    }
+    return {name.removeprefix(_METADATA): value for name, value in properties.items() if name.startswith(_METADATA)}

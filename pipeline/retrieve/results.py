@@ -21,8 +21,8 @@ class RetrieverResultItem:
     """One hit: the passage, and where it is from and why it is here.
 
     ``metadata`` holds id, score, rank, document, title, heading, path, start and end (characters), line_start and
-    line_end, the document's own metadata as ``document_metadata``, and ``legs``, a LegRank for each leg that found it. With an
-    explanation asked for it has ``evidence`` too: the path from a seed to the hit, from node to node.
+    line_end, the document's own metadata as ``document_metadata``, and ``legs``, a LegRank for each leg that found it.
+    With an explanation asked for it has ``evidence`` too: the path from a seed to the hit, from node to node.
     """
 
     content: str

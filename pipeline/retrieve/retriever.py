@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from neo4j.exceptions import ClientError
 
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
-from pipeline.ingest.edges import entity_id
+from pipeline.ids import entity_id
 from pipeline.retrieve.bm25 import Bm25
 from pipeline.retrieve.fuse import Ranked, fuse, ranked
+from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.projection import ensure_projection, is_missing, projection_name
 from pipeline.retrieve.question import fulltext_terms, longest_names, possible_names
 from pipeline.retrieve.seeds import NamedEntity, Seeds, plant
@@ -23,18 +23,6 @@ HYBRID_K = 60
 """k of the hybrid leg's fusion: a fixed yardstick, never tuned."""
 
 _NO_SEEDS = Seeds({}, {}, False)
-
-
-class Leg(StrEnum):
-    """A way to rank a corpus's chunks for a question."""
-
-    VECTOR = "vector"
-    FULLTEXT = "fulltext"
-    BM25 = "bm25"
-    HYBRID = "hybrid"
-    HOPS = "hops"
-    GRAPH = "graph"
-    WHOLE = "hoprank"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,28 +8,50 @@ import os
 import sys
 from pathlib import Path
 
-from pipeline.graph.embedded.serve import Launch, serve
+from pipeline.errors import HopRankError
+from pipeline.graph.embedded.aot import train, train_later
+from pipeline.graph.embedded.database import Launch
+from pipeline.graph.embedded.serve import serve
+from pipeline.graph.embedded.state import MODULE
 
 
 def main() -> None:
     """Serve until told to stop; what happens goes to standard output, which is the log file."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stdout)
-    logging.captureWarnings(True)
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--home", type=Path, required=True)
-    parser.add_argument("--jars", type=Path, required=True)
-    parser.add_argument("--heap-mb", type=int, required=True)
-    parser.add_argument("--page-cache-mb", type=int, required=True)
-    parser.add_argument("--idle-minutes", type=float, required=True)
     code = 0
     try:
-        serve(Launch(**vars(parser.parse_args())))
+        _run(_parser().parse_args())
+    except HopRankError as error:
+        logging.error(error)  # noqa: TRY400 - the message says it all
+        code = 1
     except Exception:
         logging.exception("The server failed")
         code = 1
     # Java's threads may outlive the databases and would keep the process; everything is on disk by now.
     logging.shutdown()
     os._exit(code)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    values = vars(arguments)
+    training = values.pop("train")
+    launch = Launch(**values)
+    if training:
+        train(launch)
+    else:
+        serve(launch)
+        train_later(launch, [sys.executable, "-m", MODULE, *sys.argv[1:], "--train"])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--jars", type=Path, required=True)
+    parser.add_argument("--heap-mb", type=int, required=True)
+    parser.add_argument("--page-cache-mb", type=int, required=True)
+    parser.add_argument("--idle-minutes", type=float, required=True)
+    parser.add_argument("--train", action="store_true", help="record Java's ahead-of-time cache instead of serving")
+    return parser
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def verified(jars: Iterable[Jar], folder: Path) -> bool:
     """Whether ``folder`` holds every jar unchanged since it was checked in full; costs one ``stat`` a jar."""
     try:
         checked = json.loads(_manifest(folder).read_text())
-        return all(checked.get(jar.sha256) == _stamp(folder / jar.path) for jar in jars)
+        return all(checked.get(str(jar.path)) == _stamp(folder / jar.path) for jar in jars)
     except (OSError, ValueError):
         return False
 
@@ -77,7 +77,7 @@ def is_intact(jar: Jar, file: Path) -> bool:
 def remember(jars: Iterable[Jar], folder: Path) -> None:
     """Note that every jar in ``folder`` has been checked in full; see ``verified``."""
     scratch = _manifest(folder).with_suffix(".part")
-    scratch.write_text(json.dumps({jar.sha256: _stamp(folder / jar.path) for jar in jars}))
+    scratch.write_text(json.dumps({str(jar.path): _stamp(folder / jar.path) for jar in jars}))
     scratch.replace(_manifest(folder))
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 import psutil
 from filelock import FileLock, Timeout
 
-import pipeline
 from pipeline.errors import Busy, ServerStartFailed
 from pipeline.graph.embedded.fetch import provide
 from pipeline.graph.embedded.jars import pinned_jars
@@ -137,11 +136,11 @@ def _alone(files: Layout, seconds: float) -> Iterator[None]:
 def _launch(files: Layout, options: ServerOptions, report: Report) -> subprocess.Popen[bytes]:
     provide(pinned_jars(), jars_folder(options), report)
     provide_password(files.password)
-    command = _command(files, options)
+    _begin_log(files.log)
     with files.log.open("ab") as log:
         # A session of its own, so that Ctrl-C in the caller's terminal, or closing it, doesn't reach the server.
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            command,
+            _command(files, options),
             cwd=files.home,
             env=_environment(),
             stdin=subprocess.DEVNULL,
@@ -154,6 +153,13 @@ def _launch(files: Layout, options: ServerOptions, report: Report) -> subprocess
     return process
 
 
+def _begin_log(log: Path) -> None:
+    # One file a start, so that the log of a failed start shows that start and no older one.
+    if log.exists():
+        log.replace(log.with_name(f"{log.name}.1"))
+    log.touch()
+
+
 def _command(files: Layout, options: ServerOptions) -> list[str]:
     values = {
         "jars": jars_folder(options),
@@ -161,12 +167,18 @@ def _command(files: Layout, options: ServerOptions) -> list[str]:
         "page-cache-mb": page_cache_mb(options),
         "idle-minutes": options.idle_minutes,
     }
-    return [sys.executable, "-m", MODULE, home_argument(files.home), *(f"--{name}={value}" for name, value in values.items())]
+    return [
+        sys.executable,
+        "-m",
+        MODULE,
+        home_argument(files.home),
+        *(f"--{name}={value}" for name, value in values.items()),
+    ]
 
 
 def _environment() -> dict[str, str]:
     # A checkout that isn't installed is only on the caller's path.
-    root = str(Path(pipeline.__file__).parent.parent)
+    root = str(Path(__file__).parents[3])
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
 
 

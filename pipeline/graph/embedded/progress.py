@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _plain_lines() -> Report:
 
 
 def _bar(bars: Progress) -> Report:
-    tasks = {}
+    tasks: dict[str, TaskID] = {}
 
     def report(step: Step) -> None:
         if step.text not in tasks:

@@ -31,11 +31,13 @@ def parse(source: Source) -> Document:
     """Return a web page as a document whose text is what it says, block by block. Raises Unreadable."""
     markup = _decoded(source.data)
     with foreign("HTML"):
-        # bs4 warns of an XML declaration, and of a text so short that it could be a file's name
-        soup = BeautifulSoup(_DECLARATION.sub("", markup, count=1) + "\n", "html.parser")
+        # html.parser takes minutes over some damaged pages, lxml doesn't; bs4 warns of an XML declaration, and of
+        # a text so short that it could be a file's name
+        soup = BeautifulSoup(_DECLARATION.sub("", markup, count=1) + "\n", "lxml")
         page = _Page()
         for element, entering in _walk(soup):
             page.take(element, entering)
+        page.built.close(BlockKind.PARAGRAPH)
         title = " ".join(soup.title.get_text().split()) if soup.title else ""
     built = page.built
     if not built.blocks:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from docutils import nodes
 from docutils.core import publish_doctree
+from docutils.parsers.rst import Parser
+from docutils.parsers.rst.states import Inliner
 
 from pipeline.ingest.outline import first_heading
 from pipeline.ingest.sources.decode import decode
@@ -29,7 +31,12 @@ _SETTINGS = {
 }
 # docutils ends a line at each of these; the file's own line numbers don't
 _LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
-_DOC_ROLE = re.compile(r":doc:`(?:[^`<>]*<)?([^`<>]+)>?`")
+_LINK = re.compile(
+    r":doc:`(?:[^`<>]*<)?(?P<doc>[^`<>]+)>?`"
+    r"|`[^`<>]*<(?P<embedded>[^`<>]+[^`<>_\s])>`_"
+    r"|^[ \t]*(?:\.\. _[^:\n]*:|__)[ \t]+(?P<named>\S*[^\s_])[ \t]*$",
+    re.MULTILINE,
+)
 
 
 def parse(source: Source) -> Document:
@@ -37,12 +44,12 @@ def parse(source: Source) -> Document:
     text = decode(source.data)
     lines = text.split("\n")
     with foreign("reStructuredText"):
-        tree = publish_doctree(text.translate(_LINE_ENDS), settings_overrides=_SETTINGS)
+        parser = Parser(inliner=_Words())
+        tree = publish_doctree(text.translate(_LINE_ENDS), parser=parser, settings_overrides=_SETTINGS)
         headings = dict(_headings(tree, lines))
-        links = tuple(sorted(_links(text, tree), key=lambda link: (link.start, link.end)))
     blocks = tuple(rst_blocks(text, lines, headings))
     title = first_heading(text, blocks) or source.stem
-    return Document(source.key, title, text, blocks, links, path=source.path)
+    return Document(source.key, title, text, blocks, tuple(_links(text)), path=source.path)
 
 
 def _headings(tree: nodes.document, lines: Sequence[str]) -> Iterator[tuple[int, Heading]]:
@@ -64,14 +71,30 @@ def _sections(node: nodes.Node) -> Iterator[nodes.section]:
         above = above.parent
 
 
-def _links(text: str, tree: nodes.document) -> Iterator[Link]:
-    """Yield references to files, and Sphinx's ``:doc:`` roles, which docutils itself doesn't know."""
-    cursor = 0
-    for reference in tree.findall(nodes.reference):
-        target = document_target(str(reference.get("refuri", "")))
-        at = text.find(reference.rawsource, cursor) if target and reference.rawsource else -1
-        if target and at >= 0:
-            cursor = at + len(reference.rawsource)
-            yield Link(target, at, cursor)
-    for match in _DOC_ROLE.finditer(text):
-        yield Link(" ".join(match[1].split()), *match.span())
+def _links(text: str) -> Iterator[Link]:
+    """Yield embedded and named references to files where their target is written, and Sphinx's ``:doc:`` roles."""
+    for match in _LINK.finditer(text):
+        found = match["doc"] or document_target(match["embedded"] or match["named"])
+        if found:
+            yield Link(" ".join(found.split()), *match.span())
+
+
+class _Words(Inliner):
+    """Leaves the marks within a paragraph alone: only blocks are asked for, and unknown roles cost docutils dear."""
+
+    def init_customizations(self, settings: object) -> None:
+        """Prepare no patterns."""
+
+    def adjust_uri(self, uri: str) -> str:
+        """Return ``uri``; the patterns that tell a mail address are the ones not prepared."""
+        return uri
+
+    def parse(
+        self,
+        text: str,
+        lineno: int,  # noqa: ARG002 - the library passes these four
+        memo: object,  # noqa: ARG002
+        parent: object,  # noqa: ARG002
+    ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return ``text`` as it is, and no complaints."""
+        return [nodes.Text(text)], []

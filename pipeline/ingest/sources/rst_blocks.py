@@ -12,7 +12,7 @@ from pipeline.records import Block, BlockKind
 _CODE = re.compile(r"\s*\.\. (?:code|code-block|sourcecode|parsed-literal|math|prompt|ipython)::")
 _TABLE = re.compile(r"\s*\.\. (?:table|list-table|csv-table)::")
 _MARKUP = re.compile(r"\s*\.\.(?:\s+(?:_|\[|\||(?!\S+::))|$)")
-_TALLEST = 1000
+_TALLEST = 200
 _RULE = re.compile(r"\s*(?:\+(?:[-=]+\+)+|=+(?:\s+=+)+)\s*$")
 
 

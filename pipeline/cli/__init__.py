@@ -1,0 +1,5 @@
+"""The ``hoprank`` command."""
+
+from pipeline.cli.run import main
+
+__all__ = ["main"]

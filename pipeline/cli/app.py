@@ -1,0 +1,49 @@
+"""The tree of commands."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from pipeline.cli import config, corpus, db, evaluate, ingest, quickstart, search
+from pipeline.cli.run import Edge
+
+app = typer.Typer(
+    cls=Edge,
+    help="Graph RAG on Neo4j without an LLM: ingest documents, search them, measure the search.\n\n"
+    "The first command that needs it starts a Neo4j of its own; NEO4J_URI makes it use yours. Begin with"
+    " `hoprank quickstart`.",
+    epilog="Exit codes: 0 success, also without hits; 2 wrong input or configuration; 1 a fault; 130 Ctrl-C.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(version("hoprank"))
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    verbose: Annotated[
+        bool, typer.Option("--verbose", envvar="HOPRANK_DEBUG", help="Show the traceback of an error.")
+    ] = False,
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take what is asked of all commands; ``verbose`` is read at the edge."""
+
+
+app.command("quickstart")(quickstart.quickstart)
+app.command("ingest")(ingest.ingest)
+app.command("remove")(ingest.remove)
+app.command("search")(search.search)
+app.command("evaluate")(evaluate.evaluate)
+app.add_typer(corpus.app, name="corpus")
+app.add_typer(db.app, name="db")
+app.add_typer(config.app, name="config")

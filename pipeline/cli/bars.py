@@ -1,0 +1,104 @@
+"""Progress on stderr: bars with rates on a terminal, a line a stage elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.progress import Progress as Display
+from rich.text import Text
+
+from pipeline.progress import Progress
+
+_UNITS = {"embed": "chunks", "load edges": "edges"}
+
+
+@contextmanager
+def on_stderr() -> Iterator[Progress]:
+    """Yield a Progress that shows itself on stderr for as long as the context lasts."""
+    if not sys.stderr.isatty():
+        yield Progress(Lines())
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeElapsedColumn(),
+    )
+    with Display(*columns, console=Console(stderr=True), transient=True) as display:
+        yield Progress(Bars(display))
+
+
+class Bars:
+    """A bar a stage; a stage that is entered again goes on where it was."""
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        self._tasks: dict[str, TaskID] = {}
+
+    def begin(self, stage: str, total: int | None) -> None:
+        """Show the stage."""
+        if stage not in self._tasks:
+            self._tasks[stage] = self._display.add_task(stage, total=total, unit=_unit(stage))
+
+    def advance(self, stage: str, steps: int) -> None:
+        """Move the stage's bar."""
+        self._display.advance(self._tasks[stage], steps)
+
+    def end(self, stage: str) -> None:
+        """Fill the stage's bar, of which the length may not have been known."""
+        task = self._display.tasks[self._tasks[stage]]
+        self._display.update(task.id, total=task.completed or 1, completed=task.completed or 1)
+
+
+class Rate(ProgressColumn):
+    """Steps a second."""
+
+    def render(self, task: Task) -> Text:
+        """Return the rate once there is one."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f} {task.fields['unit']}/s" if speed and task.fields["unit"] else "")
+
+
+class Lines:
+    """A plain line as each stage ends, for logs."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, float] = {}
+        self._steps: dict[str, int] = {}
+
+    def begin(self, stage: str, total: int | None) -> None:  # noqa: ARG002 - what was done is told at the end
+        """Note when the stage began."""
+        self._begun[stage], self._steps[stage] = time.perf_counter(), 0
+
+    def advance(self, stage: str, steps: int) -> None:
+        """Count the stage's steps."""
+        self._steps[stage] += steps
+
+    def end(self, stage: str) -> None:
+        """Print what the stage did."""
+        seconds, steps = time.perf_counter() - self._begun[stage], self._steps[stage]
+        unit = _unit(stage)
+        done = (
+            f"{steps:,} {unit} in {seconds:.1f} s ({steps / max(seconds, 1e-9):,.0f}/s)" if unit else f"{seconds:.1f} s"
+        )
+        print(f"{stage}: {done}", file=sys.stderr, flush=True)
+
+
+def _unit(stage: str) -> str:
+    return "questions" if stage.startswith("search") else _UNITS.get(stage, "")

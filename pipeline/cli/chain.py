@@ -1,0 +1,46 @@
+"""A path through the graph as one line with arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+_FORWARD = {"MENTIONS": "mentions", "REFERS_TO": "names", "LINKS_TO": "links to", "PART_OF": "is part of"}
+_BACKWARD = {
+    "MENTIONS": "is mentioned in",
+    "REFERS_TO": "is named in",
+    "LINKS_TO": "is linked from",
+    "PART_OF": "holds",
+}
+_BOTH_WAYS = {"NEXT": "stands beside", "SIMILAR": "resembles"}
+
+Step = Mapping[str, str]
+"""One node of a path: its ``kind`` and ``name``, and the relationship type ``by`` which it was reached."""
+
+
+def evidence_chain(steps: Sequence[Step]) -> str:
+    """Return a hit's ``evidence`` as ``A —mentions→ B —is mentioned in→ C``; entities in quotes.
+
+    A document and its own chunk are one place to a reader, so the step between them is left out.
+    """
+    if not steps:
+        return "no path of up to four steps from a seed"
+    if steps[0]["kind"] == "seed":
+        return steps[0]["name"]
+    chain = _name(steps[0])
+    for before, after in pairwise(steps):
+        if not (after["by"] == "PART_OF" and after["name"] == before["name"]):
+            chain += f" —{_relation(before, after)}→ {_name(after)}"
+    return chain
+
+
+def _name(step: Step) -> str:
+    return f"“{step['name']}”" if step["kind"] == "Entity" else step["name"]
+
+
+def _relation(before: Step, after: Step) -> str:
+    kind = after["by"]
+    if kind in _BOTH_WAYS:
+        return _BOTH_WAYS[kind]
+    # Every other relationship leaves a chunk and ends at an entity or a document.
+    return (_FORWARD if before["kind"] == "Chunk" else _BACKWARD).get(kind, kind)

@@ -1,0 +1,37 @@
+"""From settings to an open connection, with a word on stderr about what takes time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pipeline.graph.embedded.progress import Step, on_stderr
+from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from pipeline.api import HopRank
+    from pipeline.graph.client import Client
+
+
+@contextmanager
+def connected(settings: Settings) -> Iterator[HopRank]:
+    """Yield a HopRank with its server up and its embedding model loaded."""
+    from pipeline.api import HopRank
+
+    with on_stderr() as report:
+        hoprank = HopRank.connect(settings=settings, report=report)
+        report(Step("Loading the embedding model"))
+    with hoprank:
+        yield hoprank
+
+
+@contextmanager
+def client_of(settings: Settings) -> Iterator[Client]:
+    """Yield a client alone, for what needs no embedding."""
+    from pipeline.graph.connect import connect
+
+    with on_stderr() as report:
+        client = connect(settings, report)
+    with client:
+        yield client

@@ -1,0 +1,87 @@
+"""``hoprank evaluate``: measure every leg on a queryset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.cli import bars
+from pipeline.cli.connection import connected
+from pipeline.cli.options import Legs, Model, Set, flags
+from pipeline.cli.output import print_json, stdout
+from pipeline.retrieve.legs import Leg
+from pipeline.settings import load_settings
+
+if TYPE_CHECKING:
+    from pipeline.evaluate.report import Report
+
+_STDOUT = "-"
+
+
+def evaluate(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv.", show_default=False
+        ),
+    ],
+    json_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--json", metavar="FILE", help="Write the report to FILE as JSON; - prints it instead of the table."
+        ),
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", "-c", metavar="NAME", help="Keep the corpus under this name, and use it again."),
+    ] = None,
+    legs: Legs = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Add every query's own result.")] = False,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Ingest a queryset's documents, answer its questions by each leg, and print how well and how fast.
+
+    Without --corpus the documents go into a corpus of their own, which is dropped afterwards.
+    """
+    from pipeline.evaluate.querysets import read_queryset
+    from pipeline.evaluate.report import check_json_path, write_json
+
+    to_file = json_file if json_file and str(json_file) != _STDOUT else None
+    if to_file:
+        check_json_path(to_file)
+    read_queryset(folder)
+    with connected(load_settings(flags(model, settings))) as hoprank, bars.on_stderr() as progress:
+        report = hoprank.evaluate(folder, corpus=corpus, legs=legs or tuple(Leg), progress=progress)
+    if to_file:
+        write_json(report, to_file, per_query=per_query)
+    if json_file and not to_file:
+        print_json(report.to_json(per_query=per_query))
+    else:
+        _show(report, per_query=per_query)
+
+
+def _show(report: Report, *, per_query: bool) -> None:
+    from pipeline.evaluate.table import report_table
+
+    console = stdout()
+    console.print(report_table(report))
+    if per_query:
+        console.print()
+        console.print(_per_query_table(report))
+
+
+def _per_query_table(report: Report) -> Table:
+    """Return a row a query, in the queryset's order: each leg's nDCG@10 in percent."""
+    table = Table(title="nDCG@10 by query", box=box.HORIZONTALS, show_edge=False, pad_edge=False)
+    table.add_column("query", overflow="fold")
+    for leg in report.legs:
+        table.add_column(leg.leg, justify="right")
+    for rows in zip(*(leg.detail for leg in report.legs), strict=True):
+        table.add_row(Text(rows[0].result.query_id), *(f"{100 * row.measures['ndcg@10']:.0f}" for row in rows))
+    return table

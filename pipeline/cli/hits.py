@@ -1,0 +1,85 @@
+"""Hits for people: what was found, where it is, and why it is here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.cli.chain import evidence_chain
+from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
+
+_PASSAGE_CHARACTERS = 280
+_INDENT = (0, 0, 0, 4)
+
+
+def result_view(result: RetrieverResult, *, explain: bool = False, full: bool = False) -> Group:
+    """Return all hits, best first; ``explain`` adds the question's names, the legs and the paths."""
+    parts: list[RenderableType] = []
+    if explain:
+        names = ", ".join(result.metadata["names"]) or "none that the corpus knows"
+        parts += [Text(f"Names in the question: {names}", style="dim"), Text()]
+    if not result.items:
+        parts.append(Text(f"Nothing in the corpus {result.metadata['corpus']} answers this."))
+    for item in result.items:
+        parts += [*hit_view(item, full=full), *(_why(item) if explain else []), Text()]
+    return Group(*parts[:-1] if result.items else parts)
+
+
+def hit_view(item: RetrieverResultItem, *, full: bool = False) -> list[RenderableType]:
+    """Return a hit's rank, title, heading, file and lines, and its passage or the beginning of it."""
+    found = item.metadata
+    title = " > ".join(part for part in (found["title"] or found["document"], found["heading"]) if part)
+    head = Text(f"{found['rank']:>2}  ").append(title, style="bold").append(f"  {place(found)}", style="dim")
+    passage = item.content.strip() if full else beginning(item.content)
+    return [head, Padding(Text(passage), _INDENT)]
+
+
+def place(found: Mapping[str, Any]) -> str:
+    """Return where a hit is: its file and lines, or its id and the .jsonl file that holds it."""
+    path, key = found["path"] or "", found["document"]
+    if path.endswith(".jsonl"):
+        return f"{key} in {_short(path)}"
+    shown = _short(path) if path else key
+    return f"{shown}:{found['line_start']}-{found['line_end']}"
+
+
+def beginning(passage: str, most: int = _PASSAGE_CHARACTERS) -> str:
+    """Return the beginning of a passage on one line, cut between words."""
+    text = " ".join(passage.split())
+    return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]} ..."
+
+
+def _short(path: str) -> str:
+    # From here if it is below here, as a terminal's links and editors take it.
+    try:
+        return os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else path
+    except OSError:
+        return path
+
+
+def _why(item: RetrieverResultItem) -> Sequence[RenderableType]:
+    chain = evidence_chain(item.metadata["evidence"])
+    return [
+        Padding(_legs_table(item.metadata["legs"]), _INDENT),
+        Padding(Text(f"path: {chain}", style="cyan"), _INDENT),
+    ]
+
+
+def _legs_table(legs: Mapping[str, Mapping[str, Any]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("leg")
+    for heading in ("rank", "score", "share"):
+        table.add_column(heading, justify="right")
+    for leg, found in legs.items():
+        # vector and full text speak through hybrid, whose share is theirs
+        share = f"{found['share']:.0%}" if found["share"] else ""
+        table.add_row(str(leg), f"{found['rank']}", f"{found['score']:.4g}", share)
+    return table

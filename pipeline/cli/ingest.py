@@ -1,0 +1,68 @@
+"""``hoprank ingest`` and ``hoprank remove``: what a corpus holds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from pipeline.cli import bars
+from pipeline.cli.connection import client_of, connected
+from pipeline.cli.options import Corpus, Json, Model, Set, flags
+from pipeline.cli.output import print_json, stdout, warn
+from pipeline.cli.summary import removal_table, summary_table
+from pipeline.settings import load_settings
+
+
+def ingest(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders, globs, or .jsonl of {id, title, text, metadata}."),
+    ],
+    corpus: Corpus = "default",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at what can't be read instead of skipping it.")
+    ] = False,
+    as_json: Json = False,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Bring a corpus to hold the documents in PATH...; make the corpus if it is missing.
+
+    Run it again whenever documents change: only changes cost time, and documents that aren't in PATH... stay.
+    """
+    with connected(load_settings(flags(model, settings))) as hoprank, bars.on_stderr() as progress:
+        summary = hoprank.ingest(*paths, corpus=corpus, strict=strict, progress=progress)
+    if as_json:
+        print_json(summary.to_json())
+        return
+    stdout().print(summary_table(summary))
+    if summary.empty:
+        warn(f"{len(summary.empty):,} without text, so found by nothing: {_some(summary.empty)}")
+
+
+def remove(
+    documents: Annotated[
+        list[str],
+        typer.Option(
+            "--document", metavar="KEY", help="A path below the folder that was ingested, or a .jsonl id; repeatable."
+        ),
+    ],
+    corpus: Corpus = "default",
+    as_json: Json = False,
+) -> None:
+    """Remove documents from a corpus."""
+    from pipeline import flows
+
+    chosen = load_settings()
+    with client_of(chosen) as client, bars.on_stderr() as progress:
+        outcome = flows.remove(client, chosen, corpus, documents, progress=progress)
+    if as_json:
+        print_json({"corpus": corpus, "removed": documents, **asdict(outcome)})
+        return
+    stdout().print(removal_table(corpus, documents, outcome))
+
+
+def _some(names: tuple[str, ...], most: int = 10) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")

@@ -1,0 +1,58 @@
+"""Options that several commands share, and the way from them to settings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from pipeline.errors import ConfigurationError
+from pipeline.retrieve.legs import Leg
+
+Corpus = Annotated[str, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="The embedding model: a sentence-transformers name, or a folder.",
+        show_default=False,
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Any setting of `hoprank config show`; repeatable.", show_default=False
+    ),
+]
+Legs = Annotated[
+    list[Leg] | None,
+    typer.Option("--leg", help="Only this leg; repeatable.", show_default="all"),
+]
+
+
+def flags(model: str | None = None, assignments: list[str] | None = None) -> dict[str, Any]:
+    """Return what the options say in the shape that :func:`pipeline.settings.load_settings` takes.
+
+    ``assignments`` are ``name=value`` with dotted names. Raises ConfigurationError for one that isn't.
+    """
+    given: dict[str, Any] = {}
+    for assignment in assignments or []:
+        name, equals, value = assignment.partition("=")
+        if not equals or not all(name.split(".")):
+            raise ConfigurationError(f"--set {assignment!r} isn't NAME=VALUE.", "For example --set walk.damping=0.9.")
+        _put(given, name.split("."), value, assignment)
+    if model is not None:
+        _put(given, ["embed", "model"], model, f"embed.model={model}")
+    return given
+
+
+def _put(tree: dict[str, Any], keys: list[str], value: str, assignment: str) -> None:
+    for key in keys[:-1]:
+        tree = tree.setdefault(key, {})
+        if not isinstance(tree, dict):
+            break
+    if not isinstance(tree, dict) or isinstance(tree.get(keys[-1]), dict):
+        raise ConfigurationError(f"--set {assignment} contradicts another --set.", "Set each name once.")
+    tree[keys[-1]] = value

@@ -1,0 +1,38 @@
+"""``hoprank search``: the passages that answer a question."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.connection import connected
+from pipeline.cli.hits import result_view
+from pipeline.cli.options import Corpus, Json, Model, Set, flags
+from pipeline.cli.output import print_json, stdout
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.question import check_question
+from pipeline.settings import load_settings
+
+
+def search(
+    question: Annotated[str, typer.Argument(help="What to search for; operators of query languages are only text.")],
+    corpus: Corpus = "default",
+    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="How many passages.")] = 10,
+    leg: Annotated[Leg, typer.Option("--leg", help="Rank by one leg instead of the fused whole.")] = Leg.WHOLE,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show each leg's rank and score, and the path that led to the hit.")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="Print passages whole instead of their beginnings.")] = False,
+    as_json: Json = False,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Print the passages of a corpus that answer a question best."""
+    check_question(question)
+    with connected(load_settings(flags(model, settings))) as hoprank:
+        result = hoprank.search(question, top_k=top_k, corpus=corpus, leg=leg, explain=explain)
+    if as_json:
+        print_json(result.to_json())
+        return
+    stdout().print(result_view(result, explain=explain, full=full))

@@ -1,0 +1,64 @@
+"""What a corpus holds after a change, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.ingest.summary import IngestSummary
+from pipeline.ingest.update import Outcome
+from pipeline.records import Skipped
+
+_SKIPPED_SHOWN = 20
+
+
+def summary_table(summary: IngestSummary) -> Table:
+    """Return what an ingestion did and what the corpus holds now."""
+    rows = [
+        ("corpus", summary.corpus),
+        ("documents", f"{summary.documents:,} ({summary.changed:,} new or changed, {summary.unchanged:,} unchanged)"),
+        *_graph(summary.chunks, summary.entities, summary.edges),
+        ("seconds", _listed({stage: f"{seconds:.1f}" for stage, seconds in summary.seconds.items()})),
+        ("empty", f"{len(summary.empty):,} without text" if summary.empty else ""),
+        ("skipped", _skipped(summary.skipped)),
+    ]
+    return _table(rows)
+
+
+def removal_table(corpus: str, removed: Sequence[str], outcome: Outcome) -> Table:
+    """Return what was removed and what the corpus holds now."""
+    rows = [
+        ("corpus", corpus),
+        ("removed", ", ".join(removed)),
+        ("documents", f"{outcome.documents:,}"),
+        *_graph(outcome.chunks, outcome.entities, outcome.edges),
+    ]
+    return _table(rows)
+
+
+def _graph(chunks: int, entities: int, edges: Mapping[str, int]) -> list[tuple[str, str]]:
+    counts = {kind: f"{count:,}" for kind, count in edges.items() if count}
+    return [("chunks", f"{chunks:,}"), ("entities", f"{entities:,}"), ("edges", _listed(counts))]
+
+
+def _table(rows: Sequence[tuple[str, str]]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for name, value in rows:
+        if value:
+            # Names of files and corpora may hold what rich takes for markup.
+            table.add_row(Text(name, style="bold"), Text(value))
+    return table
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _skipped(skipped: Sequence[Skipped]) -> str:
+    lines = [f"{one.source} {one.reason}" for one in skipped[:_SKIPPED_SHOWN]]
+    more = len(skipped) - len(lines)
+    if more:
+        lines.append(f"... and {more:,} more (--json lists all)")
+    return "\n".join([f"{len(skipped):,}", *lines] if skipped else [])

@@ -1,0 +1,104 @@
+"""Search against neo4j-graphrag's HybridRetriever: milliseconds a question, on one server, one corpus, one encoder.
+
+    uv run --group bench python tests/benchmarks/bench_search.py DATA_DIR/multihop/2wiki-dev146 DATA_DIR/ir/scifact-train
+
+Questions alternate between the two, so that both meet the same machine. Each search encodes its question and returns
+ten passages. The peer searches the vector and full-text indexes that the ingestion made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import neo4j
+from neo4j_graphrag.embeddings import Embedder as PeerEmbedder
+from neo4j_graphrag.retrievers import HybridRetriever
+from rich.console import Console
+from rich.table import Table
+
+from pipeline import HopRank
+from pipeline.graph.corpora import drop_corpus, get_corpus
+from pipeline.retrieve.retriever import Leg
+
+_QUESTIONS = 200
+_LUCENE = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/]')
+
+
+class _Shared(PeerEmbedder):
+    """The one encoder, as the peer takes it."""
+
+    def __init__(self, hoprank: HopRank) -> None:
+        super().__init__()
+        self._hoprank = hoprank
+
+    def embed_query(self, text: str) -> list[float]:
+        return self._hoprank.embedder.embed_query(text)
+
+
+def main() -> None:
+    """Measure each folder in turn and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path, help="querysets' folders")
+    table = Table(title="Search, milliseconds a question")
+    for column in ("corpus", "searcher", "p50", "p95", "p50 against the peer"):
+        table.add_column(column, justify="left" if column in ("corpus", "searcher") else "right")
+    with HopRank.connect() as hoprank:
+        for folder in parser.parse_args().folders:
+            _measure(hoprank, folder, table)
+    Console().print(table)
+
+
+def _measure(hoprank: HopRank, folder: Path, table: Table) -> None:
+    name = f"bench-{uuid.uuid4().hex[:8]}"
+    hoprank.ingest(folder / "corpus.jsonl", corpus=name)
+    corpus = get_corpus(hoprank.client, name)
+    address = hoprank.client.address
+    driver = neo4j.GraphDatabase.driver(
+        address.uri, auth=(address.username, address.password), notifications_min_severity="OFF"
+    )
+    try:
+        peer = HybridRetriever(driver, corpus.embedding, corpus.label, embedder=_Shared(hoprank), return_properties=["text"])
+        hoprank.retriever(name).prepare()
+        searchers: dict[str, Callable[[str], object]] = {
+            "neo4j-graphrag hybrid": lambda question: peer.search(query_text=_LUCENE.sub(" ", question), top_k=10),
+            "hoprank": lambda question: hoprank.search(question, corpus=name),
+            "hoprank, graph leg": lambda question: hoprank.search(question, corpus=name, leg=Leg.GRAPH),
+            "hoprank, hybrid leg": lambda question: hoprank.search(question, corpus=name, leg=Leg.HYBRID),
+        }
+        times = _alternate(searchers, _questions(folder))
+    finally:
+        driver.close()
+        drop_corpus(hoprank.client, corpus)
+    peer_p50 = statistics.median(times["neo4j-graphrag hybrid"])
+    for searcher, taken in times.items():
+        p50, p95 = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
+        table.add_row(folder.name, searcher, f"{p50:.1f}", f"{p95:.1f}", f"{p50 / peer_p50:.2f}")
+
+
+def _alternate(searchers: dict[str, Callable[[str], object]], questions: list[str]) -> dict[str, list[float]]:
+    for search in searchers.values():
+        for question in questions[:20]:
+            search(question)
+    times: dict[str, list[float]] = {name: [] for name in searchers}
+    for question in questions:
+        for name, search in searchers.items():
+            start = time.perf_counter()
+            search(question)
+            times[name].append((time.perf_counter() - start) * 1000)
+    return times
+
+
+def _questions(folder: Path) -> list[str]:
+    lines = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["query"] for line in lines][:_QUESTIONS]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The measures: cases worked by hand, and properties against plain reference implementations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.measures import (
+    MEASURES,
+    QueryResult,
+    distinct,
+    document_ranking,
+    mean_measures,
+    measure_query,
+    measure_results,
+)
+from pipeline.evaluate.querysets import Query
+
+
+def query(relevant: Mapping[str, float], query_id: str = "q1") -> Query:
+    return Query(query_id, "who?", relevant)
+
+
+def measure(relevant: Mapping[str, float], ranking: list[str]) -> dict[str, float]:
+    return measure_query(query(relevant), ranking)
+
+
+def ranks(*positions: int, length: int = 20) -> list[str]:
+    """A ranking of ``length`` documents with the relevant ones, r1, r2, ..., at ``positions``, counted from 1."""
+    relevant = {position: f"r{number}" for number, position in enumerate(positions, start=1)}
+    return [relevant.get(position, f"x{position}") for position in range(1, length + 1)]
+
+
+def test_the_names_are_those_that_reports_promise() -> None:
+    names = "recall@2 recall@5 recall@10 recall@20 mrr ndcg@10 perfect@5 perfect@8 perfect@10"
+
+    assert names.split() == list(MEASURES) == list(measure({"r1": 1}, []))
+
+
+def test_two_of_three_found_by_hand() -> None:
+    measures = measure({"r1": 1, "r2": 1, "r3": 1}, ranks(2, 6))
+
+    ideal = 1 + 1 / math.log2(3) + 1 / 2
+    assert measures == pytest.approx(
+        {
+            "recall@2": 1 / 3,
+            "recall@5": 1 / 3,
+            "recall@10": 2 / 3,
+            "recall@20": 2 / 3,
+            "mrr": 1 / 2,
+            "ndcg@10": (1 / math.log2(3) + 1 / math.log2(7)) / ideal,
+            "perfect@5": 0,
+            "perfect@8": 0,
+            "perfect@10": 0,
+        }
+    )
+
+
+def test_gain_is_linear_in_relevance_by_hand() -> None:
+    measures = measure({"a": 3, "b": 2, "c": 1}, ["c", "x", "a", "b"])
+
+    # DCG 1/1 + 3/2 + 2/log2(5) = 3.361353, ideal 3/1 + 2/log2(3) + 1/2 = 4.761860
+    assert measures["ndcg@10"] == pytest.approx(0.705891, abs=1e-6)
+
+
+def test_the_ideal_stops_at_the_cutoff() -> None:
+    keys = [f"d{number}" for number in range(15)]
+
+    measures = measure(dict.fromkeys(keys, 1), keys)
+
+    assert measures["ndcg@10"] == 1
+    assert measures["recall@10"] == pytest.approx(10 / 15)
+    assert measures["perfect@10"] == 0
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"), [(5, (1, 1, 1)), (6, (0, 1, 1)), (8, (0, 1, 1)), (10, (0, 0, 1)), (11, (0, 0, 0))]
+)
+def test_perfect_needs_the_last_relevant_document_too(last: int, expected: tuple[int, ...]) -> None:
+    measures = measure({"r1": 1, "r2": 1}, ranks(1, last))
+
+    assert tuple(measures[f"perfect@{k}"] for k in (5, 8, 10)) == expected
+
+
+@pytest.mark.parametrize(("rank", "expected"), [(1, 1), (3, 1 / 3), (57, 1 / 57)])
+def test_the_reciprocal_rank_looks_at_the_whole_ranking(rank: int, expected: float) -> None:
+    assert measure({"r1": 1}, ranks(rank, length=60))["mrr"] == pytest.approx(expected)
+
+
+def test_nothing_found_is_zero_throughout() -> None:
+    assert set(measure({"r1": 1}, []).values()) == set(measure({"r1": 1}, ["x", "y"]).values()) == {0.0}
+
+
+def test_a_repeat_neither_counts_nor_takes_a_place() -> None:
+    assert measure({"r1": 1, "r2": 1}, ["r1", "r1", "r1", "r2"]) == measure({"r1": 1, "r2": 1}, ["r1", "r2"])
+
+
+def test_a_document_ranks_by_its_best_chunk_and_ties_stand() -> None:
+    assert document_ranking([("b", 0.9), ("a", 0.9), ("b", 0.7), ("c", 0.7), ("a", 0.1)]) == ["b", "a", "c"]
+
+
+def test_every_leg_is_measured_on_every_query() -> None:
+    queries = [query({"a": 1}, "q1"), query({"b": 1}, "q2")]
+    found = QueryResult("q2", "vector", ("b",), 3.0)
+    late = QueryResult("q1", "graph", ("x", "a"), 4.0)
+
+    rows = list(measure_results(queries, [found, late]))
+
+    assert [row.result for row in rows] == [
+        QueryResult("q1", "vector", (), None),
+        found,
+        late,
+        QueryResult("q2", "graph", (), None),
+    ]
+    assert [row.measures["mrr"] for row in rows] == [0, 1, 0.5, 0]
+    assert mean_measures(row.measures for row in rows[:2])["mrr"] == 0.5
+
+
+def test_a_result_for_another_query_is_refused() -> None:
+    with pytest.raises(QuerySetError, match="leg 'vector' answered the query 'q9', which the queryset doesn't have"):
+        list(measure_results([query({"a": 1})], [QueryResult("q9", "vector", (), 1.0)]))
+
+
+def test_a_second_result_for_a_query_is_refused() -> None:
+    result = QueryResult("q1", "vector", (), 1.0)
+    again = QueryResult("q1", "vector", (), 1.0)
+
+    with pytest.raises(QuerySetError, match="leg 'vector' answered the query 'q1' twice"):
+        list(measure_results([query({"a": 1})], [result, again]))
+
+
+def test_the_mean_of_nothing_is_zero() -> None:
+    assert mean_measures([]) == dict.fromkeys(MEASURES, 0.0)
+
+
+def reference(relevant: Mapping[str, float], ranking: list[str], name: str) -> float:
+    seen: list[str] = []
+    for key in ranking:
+        if key not in seen:
+            seen.append(key)
+    measure_name, _, cutoff = name.partition("@")
+    top = seen[: int(cutoff)] if cutoff else seen
+    found = [key for key in top if key in relevant]
+    if measure_name == "recall":
+        return len(found) / len(relevant)
+    if measure_name == "perfect":
+        return 1.0 if len(found) == len(relevant) else 0.0
+    if measure_name == "mrr":
+        return 1 / (seen.index(found[0]) + 1) if found else 0.0
+    best = sorted(relevant, key=lambda key: -relevant[key])[: int(cutoff)]
+    gained = sum(relevant.get(key, 0) / math.log2(rank + 2) for rank, key in enumerate(top))
+    return gained / sum(relevant[key] / math.log2(rank + 2) for rank, key in enumerate(best))
+
+
+keys = st.integers(0, 30).map(str)
+grades = st.dictionaries(keys, st.floats(0.01, 100), min_size=1, max_size=25)
+rankings = st.lists(keys, max_size=60)
+
+
+@given(grades, rankings)
+def test_the_measures_agree_with_a_plain_reference(relevant: dict[str, float], ranking: list[str]) -> None:
+    assert measure(relevant, ranking) == pytest.approx({name: reference(relevant, ranking, name) for name in MEASURES})
+
+
+@given(grades, rankings)
+def test_measures_are_fractions_that_fit_each_other(relevant: dict[str, float], ranking: list[str]) -> None:
+    measures = measure(relevant, ranking)
+
+    assert all(0 <= value <= 1 + 1e-12 for value in measures.values())
+    assert measures["recall@2"] <= measures["recall@5"] <= measures["recall@10"] <= measures["recall@20"]
+    assert measures["perfect@5"] <= measures["perfect@8"] <= measures["perfect@10"]
+    assert all((measures[f"perfect@{k}"] == 1) == (measures[f"recall@{k}"] == 1) for k in (5, 10))
+
+
+@given(grades)
+def test_the_best_order_there_is_has_every_gain(relevant: dict[str, float]) -> None:
+    best = sorted(relevant, key=lambda key: -relevant[key])
+
+    assert measure(relevant, best)["ndcg@10"] == 1
+
+
+@given(rankings)
+def test_distinct_keeps_every_first_occurrence_in_order(ranking: list[str]) -> None:
+    kept = distinct(ranking)
+
+    assert set(kept) == set(ranking)
+    assert [ranking.index(key) for key in kept] == sorted(ranking.index(key) for key in kept)
+
+
+@given(st.lists(st.tuples(grades, rankings), min_size=1, max_size=8))
+def test_the_mean_weighs_queries_alike(cases: list[tuple[dict[str, float], list[str]]]) -> None:
+    rows = [measure(relevant, ranking) for relevant, ranking in cases]
+
+    means = mean_measures(rows)
+
+    assert means == pytest.approx({name: sum(row[name] for row in rows) / len(rows) for name in MEASURES})

@@ -1,0 +1,169 @@
+"""The shape of the package: imports go one way, Cypher stays in its own files, exports are what they say."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import pipeline
+from pipeline.graph.queries import load_queries
+
+ROOT = Path(pipeline.__file__).parent
+
+LAYERS = (
+    ("errors", "records", "ids", "names", "progress", "shipped", "examples"),
+    ("embedder", "graph.embedded"),
+    ("settings",),
+    ("graph",),
+    ("ingest",),
+    ("retrieve",),
+    ("evaluate",),
+    ("flows",),
+    ("api",),
+    ("",),
+    ("cli",),
+)
+"""Each may import from those before it and from itself; "" is the package's own __init__."""
+
+CYPHER = re.compile(
+    r"\b(?:(?:OPTIONAL )?MATCH \(|MATCH \w+ = |MERGE \(|CREATE \(|UNWIND |DETACH DELETE |CALL (?:\(|\{|db\.|gds\.|dbms\.)"
+    r"|(?:CREATE|DROP) (?:\w+ )?(?:INDEX|CONSTRAINT)|SHOW (?:\w+ )?(?:INDEX|CONSTRAINT|FUNCTION|PROCEDURE|DATABASE)"
+    r"|ALTER (?:CURRENT )?USER|RETURN \w+\.|SET \w+\.)"
+)
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """The syntax trees of the package's modules, by dotted name without ``pipeline.``."""
+    paths = {path.relative_to(ROOT).with_suffix(""): path for path in ROOT.rglob("*.py")}
+    names = {".".join(part for part in where.parts if part != "__init__"): path for where, path in paths.items()}
+    return {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, path in names.items()}
+
+
+def layer(module: str) -> int:
+    """The index in LAYERS of the longest prefix that holds ``module``."""
+    places = {name: index for index, names in enumerate(LAYERS) for name in names}
+    parts = module.split(".")
+    prefixes = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    found = next((places[prefix] for prefix in prefixes if prefix in places), None)
+    assert found is not None, f"{module!r} has no layer: add it to LAYERS"
+    return found
+
+
+def imported(module: str) -> set[str]:
+    """What a module of the package imports from the package, wherever in it the import stands."""
+    found: set[str] = set()
+    for node in ast.walk(modules()[module]):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively"
+            base = node.module or ""
+            found.update(name if resolve(name := f"{base}.{alias.name}") else base for alias in node.names)
+    return {inner for name in found if (inner := resolve(name)) is not None} - {module}
+
+
+def resolve(name: str) -> str | None:
+    inner = name.removeprefix("pipeline").removeprefix(".")
+    return inner if name.split(".")[0] == "pipeline" and inner in modules() else None
+
+
+def strings(tree: ast.Module) -> Iterator[ast.Constant]:
+    """All strings of a module but its docstrings."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node
+
+
+@pytest.mark.parametrize("module", sorted(modules()))
+def test_imports_go_one_way(module: str) -> None:
+    higher = {other for other in imported(module) if layer(other) > layer(module)}
+
+    assert not higher, f"pipeline.{module} imports from above itself"
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    graph = {module: imported(module) for module in modules()}
+    # A package's __init__ may gather what its own modules offer.
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a cycle of imports: {' <- '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("module", sorted(modules()))
+def test_no_cypher_stands_in_python(module: str) -> None:
+    found = [f"line {node.lineno}: {node.value!r}" for node in strings(modules()[module]) if CYPHER.search(node.value)]
+
+    assert not found
+
+
+def test_what_looks_for_cypher_would_find_it() -> None:
+    queries = load_queries().values()
+
+    missed = [query.name for query in queries if not CYPHER.search(query.text)]
+    assert not missed
+
+
+def test_every_query_is_used_and_every_use_is_a_query() -> None:
+    queries = load_queries()
+    used = {node.value for tree in modules().values() for node in strings(tree)} & queries.keys()
+
+    assert used == queries.keys(), "queries in cypher/ that no Python runs"
+    assert {name for _, name in calls()} <= queries.keys()
+
+
+def test_queries_are_run_in_the_mode_that_they_declare() -> None:
+    queries = load_queries()
+    modes = {"read": "read", "stream": "read", "write": "write", "write_rows": "write", "schema": "schema"}
+
+    wrong = [(name, run) for run, name in calls() if run in modes and queries[name].mode != modes[run]]
+
+    assert not wrong
+
+
+def calls() -> Iterator[tuple[str, str]]:
+    """Method and query of each call such as ``client.read("corpora")``."""
+    for tree in modules().values():
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in ("read", "stream", "write", "write_rows", "schema")
+                and node.args
+                and isinstance(node.args[0], ast.Constant)
+                and isinstance(node.args[0].value, str)
+            ):
+                yield node.func.attr, node.args[0].value
+
+
+@pytest.mark.parametrize("module", sorted(name for name, tree in modules().items() if "__all__" in ast.dump(tree)))
+def test_exports_are_listed_in_order_and_there(module: str) -> None:
+    loaded = importlib.import_module(f"pipeline.{module}".rstrip("."))
+    from_modules = [node for node in modules()[module].body if isinstance(node, ast.ImportFrom)]
+    gathered = {alias.asname or alias.name for node in from_modules for alias in node.names} - {"annotations"}
+
+    assert loaded.__all__ == sorted(loaded.__all__)
+    assert all(getattr(loaded, name).__doc__ for name in loaded.__all__ if callable(getattr(loaded, name)))
+    assert {name for name in gathered if not name.startswith("_")} <= set(loaded.__all__)
+
+
+def test_the_package_exports_what_its_users_need() -> None:
+    assert {"HopRank", "HopRankError", "RetrieverResult", "RetrieverResultItem"} <= set(pipeline.__all__)
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (ROOT / "py.typed").is_file()

@@ -133,7 +133,6 @@ SET r.until = $until;
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus, writer: $writer, generation: $generation})
 SET corpus += $properties, corpus.generation = $generation + 1
-REMOVE corpus.staging
 WITH corpus
 CALL () {
   UNWIND $documents AS row
@@ -150,7 +149,7 @@ RETURN corpus.generation AS generation;
 // name: end_staging
 // mode: write
 // params: corpus, writer
-// Note that the next generation is no longer being written.
+// Note that nothing is being written any more, nor waits to be swept.
 MATCH (corpus:Corpus {id: $corpus, writer: $writer}) REMOVE corpus.staging;
 
 // name: staged_documents

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -21,6 +22,8 @@ BUNDLED_MODEL = "all-MiniLM-L6-v2"
 _BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _SPECIAL_TOKENS = 2
 _BATCHES_AT_ONCE = 8
+_PLAIN_MODULES = 3
+"""Transformer, pooling, normalisation; with more the pooling's dimension may not be the last word."""
 
 
 class Embedder:
@@ -41,16 +44,20 @@ class Embedder:
         self._precision = precision
         self._batch_size = batch_size
         self._lock = threading.RLock()
+        self._loaded: SentenceTransformer | None = None
 
     @cached_property
     def dimension(self) -> int:
-        """Length of a vector."""
-        return int(self.model.get_embedding_dimension() or 0)
+        """Length of a vector. A model in a folder says it without being loaded."""
+        return self._declared("1_Pooling/config.json", "word_embedding_dimension") or int(
+            self.model.get_embedding_dimension() or 0
+        )
 
-    @property
+    @cached_property
     def max_tokens(self) -> int:
-        """How many tokens of a text the model reads, its own special tokens not counted."""
-        return int(self.model.max_seq_length or 512) - _SPECIAL_TOKENS
+        """How many tokens of a text the model reads, its special tokens not counted; said without loading it, too."""
+        longest = self._declared("sentence_bert_config.json", "max_seq_length") or self.model.max_seq_length or 512
+        return int(longest) - _SPECIAL_TOKENS
 
     @cached_property
     def fingerprint(self) -> str:
@@ -60,11 +67,13 @@ class Embedder:
         """
         return f"{Path(self.name).name}@{self._revision()}/{self.dimension}"
 
-    @cached_property
+    @property
     def model(self) -> SentenceTransformer:
         """The loaded model, in the precision that was asked for."""
         with self._lock:
-            return self._load()
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
 
     def encode(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Vector:
         """Encode passages; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``.
@@ -123,7 +132,7 @@ class Embedder:
 
         transformers_logging.disable_progress_bar()
         try:
-            model = SentenceTransformer(self._location(), device=self._device)
+            model = SentenceTransformer(self._location, device=self._device)
             if self._precision == "bfloat16" or (self._precision == "auto" and _computes_bfloat16(model.device.type)):
                 model = model.to(torch.bfloat16)
         except (OSError, ValueError, RuntimeError) as error:
@@ -134,6 +143,16 @@ class Embedder:
             ) from error
         return model
 
+    def _declared(self, file: str, name: str) -> int:
+        """Return a number that the model's own files give, if it is in a folder of the usual three modules; else 0."""
+        folder = Path(self._location)
+        try:
+            plain = len(json.loads((folder / "modules.json").read_text(encoding="utf-8"))) <= _PLAIN_MODULES
+            return int(json.loads((folder / file).read_text(encoding="utf-8"))[name]) if plain else 0
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0
+
+    @cached_property
     def _location(self) -> str:
         if self.name not in (BUNDLED_MODEL, f"sentence-transformers/{BUNDLED_MODEL}"):
             return self.name
@@ -145,7 +164,7 @@ class Embedder:
         return str(folder)
 
     def _revision(self) -> str:
-        location = Path(self._location())
+        location = Path(self._location)
         if not location.is_dir():
             config = self.model[0].auto_model.config
             return str(getattr(config, "_commit_hash", None) or "unknown")[:12]

@@ -77,7 +77,9 @@ def ingest(
         return summarise(corpus_name, corpus, intake, None, progress)
     corpus = corpus or _create(client, embedder, chunker, settings, corpus_name)
     try:
+        seen = corpus.generation
         with held(client, corpus) as (corpus, writer):
+            known = known if corpus.generation == seen else _known(client, corpus)
             ensure_schema(client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
             preparer = Preparer(client, embedder, chunker, corpus.id, corpus.embedding)
             documents = chain([first] if first else [], changed)

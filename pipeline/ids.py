@@ -10,7 +10,7 @@ _LENGTH = 32
 
 def digest(*parts: str) -> str:
     """Return 32 hexadecimal digits of the SHA-256 of ``parts``, which a unit separator keeps apart."""
-    joined = _SEPARATOR.join(part.replace(_SEPARATOR, _SEPARATOR * 2) for part in parts)
+    joined = _SEPARATOR.join(part.replace("\x1e", "\x1e0").replace(_SEPARATOR, "\x1e1") for part in parts)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
 
 

@@ -7,8 +7,14 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli import config, corpus, db, evaluate, ingest, quickstart, search
+from pipeline.cli.config import app as config
+from pipeline.cli.corpus import app as corpus
+from pipeline.cli.db import app as db
+from pipeline.cli.evaluate import evaluate
+from pipeline.cli.ingest import ingest, remove
+from pipeline.cli.quickstart import quickstart
 from pipeline.cli.run import Edge
+from pipeline.cli.search import search
 
 app = typer.Typer(
     cls=Edge,
@@ -39,11 +45,7 @@ def root(
     """Take what is asked of all commands; ``verbose`` is read at the edge."""
 
 
-app.command("quickstart")(quickstart.quickstart)
-app.command("ingest")(ingest.ingest)
-app.command("remove")(ingest.remove)
-app.command("search")(search.search)
-app.command("evaluate")(evaluate.evaluate)
-app.add_typer(corpus.app, name="corpus")
-app.add_typer(db.app, name="db")
-app.add_typer(config.app, name="config")
+for command in (quickstart, ingest, remove, search, evaluate):
+    app.command()(command)
+for name, group in {"corpus": corpus, "db": db, "config": config}.items():
+    app.add_typer(group, name=name)

@@ -27,7 +27,7 @@ _UNITS = {"embed": "chunks", "load edges": "edges"}
 
 
 @contextmanager
-def on_stderr() -> Iterator[Progress]:
+def shown_progress() -> Iterator[Progress]:
     """Yield a Progress that shows itself on stderr for as long as the context lasts."""
     if not sys.stderr.isatty():
         yield Progress(Lines())

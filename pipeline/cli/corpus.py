@@ -13,7 +13,7 @@ from rich.text import Text
 
 from pipeline.cli.connection import client_of
 from pipeline.cli.options import Json
-from pipeline.cli.output import print_json, stdout, warn
+from pipeline.cli.output import print_json, show, warn
 from pipeline.errors import InputError
 from pipeline.settings import load_settings
 
@@ -41,7 +41,7 @@ def list_(as_json: Json = False) -> None:
     for corpus in corpora:
         counts = (f"{count:,}" for count in (corpus.documents, corpus.chunks, corpus.entities))
         table.add_row(Text(corpus.name), *counts, Text(corpus.fingerprint))
-    stdout().print(table)
+    show(table)
 
 
 @app.command()

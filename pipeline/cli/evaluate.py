@@ -10,10 +10,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli import bars
+from pipeline.cli.bars import shown_progress
 from pipeline.cli.connection import connected
 from pipeline.cli.options import Legs, Model, Set, flags
-from pipeline.cli.output import print_json, stdout
+from pipeline.cli.output import print_json, show
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import load_settings
 
@@ -56,7 +56,7 @@ def evaluate(
     if to_file:
         check_json_path(to_file)
     read_queryset(folder)
-    with connected(load_settings(flags(model, settings))) as hoprank, bars.on_stderr() as progress:
+    with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
         report = hoprank.evaluate(folder, corpus=corpus, legs=legs or tuple(Leg), progress=progress)
     if to_file:
         write_json(report, to_file, per_query=per_query)
@@ -69,11 +69,9 @@ def evaluate(
 def _show(report: Report, *, per_query: bool) -> None:
     from pipeline.evaluate.table import report_table
 
-    console = stdout()
-    console.print(report_table(report))
+    show(report_table(report))
     if per_query:
-        console.print()
-        console.print(_per_query_table(report))
+        show("", _per_query_table(report))
 
 
 def _per_query_table(report: Report) -> Table:

@@ -8,38 +8,40 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.chain import evidence_chain
+from pipeline.cli.excerpt import excerpt
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
-_PASSAGE_CHARACTERS = 280
 _INDENT = (0, 0, 0, 4)
 
 
-def result_view(result: RetrieverResult, *, explain: bool = False, full: bool = False) -> Group:
-    """Return all hits, best first; ``explain`` adds the question's names, the legs and the paths."""
+def result_views(
+    result: RetrieverResult, question: str, *, explain: bool = False, full: bool = False
+) -> list[RenderableType]:
+    """Return all hits, best first, as what is shown one below the other.
+
+    ``explain`` adds the question's names, the legs and the paths; ``full`` shows passages whole.
+    """
     parts: list[RenderableType] = []
     if explain:
         names = ", ".join(result.metadata["names"]) or "none that the corpus knows"
         parts += [Text(f"Names in the question: {names}", style="dim"), Text()]
     if not result.items:
-        parts.append(Text(f"Nothing in the corpus {result.metadata['corpus']} answers this."))
+        parts += [Text(f"Nothing in the corpus {result.metadata['corpus']} answers this."), Text()]
     for item in result.items:
-        parts += [*hit_view(item, full=full), *(_why(item) if explain else []), Text()]
-    return Group(*parts[:-1] if result.items else parts)
+        passage = item.content.strip() if full else excerpt(item.content, question)
+        parts += [_head(item.metadata), Padding(Text(passage), _INDENT), *(_why(item) if explain else []), Text()]
+    return parts[:-1]
 
 
-def hit_view(item: RetrieverResultItem, *, full: bool = False) -> list[RenderableType]:
-    """Return a hit's rank, title, heading, file and lines, and its passage or the beginning of it."""
-    found = item.metadata
+def _head(found: Mapping[str, Any]) -> Text:
     title = " > ".join(part for part in (found["title"] or found["document"], found["heading"]) if part)
-    head = Text(f"{found['rank']:>2}  ").append(title, style="bold").append(f"  {place(found)}", style="dim")
-    passage = item.content.strip() if full else beginning(item.content)
-    return [head, Padding(Text(passage), _INDENT)]
+    return Text(f"{found['rank']:>2}  ").append(title, style="bold").append(f"  {place(found)}", style="dim")
 
 
 def place(found: Mapping[str, Any]) -> str:
@@ -49,12 +51,6 @@ def place(found: Mapping[str, Any]) -> str:
         return f"{key} in {_short(path)}"
     shown = _short(path) if path else key
     return f"{shown}:{found['line_start']}-{found['line_end']}"
-
-
-def beginning(passage: str, most: int = _PASSAGE_CHARACTERS) -> str:
-    """Return the beginning of a passage on one line, cut between words."""
-    text = " ".join(passage.split())
-    return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]} ..."
 
 
 def _short(path: str) -> str:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli import bars
+from pipeline.cli.bars import shown_progress
 from pipeline.cli.connection import client_of, connected
 from pipeline.cli.options import Corpus, Json, Model, Set, flags
-from pipeline.cli.output import print_json, stdout, warn
+from pipeline.cli.output import print_json, show, warn
 from pipeline.cli.summary import removal_table, summary_table
 from pipeline.settings import load_settings
 
@@ -32,12 +32,12 @@ def ingest(
 
     Run it again whenever documents change: only changes cost time, and documents that aren't in PATH... stay.
     """
-    with connected(load_settings(flags(model, settings))) as hoprank, bars.on_stderr() as progress:
+    with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
         summary = hoprank.ingest(*paths, corpus=corpus, strict=strict, progress=progress)
     if as_json:
         print_json(summary.to_json())
         return
-    stdout().print(summary_table(summary))
+    show(summary_table(summary))
     if summary.empty:
         warn(f"{len(summary.empty):,} without text, so found by nothing: {_some(summary.empty)}")
 
@@ -56,12 +56,12 @@ def remove(
     from pipeline import flows
 
     chosen = load_settings()
-    with client_of(chosen) as client, bars.on_stderr() as progress:
+    with client_of(chosen) as client, shown_progress() as progress:
         outcome = flows.remove(client, chosen, corpus, documents, progress=progress)
     if as_json:
         print_json({"corpus": corpus, "removed": documents, **asdict(outcome)})
         return
-    stdout().print(removal_table(corpus, documents, outcome))
+    show(removal_table(corpus, documents, outcome))
 
 
 def _some(names: tuple[str, ...], most: int = 10) -> str:

@@ -6,17 +6,24 @@ import json
 import sys
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 _WIDEST = 100
 """Columns: longer lines are hard to read, and a pipe has no width."""
 
 
-def stdout() -> Console:
-    """Return a console for results: at most 100 columns, plain text when piped."""
+def show(*parts: RenderableType) -> None:
+    """Print results for people, one below the other: at most 100 columns; when piped, plain text."""
     console = Console(highlight=False)
-    console.width = min(console.width, _WIDEST) if console.is_terminal else _WIDEST
-    return console
+    if console.is_terminal:
+        console.width = min(console.width, _WIDEST)
+        console.print(*parts, sep="\n")
+        return
+    console.width = _WIDEST
+    with console.capture() as captured:
+        console.print(*parts, sep="\n")
+    # rich fills lines up to the width, which a file needn't keep
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def print_json(value: Any) -> None:

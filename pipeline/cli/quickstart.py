@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from pipeline.cli import bars
+from pipeline.cli.bars import shown_progress
 from pipeline.cli.chain import evidence_chain
 from pipeline.cli.connection import connected
 from pipeline.cli.hits import beginning
@@ -73,7 +73,7 @@ def _head(console: Console, title: str) -> None:
 
 
 def _ingest(hoprank: HopRank) -> IngestSummary:
-    with bars.on_stderr() as progress:
+    with shown_progress() as progress:
         return hoprank.ingest(example_corpus(), corpus=CORPUS, progress=progress)
 
 
@@ -81,7 +81,7 @@ def _measure(hoprank: HopRank, queryset: QuerySet, summary: IngestSummary) -> Re
     from pipeline.flows import measure
 
     seconds = sum(summary.seconds.values())
-    with bars.on_stderr() as progress:
+    with shown_progress() as progress:
         return measure(hoprank, queryset, CORPUS, summary.documents, seconds, progress=progress)
 
 

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.hits import result_view
+from pipeline.cli.hits import result_views
 from pipeline.cli.options import Corpus, Json, Model, Set, flags
-from pipeline.cli.output import print_json, stdout
+from pipeline.cli.output import print_json, show
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import check_question
 from pipeline.settings import load_settings
@@ -35,4 +35,4 @@ def search(
     if as_json:
         print_json(result.to_json())
         return
-    stdout().print(result_view(result, explain=explain, full=full))
+    show(*result_views(result, question, explain=explain, full=full))

@@ -13,14 +13,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import psutil
+from neo4j import Record
 
-from pipeline.errors import Busy, CorpusError, FingerprintError, InputError
+from pipeline.errors import Busy, CorpusError, FingerprintError, InputError, ServerLost
 from pipeline.graph.client import Client
 from pipeline.graph.schema import corpus_label, drop_indexes, embedding_name
 
 SCHEMA_VERSION = 1
 _LONGEST_NAME = 200
 _DELETE_AT_ONCE = 10_000
+_HELD_HERE: set[str] = set()
+"""The marks under which this process writes at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,27 +142,35 @@ def held(client: Client, corpus: Corpus) -> Iterator[tuple[Corpus, str]]:
     is no more is passed over.
     """
     writer = _mark()
-    row = client.write(
-        "hold_corpus", corpus=corpus.id, writer=writer, since=datetime.now(UTC).isoformat(timespec="seconds"), dead=[]
-    )[0]
+    row = _take(client, corpus, writer, dead=[])
     if not row["held"] and _is_dead(row["holder"]):
-        row = client.write(
-            "hold_corpus",
-            corpus=corpus.id,
-            writer=writer,
-            since=datetime.now(UTC).isoformat(timespec="seconds"),
-            dead=[row["holder"]],
-        )[0]
+        row = _take(client, corpus, writer, dead=[row["holder"]])
     if not row["held"]:
         host, pid, _ = row["holder"].split("/", 2)
         raise Busy(
             f"Process {pid} on {host} has been writing to the corpus {corpus.name!r} since {row['since']}.",
             "Wait until it is done and run this again.",
         )
+    _HELD_HERE.add(writer)
     try:
         yield Corpus.of(row["corpus"]), writer
-    finally:
+    except ServerLost:
+        raise  # the mark can't be taken off now; whoever writes next sees that its holder is no more
+    except BaseException:
         client.write("release_corpus", corpus=corpus.id, writer=writer)
+        raise
+    else:
+        client.write("release_corpus", corpus=corpus.id, writer=writer)
+    finally:
+        _HELD_HERE.discard(writer)
+
+
+def _take(client: Client, corpus: Corpus, writer: str, dead: list[str]) -> Record:
+    since = datetime.now(UTC).isoformat(timespec="seconds")
+    rows = client.write("hold_corpus", corpus=corpus.id, writer=writer, since=since, dead=dead)
+    if not rows:
+        raise CorpusError(f"The corpus {corpus.name!r} was dropped meanwhile.", "Run this again to make it anew.")
+    return rows[0]
 
 
 def _mark() -> str:
@@ -172,6 +183,8 @@ def _is_dead(mark: str) -> bool:
     host, pid, started, _ = mark.split("/", 3)
     if host != socket.gethostname():
         return False
+    if int(pid) == os.getpid():
+        return mark not in _HELD_HERE
     try:
         return abs(psutil.Process(int(pid)).create_time() - float(started)) > 1
     except psutil.NoSuchProcess:

@@ -2,8 +2,8 @@
 
 Everything that a corpus's generations share carries ``since`` and ``until``; generation g sees what has
 ``since <= g < until``. A run writes with ``since = g + 1``, retires with ``until = g + 1``, and then moves the
-corpus from g to g + 1. A run that dies leaves the corpus at g: the next one takes up the chunks that were staged
-and undoes the rest.
+corpus from g to g + 1. A run that dies before that leaves the corpus at g: the next one takes up the chunks that were
+staged and undoes the rest. One that dies after it leaves things to sweep, which the next one does.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from neo4j.vector import Vector as DriverVector
 
+from pipeline.errors import Busy
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 from pipeline.graph.schema import LIVE
@@ -48,6 +49,15 @@ class StoredChunk:
     def visible(self, generation: int) -> bool:
         """Whether readers of ``generation`` see it."""
         return self.since <= generation < self.until
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A stored chunk as it is to be: its place or heading changed, and its vector too if it was ``embedded_anew``."""
+
+    piece: LinkedChunk
+    embedded: str
+    embedded_anew: bool
 
 
 class Loader:
@@ -118,22 +128,20 @@ class Loader:
             "retire_documents", ({"id": one} for one in documents), batch=_EDGES_AT_ONCE, until=until
         )
 
-    def flip(
-        self, changed: Sequence[Prepared], moved: Sequence[tuple[LinkedChunk, str]], counts: Mapping[str, int]
-    ) -> int:
+    def flip(self, changed: Sequence[Prepared], moved: Sequence[Moved], counts: Mapping[str, int]) -> int:
         """Make the new generation visible in one transaction, and return its number.
 
-        ``changed`` are documents that were there and are different now; ``moved`` the chunks of theirs that stay,
-        each with the hash of what was embedded.
+        ``changed`` are documents that were there and are different now; ``moved`` are chunks that stay and have
+        another place, heading or vector.
         """
         documents = [{"id": one.id, "properties": self._staged(_document_row(self._corpus, one))} for one in changed]
         chunks = [
             {
-                "id": piece.chunk.id,
-                "properties": _chunk_row(self._corpus, piece.chunk, piece.links, embedded),
-                "vector": _packed(piece.vector),
+                "id": one.piece.chunk.id,
+                "properties": _chunk_row(self._corpus, one.piece.chunk, one.piece.links, one.embedded),
+                "vector": _packed(one.piece.vector) if one.embedded_anew else None,
             }
-            for piece, embedded in moved
+            for one in moved
         ]
         rows = self._client.write(
             "flip",
@@ -144,6 +152,11 @@ class Loader:
             chunks=chunks,
             properties=dict(counts),
         )
+        if not rows:
+            raise Busy(
+                f"Somebody else has taken over the corpus {self._corpus.name!r} while this run was writing to it.",
+                "Run this again once that is done.",
+            )
         return int(rows[0]["generation"])
 
     def sweep(self, generation: int) -> None:
@@ -153,6 +166,7 @@ class Loader:
         self._client.write_rows("sweep_edges", self._retired, batch=_EDGES_AT_ONCE, generation=generation)
         self._repeat("sweep_nodes", corpus=self._corpus.id, label=self._corpus.label, generation=generation)
         self._repeat("sweep_entities", corpus=self._corpus.id)
+        self._client.write("end_staging", corpus=self._corpus.id, writer=self._writer)
 
     def _undo(self) -> None:
         label, generation = self._corpus.label, self._corpus.generation

@@ -33,16 +33,20 @@ def units(text: str, blocks: Sequence[Block], tokens: TokenMap, limit: int) -> l
     """Return the units of ``blocks`` in order, none with more than ``limit`` tokens.
 
     Paragraphs and headings give sentences; code and tables are one unit while they fit, else their lines;
-    what is still too long is cut between words.
+    what is still too long is cut between words. Those right below a heading leave room for it.
     """
     found: list[Unit] = []
-    before = Break.BLOCK
+    before, room = Break.BLOCK, limit
     for block in blocks:
-        for start, end, rank in _parts(text, block, tokens, limit):
+        for start, end, rank in _parts(text, block, tokens, room if block.kind is BlockKind.PARAGRAPH else limit):
             carried = block.kind is BlockKind.PARAGRAPH and rank is not Break.PIECE
             found.append(Unit(start, end, max(before, rank), carried))
             before = Break.BLOCK
-        before = Break.HEADED if block.kind is BlockKind.HEADING else Break.BLOCK
+        if block.kind is BlockKind.HEADING:
+            before, room = Break.HEADED, room - tokens.count(block.start, block.end)
+        else:
+            before, room = Break.BLOCK, limit
+        room = max(room, limit // 2, 1)
     return found
 
 

@@ -12,7 +12,7 @@ from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 from pipeline.ids import document_id
 from pipeline.ingest.edges import LinkedChunk, desired
-from pipeline.ingest.load import Loader, StoredChunk, read_chunks
+from pipeline.ingest.load import Loader, Moved, StoredChunk, read_chunks
 from pipeline.ingest.prepare import Prepared
 from pipeline.progress import Progress
 from pipeline.records import Edge, EdgeKind
@@ -56,7 +56,7 @@ def update(
     loader.begin()
     try:
         prepared = _stage(loader, change.batches, progress)
-        stays, goes = _settle(client, corpus, prepared, change.removed)
+        stays, goes, moved = _settle(client, corpus, prepared, change.removed)
         titles = {key: title for key, title in change.titles.items() if key not in change.removed}
         titles |= {one.document.key: one.document.title for one in prepared}
         with progress.stage("link"):
@@ -71,7 +71,6 @@ def update(
         removed = [document_id(corpus.id, key) for key in change.removed]
         loader.retire(goes, [*removed, *_left_over(client, corpus, prepared)])
         changed = [one for one in prepared if one.document.key in change.titles]
-        moved = [(piece, key) for one in changed for piece, key in zip(one.pieces, one.embedded, strict=True)]
         counts = {"documents": outcome.documents, "chunks": outcome.chunks, "entities": outcome.entities}
         loader.sweep(loader.flip(changed, moved, counts))
     return outcome
@@ -95,21 +94,28 @@ def _stage(loader: Loader, batches: Iterable[Sequence[Prepared]], progress: Prog
 
 def _settle(
     client: Client, corpus: Corpus, prepared: Sequence[Prepared], removed: frozenset[str]
-) -> tuple[list[LinkedChunk], list[str]]:
-    """Return the chunks that the corpus will have, and the ids of stored ones that it will not."""
-    new = {piece.chunk.id: piece for one in prepared for piece in one.pieces}
+) -> tuple[list[LinkedChunk], list[str], list[Moved]]:
+    """Return the chunks that the corpus will have, the ids of stored ones that go, and stored ones that move."""
+    new = {
+        piece.chunk.id: (piece, embedded)
+        for one in prepared
+        for piece, embedded in zip(one.pieces, one.embedded, strict=True)
+    }
     replaced = {one.document.key for one in prepared} | removed
-    stays = list(new.values())
+    stays = [piece for piece, _ in new.values()]
     goes = []
+    moved = []
     for stored in _stored(client, corpus):
         chunk = stored.linked.chunk
         if chunk.id in new:
-            continue
-        if stored.visible(corpus.generation) and chunk.document_key not in replaced:
+            piece, embedded = new[chunk.id]
+            if (chunk, stored.linked.links, stored.embedded) != (piece.chunk, piece.links, embedded):
+                moved.append(Moved(piece, embedded, stored.embedded != embedded))
+        elif stored.visible(corpus.generation) and chunk.document_key not in replaced:
             stays.append(stored.linked)
         else:
             goes.append(chunk.id)
-    return stays, goes
+    return stays, goes, moved
 
 
 def _stored(client: Client, corpus: Corpus) -> Iterator[StoredChunk]:

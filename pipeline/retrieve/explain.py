@@ -13,6 +13,7 @@ from pipeline.retrieve.retriever import Found
 
 _METADATA = "metadata."
 _SEEDS_TRIED = 12
+_SEED = {"kind": "Seed", "name": "vector and full text", "by": ""}
 _SHOWN = ("id", "document", "title", "heading", "path", "ordinal", "start", "end", "line_start", "line_end")
 
 
@@ -22,7 +23,7 @@ def present(client: Client, corpus: Corpus, found: Found, top_k: int, *, explain
     rows = client.read("hydrate", ids=top, corpus=corpus.id, generation=found.generation) if top else []
     by_id = {row["id"]: row for row in rows}
     shown = [id_ for id_ in top if id_ in by_id]
-    paths = _paths(client, found, shown) if explain else {}
+    paths = _paths(client, found, {id_: by_id[id_]["title"] for id_ in shown}) if explain else {}
     legs = _leg_ranks(found)
     items = tuple(
         RetrieverResultItem(
@@ -32,13 +33,18 @@ def present(client: Client, corpus: Corpus, found: Found, top_k: int, *, explain
                 "rank": rank,
                 "score": found.ranking.scores[id_],
                 "document_metadata": _document_metadata(by_id[id_]["properties"]),
-                "legs": {leg: asdict(place) for leg, place in legs.get(id_, {}).items()},
+                "legs": {str(leg): asdict(place) for leg, place in legs.get(id_, {}).items()},
                 **({"evidence": paths.get(id_, [])} if explain else {}),
             },
         )
         for rank, id_ in enumerate(shown, 1)
     )
-    metadata = {"corpus": corpus.name, "leg": found.ranking.leg, "names": list(found.names), "engine": "gds"}
+    metadata = {
+        "corpus": corpus.name,
+        "leg": str(found.ranking.leg),
+        "names": [name.key for name in found.names],
+        "engine": "gds",
+    }
     return RetrieverResult(items, metadata)
 
 
@@ -52,22 +58,34 @@ def _leg_ranks(found: Found) -> dict[str, dict[str, LegRank]]:
     return places
 
 
-def _paths(client: Client, found: Found, hits: Sequence[str]) -> dict[str, list[dict[str, str]]]:
+def _paths(client: Client, found: Found, titles: Mapping[str, str]) -> dict[str, list[dict[str, str]]]:
     """Return for each hit the steps from a seed: each node's kind and name, and the relationship that led to it."""
+    hits = list(titles)
     seeds = found.seeds.ids[:_SEEDS_TRIED]
-    paths = {hit: [{"kind": "seed", "name": "found by vector and full text", "by": ""}] for hit in hits if hit in seeds}
-    rows = client.read("paths", generation=found.generation, seeds=seeds, hits=list(hits)) if seeds and hits else []
+    paths = {hit: [_SEED] for hit in hits if hit in seeds}
+    for name in found.names:
+        if name.only_chunk in paths:
+            paths[name.only_chunk] = [
+                _step("Entity", name.key, ""),
+                _step("Chunk", titles[name.only_chunk], "MENTIONS"),
+            ]
+    rows = client.read("paths", generation=found.generation, seeds=seeds, hits=hits) if seeds and hits else []
     for row in rows:
         kinds = ["", *row["kinds"]]
-        steps = [_step(node, by) for node, by in zip(row["nodes"], kinds, strict=True)]
+        steps = [
+            _step(_kind(node), node["name"] or node["id"], by) for node, by in zip(row["nodes"], kinds, strict=True)
+        ]
         if row["id"] not in paths or steps[0]["kind"] == "Entity":
             paths[row["id"]] = steps
     return paths
 
 
-def _step(node: Mapping[str, Any], by: str) -> dict[str, str]:
-    kind = next(label for label in ("Chunk", "Document", "Entity") if label in node["labels"])
-    return {"kind": kind, "name": node["name"] or node["id"], "by": by}
+def _step(kind: str, name: str, by: str) -> dict[str, str]:
+    return {"kind": kind, "name": name, "by": by}
+
+
+def _kind(node: Mapping[str, Any]) -> str:
+    return next(label for label in ("Chunk", "Document", "Entity") if label in node["labels"])
 
 
 def _document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:

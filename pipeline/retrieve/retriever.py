@@ -37,7 +37,7 @@ class Found:
     parts: tuple[tuple[Ranked, float], ...]
     k: float
     seeds: Seeds
-    names: tuple[str, ...]
+    names: tuple[NamedEntity, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +154,15 @@ class Retriever:
         for row in found:
             by_leg[row["leg"]][row["id"]] = row["score"]
         graph, hops = ranked(Leg.GRAPH, by_leg["graph"]), ranked(Leg.HOPS, by_leg["hops"])
-        names = tuple(name.key for name in start.names)
         if leg is not Leg.WHOLE:
             ranking = graph if leg is Leg.GRAPH else hops
-            return Found(ranking, start.generation, ((ranking, 1.0),), HYBRID_K, seeds, names)
+            return Found(ranking, start.generation, ((ranking, 1.0),), HYBRID_K, seeds, start.names)
         settings = self._settings
         weight = settings.graph_weight if seeds.named else settings.graph_weight_unnamed
         parts = ((start.hybrid, 1.0), (graph, weight), (hops, settings.hops_weight))
         whole = fuse(Leg.WHOLE, parts, settings.fuse_k)
         legs = ((start.vector, 0.0), (start.fulltext, 0.0), *parts)
-        return Found(whole, start.generation, legs, settings.fuse_k, seeds, names)
+        return Found(whole, start.generation, legs, settings.fuse_k, seeds, start.names)
 
     def _walk_and_hop(self, start: _Start, seeds: Seeds, leg: Leg) -> list[Any]:
         walks, hops = leg is not Leg.HOPS, leg is not Leg.GRAPH

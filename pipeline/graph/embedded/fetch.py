@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock
@@ -17,13 +14,13 @@ from pipeline.errors import DownloadFailed
 from pipeline.graph.embedded.jars import Jar, is_intact, remember, verified, verify
 from pipeline.graph.embedded.options import GDS_VERSION, NEO4J_VERSION
 from pipeline.graph.embedded.progress import Report, Step
+from pipeline.graph.embedded.scratch import scratch_folder
 
 _AT_ONCE = 8
 _TRIES = 3
 _PAUSE_SECONDS = 0.5
 _TIMEOUT_SECONDS = 30
 _PIECE_BYTES = 65_536
-_SCRATCH = ".partial-"
 
 
 def provide(jars: Sequence[Jar], folder: Path, report: Report, repositories: Sequence[str] = ()) -> None:
@@ -52,7 +49,7 @@ def _default_repositories() -> list[str]:
 
 
 def _fetch_all(jars: Sequence[Jar], folder: Path, source: _Source) -> None:
-    with _scratch(folder) as scratch, ThreadPoolExecutor(_AT_ONCE) as pool:
+    with scratch_folder(folder, "partial") as scratch, ThreadPoolExecutor(_AT_ONCE) as pool:
         running = [pool.submit(_fetch_one, jar, folder, scratch / jar.name, source) for jar in jars]
         try:
             for one in running:
@@ -131,11 +128,3 @@ def _counter(jars: Sequence[Jar], report: Report) -> Callable[[int], None]:
             report(Step(text, done, total))
 
     return arrived
-
-
-@contextmanager
-def _scratch(folder: Path) -> Iterator[Path]:
-    for stale in folder.glob(f"{_SCRATCH}*"):
-        shutil.rmtree(stale, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=folder, ignore_cleanup_errors=True) as scratch:
-        yield Path(scratch)

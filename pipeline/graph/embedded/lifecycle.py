@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 import psutil
 from filelock import FileLock, Timeout
 
-from pipeline.errors import Busy, ServerStartFailed
+from pipeline.errors import Busy, ConfigurationError, LoginRefused, ServerStartFailed
 from pipeline.graph.embedded.fetch import provide
 from pipeline.graph.embedded.jars import pinned_jars
 from pipeline.graph.embedded.memory import heap_mb, page_cache_mb
@@ -89,7 +90,7 @@ def status(options: ServerOptions) -> ServerStatus:
         since=datetime.fromtimestamp(state.since, UTC) if state else None,
         version=NEO4J_VERSION,
         gds_version=GDS_VERSION,
-        data_bytes=sum(path.stat().st_size for path in files.data.rglob("*") if path.is_file()),
+        data_bytes=sum(_size(path) for path in files.data.rglob("*")),
         home=files.home,
         log=files.log,
         password_file=files.password,
@@ -101,11 +102,28 @@ def log_path(options: ServerOptions) -> Path:
     return layout(options).log
 
 
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # Neo4j removes old transaction logs at any time
+        return 0
+
+
 def _answering(files: Layout) -> Address | None:
     state = read_state(files.state)
     if state is None or not state.uri or not _accepts(state.port) or not touch(files.state):
         return None
-    return Address(state.uri, USERNAME, files.password.read_text(), DATABASE)
+    return Address(state.uri, USERNAME, _read_password(files), DATABASE)
+
+
+def _read_password(files: Layout) -> str:
+    try:
+        return files.password.read_text()
+    except FileNotFoundError as error:
+        raise LoginRefused(
+            f"The server of {files.home} runs, but the file with its password is gone: {files.password}.",
+            "Run `hoprank db stop`; the next start makes a new password.",
+        ) from error
 
 
 def _accepts(port: int) -> bool:
@@ -117,8 +135,14 @@ def _accepts(port: int) -> bool:
 
 
 def _make_home(files: Layout) -> None:
-    for folder in (files.home, files.neo4j, files.logs):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        for folder in (files.home, files.neo4j, files.logs):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{files.home} can't hold the embedded server: {error}.",
+            "Set HOPRANK_HOME to a folder that you may write to.",
+        ) from error
 
 
 @contextmanager
@@ -190,6 +214,7 @@ def _await(files: Layout, options: ServerOptions, launched: subprocess.Popen[byt
         if address := _answering(files):
             return address
         if not running and read_state(files.state) is None:
+            _distrust_cache(options, launched)
             raise ServerStartFailed(
                 f"The embedded Neo4j of {files.home} didn't come up. The end of its log:\n{_log_end(files)}",
                 f"The whole log is {files.log}; Neo4j's own is {files.logs / 'debug.log'}.",
@@ -201,6 +226,14 @@ def _await(files: Layout, options: ServerOptions, launched: subprocess.Popen[byt
         "Try again in a while, with a larger server.start_timeout if it is recovering much data; or end it with"
         " `hoprank db stop`.",
     )
+
+
+def _distrust_cache(options: ServerOptions, launched: subprocess.Popen[bytes] | None) -> None:
+    # Java checks that its ahead-of-time cache fits, not that every byte is right; a crash must not come back.
+    if launched and launched.returncode in {-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS}:
+        from pipeline.graph.embedded.configuration import aot_cache  # only here: nobody else needs Java's version
+
+        aot_cache(jars_folder(options)).unlink(missing_ok=True)
 
 
 def _log_end(files: Layout) -> str:

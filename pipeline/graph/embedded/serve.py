@@ -11,7 +11,7 @@ import time
 from filelock import FileLock, Timeout
 
 from pipeline.errors import ServerStartFailed
-from pipeline.graph.embedded.aot import cache_flags
+from pipeline.graph.embedded.configuration import aot_flags
 from pipeline.graph.embedded.database import Database, Launch
 from pipeline.graph.embedded.options import GDS_VERSION, NEO4J_VERSION, Layout
 from pipeline.graph.embedded.state import State, read_state, withdraw, write_state
@@ -36,10 +36,11 @@ def serve(launch: Launch) -> None:
     write_state(files.state, State(os.getpid(), 0, since))
     _log.info("Starting Neo4j %s with GDS %s, pid %d", NEO4J_VERSION, GDS_VERSION, os.getpid())
     try:
-        database = Database(launch, files, cache_flags(launch.jars))
+        database = Database(launch, files, aot_flags(launch.jars))
+        asked = _listen()
         write_state(files.state, State(os.getpid(), database.port, since))
         _log.info("Ready at bolt://127.0.0.1:%d after %.1f s", database.port, time.time() - since)
-        _wait(launch, files, database)
+        _wait(launch, files, database, asked)
         files.state.unlink(missing_ok=True)
         database.close()
         _log.info("Stopped")
@@ -66,10 +67,14 @@ def _own_data(lock: FileLock, files: Layout) -> bool:
     )
 
 
-def _wait(launch: Launch, files: Layout, database: Database) -> None:
+def _listen() -> threading.Event:
     asked = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: asked.set())
+    return asked
+
+
+def _wait(launch: Launch, files: Layout, database: Database, asked: threading.Event) -> None:
     idle_seconds = launch.idle_minutes * 60
     used = time.monotonic()
     while not asked.wait(_POLL_SECONDS):

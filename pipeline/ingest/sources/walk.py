@@ -58,7 +58,7 @@ def _kind(path: str, place: Path) -> int | None:
 
 def _matching(path: str, pattern: Pattern) -> Iterator[Found | Skipped]:
     matched = False
-    if _kind(str(pattern.root), pattern.root):
+    if pattern.root.exists():
         for item in _Walk(pattern.root, pattern).files():
             matched = matched or isinstance(item, Found)
             yield item

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,7 +91,8 @@ class Embedder:
 
     def embed_query(self, text: str) -> list[float]:
         """Encode one question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
-        vector: list[float] = self._unit([text], self.model.encode_query)[0].tolist()
+        with self._lock, _one_thread():
+            vector: list[float] = self._unit([text], self.model.encode_query)[0].tolist()
         return vector
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -126,6 +129,8 @@ class Embedder:
         return unit
 
     def _load(self) -> SentenceTransformer:
+        # Idle workers of OpenMP spin unless told otherwise, and take the processor from Neo4j beside them.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         import torch
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as transformers_logging
@@ -170,6 +175,19 @@ class Embedder:
             return str(getattr(config, "_commit_hash", None) or "unknown")[:12]
         weights = sorted(location.rglob("*.safetensors")) or sorted(location.rglob("*.bin"))
         return hashlib.sha256("".join(_sha256(path) for path in weights).encode()).hexdigest()[:12]
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Compute on one thread: for one short text a second one gains nothing, and on a busy machine waits are long."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _computes_bfloat16(device: str) -> bool:

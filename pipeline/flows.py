@@ -18,7 +18,7 @@ from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus, check_fingerprint, create_corpus, drop_corpus, find_corpus, get_corpus, held
 from pipeline.graph.schema import ensure_schema
-from pipeline.ingest.chunk import Chunker
+from pipeline.ingest.chunking import Chunker
 from pipeline.ingest.intake import Intake, batched
 from pipeline.ingest.prepare import PREFIX_TOKENS, Prepared, Preparer
 from pipeline.ingest.sources import read

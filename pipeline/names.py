@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-_WORD = re.compile(r"\w+(?:[’'‘\-./&]\w+)*")
+# Accents may be written apart from their letters, as they are in many PDF files.
+_LETTERS = r"[\w\u0300-\u036f]+"
+_WORD = re.compile(rf"{_LETTERS}(?:[’'‘\-./&]{_LETTERS})*")
 _POSSESSIVE = re.compile(r"[’'‘]s?$")
 _DISAMBIGUATION = re.compile(r"\s*\([^()]*\)\s*$")
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -23,7 +25,7 @@ _CONNECTORS = frozenset(
 )
 _HONORIFICS = frozenset("dr mr mrs ms prof professor sir lady".split())
 _SHORTENED = _HONORIFICS | {"st", "mt", "ft", "jr", "sr"}
-_ARTICLES = ("the ", "a ", "an ")
+_ARTICLE = re.compile(r"^\W*(?:the|a|an)\s+")
 _LONGEST_SPAN = 8
 _MOSTLY = 5
 
@@ -52,11 +54,8 @@ def name_key(name: str) -> str:
     bare = _POSSESSIVE.sub("", name.strip())
     decomposed = unicodedata.normalize("NFKD", bare)
     folded = "".join(char for char in decomposed if not unicodedata.combining(char)).casefold()
-    key = _NOT_WORD.sub(" ", folded.replace("'s ", " ").replace("’s ", " ")).strip()
-    for article in _ARTICLES:
-        if key.startswith(article):
-            return key.removeprefix(article)
-    return key
+    named = _ARTICLE.sub("", folded).replace("'s ", " ").replace("’s ", " ")
+    return _NOT_WORD.sub(" ", named).strip()
 
 
 def without_disambiguation(title: str) -> str:

@@ -52,7 +52,7 @@ class ServerSettings(_Section):
 class EmbedSettings(_Section):
     """Which model embeds, and how."""
 
-    model: str
+    model: str = Field(min_length=1)
     device: str
     precision: Literal["auto", "float32", "bfloat16"]
     batch_size: int = Field(ge=1)

@@ -19,7 +19,8 @@ ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
     ("errors", "records", "ids", "names", "progress", "shipped", "examples"),
-    ("embedder", "graph.embedded"),
+    ("embedder", "graph.queries"),
+    ("graph.embedded",),
     ("settings",),
     ("graph",),
     ("ingest",),
@@ -33,7 +34,8 @@ LAYERS = (
 """Each may import from those before it and from itself; "" is the package's own __init__."""
 
 CYPHER = re.compile(
-    r"\b(?:(?:OPTIONAL )?MATCH \(|MATCH \w+ = |MERGE \(|CREATE \(|UNWIND |DETACH DELETE |CALL (?:\(|\{|db\.|gds\.|dbms\.)"
+    r"\b(?:(?:OPTIONAL )?MATCH \(|MATCH \w+ = |MERGE \(|CREATE \(|UNWIND |DETACH DELETE "
+    r"|CALL (?:\(|\{|db\.|gds\.|dbms\.)"
     r"|(?:CREATE|DROP) (?:\w+ )?(?:INDEX|CONSTRAINT)|SHOW (?:\w+ )?(?:INDEX|CONSTRAINT|FUNCTION|PROCEDURE|DATABASE)"
     r"|ALTER (?:CURRENT )?USER|RETURN \w+\.|SET \w+\.)"
 )
@@ -75,8 +77,8 @@ def resolve(name: str) -> str | None:
     return inner if name.split(".")[0] == "pipeline" and inner in modules() else None
 
 
-def strings(tree: ast.Module) -> Iterator[ast.Constant]:
-    """All strings of a module but its docstrings."""
+def strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and text of all strings of a module but its docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = {
         id(node.body[0].value)
@@ -85,28 +87,29 @@ def strings(tree: ast.Module) -> Iterator[ast.Constant]:
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            yield node
+            yield node.lineno, node.value
 
 
-@pytest.mark.parametrize("module", sorted(modules()))
-def test_imports_go_one_way(module: str) -> None:
-    higher = {other for other in imported(module) if layer(other) > layer(module)}
+def test_imports_go_one_way() -> None:
+    uphill = [(name, other) for name in modules() for other in sorted(imported(name)) if layer(other) > layer(name)]
 
-    assert not higher, f"pipeline.{module} imports from above itself"
+    assert not uphill, "(module, what it imports from above itself)"
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    graph = {module: imported(module) for module in modules()}
-    # A package's __init__ may gather what its own modules offer.
     try:
-        TopologicalSorter(graph).prepare()
+        TopologicalSorter({module: imported(module) for module in modules()}).prepare()
     except CycleError as error:
         pytest.fail(f"a cycle of imports: {' <- '.join(error.args[1])}")
 
 
-@pytest.mark.parametrize("module", sorted(modules()))
-def test_no_cypher_stands_in_python(module: str) -> None:
-    found = [f"line {node.lineno}: {node.value!r}" for node in strings(modules()[module]) if CYPHER.search(node.value)]
+def test_no_cypher_stands_in_python() -> None:
+    found = [
+        f"pipeline.{name}, line {line}: {text!r}"
+        for name, tree in modules().items()
+        for line, text in strings(tree)
+        if CYPHER.search(text)
+    ]
 
     assert not found
 
@@ -120,7 +123,7 @@ def test_what_looks_for_cypher_would_find_it() -> None:
 
 def test_every_query_is_used_and_every_use_is_a_query() -> None:
     queries = load_queries()
-    used = {node.value for tree in modules().values() for node in strings(tree)} & queries.keys()
+    used = {text for tree in modules().values() for _, text in strings(tree)} & queries.keys()
 
     assert used == queries.keys(), "queries in cypher/ that no Python runs"
     assert {name for _, name in calls()} <= queries.keys()
@@ -139,26 +142,40 @@ def calls() -> Iterator[tuple[str, str]]:
     """Method and query of each call such as ``client.read("corpora")``."""
     for tree in modules().values():
         for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr in ("read", "stream", "write", "write_rows", "schema")
-                and node.args
-                and isinstance(node.args[0], ast.Constant)
-                and isinstance(node.args[0].value, str)
-            ):
-                yield node.func.attr, node.args[0].value
+            match node:
+                case ast.Call(ast.Attribute(ast.expr() as on, method), [ast.Constant(str(query)), *_]) if method in (
+                    "read",
+                    "stream",
+                    "write",
+                    "write_rows",
+                    "schema",
+                ) and ast.unparse(on).endswith("client"):
+                    yield method, query
 
 
-@pytest.mark.parametrize("module", sorted(name for name, tree in modules().items() if "__all__" in ast.dump(tree)))
-def test_exports_are_listed_in_order_and_there(module: str) -> None:
+EXPORTING = sorted(name for name, tree in modules().items() if "__all__" in ast.dump(tree))
+
+
+@pytest.mark.parametrize("module", EXPORTING)
+def test_exports_are_listed_in_order_and_documented(module: str) -> None:
     loaded = importlib.import_module(f"pipeline.{module}".rstrip("."))
-    from_modules = [node for node in modules()[module].body if isinstance(node, ast.ImportFrom)]
-    gathered = {alias.asname or alias.name for node in from_modules for alias in node.names} - {"annotations"}
+    exports = {name: getattr(loaded, name) for name in loaded.__all__}
 
-    assert loaded.__all__ == sorted(loaded.__all__)
-    assert all(getattr(loaded, name).__doc__ for name in loaded.__all__ if callable(getattr(loaded, name)))
-    assert {name for name in gathered if not name.startswith("_")} <= set(loaded.__all__)
+    assert list(exports) == sorted(exports)
+    assert all(export.__doc__ for export in exports.values() if callable(export))
+
+
+@pytest.mark.parametrize("module", EXPORTING)
+def test_what_a_package_gathers_it_exports(module: str) -> None:
+    loaded = importlib.import_module(f"pipeline.{module}".rstrip("."))
+    gathered = {
+        alias.asname or alias.name
+        for node in ast.walk(modules()[module])
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pipeline.")
+        for alias in node.names
+    }
+
+    assert gathered == set(loaded.__all__)
 
 
 def test_the_package_exports_what_its_users_need() -> None:

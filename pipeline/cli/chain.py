@@ -26,7 +26,7 @@ def evidence_chain(steps: Sequence[Step]) -> str:
     if not steps:
         return "no path of up to four steps from a seed"
     if steps[0]["kind"] == "seed":
-        return steps[0]["name"]
+        return f"found by {steps[0]['name']}"
     chain = _name(steps[0])
     for before, after in pairwise(steps):
         if not (after["by"] == "PART_OF" and after["name"] == before["name"]):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pipeline.graph.embedded.progress import Step, on_stderr
+from pipeline.graph.embedded.progress import on_stderr
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def connected(settings: Settings) -> Iterator[HopRank]:
-    """Yield a HopRank with its server up and its embedding model loaded."""
+    """Yield a HopRank; the server is up then, the embedding model is loaded when it is first needed."""
     from pipeline.api import HopRank
 
     with on_stderr() as report:
         hoprank = HopRank.connect(settings=settings, report=report)
-        report(Step("Loading the embedding model"))
     with hoprank:
         yield hoprank
 

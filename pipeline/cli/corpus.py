@@ -56,7 +56,7 @@ def drop(
     with client_of(load_settings()) as client:
         corpus = get_corpus(client, name)
         if not yes:
-            _confirm(f"Drop {name!r} with its {corpus.documents:,} documents?")
+            _confirm(f"Drop {name!r} ({corpus.documents:,} documents)?")
         drop(client, name)
     print(f"Dropped {name}.")
 

@@ -14,18 +14,15 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.chain import evidence_chain
-from pipeline.cli.excerpt import excerpt
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 _INDENT = (0, 0, 0, 4)
 
 
-def result_views(
-    result: RetrieverResult, question: str, *, explain: bool = False, full: bool = False
-) -> list[RenderableType]:
-    """Return all hits, best first, as what is shown one below the other.
+def result_views(result: RetrieverResult, passages: Sequence[str], *, explain: bool = False) -> list[RenderableType]:
+    """Return all hits, best first, each with what of its passage is to be shown, as views one below the other.
 
-    ``explain`` adds the question's names, the legs and the paths; ``full`` shows passages whole.
+    ``explain`` adds the question's names, the legs and the paths.
     """
     parts: list[RenderableType] = []
     if explain:
@@ -33,8 +30,7 @@ def result_views(
         parts += [Text(f"Names in the question: {names}", style="dim"), Text()]
     if not result.items:
         parts += [Text(f"Nothing in the corpus {result.metadata['corpus']} answers this."), Text()]
-    for item in result.items:
-        passage = item.content.strip() if full else excerpt(item.content, question)
+    for item, passage in zip(result.items, passages, strict=True):
         parts += [_head(item.metadata), Padding(Text(passage), _INDENT), *(_why(item) if explain else []), Text()]
     return parts[:-1]
 

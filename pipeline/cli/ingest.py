@@ -39,7 +39,7 @@ def ingest(
         return
     show(summary_table(summary))
     if summary.empty:
-        warn(f"{len(summary.empty):,} without text, so found by nothing: {_some(summary.empty)}")
+        warn(f"Found by nothing, for want of text: {_some(summary.empty)}")
 
 
 def remove(

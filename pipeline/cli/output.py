@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -24,6 +26,13 @@ def show(*parts: RenderableType) -> None:
         console.print(*parts, sep="\n")
     # rich fills lines up to the width, which a file needn't keep
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+@contextmanager
+def waiting(text: str) -> Iterator[None]:
+    """Turn a wheel on stderr while something runs that has no steps to count; nothing when stderr is no terminal."""
+    with Console(stderr=True).status(text):
+        yield
 
 
 def print_json(value: Any) -> None:

@@ -44,8 +44,8 @@ class Edge(TyperGroup):
             raise typer.Exit(FAULT) from None
 
 
-def main() -> None:
-    """Run the command line; the entry point of ``hoprank``."""
+def run() -> None:
+    """Run what the command line asks for, and exit; a reader that goes away early is no error."""
     from pipeline.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):

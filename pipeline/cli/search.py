@@ -9,7 +9,7 @@ import typer
 from pipeline.cli.connection import connected
 from pipeline.cli.hits import result_views
 from pipeline.cli.options import Corpus, Json, Model, Set, flags
-from pipeline.cli.output import print_json, show
+from pipeline.cli.output import print_json, show, waiting
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import check_question
 from pipeline.settings import load_settings
@@ -23,16 +23,21 @@ def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show each leg's rank and score, and the path that led to the hit.")
     ] = False,
-    full: Annotated[bool, typer.Option("--full", help="Print passages whole instead of their beginnings.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Print whole passages instead of excerpts.")] = False,
     as_json: Json = False,
     model: Model = None,
     settings: Set = None,
 ) -> None:
     """Print the passages of a corpus that answer a question best."""
+    from pipeline.retrieve.excerpt import excerpts
+
     check_question(question)
-    with connected(load_settings(flags(model, settings))) as hoprank:
+    with connected(load_settings(flags(model, settings))) as hoprank, waiting("Searching"):
         result = hoprank.search(question, top_k=top_k, corpus=corpus, leg=leg, explain=explain)
+        passages = [item.content.strip() for item in result.items]
+        if not (full or as_json):
+            passages = excerpts(result.items, question, hoprank.embedder)
     if as_json:
         print_json(result.to_json())
-        return
-    show(*result_views(result, question, explain=explain, full=full))
+    else:
+        show(*result_views(result, passages, explain=explain))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.ingest.summary import IngestSummary
-from pipeline.ingest.update import Outcome
-from pipeline.records import Skipped
+if TYPE_CHECKING:
+    from pipeline.ingest.summary import IngestSummary
+    from pipeline.ingest.update import Outcome
+    from pipeline.records import Skipped
 
 _SKIPPED_SHOWN = 20
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 _HERE = Path(__file__).parent
@@ -20,3 +21,9 @@ def example_queryset() -> Path:
 def example_questions() -> tuple[str, ...]:
     """Return a few of the queryset's questions to show first; none is answered by one document alone."""
     return tuple((_HERE / "questions.txt").read_text(encoding="utf-8").splitlines())
+
+
+def example_answers() -> dict[str, str]:
+    """Return the known answer to each question of the queryset, by the question's text, for people to compare with."""
+    lines = (example_queryset() / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    return {query["query"]: query["answer"] for query in map(json.loads, lines)}

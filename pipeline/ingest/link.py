@@ -97,7 +97,8 @@ class LinkResolver:
         for key, title in sorted(titles.items()):
             path = PurePosixPath(key)
             for name in {path.stem, path.with_suffix("").as_posix(), title} - {""}:
-                self._by_name[name_key(name)].append(key)
+                if folded := name_key(name):
+                    self._by_name[folded].append(key)
 
     def resolve(self, target: str, source_key: str) -> str | None:
         """Return the key of the document that ``target`` means in ``source_key``; None if it is none of the corpus."""

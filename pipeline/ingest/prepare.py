@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.embedder import Embedder
 from pipeline.graph.client import Client
 from pipeline.ids import digest, document_id
-from pipeline.ingest.chunk import Chunker
+from pipeline.ingest.chunking import Chunker
 from pipeline.ingest.edges import LinkedChunk
 from pipeline.records import Chunk, Document, Vector
 
@@ -46,7 +46,7 @@ class Preparer:
 
     def prepare(self, documents: Sequence[Document], done: Callable[[int], None]) -> list[Prepared]:
         """Return the documents in order, ready to be written; ``done`` hears how many chunks got their vectors."""
-        cut = [self._chunker.chunk(document, self._corpus_id) for document in documents]
+        cut = list(self._chunker.chunk_all(documents, self._corpus_id))
         texts = {digest(text): text for chunks in cut for chunk in chunks if (text := embedded_text(chunk))}
         vectors = self._vectors(texts, done)
         return [self._prepared(document, chunks, vectors) for document, chunks in zip(documents, cut, strict=True)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,9 @@ def ranked(leg: str, scores: Mapping[str, float]) -> Ranked:
 
 def fuse(leg: str, rankings: Sequence[tuple[Ranked, float]], k: float) -> Ranked:
     """Fuse rankings, each with its weight: an id's score is the sum of weight / (k + rank) over those that hold it."""
-    scores: dict[str, float] = {}
+    terms: dict[str, list[float]] = defaultdict(list)
     for ranking, weight in rankings:
         for rank, id_ in enumerate(ranking.scores, 1):
-            scores[id_] = scores.get(id_, 0.0) + weight / (k + rank)
-    return ranked(leg, scores)
+            terms[id_].append(weight / (k + rank))
+    # An exact sum: ranks 1, 2, 3 and 3, 2, 1 tie, which the last bits of a running sum would not see.
+    return ranked(leg, {id_: fsum(found) for id_, found in terms.items()})

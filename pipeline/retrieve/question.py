@@ -12,8 +12,14 @@ from pipeline.names import Word, name_key, words
 LONGEST = 10_000
 """Characters; a longer text is a document, not a question."""
 
-_TERM = re.compile(r"\w+")
-_MOST_TERMS = 256
+_OPERATOR = re.compile(r"[-+&|!(){}\[\]^\"~*?:\\/]")
+_AROUND = "\"'.,;:!?()[]{}…"
+_TOKEN = re.compile(r"[^\W\u2e80-\U0010ffff]+|[\u2e80-\U0010ffff]")
+"""What an analyser makes of a text at most: words, and ideographs by themselves."""
+
+_MOST_TOKENS = 256
+"""Lucene takes 1,024 clauses in a query, and each token is one in each of three fields."""
+
 _MOST_NAME_WORDS = 8
 _MOST_WORDS = 200
 
@@ -29,7 +35,8 @@ class PossibleName:
 
 def check_question(text: str) -> str:
     """Return the question without outer white space; raises QuestionError if nothing is left or it is too long."""
-    question = text.strip()
+    # Bytes of a command line that aren't UTF-8 come as lone surrogates, which neither tokenizer nor server takes.
+    question = text.strip().encode("utf-8", "replace").decode("utf-8")
     if not question:
         raise QuestionError("The question is empty.", "Ask something.")
     if len(question) > LONGEST:
@@ -40,9 +47,21 @@ def check_question(text: str) -> str:
 
 
 def fulltext_terms(question: str) -> str:
-    """Return the question's words for Lucene; its operators and special characters are only text."""
-    terms = dict.fromkeys(_TERM.findall(question.lower()))
-    return " ".join(list(terms)[:_MOST_TERMS])
+    """Return the question for Lucene, its operators made text; the analyser cuts its words as it did the passages'.
+
+    Repeated words are left out, and all that follows the first 256 tokens.
+    """
+    terms = []
+    room = _MOST_TOKENS
+    words_of = (term.strip(_AROUND) for term in question.lower().split())
+    for term in dict.fromkeys(filter(None, words_of)):
+        size = len(_TOKEN.findall(term))
+        kept = term if size <= room else term[:room]
+        terms.append(_OPERATOR.sub(r"\\\g<0>", kept))
+        room -= min(size, room)
+        if not room:
+            break
+    return " ".join(terms)
 
 
 def possible_names(question: str) -> list[PossibleName]:

@@ -1,6 +1,6 @@
 """Search against neo4j-graphrag's HybridRetriever: milliseconds a question, on one server, one corpus, one encoder.
 
-    uv run --group bench python tests/benchmarks/bench_search.py DATA_DIR/multihop/2wiki-dev146 DATA_DIR/ir/scifact-train
+    uv run --group bench python tests/benchmarks/bench_search.py DATA_DIR/multihop/2wiki-dev146
 
 Questions alternate between the two, so that both meet the same machine. Each search encodes its question and returns
 ten passages. The peer searches the vector and full-text indexes that the ingestion made.
@@ -31,7 +31,7 @@ _QUESTIONS = 200
 _LUCENE = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/]')
 
 
-class _Shared(PeerEmbedder):
+class _Shared(PeerEmbedder):  # type: ignore[misc]  # the peer is untyped
     """The one encoder, as the peer takes it."""
 
     def __init__(self, hoprank: HopRank) -> None:
@@ -64,7 +64,9 @@ def _measure(hoprank: HopRank, folder: Path, table: Table) -> None:
         address.uri, auth=(address.username, address.password), notifications_min_severity="OFF"
     )
     try:
-        peer = HybridRetriever(driver, corpus.embedding, corpus.label, embedder=_Shared(hoprank), return_properties=["text"])
+        peer = HybridRetriever(
+            driver, corpus.embedding, corpus.label, embedder=_Shared(hoprank), return_properties=["text"]
+        )
         hoprank.retriever(name).prepare()
         searchers: dict[str, Callable[[str], object]] = {
             "neo4j-graphrag hybrid": lambda question: peer.search(query_text=_LUCENE.sub(" ", question), top_k=10),

@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--heap-mb", type=int, required=True)
     parser.add_argument("--page-cache-mb", type=int, required=True)
     parser.add_argument("--idle-minutes", type=float, required=True)
+    parser.add_argument("--patience", type=float, required=True)
     parser.add_argument("--train", action="store_true", help="record Java's ahead-of-time cache instead of serving")
     return parser
 

@@ -21,13 +21,17 @@ from pipeline.graph.embedded.options import DATABASE, USERNAME, Layout
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What the server process is told on its command line."""
+    """What the server process is told on its command line.
+
+    ``patience`` is how many seconds it waits for a predecessor to close the databases.
+    """
 
     home: Path
     jars: Path
     heap_mb: int
     page_cache_mb: int
     idle_minutes: float
+    patience: float
 
 
 class Database:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
 import subprocess
-import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +16,7 @@ from filelock import FileLock, Timeout
 from pipeline.errors import Busy, ConfigurationError, LoginRefused, ServerStartFailed
 from pipeline.graph.embedded.fetch import provide
 from pipeline.graph.embedded.jars import pinned_jars
-from pipeline.graph.embedded.memory import heap_mb, page_cache_mb
+from pipeline.graph.embedded.launch import distrust_cache, launch
 from pipeline.graph.embedded.options import (
     DATABASE,
     GDS_VERSION,
@@ -33,9 +29,8 @@ from pipeline.graph.embedded.options import (
     jars_folder,
     layout,
 )
-from pipeline.graph.embedded.password import provide_password
 from pipeline.graph.embedded.progress import Report, Step, silent
-from pipeline.graph.embedded.state import MODULE, home_argument, read_state, touch
+from pipeline.graph.embedded.state import read_state, touch
 
 _POLL_SECONDS = 0.05
 _STOP_SECONDS = 120
@@ -53,11 +48,13 @@ def ensure_running(options: ServerOptions, report: Report = silent) -> Address:
     if address := _answering(files):
         return address
     _make_home(files)
+    # Before the lock, so that nobody who waits for it waits for a slow network.
+    provide(pinned_jars(), jars_folder(options), report)
     with _alone(files, options.start_timeout):
         if address := _answering(files):
             return address
         # A server whose starter was interrupted is still on its way up: wait for that one.
-        launched = None if read_state(files.state) else _launch(files, options, report)
+        launched = None if read_state(files.state) else launch(files, options)
         return _await(files, options, launched, report)
 
 
@@ -157,55 +154,6 @@ def _alone(files: Layout, seconds: float) -> Iterator[None]:
         ) from error
 
 
-def _launch(files: Layout, options: ServerOptions, report: Report) -> subprocess.Popen[bytes]:
-    provide(pinned_jars(), jars_folder(options), report)
-    provide_password(files.password)
-    _begin_log(files.log)
-    with files.log.open("ab") as log:
-        # A session of its own, so that Ctrl-C in the caller's terminal, or closing it, doesn't reach the server.
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            _command(files, options),
-            cwd=files.home,
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    # Collects the exit status whenever it comes, so that a long-lived caller doesn't keep a zombie.
-    threading.Thread(target=process.wait, name="hoprank-server-exit", daemon=True).start()
-    return process
-
-
-def _begin_log(log: Path) -> None:
-    # One file a start, so that the log of a failed start shows that start and no older one.
-    if log.exists():
-        log.replace(log.with_name(f"{log.name}.1"))
-    log.touch()
-
-
-def _command(files: Layout, options: ServerOptions) -> list[str]:
-    values = {
-        "jars": jars_folder(options),
-        "heap-mb": heap_mb(options),
-        "page-cache-mb": page_cache_mb(options),
-        "idle-minutes": options.idle_minutes,
-    }
-    return [
-        sys.executable,
-        "-m",
-        MODULE,
-        home_argument(files.home),
-        *(f"--{name}={value}" for name, value in values.items()),
-    ]
-
-
-def _environment() -> dict[str, str]:
-    # A checkout that isn't installed is only on the caller's path.
-    root = str(Path(__file__).parents[3])
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
-
-
 def _await(files: Layout, options: ServerOptions, launched: subprocess.Popen[bytes] | None, report: Report) -> Address:
     report(Step(f"Starting Neo4j {NEO4J_VERSION}"))
     deadline = time.monotonic() + options.start_timeout
@@ -214,7 +162,8 @@ def _await(files: Layout, options: ServerOptions, launched: subprocess.Popen[byt
         if address := _answering(files):
             return address
         if not running and read_state(files.state) is None:
-            _distrust_cache(options, launched)
+            if launched:
+                distrust_cache(options, launched)
             raise ServerStartFailed(
                 f"The embedded Neo4j of {files.home} didn't come up. The end of its log:\n{_log_end(files)}",
                 f"The whole log is {files.log}; Neo4j's own is {files.logs / 'debug.log'}.",
@@ -226,14 +175,6 @@ def _await(files: Layout, options: ServerOptions, launched: subprocess.Popen[byt
         "Try again in a while, with a larger server.start_timeout if it is recovering much data; or end it with"
         " `hoprank db stop`.",
     )
-
-
-def _distrust_cache(options: ServerOptions, launched: subprocess.Popen[bytes] | None) -> None:
-    # Java checks that its ahead-of-time cache fits, not that every byte is right; a crash must not come back.
-    if launched and launched.returncode in {-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS}:
-        from pipeline.graph.embedded.configuration import aot_cache  # only here: nobody else needs Java's version
-
-        aot_cache(jars_folder(options)).unlink(missing_ok=True)
 
 
 def _log_end(files: Layout) -> str:

@@ -8,8 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +45,22 @@ def on_stderr() -> Iterator[Report]:
     if not sys.stderr.isatty():
         yield _plain_lines()
         return
-    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn()
+    counted = _WhenCounted(BarColumn()), _WhenCounted(DownloadColumn())
+    columns = SpinnerColumn(), TextColumn("{task.description}"), *counted, TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         yield _bar(bars)
+
+
+class _WhenCounted(ProgressColumn):
+    """A column that stays empty while there is nothing to count."""
+
+    def __init__(self, column: ProgressColumn) -> None:
+        super().__init__()
+        self._column = column
+
+    def render(self, task: Task) -> RenderableType:
+        """Draw the column for ``task``."""
+        return self._column(task) if task.total else ""
 
 
 def _plain_lines() -> Report:

@@ -19,7 +19,6 @@ from pipeline.graph.embedded.state import State, read_state, withdraw, write_sta
 _log = logging.getLogger(__name__)
 
 _POLL_SECONDS = 1.0
-_PREDECESSOR_SECONDS = 60
 
 
 def serve(launch: Launch) -> None:
@@ -30,7 +29,7 @@ def serve(launch: Launch) -> None:
     """
     files = Layout(launch.home)
     lock = FileLock(files.data_lock)
-    if not _own_data(lock, files):
+    if not _own_data(lock, files, launch.patience):
         return
     since = time.time()
     write_state(files.state, State(os.getpid(), 0, since))
@@ -48,9 +47,9 @@ def serve(launch: Launch) -> None:
         files.state.unlink(missing_ok=True)
 
 
-def _own_data(lock: FileLock, files: Layout) -> bool:
+def _own_data(lock: FileLock, files: Layout, seconds: float) -> bool:
     # A predecessor that is closing its databases still holds the lock; one that is up makes this process superfluous.
-    deadline = time.monotonic() + _PREDECESSOR_SECONDS
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
             lock.acquire(timeout=0)

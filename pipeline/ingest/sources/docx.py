@@ -12,7 +12,7 @@ from docx.table import Table
 from docx.text.hyperlink import Hyperlink
 from docx.text.paragraph import Paragraph
 
-from pipeline.ingest.outline import first_heading
+from pipeline.ingest.chunking.outline import first_heading
 from pipeline.ingest.sources.decode import well_formed
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.source import Source, Unreadable, foreign

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from bs4.dammit import EncodingDetector
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
-from pipeline.ingest.outline import first_heading
+from pipeline.ingest.chunking.outline import first_heading
 from pipeline.ingest.sources.decode import decode, well_formed
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.source import Source, Unreadable, foreign
@@ -104,6 +104,8 @@ class _Page:
                 self._held = tag
         if tag.name == "br":
             self.built.new_line()
+        elif tag.name == "img":
+            self.built.write(str(tag.get("alt", "")))
         elif tag.name == "a":
             self._anchors.append(self.built.at)
 

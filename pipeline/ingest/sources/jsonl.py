@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.errors import SourceError
-from pipeline.ingest.paragraphs import paragraphs
+from pipeline.ingest.chunking.paragraphs import paragraphs
 from pipeline.ingest.sources.decode import UTF_16_MARKS, well_formed
 from pipeline.ingest.sources.metadata import flat, scalar_title
-from pipeline.ingest.sources.source import unopenable
+from pipeline.ingest.sources.source import Unreadable, unopenable
 from pipeline.records import Document
 
 _FORM = 'A line is {"id": ..., "title": ..., "text": ..., "metadata": {...}}; only id and text are needed.'
@@ -31,17 +31,22 @@ class Row(NamedTuple):
 def rows(path: Path, max_bytes: int) -> Iterator[Row]:
     """Yield the rows of ``path`` in order, one at a time; blank lines are passed over.
 
-    Raises Unreadable when the file can't be opened, and SourceError, naming the file and the line, for a line
-    that is malformed, lacks an id or a text, or is longer than ``max_bytes``.
+    Raises Unreadable when the file can't be opened or its first object is no document, for .jsonl holds other
+    things too; and SourceError, naming the file and the line, for a line that is malformed, lacks an id or a text,
+    or is longer than ``max_bytes``.
     """
+    seen = False
     for number, line in enumerate(_lines(path, max_bytes), 1):
         if not line or line.isspace():
             continue
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            problem = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise _error(path, number, f"isn't JSON: {problem}") from None
+            raise _error(path, number, f"isn't JSON: {_problem(error)}") from None
+        missing = [name for name in ("id", "text") if value.get(name) is None] if isinstance(value, dict) else []
+        if missing and not seen:
+            raise Unreadable(f"holds no documents (line {number} has no {missing[0]})", _FORM)
+        seen = True
         yield Row(number, _id(path, number, value), value)
 
 
@@ -64,6 +69,12 @@ def document(path: Path, row: Row) -> Document:
         raise _error(path, row.line, "has metadata that is nested too deeply") from None
     title = scalar_title(row.value.get("title"))
     return Document(row.id, title, text, tuple(paragraphs(text)), metadata=kept, path=str(path))
+
+
+def _problem(error: ValueError | RecursionError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at column {error.colno}"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _id(path: Path, number: int, value: object) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pipeline.ingest.outline import first_heading
-from pipeline.ingest.paragraphs import trimmed
+from pipeline.ingest.chunking.outline import first_heading
+from pipeline.ingest.chunking.paragraphs import trimmed
 from pipeline.ingest.sources.decode import decode
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.markdown_links import links

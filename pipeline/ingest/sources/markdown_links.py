@@ -28,18 +28,26 @@ def links(text: str, tokens: Sequence[Token], lines: Sequence[int], env: dict[st
     for token in tokens:
         if token.type != "inline" or token.map is None or "[" not in token.content:
             continue
+        row = token.map[0]
+        content = _as_written(token.content, text[lines[row] : lines[row + 1]])
         inline: list[Token] = []
-        _PARSER.inline.parse(token.content, _PARSER, env, inline)
+        _PARSER.inline.parse(content, _PARSER, env, inline)
         found = [item for item in inline if _RANGE in item.meta]
         if not found:
             continue
-        starts, shifts = _alignment(text, token.content, lines, token.map[0], cursor)
+        starts, shifts = _alignment(text, content, lines, row, cursor)
         for item in found:
             target = item.content if item.type == "wikilink" else document_target(str(item.attrGet("href") or ""))
             if target:
                 start, end = (at + shifts[bisect_right(starts, at) - 1] for at in item.meta[_RANGE])
                 yield Link(target, start, end)
                 cursor = end
+
+
+def _as_written(content: str, line: str) -> str:
+    """Return a table cell's content with the backslashes that keep ``|`` from ending it, which the parser took off."""
+    cell = "|" in content and "\n" not in content and content not in line
+    return content.replace("|", "\\|") if cell else content
 
 
 def _alignment(text: str, content: str, lines: Sequence[int], row: int, cursor: int) -> tuple[list[int], list[int]]:

@@ -8,12 +8,14 @@ import logging
 from pypdf import PdfReader
 from pypdf.errors import DependencyError
 
-from pipeline.ingest.paragraphs import paragraphs
+from pipeline.ingest.chunking.paragraphs import paragraphs
 from pipeline.ingest.sources.decode import well_formed
 from pipeline.ingest.sources.source import Source, Unreadable, foreign
 from pipeline.records import Document
 
 _BETWEEN = "\n\n"
+_LONGEST_TITLE = 120
+_SHORTEST_TITLE = 4
 
 # pypdf reports every oddity that it works around; an application that wants to see them adds a handler of its own
 logging.getLogger("pypdf").addHandler(logging.NullHandler())
@@ -22,8 +24,8 @@ logging.getLogger("pypdf").addHandler(logging.NullHandler())
 def parse(source: Source) -> Document:
     """Return a PDF as a document whose text is its pages' in order, a blank line between them.
 
-    The title is the one in its properties, else the file's stem. Raises Unreadable when it is damaged, needs
-    a password, or holds no text (scans without character recognition).
+    The title is the one in its properties, else its first line if that could be one, else the file's stem. Raises
+    Unreadable when it is damaged, needs a password, or holds no text (scans without character recognition).
     """
     with foreign("PDF"):
         reader = PdfReader(io.BytesIO(source.data))
@@ -40,7 +42,7 @@ def parse(source: Source) -> Document:
     text = _BETWEEN.join(pages)
     return Document(
         key=source.key,
-        title=well_formed(title) or source.stem,
+        title=well_formed(title) or _first_line(text) or source.stem,
         text=text,
         blocks=tuple(paragraphs(text)),
         path=source.path,
@@ -56,6 +58,12 @@ def _unlock(reader: PdfReader) -> None:
         locked = True
     if locked:
         raise Unreadable("is encrypted", "Save it without a password, or leave it out.")
+
+
+def _first_line(text: str) -> str:
+    """Return the first line if it is neither a page's number nor a whole paragraph, else nothing."""
+    line = text.lstrip().split("\n", 1)[0].strip()
+    return line if len(line) <= _LONGEST_TITLE and sum(map(str.isalpha, line)) >= _SHORTEST_TITLE else ""
 
 
 def _page_text(extracted: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipeline.errors import SourceError
 from pipeline.ingest.sources import jsonl
+from pipeline.ingest.sources.claims import Claims
 from pipeline.ingest.sources.formats import LINES, format_of, parser_of
 from pipeline.ingest.sources.source import Source, Unreadable, unopenable
 from pipeline.ingest.sources.walk import Found, find
@@ -31,21 +32,20 @@ def read(paths: Sequence[str], *, strict: bool = False, max_bytes: int = MAX_BYT
     wanted = [paths] if isinstance(paths, str) else paths
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
-    reading = _Reading(strict, max_bytes)
-    checked = [item for path in wanted for found in find(path) for item in reading.checked(found)]
+    reading, claims = _Reading(strict, max_bytes), Claims()
+    checked = [item for path in wanted for found in find(path) for item in reading.checked(found, claims)]
     return (document for item in checked for document in reading.documents(item))
 
 
 class _Reading:
-    """One reading of some paths: what to do with what can't be read, and the keys that were given so far."""
+    """One reading of some paths: what may be left out, and what was come across already."""
 
     def __init__(self, strict: bool, max_bytes: int) -> None:
         self._strict = strict
         self._max_bytes = max_bytes
-        self._claims: dict[str, tuple[Path, int]] = {}
         self._seen: set[tuple[str, str]] = set()
 
-    def checked(self, item: Found | Skipped) -> Iterator[Found | Skipped]:
+    def checked(self, item: Found | Skipped, claims: Claims) -> Iterator[Found | Skipped]:
         """Yield ``item``, or why it is left out; nothing when it was given before. Its keys must be new."""
         if isinstance(item, Skipped):
             yield self._left_out(item, "", named=False)
@@ -56,9 +56,9 @@ class _Reading:
         self._seen.add(identity)
         try:
             if format_of(item.path) == LINES:
-                self._check_lines(item.path)
+                self._check_lines(item.path, claims)
             else:
-                self._claim(item.key, item.path, 0)
+                claims.add(item.key, item.path)
         except Unreadable as error:
             yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
         else:
@@ -83,31 +83,12 @@ class _Reading:
             raise SourceError(f"{skipped.source} {skipped.reason}", fix)
         return skipped
 
-    def _check_lines(self, path: Path) -> None:
+    def _check_lines(self, path: Path, claims: Claims) -> None:
         row = None
         for row in jsonl.rows(path, self._max_bytes):
-            self._claim(jsonl.document(path, row).key, path, row.line)
+            claims.add(jsonl.document(path, row).key, path, row.line)
         if row is None:
             raise Unreadable("is empty", "Leave it out, or write documents into it, one a line.")
-
-    def _claim(self, key: str, path: Path, line: int) -> None:
-        """Note that ``path`` gives the document ``key`` on ``line``, 0 for the whole file."""
-        other, other_line = self._claims.setdefault(key, (path, line))
-        if (other, other_line) == (path, line):
-            return
-        if other == path:
-            raise SourceError(
-                f"{path} gives the id {key!r} on line {other_line} and again on line {line}",
-                "Give every line an id of its own.",
-            )
-        raise SourceError(
-            f"{_place(other, other_line)} and {_place(path, line)} both give the document {key!r}",
-            "Ingest them into corpora of their own, or give the folder that holds both.",
-        )
-
-
-def _place(path: Path, line: int) -> str:
-    return f"{path} (line {line})" if line else str(path)
 
 
 def _content(path: Path, max_bytes: int) -> bytes:

@@ -10,7 +10,7 @@ from docutils.core import publish_doctree
 from docutils.parsers.rst import Parser
 from docutils.parsers.rst.states import Inliner
 
-from pipeline.ingest.outline import first_heading
+from pipeline.ingest.chunking.outline import first_heading
 from pipeline.ingest.sources.decode import decode
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.rst_blocks import Heading, rst_blocks
@@ -33,7 +33,7 @@ _SETTINGS = {
 _LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
 _LINK = re.compile(
     r":doc:`(?:[^`<>]*<)?(?P<doc>[^`<>]+)>?`"
-    r"|`[^`<>]*<(?P<embedded>[^`<>]+[^`<>_\s])>`_"
+    r"|`[^`<>]*<(?P<embedded>[^`<>]*[^`<>_\s])>`_"
     r"|^[ \t]*(?:\.\. _[^:\n]*:|__)[ \t]+(?P<named>\S*[^\s_])[ \t]*$",
     re.MULTILINE,
 )

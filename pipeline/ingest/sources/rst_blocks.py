@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pipeline.ingest.paragraphs import trimmed
+from pipeline.ingest.chunking.paragraphs import trimmed
 from pipeline.records import Block, BlockKind
 
 _CODE = re.compile(r"\s*\.\. (?:code|code-block|sourcecode|parsed-literal|math|prompt|ipython)::")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.ingest.paragraphs import paragraphs
+from pipeline.ingest.chunking.paragraphs import paragraphs
 from pipeline.ingest.sources.decode import decode
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document

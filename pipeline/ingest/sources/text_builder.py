@@ -20,6 +20,7 @@ class TextBuilder:
         self._base = 0
         self._open: list[str] = []
         self._open_length = 0
+        self._end = 0
 
     @property
     def text(self) -> str:
@@ -46,10 +47,9 @@ class TextBuilder:
             self._append("\n")
 
     def link(self, target: str, start: int) -> None:
-        """Note a link from ``start`` to what was written last."""
-        ending = self._open[-1] if self._open else ""
-        end = self.at - (len(ending) - len(ending.rstrip()))
-        self.links.append(Link(target, min(start, end), end))
+        """Note a link from ``start`` to what was written last, if that is any words."""
+        if start < self._end:
+            self.links.append(Link(target, start, self._end))
 
     def close(self, kind: BlockKind, level: int = 0) -> None:
         """End the open block; one with nothing but white space leaves no trace."""
@@ -62,6 +62,8 @@ class TextBuilder:
 
     def _append(self, words: str) -> None:
         if words:
+            bare = len(words.rstrip())
+            self._end = self.at + bare if bare else self._end
             self._open.append(words)
             self._open_length += len(words)
 

@@ -31,6 +31,8 @@ def find(path: str) -> Iterator[Found | Skipped]:
     to a folder is followed unless what it leads to is read anyway. Raises SourceError when ``path`` doesn't exist or
     can't be opened and, for a pattern, when no file matches.
     """
+    if not path:
+        raise SourceError("an empty path was given", "Name a file, a folder or a pattern; . is the current folder.")
     place = Path(path).expanduser() if path.startswith("~") else Path(path)
     kind = _kind(path, place)
     if kind is None:
@@ -46,7 +48,7 @@ def find(path: str) -> Iterator[Found | Skipped]:
 def _kind(path: str, place: Path) -> int | None:
     """Return the mode of the file or folder at ``place``; None when it is a pattern and no file's name."""
     try:
-        return place.stat().st_mode if path else 0
+        return place.stat().st_mode
     except (FileNotFoundError, NotADirectoryError, ValueError):
         if is_pattern(path) and "\x00" not in path:
             return None
@@ -58,7 +60,7 @@ def _kind(path: str, place: Path) -> int | None:
 
 def _matching(path: str, pattern: Pattern) -> Iterator[Found | Skipped]:
     matched = False
-    if pattern.root.exists():
+    if os.access(pattern.root, os.F_OK):
         for item in _Walk(pattern.root, pattern).files():
             matched = matched or isinstance(item, Found)
             yield item

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.ingest.tokens import TokenMap
-from pipeline.ingest.units import Break, Unit
+from pipeline.ingest.chunking.tokens import TokenMap
+from pipeline.ingest.chunking.units import Break, Unit
 
 # How far from its ideal size, as a share of it, a chunk may stray to begin at a better kind of break.
 _COST = {Break.BLOCK: 0.0, Break.SENTENCE: 0.3, Break.PIECE: 0.8, Break.HEADED: 2.0}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pipeline.ingest.outline import Section
-from pipeline.ingest.pack import Packer
-from pipeline.ingest.units import units
+from pipeline.ingest.chunking.outline import Section
+from pipeline.ingest.chunking.pack import Packer
+from pipeline.ingest.chunking.units import units
 from pipeline.records import Block, BlockKind
 
 _TINY = 0.15

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from pipeline.ingest.sentences import sentences
-from pipeline.ingest.tokens import TokenMap
+from pipeline.ingest.chunking.sentences import sentences
+from pipeline.ingest.chunking.tokens import TokenMap
 from pipeline.records import Block, BlockKind
 
 

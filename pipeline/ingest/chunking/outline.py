@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pipeline.ingest.paragraphs import paragraphs, trimmed
+from pipeline.ingest.chunking.paragraphs import paragraphs, trimmed
 from pipeline.records import Block, BlockKind, Document
 
 _LONGEST = 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -10,20 +9,22 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 from pipeline.errors import ConfigurationError
-from pipeline.ingest.outline import Section, outline
-from pipeline.ingest.pack import Packer
-from pipeline.ingest.paragraphs import trimmed
-from pipeline.ingest.sections import SectionCutter
-from pipeline.ingest.tokens import TokenMap, TokenOffsets, token_maps
+from pipeline.ids import digest
+from pipeline.ingest.chunking.outline import Section, outline
+from pipeline.ingest.chunking.pack import Packer
+from pipeline.ingest.chunking.paragraphs import trimmed
+from pipeline.ingest.chunking.sections import SectionCutter
+from pipeline.ingest.chunking.tokens import TokenMap, TokenOffsets, token_maps
 from pipeline.records import BlockKind, Chunk, Document
 
 _VERSION = "structure-1"
 _BATCH = 64
 _CHARACTERS = 500_000
+# a tokenizer may take the space before a word along, or put one there, where the text begins
 _DOUBT = 4
 _NEWLINE = re.compile("\n")
 
-Sized = tuple[int, int, int]
+Measured = tuple[int, int, int]
 """A stretch of text as (start, end, tokens)."""
 
 
@@ -67,7 +68,7 @@ class Chunker:
                 spans = self._spans(document.text, start, end, root, tokens)
                 yield _chunks(document, corpus_id, root, spans)
 
-    def _spans(self, text: str, start: int, end: int, root: Section, tokens: TokenMap) -> list[Sized]:
+    def _spans(self, text: str, start: int, end: int, root: Section, tokens: TokenMap) -> list[Measured]:
         if start == end:
             return []
         size = tokens.count(start, end)
@@ -77,7 +78,7 @@ class Chunker:
             return list(self._measured(text, spans, tokens))
         return [(start, end, size)] if tokens.exact else list(self._measured(text, [(start, end)], tokens))
 
-    def _measured(self, text: str, spans: list[tuple[int, int]], tokens: TokenMap) -> Iterator[Sized]:
+    def _measured(self, text: str, spans: list[tuple[int, int]], tokens: TokenMap) -> Iterator[Measured]:
         """Yield each span with its size, cut again if that is over the limit when it is tokenised by itself.
 
         Words are tokenised alike wherever they stand, give or take a token where the text begins; so only spans
@@ -92,7 +93,7 @@ class Chunker:
             for span in sized:
                 yield from self._cut_again(text, *span[:2], sizes.get(span, span[2]))
 
-    def _cut_again(self, text: str, start: int, end: int, size: int) -> Iterator[Sized]:
+    def _cut_again(self, text: str, start: int, end: int, size: int) -> Iterator[Measured]:
         """Yield ``text[start:end]`` if its ``size`` is within the limit or it can't be cut, else its halves."""
         if size > self.max_tokens:
             (tokens,) = token_maps([(text, start, end)], self._token_offsets)
@@ -123,11 +124,10 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 def chunk_id(corpus_id: str, document_key: str, text: str, occurrence: int) -> str:
     """Return the id, 32 hexadecimal digits, of the chunk that is the ``occurrence``-th (from 0) with ``text``."""
-    named = "\x1f".join((corpus_id, document_key, text, str(occurrence)))
-    return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return digest(corpus_id, document_key, text, str(occurrence))
 
 
-def _chunks(document: Document, corpus_id: str, root: Section, spans: Iterable[Sized]) -> list[Chunk]:
+def _chunks(document: Document, corpus_id: str, root: Section, spans: Iterable[Measured]) -> list[Chunk]:
     """Return a chunk for each (start, end, tokens) in ``spans``."""
     text = document.text
     newlines = [match.start() for match in _NEWLINE.finditer(text)]

@@ -1,0 +1,49 @@
+"""The part of a passage that speaks to a question, for people who look over many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from pipeline.embedder import Embedder
+from pipeline.ingest.chunking.sentences import sentences
+from pipeline.retrieve.results import RetrieverResultItem
+
+_HEADING = re.compile(r"\A#{1,6} .*\n")
+
+
+def excerpts(items: Sequence[RetrieverResultItem], question: str, embedder: Embedder, most: int = 280) -> list[str]:
+    """Return for each hit about ``most`` characters of its passage, on one line: the sentence nearest to the question.
+
+    Its neighbours fill up the room; " ..." stands for what is left out.
+    """
+    texts = [_HEADING.sub("", item.content.strip()) for item in items]
+    spans = [list(sentences(text, 0, len(text))) or [(0, len(text))] for text in texts]
+    # A sentence says "she"; the title says who.
+    alone = [
+        f"{item.metadata['title']}\n{text[start:end]}"
+        for item, text, cut in zip(items, texts, spans, strict=True)
+        for start, end in cut
+    ]
+    nearness = embedder.encode(alone) @ np.asarray(embedder.embed_query(question), dtype=np.float32)
+    first = np.cumsum([0, *map(len, spans)])
+    return [
+        _excerpt(text, cut, int(nearness[begin : begin + len(cut)].argmax()), most)
+        for text, cut, begin in zip(texts, spans, first, strict=False)
+    ]
+
+
+def _excerpt(text: str, spans: Sequence[tuple[int, int]], best: int, most: int) -> str:
+    """Return sentence ``best`` with as many after it, then before it, as fit into ``most`` characters."""
+    start, end = spans[best]
+    for _, later in spans[best + 1 :]:
+        end = later if later - start <= most else end
+    for earlier, _ in reversed(spans[:best]):
+        start = earlier if end - earlier <= most else start
+    whole = " ".join(text[start:end].split())
+    shown = whole if len(whole) <= most else whole[:most].rsplit(" ", 1)[0]
+    before = "... " if start > spans[0][0] else ""
+    after = " ..." if end < spans[-1][1] or shown != whole else ""
+    return f"{before}{shown}{after}"

@@ -1,0 +1,238 @@
+"""What the tests run on: a real Neo4j with GDS, the bundled model, and corpora that are dropped afterwards.
+
+The server is the one that NEO4J_URI names; else one in Docker, if Docker answers; else the embedded one in a
+temporary home. There is always one: nothing is skipped, and nothing stands in for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import platformdirs
+import pytest
+
+from pipeline import HopRank
+from pipeline.embedder import Embedder
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus
+from pipeline.graph.embedded import Address, ServerOptions, ensure_running, stop
+from pipeline.graph.schema import LIVE
+from pipeline.retrieve.projection import drop_projections
+from pipeline.settings import load_settings
+
+IMAGE = "neo4j:2026.02-community"
+START_SECONDS = 240
+
+Dump = dict[str, set[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[Address]:
+    """A server to test on: it may hold other corpora, which the tests leave alone."""
+    if uri := os.environ.get("NEO4J_URI"):
+        named = {name: os.environ.get(f"NEO4J_{name.upper()}") for name in ("username", "password", "database")}
+        yield Address(uri, named["username"] or "neo4j", named["password"] or "", named["database"] or "neo4j")
+    elif docker_answers():
+        with in_docker() as found:
+            yield found
+    else:
+        with embedded_server() as found:
+            yield found
+
+
+@pytest.fixture(scope="session")
+def server_environment(address: Address) -> dict[str, str]:
+    """What a subprocess needs in its environment to use the same server."""
+    return {
+        "NEO4J_URI": address.uri,
+        "NEO4J_USERNAME": address.username,
+        "NEO4J_PASSWORD": address.password,
+        "NEO4J_DATABASE": address.database,
+    }
+
+
+@pytest.fixture(scope="session")
+def client(address: Address) -> Iterator[Client]:
+    with Client(address, retry_time=5.0) as client:
+        client.verify()
+        yield client
+
+
+@pytest.fixture(scope="session")
+def cypher(address: Address) -> Iterator[Callable[..., list[neo4j.Record]]]:
+    """Run Cypher of the test's own, so that what the package wrote is seen by other eyes."""
+    with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
+        yield lambda text, **params: driver.execute_query(text, params, database_=address.database).records
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    """The bundled model."""
+    return Embedder()
+
+
+@pytest.fixture(scope="session")
+def hoprank(client: Client, embedder: Embedder, server_environment: dict[str, str]) -> HopRank:
+    given = {name.removeprefix("NEO4J_").lower(): value for name, value in server_environment.items()}
+    return HopRank(client, embedder, load_settings({"neo4j": given}))
+
+
+@pytest.fixture
+def corpus_name(client: Client) -> Iterator[str]:
+    """A name that no corpus has; the one that the test makes under it is dropped."""
+    with fresh_corpus(client) as name:
+        yield name
+
+
+@pytest.fixture(scope="module")
+def shared_corpus_name(client: Client) -> Iterator[str]:
+    """As ``corpus_name``, for a corpus that the tests of one file only read."""
+    with fresh_corpus(client) as name:
+        yield name
+
+
+@pytest.fixture(scope="session")
+def new_corpus(client: Client) -> Callable[[], Any]:
+    """As ``corpus_name``, as a context manager, for tests that need several."""
+    return lambda: fresh_corpus(client)
+
+
+@pytest.fixture
+def jsonl(tmp_path: Path) -> Callable[[Iterable[Mapping[str, Any]]], Path]:
+    """Write documents to a .jsonl file of their own and return its path."""
+
+    def write(documents: Iterable[Mapping[str, Any]]) -> Path:
+        path = tmp_path / f"{secrets.token_hex(4)}.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in documents), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def graph_of(client: Client, cypher: Callable[..., list[neo4j.Record]]) -> Callable[[str], Dump]:
+    """Return all that the graph has of a corpus as sets of tuples without its ids, so that two corpora compare.
+
+    A chunk goes by its document's key and its ordinal. ``leftovers`` holds what readers don't see.
+    """
+    return lambda name: dump(client, cypher, name)
+
+
+def docker_answers() -> bool:
+    # In a process of its own: without Docker its client leaks sockets, and a warning is an error here.
+    ping = "from testcontainers.core.docker_client import DockerClient as D; D().client.ping()"
+    return subprocess.run([sys.executable, "-c", ping], capture_output=True, check=False).returncode == 0
+
+
+@contextmanager
+def in_docker() -> Iterator[Address]:
+    from testcontainers.core.container import DockerContainer
+
+    password = secrets.token_urlsafe(12)
+    container = (
+        DockerContainer(IMAGE)
+        .with_env("NEO4J_AUTH", f"neo4j/{password}")
+        .with_env("NEO4J_PLUGINS", '["graph-data-science"]')
+        .with_env("NEO4J_dbms_security_procedures_unrestricted", "gds.*")
+        .with_env("NEO4J_dbms_usage__report_enabled", "false")
+        .with_exposed_ports(7687)
+    )
+    with container:
+        uri = f"bolt://{container.get_container_host_ip()}:{container.get_exposed_port(7687)}"
+        found = Address(uri, "neo4j", password, "neo4j")
+        wait_for(found)
+        yield found
+
+
+def wait_for(address: Address) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
+        while True:
+            try:
+                driver.verify_connectivity()
+            except neo4j.exceptions.DriverError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(1)
+            else:
+                return
+
+
+@contextmanager
+def embedded_server() -> Iterator[Address]:
+    jars = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
+    with tempfile.TemporaryDirectory(prefix="hoprank-tests-", ignore_cleanup_errors=True) as home:
+        # Idle minutes end a server whose tests were killed before they could stop it.
+        options = ServerOptions(Path(home), idle_minutes=15, heap_mb=1024, page_cache_mb=128, jars=jars)
+        try:
+            yield ensure_running(options)
+        finally:
+            stop(options)
+
+
+@contextmanager
+def fresh_corpus(client: Client) -> Iterator[str]:
+    name = f"test-{uuid.uuid4().hex[:12]}"
+    yield name
+    if corpus := find_corpus(client, name):
+        drop_projections(client, corpus)
+        drop_corpus(client, corpus)
+
+
+def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -> Dump:
+    corpus = get_corpus(client, name)
+    found: Dump = defaultdict(set)
+    names: dict[str, Any] = {}
+    nodes = cypher(
+        "MATCH (n) WHERE $label IN labels(n) OR (n.corpus = $id AND (n:Document OR n:Entity))"
+        " RETURN labels(n) AS labels, properties(n) AS p",
+        label=corpus.label,
+        id=corpus.id,
+    )
+    for row in nodes:
+        kind, name_of, values = node_tuple(row["labels"], row["p"])
+        names[row["p"]["id"]] = name_of
+        found[kind].add(values)
+        note_leftover(found, corpus.generation, kind, values, row["p"])
+    edges = cypher(
+        "MATCH (c)-[r]->(t) WHERE $label IN labels(c) RETURN c.id AS c, type(r) AS kind, properties(r) AS p, t.id AS t",
+        label=corpus.label,
+    )
+    for row in edges:
+        ends = (names[row["c"]], names[row["t"]])
+        evidence = {key: value for key, value in sorted(row["p"].items()) if key not in ("since", "until")}
+        # SIMILAR leaves the lesser id, and ids differ from corpus to corpus.
+        values = (*(sorted(ends) if row["kind"] == "SIMILAR" else ends), *evidence.values())
+        assert values not in found[row["kind"]], "two edges of a kind between the same nodes"
+        found[row["kind"]].add(values)
+        note_leftover(found, corpus.generation, row["kind"], values, row["p"])
+    return found
+
+
+def node_tuple(labels: list[str], p: Mapping[str, Any]) -> tuple[str, Any, tuple[Any, ...]]:
+    if "Entity" in labels:
+        return "entities", p["key"], (p["key"], p["name"])
+    if "Document" in labels:
+        metadata = json.dumps({key: value for key, value in p.items() if key.startswith("metadata.")}, sort_keys=True)
+        return "documents", p["key"], (p["key"], p["title"], p["path"], p["hash"], metadata)
+    columns = "ordinal text title heading start end line_start line_end tokens embedded".split()
+    values = (p["document"], *(p[column] for column in columns), tuple(p["links"]), len(p["embedding"]))
+    return "chunks", (p["document"], p["ordinal"]), values
+
+
+def note_leftover(found: Dump, generation: int, kind: str, values: tuple[Any, ...], p: Mapping[str, Any]) -> None:
+    if kind != "entities" and not (p["since"] <= generation and p["until"] == LIVE):
+        found["leftovers"].add((kind, values))

@@ -1,0 +1,184 @@
+"""Entities from capitals and from the corpus's own titles; links from texts that name a title."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.ingest.extract import ChunkNames, Mention, TitleLink, extract
+from pipeline.records import Chunk
+
+EVERYDAY = "the he it what was in by we met and is a of how to planet song here"
+
+
+def chunk(key: str, text: str, title: str = "", heading: str = "", ordinal: int = 0) -> Chunk:
+    return Chunk(f"{key}/{ordinal}", key, ordinal, text, title, heading, 0, len(text), 1, 1, 5)
+
+
+def names(*chunks: Chunk, shared_by: int = 8) -> dict[str, ChunkNames]:
+    """What each chunk names, by its document; a chunk of everyday words makes sentence starts tell nothing."""
+    found = extract([*chunks, chunk("everyday", EVERYDAY)], shared_by)
+    return {named.chunk_id.split("/", 1)[0]: named for named in found.chunks}
+
+
+def mentioned(*chunks: Chunk) -> dict[str, list[str]]:
+    return {key: [mention.key for mention in named.mentions] for key, named in names(*chunks).items()}
+
+
+def linked(*chunks: Chunk, shared_by: int = 8) -> dict[str, list[str]]:
+    found = names(*chunks, shared_by=shared_by).items()
+    return {key: [link.document_key for link in named.titles] for key, named in found if named.titles}
+
+
+def test_a_mention_has_its_count_and_first_position() -> None:
+    text = "He met Ada Lovelace. Ada Lovelace's notes, by Babbage"
+
+    assert names(chunk("a", text))["a"].mentions == (
+        Mention("ada lovelace", 2, 7, about=False),
+        Mention("babbage", 1, 46, about=False),
+    )
+
+
+def test_a_chunk_is_about_its_title_and_its_last_heading_named_in_it_or_not() -> None:
+    named = names(chunk("a", "by 1833 we met", "Ada Lovelace (writer)", "Life > Later life"))["a"]
+
+    assert named.mentions == (
+        Mention("1833", 1, 3, about=False),
+        Mention("ada lovelace", 1, 0, about=True),
+        Mention("later life", 1, 0, about=True),
+    )
+
+
+def test_a_text_that_names_a_title_links_to_its_document_but_not_to_its_own() -> None:
+    ada = chunk("ada", "Ada Lovelace met Charles Babbage. Charles Babbage's engine", "Ada Lovelace")
+    charles = chunk("charles", "we met Ada Lovelace", "Charles Babbage")
+
+    assert names(ada, charles)["ada"].titles == (TitleLink("charles", 2, 17),)
+    assert names(ada, charles)["charles"].titles == (TitleLink("ada", 1, 7),)
+
+
+def test_the_longest_title_wins() -> None:
+    assert linked(
+        chunk("york", "", "York"),
+        chunk("new", "", "New York"),
+        chunk("times", "", "New York Times"),
+        chunk("a", "in the New York Times"),
+        chunk("b", "in New York by the Times"),
+        chunk("c", "in New Yorkshire by York"),
+    ) == {"a": ["times"], "b": ["new"], "c": ["york"]}
+
+
+def test_titles_that_touch_are_both_found() -> None:
+    assert linked(chunk("a", "", "Ada"), chunk("b", "", "Babbage"), chunk("c", "by Ada Babbage")) == {"c": ["a", "b"]}
+
+
+def test_a_disambiguated_title_is_found_by_both_its_forms() -> None:
+    found = linked(
+        chunk("planet", "", "Mercury (planet)"),
+        chunk("plain", "we met Mercury here"),
+        chunk("full", "we met Mercury (planet) here"),
+    )
+
+    assert found == {"plain": ["planet"], "full": ["planet"]}
+
+
+def test_documents_of_one_title_are_all_linked() -> None:
+    assert linked(chunk("a", "", "Smile (song)"), chunk("b", "", "Smile (album)"), chunk("c", "he made Smile")) == {
+        "c": ["a", "b"]
+    }
+
+
+@pytest.mark.parametrize(("sharers", "expected"), [(3, {"z": ["d0", "d1", "d2"]}), (4, {})])
+def test_a_title_that_too_many_documents_share_names_nothing(sharers: int, expected: dict[str, list[str]]) -> None:
+    shared = [chunk(f"d{number}", "", "Release Notes") for number in range(sharers)]
+
+    assert linked(*shared, chunk("z", "in the Release Notes"), shared_by=3) == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "found"),
+    [
+        ("Ada Lovelace", "by ADA LOVELACE", True),
+        ("Ada Lovelace", "by ada lovelace", False),
+        ("How to boil eggs", "we know how to boil eggs", True),
+        ("How to boil eggs", "How to boil eggs is known", True),
+        ("Songs", "the songs", False),
+        ("São Paulo", "in Sao Paulo", True),
+        ("The Beatles", "by the Beatles", True),
+        ("The Beatles", "by Beatles' fans", True),
+        ("AT&T", "by AT&T", True),
+        ("Apollo 11", "the Apollo 11 crew", True),
+        ("1984", "he read 1984", True),
+        ("A", "by A", False),
+        (" ".join(["Long"] * 13), " ".join(["Long"] * 13), False),
+    ],
+)
+def test_a_title_counts_where_it_is_written_as_a_name(title: str, text: str, found: bool) -> None:
+    assert bool(linked(chunk("a", "", title), chunk("b", text))) is found
+
+
+def test_a_heading_of_several_words_is_a_name_but_links_to_no_document() -> None:
+    found = names(
+        chunk("guide", "here", "Guide", "Setup > Getting started"),
+        chunk("other", "see getting started, and setup"),
+    )
+
+    assert [mention.key for mention in found["other"].mentions] == ["getting started"]
+    assert found["other"].titles == ()
+
+
+def test_a_span_within_a_title_is_not_counted_twice() -> None:
+    assert mentioned(chunk("a", "", "University of Oxford"), chunk("b", "the University of Oxford"))["b"] == [
+        "university of oxford"
+    ]
+
+
+def test_a_span_that_is_longer_than_the_title_in_it_is_a_name_too() -> None:
+    assert mentioned(chunk("a", "", "Oxford"), chunk("b", "the Oxford English Dictionary"))["b"] == [
+        "oxford",
+        "oxford english dictionary",
+    ]
+
+
+def test_an_entity_is_spelled_as_it_mostly_is() -> None:
+    texts = ["by Sao Paulo", "in São Paulo", "he met SÃO PAULO", "we met São Paulo"]
+    found = extract([chunk(str(number), text) for number, text in enumerate(texts)])
+
+    assert found.spellings == {"sao paulo": "São Paulo"}
+
+
+def test_every_mention_has_a_spelling_and_every_spelling_a_mention() -> None:
+    found = extract([chunk("a", "He met Ada in 1833", "Notes", "Notes > On it"), chunk("b", "", "")])
+
+    assert {mention.key for named in found.chunks for mention in named.mentions} == found.spellings.keys()
+
+
+def test_no_chunks_have_no_names() -> None:
+    found = extract([])
+
+    assert (found.chunks, found.spellings) == ((), {})
+
+
+POOL = [
+    chunk("a", "Ada met Charles Babbage in Turin. Turin was cold", "Ada Lovelace"),
+    chunk("b", "charles met Ada Lovelace. Engines", "Charles Babbage", "On engines"),
+    chunk("c", "it was cold in turin, on engines. Ada", "Turin (city)"),
+    chunk("c", "The Turin of Ada", "Turin (city)", "The old town", 1),
+    chunk("d", "TURIN. charles babbage's The Old Town", ""),
+]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.randoms(use_true_random=False), st.lists(st.sampled_from(POOL), unique=True))
+def test_the_order_of_chunks_changes_nothing(shuffler: random.Random, chunks: list[Chunk]) -> None:
+    before = extract(chunks)
+    shuffled = list(chunks)
+    shuffler.shuffle(shuffled)
+    after = extract(shuffled)
+
+    assert set(after.chunks) == set(before.chunks)
+    assert [named.chunk_id for named in after.chunks] == [one.id for one in shuffled]
+    assert after.spellings == before.spellings

@@ -1,0 +1,147 @@
+"""Documents a line: what a line may hold, and how a bad one is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.errors import SourceError
+from pipeline.ingest.sources import read
+from pipeline.records import Document, Skipped
+
+
+def write(folder: Path, *rows: Mapping[str, Any] | str, name: str = "corpus.jsonl") -> str:
+    path = folder / name
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return str(path)
+
+
+def documents(*paths: str) -> list[Document]:
+    return [item for item in read(list(paths)) if isinstance(item, Document)]
+
+
+def test_a_line_is_a_document(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        {
+            "id": "a",
+            "title": "A",
+            "text": "One.\n\nTwo.",
+            "metadata": {"year": 2024, "by": {"name": "Ada"}},
+            "lang": "en",
+        },
+        "",
+        {"id": 7, "text": ""},
+        {"id": 1.5, "title": None, "text": "x", "metadata": None},
+    )
+
+    one, two, three = documents(path)
+
+    assert (one.key, one.title, one.path) == ("a", "A", path)
+    assert [one.text[block.start : block.end] for block in one.blocks] == ["One.", "Two."]
+    assert one.metadata == {"lang": "en", "year": 2024, "by.name": "Ada"}
+    assert (two.key, two.title, two.text, two.blocks) == ("7", "", "", ())
+    assert three.key == "1.5"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "isn't JSON"),
+        ("[1]", "isn't a JSON object"),
+        ('{"text": "x"}', "has no id"),
+        ('{"id": null, "text": "x"}', "has no id"),
+        ('{"id": true, "text": "x"}', "has an id that isn't"),
+        ('{"id": " ", "text": "x"}', "has an id that isn't"),
+        ('{"id": ["a"], "text": "x"}', "has an id that isn't"),
+        ('{"id": "b"}', "has no text"),
+        ('{"id": "b", "text": 3}', "has a text that isn't a string"),
+        ('{"id": "b", "text": "x", "metadata": [1]}', "has metadata that isn't an object"),
+        ("[" * 100_000, "isn't JSON: nested too deeply"),
+        ('{"id": "b", "text": "x", "m": ' + "[" * 600 + "]" * 600 + "}", "nested too deeply"),
+        ('{"id": ' + "1" * 5000 + ', "text": "x"}', "isn't JSON"),
+    ],
+)
+def test_a_bad_line_is_an_error_that_names_it_before_anything_is_read(tmp_path: Path, line: str, problem: str) -> None:
+    path = write(tmp_path, {"id": "a", "text": "fine"}, "", line)
+
+    with pytest.raises(SourceError, match=problem) as caught:
+        read([path])
+    assert f"{path}, line 3 " in caught.value.message
+    assert caught.value.fix
+
+
+def test_a_bad_line_is_an_error_in_a_folder_too(tmp_path: Path) -> None:
+    write(tmp_path, "nonsense")
+
+    with pytest.raises(SourceError, match=r"corpus.jsonl, line 1 isn't JSON"):
+        read([str(tmp_path)])
+
+
+def test_a_file_of_something_else_is_left_out_of_a_folder(tmp_path: Path) -> None:
+    path = write(tmp_path, {"id": "q1", "question": "why?"}, name="queries.jsonl")
+
+    assert list(read([str(tmp_path)])) == [Skipped(path, "holds no documents (line 1 has no text)")]
+    with pytest.raises(SourceError, match=r"queries\.jsonl holds no documents \(line 1 has no text\)"):
+        read([path])
+
+
+def test_an_id_twice_in_a_file_is_an_error_that_names_both_lines(tmp_path: Path) -> None:
+    path = write(tmp_path, {"id": "1", "text": "x"}, {"id": "2", "text": "x"}, {"id": 1, "text": "y"})
+
+    with pytest.raises(SourceError, match="the id '1' on line 1 and again on line 3"):
+        read([path])
+
+
+def test_an_id_in_two_files_is_an_error_that_names_both(tmp_path: Path) -> None:
+    write(tmp_path, {"id": "a.md", "text": "x"})
+    (tmp_path / "a.md").write_text("y")
+
+    with pytest.raises(SourceError, match=r"a\.md and .*corpus\.jsonl \(line 1\) both give the document 'a\.md'"):
+        read([str(tmp_path)])
+
+
+def test_an_empty_file_is_left_out(tmp_path: Path) -> None:
+    path = write(tmp_path, "", "  ")
+
+    assert list(read([str(tmp_path)])) == [Skipped(path, "is empty")]
+    with pytest.raises(SourceError, match="is empty"):
+        read([path])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_and_line_ends(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes('{"id": "ä", "text": "日本\u2028x"}\r\n{"id": "b", "text": "y"}'.encode(encoding))
+
+    assert [(one.key, one.text) for one in documents(str(path))] == [("ä", "日本\u2028x"), ("b", "y")]
+
+
+def test_bytes_that_are_not_utf_8_are_named_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(b'{"id": "a", "text": "x"}\n{"id": "b", "text": "na\xefve"}\n')
+
+    with pytest.raises(SourceError, match="line 2 isn't valid UTF-8"):
+        read([str(path)])
+
+
+def test_a_line_over_the_limit_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path, {"id": "a", "text": "x" * 200})
+
+    with pytest.raises(SourceError, match="line 1 is longer than 100"):
+        read([path], max_bytes=100)
+
+
+def test_what_cannot_be_stored_as_utf_8_is_replaced(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, r'{"id": "a\ud800", "title": "\udfff", "text": "b\u0000c", "metadata": {"\ud800": "\ud800"}}'
+    )
+
+    (document,) = documents(path)
+
+    assert (document.key, document.title, document.text) == ("a\ufffd", "\ufffd", "b\ufffdc")
+    assert document.metadata == {"\ufffd": "\ufffd"}

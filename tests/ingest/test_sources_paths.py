@@ -1,0 +1,243 @@
+"""Which files, folders and patterns mean, under which keys, and what is left out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import SourceError
+from pipeline.ingest.sources import read
+from pipeline.records import Document, Skipped
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """A folder with files of every sort."""
+    root = tmp_path / "docs"
+    files = {
+        "b.md": "# B",
+        "a.txt": "a",
+        "sub/c.md": "c",
+        "sub/deep/d.rst": "d",
+        "README": "read me",
+        ".git/config": "hidden",
+        "sub/.hidden.md": "hidden",
+    }
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def keys(*paths: str | Path) -> list[str]:
+    return [item.key for item in read([str(path) for path in paths]) if isinstance(item, Document)]
+
+
+def skipped(*paths: str | Path, max_bytes: int = 1_000) -> dict[str, str]:
+    found = read([str(path) for path in paths], max_bytes=max_bytes)
+    return {Path(item.source).name: item.reason for item in found if isinstance(item, Skipped)}
+
+
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """Permissions mean nothing to root, so be nobody for a while."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that everybody may look into, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_folder_gives_all_below_it_sorted_without_what_is_hidden(docs: Path) -> None:
+    assert keys(docs) == ["README", "a.txt", "b.md", "sub/c.md", "sub/deep/d.rst"]
+
+
+def test_a_key_does_not_depend_on_where_the_folder_is(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(docs)
+
+    assert keys(".") == keys(docs) == keys("../docs/")
+
+
+def test_a_file_gives_its_name_as_key_and_its_path(docs: Path) -> None:
+    (document,) = read([str(docs / "sub" / "c.md")])
+
+    assert isinstance(document, Document)
+    assert (document.key, document.path) == ("c.md", str(docs / "sub" / "c.md"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("**/*.md", ["b.md", "sub/c.md"]),
+        ("*.md", ["b.md"]),
+        ("*/*.md", ["sub/c.md"]),
+        ("**/deep/**", ["sub/deep/d.rst"]),
+        ("[ab].*", ["a.txt", "b.md"]),
+        ("?.md", ["b.md"]),
+        ("**/**/d.rst", ["sub/deep/d.rst"]),
+    ],
+)
+def test_a_pattern_gives_what_it_matches(docs: Path, pattern: str, expected: list[str]) -> None:
+    assert keys(f"{docs}/{pattern}") == expected
+
+
+def test_a_pattern_key_is_relative_to_the_folder_before_the_first_sign(docs: Path) -> None:
+    assert keys(f"{docs}/sub/**/*.rst") == ["deep/d.rst"]
+
+
+def test_a_relative_pattern_starts_here(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(docs)
+
+    assert keys("*.md") == ["b.md"]
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_a_file(docs: Path) -> None:
+    (docs / "x[1].md").write_text("x")
+
+    assert keys(docs / "x[1].md") == ["x[1].md"]
+
+
+@pytest.mark.parametrize("path", ["missing", "missing/*.md", "*.nothing", "b.md/x", "", "nul\x00"])
+def test_a_path_that_means_nothing_is_an_error_that_names_it(docs: Path, path: str) -> None:
+    with pytest.raises(SourceError, match=r"exist|matches|empty path") as caught:
+        read([f"{docs}/{path}" if path else path])
+    assert path in caught.value.message
+
+
+def test_no_path_at_all_is_an_error() -> None:
+    with pytest.raises(SourceError, match="no path"):
+        read([])
+
+
+def test_what_cannot_be_read_in_a_folder_is_left_out_with_a_reason(docs: Path) -> None:
+    contents = {
+        "empty.md": b"",
+        "blank.md": b" \n\n",
+        "binary.txt": b"a\x00b",
+        "latin.txt": "naïve".encode("latin-1"),
+        "big.txt": b"x" * 1001,
+        "picture.png": b"\x89PNG",
+        "Makefile": b"all:",
+        "damaged.pdf": b"%PDF-1.4 nothing",
+        "damaged.docx": b"PK nothing",
+    }
+    for name, content in contents.items():
+        (docs / name).write_bytes(content)
+    (docs / "gone.md").symlink_to(docs / "nowhere")
+    os.mkfifo(docs / "pipe.md")
+
+    reasons = skipped(docs)
+
+    assert reasons.pop("damaged.pdf").startswith("isn't well-formed PDF")
+    assert reasons.pop("damaged.docx").startswith("isn't well-formed DOCX")
+    assert reasons == {
+        "empty.md": "is empty",
+        "blank.md": "is empty",
+        "binary.txt": "is binary",
+        "latin.txt": "isn't valid UTF-8 (at byte 2)",
+        "big.txt": "is larger than 0.001 MB",
+        "picture.png": "has the suffix .png, which isn't read",
+        "Makefile": "has no suffix, which isn't read",
+        "gone.md": "is a link to nothing",
+        "pipe.md": "isn't a regular file",
+    }
+    assert skipped(f"{docs}/*.png", f"{docs}/latin*") == {
+        "picture.png": "has the suffix .png, which isn't read",
+        "latin.txt": "isn't valid UTF-8 (at byte 2)",
+    }
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_cannot_be_read_is_an_error_when_named_or_strict(docs: Path, strict: bool) -> None:
+    (docs / "latin.txt").write_bytes("naïve".encode("latin-1"))
+
+    with pytest.raises(SourceError, match=r"latin\.txt isn't valid UTF-8") as caught:
+        list(read([str(docs if strict else docs / "latin.txt")], strict=strict))
+    assert "Convert it to UTF-8" in caught.value.fix
+
+
+def test_a_named_file_of_a_format_that_is_not_read_is_an_error_at_once(docs: Path) -> None:
+    (docs / "picture.png").write_bytes(b"\x89PNG")
+
+    with pytest.raises(SourceError, match=r"picture.png has the suffix .png"):
+        read([str(docs / "picture.png")])
+
+
+def test_files_and_folders_without_permission(open_folder: Path) -> None:
+    (open_folder / "ok.txt").write_text("fine")
+    (open_folder / "secret.txt").write_text("secret")
+    (open_folder / "secret.txt").chmod(0)
+    (open_folder / "closed").mkdir(mode=0)
+
+    with without_privileges():
+        found = list(read([str(open_folder)]))
+        with pytest.raises(SourceError, match=r"closed can't be read: permission denied"):
+            read([str(open_folder / "closed")])
+        with pytest.raises(SourceError, match=r"secret\.txt can't be read: permission denied"):
+            list(read([str(open_folder / "secret.txt")]))
+
+    assert [item.key for item in found if isinstance(item, Document)] == ["ok.txt"]
+    reason = "can't be read: permission denied"
+    assert [(Path(item.source).name, item.reason) for item in found if isinstance(item, Skipped)] == [
+        ("closed", reason),
+        ("secret.txt", reason),
+    ]
+
+
+def test_links_that_go_round_in_circles_are_walked_once(docs: Path, tmp_path: Path) -> None:
+    (docs / "sub" / "up").symlink_to(docs)
+    (docs / "sub" / "same").symlink_to(docs / "sub" / "deep")
+    (docs / "self").symlink_to(docs / "self")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "e.md").write_text("e")
+    (elsewhere / "back").symlink_to(docs)
+    (docs / "linked").symlink_to(elsewhere)
+
+    assert keys(docs) == ["README", "a.txt", "b.md", "linked/e.md", "sub/c.md", "sub/deep/d.rst"]
+
+
+def test_one_key_from_two_roots_is_an_error_that_names_both(docs: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.md").write_text("another")
+
+    with pytest.raises(SourceError, match=r"'b\.md'") as caught:
+        read([str(docs), str(other)])
+    assert str(docs / "b.md") in caught.value.message
+    assert str(other / "b.md") in caught.value.message
+    assert "folder that holds both" in caught.value.fix
+
+
+def test_a_file_that_is_given_twice_is_read_once(docs: Path) -> None:
+    assert keys(docs / "b.md", docs, docs / "b.md") == ["b.md", "README", "a.txt", "sub/c.md", "sub/deep/d.rst"]
+
+
+def test_reading_is_lazy_but_checking_is_not(docs: Path) -> None:
+    found = read([str(docs)])
+    (docs / "b.md").write_text("changed after the paths were checked")
+
+    assert [item.text for item in found if isinstance(item, Document) and item.key == "b.md"] == [
+        "changed after the paths were checked"
+    ]

@@ -1,0 +1,123 @@
+"""Questions: what is refused, what full text is asked, and which runs of words may be names."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.errors import QuestionError
+from pipeline.retrieve.question import LONGEST, check_question, fulltext_terms, longest_names, possible_names
+
+
+def keys(question: str) -> set[str]:
+    return {name.key for name in possible_names(question)}
+
+
+def named(question: str, *known: str) -> list[str]:
+    return longest_names(possible_names(question), dict.fromkeys(known))
+
+
+@pytest.mark.parametrize("question", ["", " ", "\n\t", "\u2028\u00a0"])
+def test_an_empty_question_is_refused(question: str) -> None:
+    with pytest.raises(QuestionError, match="empty") as caught:
+        check_question(question)
+    assert caught.value.fix
+
+
+def test_a_question_that_is_a_document_is_refused_with_its_length() -> None:
+    assert check_question("x" * LONGEST)
+    with pytest.raises(QuestionError, match="102,400"):
+        check_question("x" * 102_400)
+
+
+def test_a_question_is_taken_without_outer_white_space() -> None:
+    assert check_question("  who? \n") == "who?"
+
+
+def test_a_question_that_can_not_be_encoded_is_mended() -> None:
+    assert check_question("who\udcff is \ud83d?") == "who? is ??"
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("Who designed the engine?", "who designed the engine"),
+        ("AND OR NOT", "and or not"),
+        ("the the THE", "the"),
+        ("yard? (yard) 'yard'", "yard"),
+        ("C++ node.js 3.14 can't", r"c\+\+ node.js 3.14 can't"),
+        ("title:foo a~2 b^3 x*", r"title\:foo a\~2 b\^3 x\*"),
+        (r"a\b /c/d && e||f !g -h", r"a\\b \/c\/d \&\& e\|\|f g \-h"),
+        ('[a TO b} "c d"', "a to b c d"),
+        ("?!... ()", ""),
+        ("हिन्दी 東京", "हिन्दी 東京"),
+    ],
+)
+def test_operators_become_text_and_words_stay_whole(question: str, terms: str) -> None:
+    assert fulltext_terms(question) == terms
+
+
+@pytest.mark.parametrize(
+    "question", ["東" * 9999, " ".join(map(str, range(3000))), "-".join(map(str, range(3000))), "a 東b" * 2000]
+)
+def test_the_terms_are_bounded_by_what_lucene_takes(question: str) -> None:
+    letters = [char for char in fulltext_terms(question) if char.isalnum()]
+    words = fulltext_terms(question).replace("\\-", " ").split()
+
+    assert words
+    assert len(words) <= 256 or len(letters) <= 256
+
+
+@given(st.text(max_size=300))
+def test_any_question_has_terms_without_bare_operators(question: str) -> None:
+    terms = fulltext_terms(question)
+    bare = terms.replace("\\\\", "").replace("\\", "\0")
+
+    assert len(terms) <= 2 * len(question.lower())
+    assert not any(char in bare.replace(f"\0{char}", "") for char in '+-&|!(){}[]^"~*?:/')
+
+
+def test_a_lone_word_may_be_a_name_if_it_has_a_capital_or_a_figure() -> None:
+    assert keys("who met Ada in 1833 by route_66") >= {"ada", "1833", "route 66", "met ada in 1833"}
+    assert keys("who met Ada in 1833 by route_66").isdisjoint({"met", "in", "by"})
+
+
+def test_in_a_question_without_capitals_any_word_may_be_a_name() -> None:
+    assert keys("Who met ada") >= {"who", "met", "ada"}
+
+
+def test_possessives_and_accents_are_folded_as_in_the_passages() -> None:
+    assert {"ada lovelace", "sao paulo"} <= keys("When was Ada Lovelace’s mother in São Paulo?")
+
+
+def test_the_longest_known_names_win_and_none_overlap() -> None:
+    known = ("new york", "new york times", "york", "times", "ada")
+
+    assert named("Did Ada read the New York Times in New York?", *known) == ["new york times", "new york", "ada"]
+    assert named("Was York new?", *known) == ["york"]
+    assert named("Who?", *known) == []
+
+
+def test_a_name_that_is_asked_about_twice_is_one() -> None:
+    assert named("Ada and Ada", "ada") == ["ada"]
+
+
+def test_of_names_of_one_length_the_first_wins() -> None:
+    assert named("Alpha Beta Gamma", "alpha beta", "beta gamma") == ["alpha beta"]
+
+
+def test_no_run_is_longer_than_eight_words_and_long_questions_are_cut() -> None:
+    names = possible_names(" ".join(f"Word{number}" for number in range(1000)))
+
+    assert max(name.last - name.first for name in names) == 7
+    assert len(names) <= 8 * 200
+
+
+@given(st.text(max_size=100))
+def test_any_question_may_be_looked_through_for_names(question: str) -> None:
+    possible = possible_names(question)
+    chosen = longest_names(possible, dict.fromkeys(name.key for name in possible))
+
+    assert len(chosen) == len(set(chosen))
+    assert all(len(name.key) > 1 and name.first <= name.last for name in possible)

@@ -1,0 +1,219 @@
+"""Settings: which source wins, what is refused and in which words, and what is shown of secrets."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.errors import ConfigurationError
+from pipeline.settings import Settings, load_settings, provenance
+from pipeline.shipped import shipped
+
+Configure = Callable[[str], Path]
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(("HOPRANK_", "NEO4J_")):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configure:
+    """Write a TOML file and point HOPRANK_CONFIG at it."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "hoprank.toml"
+        path.write_text(text, encoding="utf-8")
+        monkeypatch.setenv("HOPRANK_CONFIG", str(path))
+        return path
+
+    return write
+
+
+def origin(name: str, flags: dict[str, Any] | None = None) -> str:
+    return next(row.origin for row in provenance(flags) if row.name == name)
+
+
+def shown(name: str) -> str:
+    return next(row.value for row in provenance() if row.name == name)
+
+
+def refusal(flags: dict[str, Any] | None = None) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(flags)
+    assert caught.value.fix
+    return caught.value.message
+
+
+def test_the_shipped_file_wins_over_nothing() -> None:
+    assert load_settings().embed.batch_size == 32
+    assert origin("embed.batch_size") == str(shipped("configs") / "default.toml")
+    assert origin("neo4j.uri") == "built in"
+
+
+def test_each_source_wins_over_the_one_before(configure: Configure, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = configure("[embed]\nbatch_size = 8\n[chunk]\noverlap = 5\n")
+    assert (load_settings().embed.batch_size, origin("embed.batch_size")) == (8, str(path))
+
+    monkeypatch.setenv("HOPRANK_EMBED__BATCH_SIZE", "16")
+    assert (load_settings().embed.batch_size, origin("embed.batch_size")) == (16, "HOPRANK_EMBED__BATCH_SIZE")
+
+    flags = {"embed": {"batch_size": 64}}
+    assert (load_settings(flags).embed.batch_size, origin("embed.batch_size", flags)) == (64, "flag")
+
+    # what a stronger source doesn't name stays as a weaker one has it
+    assert (load_settings(flags).chunk.overlap, load_settings(flags).embed.device) == (5, "auto")
+
+
+def test_an_empty_variable_sets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPRANK_EMBED__BATCH_SIZE", "")
+    monkeypatch.setenv("NEO4J_URI", "")
+
+    assert (load_settings().embed.batch_size, load_settings().neo4j.uri) == (32, None)
+    assert origin("neo4j.uri") == "built in"
+
+
+def test_neo4js_own_variables_name_the_server(configure: Configure, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure('[neo4j]\nuri = "bolt://file:1"\nusername = "filer"\n')
+    monkeypatch.setenv("NEO4J_URI", "neo4j+s://aura:7687")
+    monkeypatch.setenv("NEO4J_PASSWORD", "s3cret")
+    monkeypatch.setenv("NEO4J_DATABASE", "graph")
+
+    neo4j = load_settings().neo4j
+
+    assert (neo4j.uri, neo4j.username, neo4j.database) == ("neo4j+s://aura:7687", "filer", "graph")
+    assert neo4j.password is not None
+    assert neo4j.password.get_secret_value() == "s3cret"
+    assert origin("neo4j.uri") == "NEO4J_URI"
+
+
+def test_hopranks_own_variable_wins_over_neo4js(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", "bolt://theirs:1")
+    monkeypatch.setenv("HOPRANK_NEO4J__URI", "bolt://ours:1")
+
+    assert load_settings().neo4j.uri == "bolt://ours:1"
+    assert origin("neo4j.uri") == "HOPRANK_NEO4J__URI"
+
+
+def test_the_home_of_the_embedded_server_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOPRANK_HOME", "~/graph")
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    assert load_settings().server_options().home == tmp_path / "graph"
+    assert origin("home") == "HOPRANK_HOME"
+
+
+def test_the_embedded_servers_options_are_those_set() -> None:
+    options = load_settings({"server": {"heap_mb": 700, "idle_minutes": 0}}).server_options()
+
+    assert (options.heap_mb, options.idle_minutes, options.page_cache_mb) == (700, 0, None)
+
+
+def test_secrets_are_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_PASSWORD", "s3cret")
+
+    assert shown("neo4j.password").strip("*") == ""
+    assert "s3cret" not in repr(load_settings()) + str(provenance())
+
+
+def test_no_password_is_shown_as_none() -> None:
+    assert shown("neo4j.password") == ""
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "name"),
+    [
+        ("HOPRANK_EMBED__BATCH_SIZE", "0", "embed.batch_size"),
+        ("HOPRANK_EMBED__BATCH_SIZE", "many", "embed.batch_size"),
+        ("HOPRANK_EMBED__PRECISION", "int8", "embed.precision"),
+        ("HOPRANK_WALK__DAMPING", "1", "walk.damping"),
+        ("HOPRANK_FULLTEXT__ANALYZER", "english'; DROP", "fulltext.analyzer"),
+        ("NEO4J_URI", "localhost:7687", "neo4j.uri"),
+        ("NEO4J_URI", "http://localhost:7474", "neo4j.uri"),
+    ],
+)
+def test_a_value_that_is_not_allowed_is_refused_by_name_and_origin(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, name: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+
+    message = refusal()
+
+    assert name in message
+    assert variable in message
+    assert value in message
+
+
+def test_a_wrong_flag_is_refused_as_a_flag() -> None:
+    assert "embed.batch_size (flag): -1" in refusal({"embed": {"batch_size": -1}})
+    assert "embed.model (flag)" in refusal({"embed": {"model": ""}})
+
+
+def test_all_wrong_values_are_named_at_once() -> None:
+    message = refusal({"embed": {"batch_size": -1}, "chunk": {"overlap": -1}})
+
+    assert "embed.batch_size" in message
+    assert "chunk.overlap" in message
+
+
+def test_a_wrong_password_is_not_repeated() -> None:
+    assert "hunter2" not in refusal({"neo4j": {"password": ["hunter2"]}})
+
+
+def test_an_unknown_setting_is_refused_with_its_file(configure: Configure) -> None:
+    path = configure("[embed]\nbatchsize = 3\n")
+
+    message = refusal()
+
+    assert "embed.batchsize" in message
+    assert str(path) in message
+
+
+def test_an_unknown_section_is_refused(configure: Configure) -> None:
+    configure("[embedding]\nmodel = 'x'\n")
+
+    assert "embedding" in refusal()
+
+
+@pytest.mark.parametrize("content", [b"[embed", b"\xff\xfe", b"embed = 3\n"])
+def test_a_file_that_is_no_configuration_is_refused(configure: Configure, content: bytes) -> None:
+    configure("").write_bytes(content)
+
+    assert refusal()
+
+
+def test_a_missing_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOPRANK_CONFIG", str(tmp_path / "gone.toml"))
+
+    assert "gone.toml" in refusal()
+
+
+def test_a_folder_is_no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOPRANK_CONFIG", str(tmp_path))
+
+    assert str(tmp_path) in refusal()
+
+
+def test_every_setting_is_shown_once_and_in_the_shipped_file_unless_it_has_no_default() -> None:
+    names = [row.name for row in provenance()]
+    text = (shipped("configs") / "default.toml").read_text(encoding="utf-8")
+    sections = tomllib.loads(text)
+    given = {f"{section}.{name}" for section, values in sections.items() for name in values}
+
+    assert len(names) == len(set(names))
+    assert given <= set(names)
+    assert all(f"{name.split('.')[-1]} =" in text for name in set(names) - given - {"home", "neo4j.password"})
+
+
+def test_settings_are_values() -> None:
+    assert load_settings() == load_settings()
+    with pytest.raises(Exception, match="frozen"):
+        load_settings().home = Path("x")
+    assert Settings.model_config["frozen"]

@@ -1,3 +1,5 @@
+// Rankings come as one row of parallel lists: two hundred rows of their own would take the driver longer than the search.
+
 // name: vector_candidates
 // mode: read
 // params: corpus, vector, limit
@@ -9,50 +11,59 @@ CALL (corpus) {
   MATCH (c:<embedding>)
   SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
     WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
-  RETURN 'vector' AS leg, c.id AS id, score
+  RETURN collect(c.id) AS near, collect(score) AS near_scores
 }
-RETURN corpus.generation AS generation, leg, id, score;
+RETURN corpus.generation AS generation, near, near_scores;
 
 // name: fulltext_candidates
 // mode: read
 // params: corpus, index, text, limit
-// The chunks that match the question's words best, by Lucene's BM25 on the corpus's own index.
+// The chunks that match the question's words best, by Lucene's BM25 on the corpus's own index. More are fetched while a
+// generation is being staged, since the index holds its chunks already.
 MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
-  CALL db.index.fulltext.queryNodes($index, $text, {limit: 2 * $limit}) YIELD node AS c, score
+  WITH corpus WHERE $text <> ''
+  CALL db.index.fulltext.queryNodes($index, $text, {limit: CASE WHEN corpus.staging IS NULL THEN $limit ELSE 4 * $limit END})
+  YIELD node AS c, score
   WITH corpus, c, score
   WHERE c.since <= corpus.generation AND c.until > corpus.generation
-  RETURN 'fulltext' AS leg, c.id AS id, score LIMIT $limit
+  WITH c, score LIMIT $limit
+  RETURN collect(c.id) AS matching, collect(score) AS matching_scores
 }
-RETURN corpus.generation AS generation, leg, id, score;
+RETURN corpus.generation AS generation, matching, matching_scores;
 
 // name: candidates
 // mode: read
 // params: corpus, vector, index, text, limit, entities
 // names: embedding
-// All that the walk starts from, in one round trip: vector and full-text hits, and the entities that the question names
-// (score: in how many chunks; chunk: the only one, if it is one).
+// All that the graph is followed from, in one round trip: vector and full-text candidates, and those of the entities given
+// that the corpus has, each with the number of chunks that mention it, and the only one if it is one.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
   MATCH (c:<embedding>)
   SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
     WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
-  RETURN 'vector' AS leg, c.id AS id, score, null AS chunk
-  UNION ALL
+  RETURN collect(c.id) AS near, collect(score) AS near_scores
+}
+CALL (corpus) {
   WITH corpus WHERE $text <> ''
-  CALL db.index.fulltext.queryNodes($index, $text, {limit: 2 * $limit}) YIELD node AS c, score
+  CALL db.index.fulltext.queryNodes($index, $text, {limit: CASE WHEN corpus.staging IS NULL THEN $limit ELSE 4 * $limit END})
+  YIELD node AS c, score
   WITH corpus, c, score
   WHERE c.since <= corpus.generation AND c.until > corpus.generation
-  RETURN 'fulltext' AS leg, c.id AS id, score, null AS chunk LIMIT $limit
-  UNION ALL
+  WITH c, score LIMIT $limit
+  RETURN collect(c.id) AS matching, collect(score) AS matching_scores
+}
+CALL (corpus) {
   UNWIND $entities AS entity
   MATCH (e:Entity {id: entity})<-[r:MENTIONS]-(c)
   WHERE r.since <= corpus.generation AND r.until > corpus.generation
     AND c.since <= corpus.generation AND c.until > corpus.generation
-  RETURN 'name' AS leg, e.id AS id, toFloat(count(c)) AS score, min(c.id) AS chunk
+  WITH e, count(c) AS frequency, min(c.id) AS chunk
+  RETURN collect({id: e.id, frequency: frequency, chunk: chunk}) AS named
 }
-RETURN corpus.generation AS generation, corpus.chunks AS chunks, leg, id, score, chunk;
+RETURN corpus.generation AS generation, corpus.chunks AS chunks, near, near_scores, matching, matching_scores, named;
 
 // name: hydrate
 // mode: read

@@ -49,70 +49,73 @@ RETURN graphName AS name, nodeCount AS nodes, relationshipCount AS relationships
 // Drop a projection; none of that name is no fault.
 CALL gds.graph.drop($graph, false) YIELD graphName RETURN graphName;
 
-// name: expand
+// name: walk
 // mode: read
-// params: graph, generation, chunks, chunk_seeds, entity_seeds, walk_chunks, walk_entities, damping, iterations, tolerance, limit, hub
-// Both graph legs in one round trip: personalised PageRank from the walk's seeds over the projection, and the k-hop
-// expansion from the first seeds: what they are linked to by names, titles, links and meaning. Seeds are rows of {id, weight}.
+// params: graph, chunk_seeds, entity_seeds, damping, iterations, tolerance, limit
+// Personalised PageRank over a projection from seeds, rows of {id, weight}; the best chunks.
 CALL () {
-  CALL () {
-    UNWIND $walk_chunks AS seed
-    MATCH (n:Chunk {id: seed.id}) RETURN n, seed.weight AS weight
-    UNION ALL
-    UNWIND $walk_entities AS seed
-    MATCH (n:Entity {id: seed.id}) RETURN n, seed.weight AS weight
-  }
-  WITH collect([n, weight]) AS sources
-  WHERE size(sources) > 0
-  CALL gds.pageRank.stream($graph, {
-    sourceNodes: sources, dampingFactor: $damping, maxIterations: $iterations, tolerance: $tolerance,
-    relationshipWeightProperty: 'weight', concurrency: 1
-  }) YIELD nodeId, score
-  WITH nodeId, score WHERE score > 0
-  ORDER BY score DESC LIMIT 4 * $limit
-  WITH gds.util.asNode(nodeId) AS c, score
-  WHERE c:Chunk
-  RETURN 'graph' AS leg, c.id AS id, score LIMIT $limit
+  UNWIND $chunk_seeds AS seed
+  MATCH (n:Chunk {id: seed.id}) RETURN n, seed.weight AS weight
   UNION ALL
-  CALL () {
-    UNWIND $entity_seeds AS seed
-    MATCH (:Entity {id: seed.id})<-[r:MENTIONS]-(c)
-    WHERE r.since <= $generation AND r.until > $generation
-    RETURN c, seed.weight * CASE WHEN r.about THEN 2.0 ELSE 1.0 END AS gain LIMIT 2000
-    UNION ALL
-    UNWIND $chunk_seeds AS seed
-    MATCH (c:Chunk {id: seed.id}) RETURN c, seed.weight AS gain
-    UNION ALL
-    UNWIND $chunk_seeds AS seed
-    MATCH (:Chunk {id: seed.id})-[r1:MENTIONS]->(e)
-    WHERE r1.since <= $generation AND r1.until > $generation
-    WITH seed, e, COUNT { (e)<-[:MENTIONS]-() } AS frequency
-    WHERE frequency > 1 AND frequency <= $hub
-    MATCH (e)<-[r2:MENTIONS]-(c)
-    WHERE c.id <> seed.id AND r2.since <= $generation AND r2.until > $generation
-    RETURN c, seed.weight * log(1 + toFloat($chunks) / frequency) / (1 + log($chunks)) / frequency * CASE WHEN r2.about THEN 2.0 ELSE 1.0 END AS gain
-    UNION ALL
-    UNWIND $chunk_seeds AS seed
-    MATCH (:Chunk {id: seed.id})-[r1:REFERS_TO|LINKS_TO]->(d)<-[r2:PART_OF]-(c)
-    WHERE r1.since <= $generation AND r1.until > $generation AND r2.since <= $generation AND r2.until > $generation
-    RETURN c, seed.weight / COUNT { (d)<-[:PART_OF]-() } AS gain
-    UNION ALL
-    UNWIND $chunk_seeds AS seed
-    MATCH (:Chunk {id: seed.id})-[r1:PART_OF]->(d)<-[r2:REFERS_TO|LINKS_TO]-(c)
-    WHERE r1.since <= $generation AND r1.until > $generation AND r2.since <= $generation AND r2.until > $generation
-    WITH seed, c LIMIT 2000
-    RETURN c, 0.5 * seed.weight AS gain
-    UNION ALL
-    UNWIND $chunk_seeds AS seed
-    MATCH (:Chunk {id: seed.id})-[r:SIMILAR|NEXT]-(c)
-    WHERE r.since <= $generation AND r.until > $generation
-    RETURN c, 0.1 * seed.weight * coalesce(r.score, 0.5) AS gain
-  }
-  WITH c, sum(gain) AS score
-  WHERE c.since <= $generation AND c.until > $generation
-  RETURN 'hops' AS leg, c.id AS id, score ORDER BY score DESC LIMIT $limit
+  UNWIND $entity_seeds AS seed
+  MATCH (n:Entity {id: seed.id}) RETURN n, seed.weight AS weight
 }
-RETURN leg, id, score;
+WITH collect([n, weight]) AS sources
+WHERE size(sources) > 0
+CALL gds.pageRank.stream($graph, {
+  sourceNodes: sources, dampingFactor: $damping, maxIterations: $iterations, tolerance: $tolerance,
+  relationshipWeightProperty: 'weight', concurrency: 1
+}) YIELD nodeId, score
+WITH nodeId, score WHERE score > 0
+ORDER BY score DESC LIMIT 4 * $limit
+WITH gds.util.asNode(nodeId) AS c, score
+WHERE c:Chunk
+WITH c, score LIMIT $limit
+RETURN collect(c.id) AS ids, collect(score) AS scores;
+
+// name: hops
+// mode: read
+// params: generation, chunks, chunk_seeds, entity_seeds, limit, hub
+// The k-hop expansion from seeds, rows of {id, weight}: the chunks that they are linked to by names, titles, hyperlinks,
+// meaning and order, each with what the links to it weigh in all. Entities that more than hub chunks mention are left out.
+CALL () {
+  UNWIND $entity_seeds AS seed
+  MATCH (:Entity {id: seed.id})<-[r:MENTIONS]-(c)
+  WHERE r.since <= $generation AND r.until > $generation
+  RETURN c, seed.weight * CASE WHEN r.about THEN 2.0 ELSE 1.0 END AS gain LIMIT 2000
+  UNION ALL
+  UNWIND $chunk_seeds AS seed
+  MATCH (c:Chunk {id: seed.id}) RETURN c, seed.weight AS gain
+  UNION ALL
+  UNWIND $chunk_seeds AS seed
+  MATCH (:Chunk {id: seed.id})-[r1:MENTIONS]->(e)
+  WHERE r1.since <= $generation AND r1.until > $generation
+  WITH seed, e, COUNT { (e)<-[:MENTIONS]-() } AS frequency
+  WHERE frequency > 1 AND frequency <= $hub
+  MATCH (e)<-[r2:MENTIONS]-(c)
+  WHERE c.id <> seed.id AND r2.since <= $generation AND r2.until > $generation
+  RETURN c, seed.weight * log(1 + toFloat($chunks) / frequency) / (1 + log($chunks)) / frequency * CASE WHEN r2.about THEN 2.0 ELSE 1.0 END AS gain
+  UNION ALL
+  UNWIND $chunk_seeds AS seed
+  MATCH (:Chunk {id: seed.id})-[r1:REFERS_TO|LINKS_TO]->(d)<-[r2:PART_OF]-(c)
+  WHERE r1.since <= $generation AND r1.until > $generation AND r2.since <= $generation AND r2.until > $generation
+  RETURN c, seed.weight / COUNT { (d)<-[:PART_OF]-() } AS gain
+  UNION ALL
+  UNWIND $chunk_seeds AS seed
+  MATCH (:Chunk {id: seed.id})-[r1:PART_OF]->(d)<-[r2:REFERS_TO|LINKS_TO]-(c)
+  WHERE r1.since <= $generation AND r1.until > $generation AND r2.since <= $generation AND r2.until > $generation
+  WITH seed, c LIMIT 2000
+  RETURN c, 0.5 * seed.weight AS gain
+  UNION ALL
+  UNWIND $chunk_seeds AS seed
+  MATCH (:Chunk {id: seed.id})-[r:SIMILAR|NEXT]-(c)
+  WHERE r.since <= $generation AND r.until > $generation
+  RETURN c, 0.1 * seed.weight * coalesce(r.score, 0.5) AS gain
+}
+WITH c, sum(gain) AS score
+WHERE c.since <= $generation AND c.until > $generation
+WITH c, score ORDER BY score DESC LIMIT $limit
+RETURN collect(c.id) AS ids, collect(score) AS scores;
 
 // name: paths
 // mode: read

@@ -112,10 +112,10 @@ def new_corpus(client: Client) -> Callable[[], Any]:
 
 @pytest.fixture
 def jsonl(tmp_path: Path) -> Callable[[Iterable[Mapping[str, Any]]], Path]:
-    """Write documents to a .jsonl file of their own and return its path."""
+    """Write documents to the test's one .jsonl file and return its path."""
 
     def write(documents: Iterable[Mapping[str, Any]]) -> Path:
-        path = tmp_path / f"{secrets.token_hex(4)}.jsonl"
+        path = tmp_path / "documents.jsonl"
         path.write_text("".join(json.dumps(one) + "\n" for one in documents), encoding="utf-8")
         return path
 
@@ -213,9 +213,9 @@ def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -
     )
     for row in edges:
         ends = (names[row["c"]], names[row["t"]])
-        evidence = {key: value for key, value in sorted(row["p"].items()) if key not in ("since", "until")}
+        evidence = [value for key, value in sorted(row["p"].items()) if key not in ("since", "until")]
         # SIMILAR leaves the lesser id, and ids differ from corpus to corpus.
-        values = (*(sorted(ends) if row["kind"] == "SIMILAR" else ends), *evidence.values())
+        values = (*(sorted(ends) if row["kind"] == "SIMILAR" else ends), *evidence)
         assert values not in found[row["kind"]], "two edges of a kind between the same nodes"
         found[row["kind"]].add(values)
         note_leftover(found, corpus.generation, row["kind"], values, row["p"])

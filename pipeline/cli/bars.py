@@ -50,29 +50,37 @@ class Bars:
     def __init__(self, display: Display) -> None:
         self._display = display
         self._tasks: dict[str, TaskID] = {}
+        self._steps: dict[str, int] = {}
 
     def begin(self, stage: str, total: int | None) -> None:
         """Show the stage."""
-        if stage not in self._tasks:
-            self._tasks[stage] = self._display.add_task(stage, total=total, unit=_unit(stage))
+        before = self._steps.setdefault(stage, 0)
+        if stage in self._tasks:
+            self._display.remove_task(self._tasks[stage])
+        whole = None if total is None else before + total
+        self._tasks[stage] = self._display.add_task(
+            stage, total=whole, completed=before, before=before, unit=_unit(stage)
+        )
 
     def advance(self, stage: str, steps: int) -> None:
         """Move the stage's bar."""
+        self._steps[stage] += steps
         self._display.advance(self._tasks[stage], steps)
 
     def end(self, stage: str) -> None:
         """Fill the stage's bar, of which the length may not have been known."""
-        task = self._display.tasks[self._tasks[stage]]
-        self._display.update(task.id, total=task.completed or 1, completed=task.completed or 1)
+        full = max(self._steps[stage], 1)
+        self._display.update(self._tasks[stage], total=full, completed=full)
 
 
 class Rate(ProgressColumn):
-    """Steps a second."""
+    """Steps a second since the stage was last entered."""
 
     def render(self, task: Task) -> Text:
         """Return the rate once there is one."""
-        speed = task.finished_speed or task.speed
-        return Text(f"{speed:,.0f} {task.fields['unit']}/s" if speed and task.fields["unit"] else "")
+        seconds = task.finished_time or task.elapsed
+        unit, steps = task.fields["unit"], task.completed - task.fields["before"]
+        return Text(f"{steps / seconds:,.0f} {unit}/s" if unit and steps and seconds else "")
 
 
 class Lines:

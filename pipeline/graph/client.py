@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +21,9 @@ from pipeline.graph.queries import load_queries
 
 OLDEST_VERSION = (2026, 2)
 """Neo4j 2026.02: the first with filters inside the vector index that HopRank's queries use."""
+
+_BESIDE = 8
+"""Queries that may run beside those of the callers' own threads."""
 
 _AGAIN = "Run the same command again: what was written is kept, and the rest is completed."
 
@@ -56,16 +61,19 @@ class Client:
     def __init__(self, address: Address, *, connection_timeout: float = 10.0, retry_time: float = 30.0) -> None:
         self.address = address
         self.written = Written()
+        self._counting = threading.Lock()
+        self._pool = ThreadPoolExecutor(_BESIDE, "hoprank-read")
         self._queries = load_queries()
-        self._driver = neo4j.GraphDatabase.driver(
-            address.uri,
-            auth=(address.username, address.password),
-            connection_timeout=connection_timeout,
-            connection_acquisition_timeout=connection_timeout + retry_time,
-            max_transaction_retry_time=retry_time,
-            notifications_min_severity="OFF",
-            user_agent="hoprank",
-        )
+        with self._connecting():
+            self._driver = neo4j.GraphDatabase.driver(
+                address.uri,
+                auth=(address.username, address.password),
+                connection_timeout=connection_timeout,
+                connection_acquisition_timeout=connection_timeout + retry_time,
+                max_transaction_retry_time=retry_time,
+                notifications_min_severity="OFF",
+                user_agent="hoprank",
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -77,6 +85,7 @@ class Client:
 
     def close(self) -> None:
         """Close the driver's connections."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
         self._driver.close()
 
     def verify(self) -> None:
@@ -101,12 +110,17 @@ class Client:
                 database_=self.address.database,
             ).records
 
+    def read_beside(self, name: str, /, **params: Any) -> Future[list[neo4j.Record]]:
+        """Start the read query ``name`` on a connection of its own, and return at once."""
+        return self._pool.submit(self.read, name, None, **params)
+
     def write(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
         """Run the write query ``name`` in one transaction, retried on transient faults."""
         query = self._queries[name]
         with self._using():
             result = self._driver.execute_query(query.text_with(names or {}), params, database_=self.address.database)
-        self.written += Written.of(result.summary.counters)
+        with self._counting:
+            self.written += Written.of(result.summary.counters)
         return result.records
 
     def write_rows(
@@ -163,7 +177,14 @@ class Client:
                 f"{uri} refused the user {self.address.username!r} with the password given.",
                 "Check NEO4J_USERNAME and NEO4J_PASSWORD.",
             ) from error
-        except (driver_errors.ServiceUnavailable, driver_errors.ConfigurationError, ServerLost, OSError) as error:
+        # ValueError is what the driver raises for a port that is none.
+        except (
+            driver_errors.ServiceUnavailable,
+            driver_errors.ConfigurationError,
+            ServerLost,
+            OSError,
+            ValueError,
+        ) as error:
             raise ServerUnreachable(
                 f"No Neo4j answers at {uri} ({_first_line(error)}).",
                 "Check NEO4J_URI, or unset it to use the embedded server.",

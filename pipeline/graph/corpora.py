@@ -142,6 +142,24 @@ def held(client: Client, corpus: Corpus) -> Iterator[tuple[Corpus, str]]:
     is no more is passed over.
     """
     writer = _mark()
+    # Noted before it is taken: a thread of ours that comes upon the mark must not think its holder dead.
+    _HELD_HERE.add(writer)
+    try:
+        now = _hold(client, corpus, writer)
+        try:
+            yield now, writer
+        except ServerLost:
+            raise  # the mark can't be taken off now; whoever writes next sees that its holder is no more
+        except BaseException:
+            client.write("release_corpus", corpus=corpus.id, writer=writer)
+            raise
+        else:
+            client.write("release_corpus", corpus=corpus.id, writer=writer)
+    finally:
+        _HELD_HERE.discard(writer)
+
+
+def _hold(client: Client, corpus: Corpus, writer: str) -> Corpus:
     row = _take(client, corpus, writer, dead=[])
     if not row["held"] and _is_dead(row["holder"]):
         row = _take(client, corpus, writer, dead=[row["holder"]])
@@ -151,18 +169,7 @@ def held(client: Client, corpus: Corpus) -> Iterator[tuple[Corpus, str]]:
             f"Process {pid} on {host} has been writing to the corpus {corpus.name!r} since {row['since']}.",
             "Wait until it is done and run this again.",
         )
-    _HELD_HERE.add(writer)
-    try:
-        yield Corpus.of(row["corpus"]), writer
-    except ServerLost:
-        raise  # the mark can't be taken off now; whoever writes next sees that its holder is no more
-    except BaseException:
-        client.write("release_corpus", corpus=corpus.id, writer=writer)
-        raise
-    else:
-        client.write("release_corpus", corpus=corpus.id, writer=writer)
-    finally:
-        _HELD_HERE.discard(writer)
+    return Corpus.of(row["corpus"])
 
 
 def _take(client: Client, corpus: Corpus, writer: str, dead: list[str]) -> Record:

@@ -76,9 +76,11 @@ def embedded_text(chunk: Chunk) -> str:
 
 def content_hash(document: Document) -> str:
     """Return a hash of all of a document that the graph holds, so that any change to it is noticed."""
-    links = "".join(f"{link.target}@{link.start};" for link in document.links)
-    metadata = "".join(f"{name}={value!r};" for name, value in sorted(document.metadata.items()))
-    return digest(document.title, document.path, document.text, links, metadata, str(document.line_offset))
+    links = repr([(link.target, link.start) for link in document.links])
+    # A heading that became a paragraph leaves the text of an HTML page as it was, and not its chunks.
+    blocks = repr([(block.kind.value, block.start, block.level) for block in document.blocks])
+    metadata = repr(sorted(document.metadata.items()))
+    return digest(document.title, document.path, document.text, links, blocks, metadata, str(document.line_offset))
 
 
 def _links_of(document: Document, chunk: Chunk) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from rich.table import Table
 
 from pipeline import HopRank
 from pipeline.graph.corpora import drop_corpus, get_corpus
-from pipeline.retrieve.retriever import Leg
+from pipeline.retrieve.legs import Leg
 
 _QUESTIONS = 200
 _LUCENE = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/]')

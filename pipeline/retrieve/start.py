@@ -1,0 +1,102 @@
+"""The first stage of a search: vector and full-text candidates, and the names that the question holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from neo4j.vector import Vector as DriverVector
+
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import Corpus
+from pipeline.ids import entity_id
+from pipeline.retrieve.fuse import Ranked, fuse, ranked
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.question import fulltext_terms, longest_names, possible_names
+from pipeline.retrieve.seeds import NamedEntity
+
+HYBRID_K = 60
+"""k of the hybrid leg's fusion: a fixed yardstick, never tuned."""
+
+
+_NOTHING: Mapping[str, Any] = {
+    "generation": 0,
+    "chunks": 0,
+    **dict.fromkeys(("near", "near_scores", "matching", "matching_scores", "named"), ()),
+}
+"""What is found in a corpus that is no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the first stage finds in one generation of a corpus, which has so many ``chunks``."""
+
+    generation: int
+    chunks: int
+    vector: Ranked
+    fulltext: Ranked
+    hybrid: Ranked
+    names: tuple[NamedEntity, ...]
+
+
+def begin(client: Client, corpus: Corpus, question: str, vector: Sequence[float], limit: int) -> Start:
+    """Find candidates by vector and full text, and the names in the question, in one round trip."""
+    possible = possible_names(question)
+    keys = {entity_id(corpus.id, name.key): name.key for name in possible}
+    rows = client.read(
+        "candidates",
+        {"embedding": corpus.embedding},
+        corpus=corpus.id,
+        vector=_packed(vector),
+        index=corpus.label,
+        text=fulltext_terms(question),
+        limit=limit,
+        entities=list(keys),
+    )
+    row = rows[0] if rows else _NOTHING
+    near, matching = _vector_ranking(row), _fulltext_ranking(row)
+    known = {keys[named["id"]]: named for named in row["named"]}
+    return Start(
+        row["generation"],
+        row["chunks"],
+        near,
+        matching,
+        fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K),
+        tuple(_named(key, known[key]) for key in longest_names(possible, known)),
+    )
+
+
+def by_vector(client: Client, corpus: Corpus, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:
+    """Return the visible generation and the chunks nearest to a vector; scores are cosines."""
+    names = {"embedding": corpus.embedding}
+    rows = client.read("vector_candidates", names, corpus=corpus.id, vector=_packed(vector), limit=limit)
+    row = rows[0] if rows else _NOTHING
+    return row["generation"], _vector_ranking(row)
+
+
+def by_words(client: Client, corpus: Corpus, question: str, limit: int) -> tuple[int, Ranked]:
+    """Return the visible generation and the chunks that match the question's words best; scores are Lucene's."""
+    text = fulltext_terms(question)
+    rows = client.read("fulltext_candidates", corpus=corpus.id, index=corpus.label, text=text, limit=limit)
+    row = rows[0] if rows else _NOTHING
+    return row["generation"], _fulltext_ranking(row)
+
+
+def _packed(vector: Sequence[float]) -> DriverVector:
+    return DriverVector.from_numpy(np.asarray(vector, dtype=np.float32))
+
+
+def _vector_ranking(row: Mapping[str, Any]) -> Ranked:
+    """Turn the index's scores, (1 + cosine) / 2, into cosines."""
+    scores = zip(row["near"], row["near_scores"], strict=True)
+    return ranked(Leg.VECTOR, {id_: 2 * score - 1 for id_, score in scores})
+
+
+def _fulltext_ranking(row: Mapping[str, Any]) -> Ranked:
+    return ranked(Leg.FULLTEXT, dict(zip(row["matching"], row["matching_scores"], strict=True)))
+
+
+def _named(key: str, row: Mapping[str, Any]) -> NamedEntity:
+    return NamedEntity(row["id"], key, row["frequency"], row["chunk"] if row["frequency"] == 1 else None)

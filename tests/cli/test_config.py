@@ -1,0 +1,76 @@
+"""``hoprank config show``: values, where they came from, and no secrets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.cli.app import app
+from pipeline.settings import provenance
+
+
+def show(*arguments: str, **environment: str) -> dict[str, dict[str, str]]:
+    result = CliRunner().invoke(app, ["config", "show", "--json", *arguments], env=environment)
+    assert result.exit_code == 0, result.stderr
+    shown: dict[str, dict[str, str]] = json.loads(result.stdout)
+    return shown
+
+
+def test_a_default_comes_from_the_file_that_ships() -> None:
+    shown = show()["chunk.overlap"]
+
+    assert shown["value"] == "32"
+    assert shown["origin"].endswith("default.toml")
+
+
+def test_stronger_sources_win_and_are_named(tmp_path: Path) -> None:
+    chosen = tmp_path / "mine.toml"
+    chosen.write_text("[walk]\ndamping = 0.5\nnames = 1.0\nlink = 1.0\n")
+
+    shown = show("--set", "walk.link=4", HOPRANK_CONFIG=str(chosen), HOPRANK_WALK__NAMES="2.5")
+
+    assert shown["walk.damping"] == {"value": "0.5", "origin": str(chosen)}
+    assert shown["walk.names"] == {"value": "2.5", "origin": "HOPRANK_WALK__NAMES"}
+    assert shown["walk.link"] == {"value": "4.0", "origin": "flag"}
+
+
+def test_secrets_are_masked() -> None:
+    result = CliRunner().invoke(app, ["config", "show"], env={"NEO4J_PASSWORD": "correct-horse"})
+
+    assert "correct-horse" not in result.output
+    (line,) = (line for line in result.stdout.splitlines() if line.startswith("neo4j.password"))
+    assert line.split()[1:] == ["**********", "NEO4J_PASSWORD"]
+
+
+def test_every_setting_is_one_line() -> None:
+    result = CliRunner().invoke(app, ["config", "show"])
+
+    assert [line.split()[0] for line in result.stdout.splitlines()] == [row.name for row in provenance()]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "says"),
+    [
+        ("walk.damping", "isn't NAME=VALUE"),
+        ("walk..damping=1", "isn't NAME=VALUE"),
+        ("walk.damping=2", "walk.damping (flag)"),
+        ("walk.dumping=0.5", "walk.dumping (flag)"),
+        ("embed.precision=half", "embed.precision (flag)"),
+    ],
+)
+def test_a_wrong_assignment_is_wrong_input(assignment: str, says: str) -> None:
+    result = CliRunner().invoke(app, ["config", "show", "--set", assignment])
+
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert result.stdout == ""
+
+
+def test_assignments_that_contradict_each_other_are_wrong_input() -> None:
+    result = CliRunner().invoke(app, ["config", "show", "--set", "walk=1", "--set", "walk.damping=0.5"])
+
+    assert result.exit_code == 2
+    assert "contradicts" in result.stderr

@@ -1,0 +1,149 @@
+"""What a command ends with when something is wrong: one clear message on stderr, and the code that scripts rely on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.cli.app import app
+from pipeline.errors import Busy, ConfigurationError
+
+HOPRANK = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+
+
+def failing(error: BaseException) -> Callable[..., None]:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(ConfigurationError("It is wrong.", "Mend it."), 2), (Busy("It is held.", "Wait."), 1)]
+)
+def test_an_error_on_purpose_is_its_message(monkeypatch: pytest.MonkeyPatch, error: Exception, code: int) -> None:
+    monkeypatch.setattr("pipeline.cli.corpus.load_settings", failing(error))
+
+    result = CliRunner().invoke(app, ["corpus", "list"])
+
+    assert result.exit_code == code
+    assert result.stderr == f"hoprank: {error}\n"
+    assert result.stdout == ""
+
+
+def test_anything_else_is_a_bug_and_says_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.cli.corpus.load_settings", failing(ZeroDivisionError("by zero")))
+
+    result = CliRunner().invoke(app, ["corpus", "list"])
+
+    assert result.exit_code == 1
+    assert "bug in HopRank: ZeroDivisionError: by zero" in result.stderr
+    assert "--verbose" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("flags", "environment"), [(["--verbose"], {}), ([], {"HOPRANK_DEBUG": "1"})])
+def test_the_traceback_is_shown_when_asked_for(
+    monkeypatch: pytest.MonkeyPatch, flags: list[str], environment: dict[str, str]
+) -> None:
+    monkeypatch.setattr("pipeline.cli.corpus.load_settings", failing(ZeroDivisionError("by zero")))
+
+    result = CliRunner().invoke(app, [*flags, "corpus", "list"], env=environment)
+
+    assert result.exit_code == 1
+    assert "Traceback" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["search"],
+        ["search", "a question", "--top-k", "0"],
+        ["search", "a question", "--leg", "nonsense"],
+        ["search", "a question", "--nonsense"],
+        ["remove"],
+        ["ingest"],
+        ["evaluate"],
+    ],
+)
+def test_wrong_usage(arguments: list[str]) -> None:
+    assert CliRunner().invoke(app, arguments).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["search", " "], "The question is empty"),
+        (["search", "x" * 100_000], "100,000 characters"),
+        (["evaluate", "/nowhere/at/all"], "/nowhere/at/all"),
+        (["evaluate", ".", "--json", "/nowhere/report.json"], "there is no folder /nowhere"),
+    ],
+)
+def test_what_is_wrong_at_sight_is_said_before_anything_starts(tmp_path: Path, arguments: list[str], says: str) -> None:
+    home = tmp_path / "home"
+
+    result = CliRunner().invoke(app, arguments, env={"HOPRANK_HOME": str(home), "NEO4J_URI": ""})
+
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert not home.exists()
+
+
+def test_an_unreachable_server_is_named_with_a_way_out() -> None:
+    result = CliRunner().invoke(app, ["corpus", "list"], env={"NEO4J_URI": "bolt://127.0.0.1:1"})
+
+    assert result.exit_code == 2
+    assert "bolt://127.0.0.1:1" in result.stderr
+    assert "NEO4J_URI" in result.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal for another process")
+def test_ctrl_c_ends_in_one_line(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "server.log"
+    log.parent.mkdir()
+    log.write_text("a line\n")
+
+    with subprocess.Popen(
+        [*HOPRANK, "db", "logs", "--follow"],
+        env=os.environ | {"HOPRANK_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "a line\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert said.startswith("hoprank: Interrupted.")
+    assert said.count("\n") == 1
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "server.log"
+    log.parent.mkdir()
+    log.write_text("a line\n" * 100_000)
+
+    with subprocess.Popen(
+        [*HOPRANK, "db", "logs", "--lines", "100000"],
+        env=os.environ | {"HOPRANK_HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        said = process.stderr.read()
+
+    assert said == ""

@@ -1,0 +1,234 @@
+"""The commands on a real server: a corpus from its first document to its end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.cli.app import app
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import find_corpus
+
+DOCUMENTS = {
+    "stations/alpha.md": "# Alpha Station\n\nAlpha Station was built by Mira Holt in 1931.\n",
+    "people/holt.txt": "Mira Holt was born in Westfold, and kept bees there.\n",
+    "places.jsonl": '{"id": "westfold", "title": "Westfold", "text": "Westfold lies on the river Ane."}\n'
+    '{"id": "nowhere", "title": "Nowhere", "text": ""}\n',
+    "notes.bin": "\x00\x01",
+    "nothing.md": "",
+}
+QUESTION = "Where was the builder of Alpha Station born?"
+LEGS = ["vector", "fulltext", "bm25", "hybrid", "hops", "graph", "hoprank"]
+
+
+class Hoprank:
+    """Runs commands against the server of the tests."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self._environment = environment
+
+    def __call__(self, *arguments: str, code: int = 0) -> Any:
+        result = CliRunner().invoke(app, list(arguments), env=self._environment)
+        assert result.exit_code == code, result.output
+        return result
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self(*arguments, "--json").stdout)
+
+
+@pytest.fixture
+def run(server_environment: dict[str, str]) -> Hoprank:
+    return Hoprank(server_environment)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    for name, text in DOCUMENTS.items():
+        path = tmp_path / "archive" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "archive"
+
+
+@pytest.fixture
+def queryset(tmp_path: Path) -> Path:
+    (tmp_path / "corpus.jsonl").write_text(
+        '{"id": "a", "title": "Alpha Station", "text": "Alpha Station was built by Mira Holt."}\n'
+        '{"id": "b", "title": "Mira Holt", "text": "Mira Holt was born in Westfold."}\n'
+    )
+    (tmp_path / "queries.jsonl").write_text('{"id": "q1", "query": "Where was the builder of Alpha Station born?"}\n')
+    (tmp_path / "qrels.tsv").write_text("query\tdocument\trelevance\nq1\ta\t1\nq1\tb\t1\n")
+    return tmp_path
+
+
+def test_ingest_tells_what_it_did_to_people_and_to_programs(run: Hoprank, archive: Path, corpus_name: str) -> None:
+    first = run("ingest", str(archive), "--corpus", corpus_name)
+    again = run.json("ingest", str(archive), "--corpus", corpus_name)
+
+    assert "4 (4 new or changed, 0 unchanged)" in first.stdout
+    assert "nothing.md is empty" in first.stdout
+    assert "want of text: nowhere" in first.stderr
+    assert (again["changed"], again["unchanged"], again["documents"], again["empty"]) == (0, 4, 4, ["nowhere"])
+    assert {Path(one["source"]).name for one in again["skipped"]} == {"notes.bin", "nothing.md"}
+
+
+def test_search_cites_file_and_lines_and_explains(run: Hoprank, archive: Path, corpus_name: str) -> None:
+    run("ingest", str(archive), "--corpus", corpus_name)
+
+    shown = run("search", QUESTION, "--corpus", corpus_name, "--top-k", "2", "--explain").stdout
+    found = run.json("search", QUESTION, "--corpus", corpus_name, "--top-k", "2")
+
+    assert "alpha.md:1-3" in shown
+    assert "holt.txt:1-1" in shown
+    assert "Names in the question: alpha station" in shown
+    assert "path: " in shown
+    assert [item["metadata"]["document"] for item in found["items"]] == ["stations/alpha.md", "people/holt.txt"]
+    assert {"vector", "fulltext"} <= found["items"][0]["metadata"]["legs"].keys()
+
+
+@pytest.mark.parametrize("leg", ["fulltext", "bm25"])
+def test_search_by_one_leg_with_nothing_to_find_is_no_error(
+    run: Hoprank, archive: Path, corpus_name: str, leg: str
+) -> None:
+    run("ingest", str(archive), "--corpus", corpus_name)
+
+    assert "Nothing in the corpus" in run("search", "zzzyx", "--corpus", corpus_name, "--leg", leg).stdout
+
+
+def test_remove_takes_documents_away_and_names_those_that_are_not_there(
+    run: Hoprank, archive: Path, corpus_name: str
+) -> None:
+    run("ingest", str(archive), "--corpus", corpus_name)
+
+    unknown = run("remove", "--document", "people/hold.txt", "--corpus", corpus_name, code=2)
+    removed = run.json("remove", "--document", "people/holt.txt", "--document", "nowhere", "--corpus", corpus_name)
+
+    assert "'people/hold.txt'" in unknown.stderr
+    assert removed["removed"] == ["people/holt.txt", "nowhere"]
+    assert removed["documents"] == 2
+
+
+def test_corpora_are_listed_and_dropped(run: Hoprank, archive: Path, corpus_name: str, client: Client) -> None:
+    run("ingest", str(archive), "--corpus", corpus_name)
+
+    (listed,) = (one for one in run.json("corpus", "list") if one["name"] == corpus_name)
+    unasked = run("corpus", "drop", corpus_name, code=2)
+    kept = find_corpus(client, corpus_name)
+    dropped = run("corpus", "drop", corpus_name, "--yes")
+
+    assert listed["documents"] == 4
+    assert "--yes" in unasked.stderr
+    assert kept is not None
+    assert dropped.stdout == f"Dropped {corpus_name}.\n"
+    assert find_corpus(client, corpus_name) is None
+    assert corpus_name not in run("corpus", "list").stdout
+
+
+def test_an_unknown_corpus_suggests_the_nearest(run: Hoprank, archive: Path, corpus_name: str) -> None:
+    run("ingest", str(archive), "--corpus", corpus_name)
+
+    for arguments in (["search", QUESTION, "--corpus"], ["remove", "--document", "x", "--corpus"], ["corpus", "drop"]):
+        failed = run(*arguments, f"{corpus_name}x", code=2)
+        assert f"Did you mean '{corpus_name}'?" in failed.stderr
+        assert failed.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("broken.jsonl", '{"id": 1, "text": "fine"}\n{"id": 2, "text"\n', "line 2"),
+        ("empty.md", "", "is empty"),
+        ("binary.txt", "\x00\x01\x02", "is binary"),
+        ("table.xlsx", "x", ".xlsx"),
+    ],
+)
+def test_wrong_input_is_named_and_nothing_is_written(
+    run: Hoprank, tmp_path: Path, corpus_name: str, client: Client, name: str, content: str, says: str
+) -> None:
+    (tmp_path / name).write_text(content)
+
+    failed = run("ingest", str(tmp_path / name), "--corpus", corpus_name, code=2)
+
+    assert name in failed.stderr
+    assert says in failed.stderr
+    assert find_corpus(client, corpus_name) is None
+
+
+def test_strict_refuses_what_would_be_skipped(run: Hoprank, archive: Path, corpus_name: str, client: Client) -> None:
+    failed = run("ingest", str(archive), "--corpus", corpus_name, "--strict", code=2)
+
+    assert "notes.bin" in failed.stderr
+    assert find_corpus(client, corpus_name) is None
+
+
+def test_another_model_is_refused(run: Hoprank, archive: Path, corpus_name: str, tmp_path: Path) -> None:
+    run("ingest", str(archive), "--corpus", corpus_name)
+
+    failed = run("ingest", str(archive), "--corpus", corpus_name, "--set", "chunk.max_tokens=64", code=2)
+    unknown = run("search", QUESTION, "--corpus", corpus_name, "--model", str(tmp_path / "no-model"), code=2)
+
+    assert "chunk.max_tokens" in failed.stderr
+    assert "no-model" in unknown.stderr
+
+
+def test_evaluate_prints_a_table_and_writes_the_report(run: Hoprank, queryset: Path, client: Client) -> None:
+    report_file = queryset / "report.json"
+
+    shown = run("evaluate", str(queryset), "--json", str(report_file), "--per-query")
+    report = json.loads(report_file.read_text())
+
+    assert [line.split()[0] for line in shown.stdout.splitlines() if line[:4].strip() and line.split()[0] in LEGS]
+    assert "nDCG@10 by query" in shown.stdout
+    assert list(report["metrics"]) == LEGS
+    assert report["metrics"]["hoprank"]["recall@2"] == 1.0
+    assert set(report["latency_ms"]["vector"]) == {"p50", "p95"}
+    assert (report["queries"], report["documents"]) == (1, 2)
+    assert len(report["per_query"]) == len(LEGS)
+    assert find_corpus(client, report["corpus"]) is None
+
+
+def test_evaluate_by_chosen_legs_on_a_corpus_that_is_kept(
+    run: Hoprank, queryset: Path, corpus_name: str, client: Client
+) -> None:
+    arguments = ["evaluate", str(queryset), "--leg", "fulltext", "--leg", "bm25", "--corpus", corpus_name]
+
+    report = json.loads(run(*arguments, "--json", "-").stdout)
+
+    assert list(report["metrics"]) == ["fulltext", "bm25"]
+    assert find_corpus(client, corpus_name) is not None
+
+
+def test_evaluate_refuses_a_queryset_of_unknown_documents(run: Hoprank, queryset: Path) -> None:
+    (queryset / "qrels.tsv").write_text("query\tdocument\trelevance\nq1\tc\t1\n")
+
+    failed = run("evaluate", str(queryset), code=2)
+
+    assert "'c'" in failed.stderr
+    assert failed.stdout == ""
+
+
+@pytest.fixture
+def quickstart_corpus(client: Client, run: Hoprank) -> Iterator[str]:
+    """Its name; dropped afterwards, unless the server had it before."""
+    before = find_corpus(client, "quickstart")
+    yield "quickstart"
+    if before is None:
+        run("corpus", "drop", "quickstart", "--yes")
+
+
+def test_quickstart_ingests_answers_and_measures(run: Hoprank, quickstart_corpus: str, client: Client) -> None:
+    shown = run("quickstart").stdout
+
+    corpus = find_corpus(client, quickstart_corpus)
+    assert corpus is not None
+    assert f"documents  {corpus.documents}" in shown
+    assert "On which island is the grave" in shown
+    assert "The Skelda refractor —links to→ Judit Amsel" in shown
+    assert [line.split()[0] for line in shown.splitlines() if line.split()[:1] and line.split()[0] in LEGS] == LEGS
+    assert "hoprank ingest ~/notes" in shown
+    assert all(len(line) <= 100 and line == line.rstrip() for line in shown.splitlines())

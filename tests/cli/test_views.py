@@ -1,0 +1,208 @@
+"""What people are shown: hits, paths, summaries and progress, also when piped."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+from rich.progress import Progress as Display
+
+from pipeline.cli.bars import Bars, Lines, Rate, shown_progress
+from pipeline.cli.chain import evidence_chain
+from pipeline.cli.hits import place, result_views
+from pipeline.cli.output import show
+from pipeline.cli.summary import summary_table
+from pipeline.ingest.summary import IngestSummary
+from pipeline.progress import Progress
+from pipeline.records import Skipped
+from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
+
+LEGS = {
+    "vector": {"rank": 3, "score": 0.51234, "share": 0.0},
+    "graph": {"rank": 1, "score": 0.21, "share": 0.75},
+}
+PATH = (
+    {"kind": "Chunk", "name": "The refractor", "by": ""},
+    {"kind": "Document", "name": "Judit Amsel", "by": "LINKS_TO"},
+    {"kind": "Chunk", "name": "Judit Amsel", "by": "PART_OF"},
+)
+
+
+def hit(**given: Any) -> RetrieverResultItem:
+    found = {
+        "rank": 1,
+        "title": "Judit [b]Amsel[/b]",
+        "heading": "Lenses > Glass",
+        "document": "people/amsel.md",
+        "path": "/archive/people/amsel.md",
+        "line_start": 3,
+        "line_end": 9,
+        "legs": LEGS,
+        "evidence": PATH,
+    }
+    return RetrieverResultItem("She ground\nspectacles.", found | given)
+
+
+def result(*items: RetrieverResultItem) -> RetrieverResult:
+    return RetrieverResult(items, {"corpus": "archive", "names": ["skelda refractor"]})
+
+
+def text_of(*parts: RenderableType) -> str:
+    console = Console(width=80, file=io.StringIO())
+    console.print(*parts, sep="\n")
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_hit_shows_rank_title_heading_file_lines_and_passage() -> None:
+    text = text_of(*result_views(result(hit()), ["She ground spectacles."]))
+
+    assert " 1  Judit [b]Amsel[/b] > Lenses > Glass  /archive/people/amsel.md:3-9" in text
+    assert "    She ground spectacles." in text
+    assert "vector" not in text
+
+
+def test_an_explanation_shows_names_legs_and_path() -> None:
+    text = text_of(*result_views(result(hit()), [""], explain=True))
+
+    rows = [line.split() for line in text.splitlines()]
+    assert "Names in the question: skelda refractor" in text
+    assert ["vector", "3", "0.5123"] in rows
+    assert ["graph", "1", "0.21", "75%"] in rows
+    assert "path: The refractor —links to→ Judit Amsel" in text
+
+
+def test_no_hits_are_said_to_be_none() -> None:
+    assert "Nothing in the corpus archive" in text_of(*result_views(result(), []))
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [
+        ({}, "/archive/people/amsel.md:3-9"),
+        ({"path": ""}, "people/amsel.md:3-9"),
+        ({"path": "/archive/all.jsonl", "document": "q42"}, "q42 in /archive/all.jsonl"),
+    ],
+)
+def test_a_place_is_one_that_can_be_opened(found: Mapping[str, str], shown: str) -> None:
+    assert place(hit(**found).metadata) == shown
+
+
+def test_a_place_below_the_current_folder_is_relative(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert place(hit(path=str(tmp_path / "people" / "amsel.md")).metadata) == str(Path("people", "amsel.md:3-9"))
+
+
+@pytest.mark.parametrize(
+    ("steps", "chain"),
+    [
+        ((), "no path of up to four steps from a seed"),
+        (({"kind": "seed", "name": "vector and full text", "by": ""},), "found by vector and full text"),
+        (PATH, "The refractor —links to→ Judit Amsel"),
+        (
+            (
+                {"kind": "Chunk", "name": "Worm", "by": ""},
+                {"kind": "Entity", "name": "Long Line", "by": "MENTIONS"},
+                {"kind": "Chunk", "name": "Voyage", "by": "MENTIONS"},
+                {"kind": "Chunk", "name": "Trawl", "by": "SIMILAR"},
+            ),
+            "Worm —mentions→ “Long Line” —is mentioned in→ Voyage —resembles→ Trawl",
+        ),
+        (
+            (
+                {"kind": "Chunk", "name": "Worm", "by": ""},
+                {"kind": "Document", "name": "Worm", "by": "PART_OF"},
+                {"kind": "Chunk", "name": "Museum", "by": "REFERS_TO"},
+            ),
+            "Worm —is named in→ Museum",
+        ),
+    ],
+)
+def test_a_path_reads_as_a_chain(steps: tuple[Mapping[str, str], ...], chain: str) -> None:
+    assert evidence_chain(steps) == chain
+
+
+def test_a_summary_names_what_was_skipped_and_why() -> None:
+    summary = IngestSummary(
+        corpus="archive",
+        changed=2,
+        unchanged=1,
+        skipped=tuple(Skipped(f"{number}.bin", "is binary") for number in range(25)),
+        empty=("blank",),
+        documents=3,
+        chunks=7,
+        entities=4,
+        edges={"MENTIONS": 12, "SIMILAR": 0},
+        seconds={"embed": 1.25},
+    )
+
+    text = text_of(summary_table(summary))
+
+    assert "3 (2 new or changed, 1 unchanged)" in text
+    assert "MENTIONS 12" in text
+    assert "SIMILAR" not in text
+    assert "embed 1.2" in text
+    assert "1 without text" in text
+    assert "0.bin is binary" in text
+    assert "and 5 more" in text
+
+
+def test_piped_output_is_plain_and_unpadded(capsys: pytest.CaptureFixture[str]) -> None:
+    show(*result_views(result(hit()), ["She ground spectacles. " * 20], explain=True))
+
+    lines = capsys.readouterr().out.splitlines()
+    assert not any("\x1b" in line for line in lines)
+    assert all(line == line.rstrip() and len(line) <= 100 for line in lines)
+
+
+def test_progress_without_a_terminal_is_a_line_a_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    with shown_progress() as progress:
+        with progress.stage("embed") as done:
+            done(3)
+        with progress.stage("link"):
+            pass
+
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("embed: 3 chunks in ")
+    assert second.startswith("link: ")
+
+
+def test_progress_of_a_stage_that_was_entered_twice_counts_afresh(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(Lines())
+    for _ in range(2):
+        with progress.stage("embed") as done:
+            done(2)
+
+    assert [line.split()[1] for line in capsys.readouterr().err.splitlines()] == ["2", "2"]
+
+
+def test_bars_go_on_where_they_were_and_show_a_rate() -> None:
+    screen = Console(file=io.StringIO(), force_terminal=True, width=80)
+    clock = count()
+    with Display(Rate(), console=screen, get_time=lambda: next(clock)) as display:
+        progress = Progress(Bars(display))
+        for _ in range(2):
+            with progress.stage("embed") as done:
+                for _ in range(3):
+                    done(100)
+
+        (task,) = display.tasks
+        assert task.finished
+        assert task.completed == 600
+        assert str(Rate().render(task)).endswith(" chunks/s")
+
+
+def test_a_stage_of_known_length_fills_as_it_goes() -> None:
+    with Display(console=Console(file=io.StringIO())) as display:
+        bars = Bars(display)
+        bars.begin("search: vector", 4)
+        bars.advance("search: vector", 3)
+
+        (task,) = display.tasks
+        assert (task.completed, task.total) == (3, 4)

@@ -1,0 +1,154 @@
+"""The client: what it says of servers that it can't use, and what it counts."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+
+import neo4j
+import pytest
+
+from pipeline.errors import LoginRefused, ServerError, ServerTooPoor, ServerUnreachable
+from pipeline.graph.client import Client, Written, check_features
+from pipeline.graph.embedded import Address
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port that nothing listens on, kept so for as long as the test runs."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+def verify(address: Address) -> None:
+    with Client(address, connection_timeout=5.0, retry_time=0.0) as client:
+        client.verify()
+
+
+def at(uri: str) -> Address:
+    return Address(uri, "neo4j", "password", "neo4j")
+
+
+def test_a_server_that_is_right_is_verified_in_silence(address: Address) -> None:
+    verify(address)
+
+
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j", "bolt+s", "neo4j+ssc"])
+def test_a_port_that_nobody_answers_on_is_named(closed_port: int, scheme: str) -> None:
+    uri = f"{scheme}://127.0.0.1:{closed_port}"
+
+    with pytest.raises(ServerUnreachable, match=uri.replace("+", r"\+")) as caught:
+        verify(at(uri))
+    assert "NEO4J_URI" in caught.value.fix
+
+
+@pytest.mark.parametrize("uri", ["bolt://127.0.0.1:none", "bolt://nowhere.invalid:7687", "bolt://127.0.0.1:7687?a=b"])
+def test_an_address_that_leads_nowhere_is_named(uri: str) -> None:
+    with pytest.raises(ServerUnreachable) as caught:
+        verify(at(uri))
+    assert uri in caught.value.message
+
+
+def test_a_server_that_speaks_something_else_is_unreachable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(5)
+        uri = f"bolt://127.0.0.1:{other.getsockname()[1]}"
+        with (
+            Client(at(uri), connection_timeout=0.2, retry_time=0.0) as client,
+            pytest.raises(ServerUnreachable, match=uri),
+        ):
+            client.verify()
+
+
+def test_a_refused_login_names_the_user_and_not_the_password(address: Address) -> None:
+    # A user that doesn't exist: failed logins of a real one would lock everybody else out for a while.
+    with pytest.raises(LoginRefused, match="nobody") as caught:
+        verify(replace(address, username="nobody", password="hunter2"))
+
+    assert address.uri in caught.value.message
+    assert "NEO4J_PASSWORD" in caught.value.fix
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_database_that_is_not_there_is_named(address: Address) -> None:
+    with pytest.raises(ServerError, match="'nothere'") as caught:
+        verify(replace(address, database="nothere"))
+
+    assert "NEO4J_DATABASE" in caught.value.fix
+
+
+@pytest.mark.parametrize("version", ["2026.02.0", "2026.02.3", "2026.11", "2027.01.0-12345"])
+def test_a_version_that_is_new_enough_is_taken(version: str) -> None:
+    check_features(version, gds=True, uri="bolt://x")
+
+
+@pytest.mark.parametrize("version", ["4.4.0", "5.26.19", "2025.12.1", "2026.01.4"])
+def test_an_older_version_is_refused_by_name(version: str) -> None:
+    with pytest.raises(ServerTooPoor, match=version) as caught:
+        check_features(version, gds=True, uri="bolt://x")
+
+    assert "2026.02" in caught.value.fix
+
+
+def test_a_server_without_gds_is_refused_by_name() -> None:
+    with pytest.raises(ServerTooPoor, match="Graph Data Science") as caught:
+        check_features("2026.02.3", gds=False, uri="bolt://x")
+
+    assert "graph-data-science" in caught.value.fix
+
+
+def test_written_adds_up_what_the_server_counts(address: Address) -> None:
+    with Client(address) as client:
+        assert not client.written
+        client.write("create_corpus", id="counted", name="counted", properties={"documents": 0})
+        made = client.written
+        client.write("delete_corpus", corpus="counted")
+        client.write("delete_corpus", corpus="counted")
+
+        assert made
+        assert (made.nodes_created, made.labels_added, made.nodes_deleted) == (1, 1, 0)
+        assert made.properties_set >= 4
+        assert client.written == made + Written(nodes_deleted=1)
+
+
+def test_nothing_written_is_false_and_anything_is_true() -> None:
+    assert not Written()
+    assert all(Written(**{name: 1}) for name in Written.__slots__)
+    assert Written(1, 2, 3, 4, 5, 6, 7) + Written(1, 1, 1, 1, 1, 1, 1) == Written(2, 3, 4, 5, 6, 7, 8)
+
+
+def test_rows_are_written_in_batches_that_are_told_of(client: Client) -> None:
+    told: list[int] = []
+    rows = ({"id": f"none-{number}"} for number in range(25))
+
+    assert client.write_rows("retire_chunks", rows, batch=10, done=told.append, until=1) == 25
+    assert told == [10, 10, 5]
+    assert client.write_rows("retire_chunks", [], until=1) == 0
+
+
+def test_a_stream_left_early_leaves_the_client_usable(client: Client) -> None:
+    for _ in client.stream("fulltext_analyzers"):
+        break
+
+    assert len(client.read("fulltext_analyzers")) > 1
+
+
+def test_a_query_is_run_in_its_mode(client: Client) -> None:
+    with pytest.raises(neo4j.exceptions.ClientError):
+        client.stream("delete_corpus", corpus="none").__next__()
+
+
+def test_an_unknown_query_is_a_mistake_of_the_program(client: Client) -> None:
+    with pytest.raises(KeyError):
+        client.read("no_such_query")
+
+
+def test_a_closed_client_says_so(address: Address) -> None:
+    client = Client(address)
+    client.close()
+    client.close()
+
+    with pytest.raises(neo4j.exceptions.DriverError):
+        client.read("corpora")

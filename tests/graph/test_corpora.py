@@ -1,0 +1,252 @@
+"""Corpora on the live server: named, found, held by one writer at a time, dropped."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import neo4j
+import psutil
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline.errors import Busy, CorpusError, FingerprintError, InputError
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import (
+    Corpus,
+    check_fingerprint,
+    create_corpus,
+    drop_corpus,
+    find_corpus,
+    get_corpus,
+    held,
+    list_corpora,
+)
+
+Cypher = Callable[..., list[neo4j.Record]]
+NewCorpus = Callable[[], Any]
+
+
+def create(client: Client, name: str, fingerprint: str = "model@1/8") -> Corpus:
+    return create_corpus(client, name, fingerprint=fingerprint, dimension=8, chunker="plain", analyzer="english")
+
+
+def writer_of(cypher: Cypher, corpus: Corpus) -> str | None:
+    (row,) = cypher("MATCH (c:Corpus {id: $id}) RETURN c.writer AS writer", id=corpus.id)
+    writer: str | None = row["writer"]
+    return writer
+
+
+def leave_mark(cypher: Cypher, corpus: Corpus, mark: str) -> None:
+    cypher("MATCH (c:Corpus {id: $id}) SET c.writer = $mark, c.writer_since = '2026-01-01'", id=corpus.id, mark=mark)
+
+
+def test_a_corpus_is_found_as_it_was_made(client: Client, corpus_name: str) -> None:
+    made = create(client, corpus_name)
+
+    assert find_corpus(client, corpus_name) == get_corpus(client, corpus_name) == made
+    assert made in list_corpora(client)
+    assert (made.name, made.generation, made.staging, made.documents, made.chunks) == (corpus_name, 0, None, 0, 0)
+    assert (made.fingerprint, made.dimension, made.chunker, made.analyzer) == ("model@1/8", 8, "plain", "english")
+
+
+def test_a_name_that_is_taken_gives_the_corpus_that_has_it(client: Client, corpus_name: str) -> None:
+    made = create(client, corpus_name)
+
+    assert create(client, corpus_name, "other@2/8") == made
+
+
+def test_two_that_make_it_at_once_get_one(client: Client, corpus_name: str) -> None:
+    made: list[str] = []
+    threads = [threading.Thread(target=lambda: made.append(create(client, corpus_name).id)) for _ in range(4)]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(made) == 4
+    assert len(set(made)) == 1
+
+
+def test_corpora_are_listed_by_name(client: Client, corpus_name: str, new_corpus: NewCorpus) -> None:
+    with new_corpus() as other:
+        create(client, other)
+        create(client, corpus_name)
+
+        names = [corpus.name for corpus in list_corpora(client)]
+
+    assert names == sorted(names)
+    assert {other, corpus_name} <= set(names)
+
+
+def test_an_unknown_name_suggests_the_nearest(client: Client, corpus_name: str) -> None:
+    create(client, corpus_name)
+
+    with pytest.raises(CorpusError, match="There is no corpus") as caught:
+        get_corpus(client, corpus_name[:-1])
+
+    assert repr(corpus_name[:-1]) in caught.value.message
+    assert "Did you mean" in caught.value.fix
+    assert find_corpus(client, corpus_name[:-1]) is None
+
+
+def test_an_unknown_name_like_none_lists_what_there_is(client: Client, corpus_name: str) -> None:
+    create(client, corpus_name)
+
+    with pytest.raises(CorpusError) as caught:
+        get_corpus(client, "Ω" * 50)
+
+    assert corpus_name in caught.value.fix
+
+
+@pytest.mark.parametrize("name", ["", "  ", "\n", "x" * 201])
+def test_a_name_of_nothing_or_too_much_is_refused(client: Client, name: str) -> None:
+    with pytest.raises(InputError, match="can't be named") as caught:
+        create(client, name)
+    assert "200" in caught.value.fix
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(min_size=1, max_size=30).filter(lambda text: bool(text.strip())))
+def test_any_other_name_is_a_name(client: Client, cypher: Cypher, name: str) -> None:
+    known = find_corpus(client, name)
+    made = create(client, name)
+    try:
+        assert get_corpus(client, name).id == made.id
+        assert [row["name"] for row in cypher("MATCH (c:Corpus {id: $id}) RETURN c.name AS name", id=made.id)] == [name]
+    finally:
+        if known is None:
+            drop_corpus(client, made)
+
+
+def test_a_model_or_a_chunker_that_is_another_is_refused(client: Client, corpus_name: str) -> None:
+    corpus = create(client, corpus_name)
+
+    check_fingerprint(corpus, "model@1/8")
+    check_fingerprint(corpus, "model@1/8", "plain")
+    with pytest.raises(FingerprintError, match=r"model@1/8, not with model@2/8") as caught:
+        check_fingerprint(corpus, "model@2/8", "plain")
+    assert "embed.model" in caught.value.fix
+    with pytest.raises(FingerprintError, match="chunked by plain, not by fancy") as caught:
+        check_fingerprint(corpus, "model@1/8", "fancy")
+    assert "chunk.max_tokens" in caught.value.fix
+
+
+def test_a_writer_holds_the_corpus_until_it_is_done(client: Client, cypher: Cypher, corpus_name: str) -> None:
+    corpus = create(client, corpus_name)
+
+    with held(client, corpus) as (now, writer):
+        assert now == corpus
+        assert writer_of(cypher, corpus) == writer
+
+    assert writer_of(cypher, corpus) is None
+
+
+def test_a_writer_that_fails_lets_go(client: Client, cypher: Cypher, corpus_name: str) -> None:
+    corpus = create(client, corpus_name)
+
+    with pytest.raises(KeyboardInterrupt), held(client, corpus):
+        raise KeyboardInterrupt
+
+    assert writer_of(cypher, corpus) is None
+
+
+def test_a_second_writer_is_told_who_holds_it(client: Client, corpus_name: str) -> None:
+    corpus = create(client, corpus_name)
+
+    with held(client, corpus), pytest.raises(Busy, match=f"Process {os.getpid()} on") as caught, held(client, corpus):
+        pass
+
+    assert socket.gethostname() in caught.value.message
+    assert corpus_name in caught.value.message
+    assert "since 20" in caught.value.message
+
+
+def test_the_mark_of_another_machine_is_respected(client: Client, cypher: Cypher, corpus_name: str) -> None:
+    corpus = create(client, corpus_name)
+    leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
+
+    with pytest.raises(Busy, match=r"Process 1 on elsewhere\.invalid"), held(client, corpus):
+        pass
+
+
+def test_a_holder_that_lives_is_respected(client: Client, cypher: Cypher, corpus_name: str) -> None:
+    corpus = create(client, corpus_name)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        started = psutil.Process(other.pid).create_time()
+        leave_mark(cypher, corpus, f"{socket.gethostname()}/{other.pid}/{started:.2f}/abc")
+        with pytest.raises(Busy, match=f"Process {other.pid}"), held(client, corpus):
+            pass
+        other.kill()
+
+
+@pytest.mark.parametrize("kind", ["gone", "another since", "this process before"])
+def test_a_holder_that_is_no_more_is_passed_over(client: Client, cypher: Cypher, corpus_name: str, kind: str) -> None:
+    corpus = create(client, corpus_name)
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    now = psutil.Process().create_time()
+    mark = {
+        "gone": f"{ended.pid}/{now:.2f}",
+        "another since": f"{os.getppid()}/1000.00",
+        "this process before": f"{os.getpid()}/{now:.2f}",
+    }[kind]
+    leave_mark(cypher, corpus, f"{socket.gethostname()}/{mark}/abc")
+
+    with held(client, corpus) as (_, writer):
+        assert writer_of(cypher, corpus) == writer
+
+
+def test_of_many_that_want_it_at_once_one_gets_it(client: Client, corpus_name: str) -> None:
+    corpus = create(client, corpus_name)
+    got: list[str] = []
+    refused: list[str] = []
+    ready, done = threading.Barrier(5), threading.Event()
+
+    def want() -> None:
+        ready.wait()
+        try:
+            with held(client, corpus) as (_, writer):
+                got.append(writer)
+                done.wait(60)
+        except Busy as error:
+            refused.append(error.message)
+            if len(refused) == 4:
+                done.set()
+
+    threads = [threading.Thread(target=want) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert (len(got), len(refused)) == (1, 4)
+
+
+def test_a_corpus_that_was_dropped_meanwhile_can_not_be_held(client: Client, corpus_name: str) -> None:
+    corpus = create(client, corpus_name)
+    drop_corpus(client, corpus)
+
+    with pytest.raises(CorpusError, match="dropped"), held(client, corpus):
+        pass
+
+
+def test_dropping_is_repeatable_and_takes_the_corpus_alone(
+    client: Client, corpus_name: str, new_corpus: NewCorpus
+) -> None:
+    corpus = create(client, corpus_name)
+    with new_corpus() as other:
+        create(client, other)
+
+        drop_corpus(client, corpus)
+        drop_corpus(client, corpus)
+
+        assert find_corpus(client, corpus_name) is None
+        assert find_corpus(client, other) is not None

@@ -1,0 +1,132 @@
+"""The edges that a corpus should have: all that one fresh ingest would make, whatever the order of its chunks."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.ids import document_id, entity_id
+from pipeline.ingest.edges import LinkedChunk, desired
+from pipeline.records import Chunk, Edge, EdgeKind, Entity
+from pipeline.settings import load_settings
+
+LINK = load_settings().link
+CORPUS = "corpus"
+TITLES = {"ada.md": "Ada Lovelace", "babbage.md": "Charles Babbage", "empty.md": "Nothing"}
+
+
+def linked(
+    key: str, text: str, *links: str, ordinal: int = 0, angle: float = 0.0, title: str | None = None
+) -> LinkedChunk:
+    chunk = Chunk(
+        f"{key}-{ordinal}", key, ordinal, text, TITLES[key] if title is None else title, "", 0, len(text), 1, 1, 5
+    )
+    return LinkedChunk(chunk, np.array([np.cos(angle), np.sin(angle)], dtype=np.float32), links)
+
+
+CHUNKS = [
+    linked("ada.md", "Ada Lovelace met Charles Babbage", "babbage.md", "babbage.md#life", "gone.md"),
+    linked("ada.md", "in Turin", ordinal=1, angle=1.5),
+    linked("babbage.md", "Charles Babbage was in Turin", "Ada Lovelace", angle=0.1),
+]
+
+
+def edges(kind: EdgeKind, chunks: list[LinkedChunk] = CHUNKS) -> set[tuple[str, str, tuple[object, ...]]]:
+    found, _ = desired(CORPUS, chunks, TITLES, LINK)
+    return {(edge.source, edge.target, tuple(edge.evidence.values())) for edge in found if edge.kind is kind}
+
+
+def test_each_chunk_is_part_of_its_document() -> None:
+    assert edges(EdgeKind.PART_OF) == {
+        ("ada.md-0", document_id(CORPUS, "ada.md"), ()),
+        ("ada.md-1", document_id(CORPUS, "ada.md"), ()),
+        ("babbage.md-0", document_id(CORPUS, "babbage.md"), ()),
+    }
+
+
+def test_the_chunks_of_one_document_follow_each_other() -> None:
+    ten = [linked("ada.md", "x", ordinal=ordinal) for ordinal in range(12)]
+
+    assert edges(EdgeKind.NEXT) == {("ada.md-0", "ada.md-1", ())}
+    assert edges(EdgeKind.NEXT, ten) == {(f"ada.md-{place}", f"ada.md-{place + 1}", ()) for place in range(11)}
+
+
+def test_mentions_carry_count_position_and_whether_the_chunk_is_about_it() -> None:
+    ada, charles, turin = (entity_id(CORPUS, key) for key in ("ada lovelace", "charles babbage", "turin"))
+
+    assert edges(EdgeKind.MENTIONS) == {
+        ("ada.md-0", ada, (1, 0, True)),
+        ("ada.md-0", charles, (1, 17, False)),
+        ("ada.md-1", ada, (1, 0, True)),
+        ("ada.md-1", turin, (1, 3, False)),
+        ("babbage.md-0", charles, (1, 0, True)),
+        ("babbage.md-0", turin, (1, 23, False)),
+    }
+
+
+def test_a_title_that_is_named_is_referred_to() -> None:
+    assert edges(EdgeKind.REFERS_TO) == {("ada.md-0", document_id(CORPUS, "babbage.md"), (1, 17))}
+
+
+def test_hyperlinks_are_counted_by_document_and_dead_ones_left_out() -> None:
+    chunks = [linked("ada.md", "x", "babbage.md", "./babbage.md", "gone.md", "ada.md", "empty.md")]
+
+    assert edges(EdgeKind.LINKS_TO, chunks) == {
+        ("ada.md-0", document_id(CORPUS, "babbage.md"), (2,)),
+        ("ada.md-0", document_id(CORPUS, "empty.md"), (1,)),
+    }
+
+
+def test_near_chunks_are_similar_once_from_the_lesser_id() -> None:
+    ((source, target, (score,)),) = edges(EdgeKind.SIMILAR)
+
+    assert (source, target) == ("ada.md-0", "babbage.md-0")
+    assert score == pytest.approx(np.cos(0.1), abs=1e-4)
+
+
+def test_every_entity_that_is_mentioned_is_listed_with_its_spelling() -> None:
+    _, entities = desired(CORPUS, CHUNKS, TITLES, LINK)
+
+    assert entities == [
+        Entity(entity_id(CORPUS, "ada lovelace"), "ada lovelace", "Ada Lovelace"),
+        Entity(entity_id(CORPUS, "charles babbage"), "charles babbage", "Charles Babbage"),
+        Entity(entity_id(CORPUS, "turin"), "turin", "Turin"),
+    ]
+
+
+def test_no_chunks_want_nothing() -> None:
+    assert desired(CORPUS, [], {}, LINK) == ([], [])
+    assert desired(CORPUS, [], TITLES, LINK) == ([], [])
+
+
+def test_ids_are_those_of_the_corpus() -> None:
+    (here, _), (there, _) = desired("one", CHUNKS, TITLES, LINK), desired("two", CHUNKS, TITLES, LINK)
+    targets = {edge.target for edge in here} & {edge.target for edge in there}
+
+    assert targets == {"ada.md-1", "babbage.md-0"}, "only chunks, whose ids the chunker makes, have one id in both"
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(list(TITLES)), st.floats(0, 3.1)), min_size=1, max_size=12),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_chunks_changes_nothing(parts: list[tuple[str, float]], shuffler: random.Random) -> None:
+    chunks = [
+        linked(key, f"Ada Lovelace by Turin {place}", "Nothing", ordinal=place, angle=angle)
+        for place, (key, angle) in enumerate(parts)
+    ]
+    before, entities = desired(CORPUS, chunks, TITLES, LINK)
+    shuffler.shuffle(chunks)
+    after, entities_after = desired(CORPUS, chunks, TITLES, LINK)
+
+    assert (after, entities_after) == (before, entities)
+    assert len({edge.key for edge in before}) == len(before)
+
+
+def test_an_edge_is_told_by_its_kind_and_ends() -> None:
+    assert Edge(EdgeKind.NEXT, "a", "b", {"score": 1.0}).key == Edge(EdgeKind.NEXT, "a", "b").key == ("NEXT", "a", "b")

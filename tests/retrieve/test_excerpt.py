@@ -1,0 +1,55 @@
+"""Excerpts: the sentence that speaks to the question, with what fits around it."""
+
+from __future__ import annotations
+
+from pipeline.embedder import Embedder
+from pipeline.retrieve.excerpt import excerpts
+from pipeline.retrieve.results import RetrieverResultItem
+
+QUESTION = "Which pets were kept in the laboratory?"
+PASSAGE = (
+    "# Oona Tresk\n\n"
+    "Her first post was at the town brewery, where she was chemist for six years and learnt to distrust samples.\n"
+    "She moved from beer to sea water in 1936, since the sea did not have a sales department to answer to.\n\n"
+    "A blind terrier called Celsius lived in the drawer under the bench and bit two visiting professors.\n"
+    "Her salinity tables of 1958 are still in use on every ship that carries a bottle and a thermometer."
+)
+
+
+def item(text: str, title: str = "Oona Tresk") -> RetrieverResultItem:
+    return RetrieverResultItem(text, {"title": title})
+
+
+def test_the_nearest_sentence_is_shown(embedder: Embedder) -> None:
+    (shown,) = excerpts([item(PASSAGE)], QUESTION, embedder, most=120)
+
+    assert shown == (
+        "... A blind terrier called Celsius lived in the drawer under the bench and bit two visiting professors. ..."
+    )
+
+
+def test_its_neighbours_fill_up_the_room(embedder: Embedder) -> None:
+    (shown,) = excerpts([item(PASSAGE)], QUESTION, embedder, most=320)
+
+    assert shown.startswith("... She moved from beer")
+    assert shown.endswith("a thermometer.")
+
+
+def test_a_short_passage_is_shown_whole_without_its_heading(embedder: Embedder) -> None:
+    assert excerpts([item("# Title\n\nOne.\nTwo.")], QUESTION, embedder) == ["One. Two."]
+
+
+def test_a_long_sentence_is_cut_between_words(embedder: Embedder) -> None:
+    (shown,) = excerpts([item("word " * 100)], QUESTION, embedder, most=23)
+
+    assert shown == "word word word word ..."
+
+
+def test_each_hit_has_its_own_in_order(embedder: Embedder) -> None:
+    texts = ["Alpha lies here. It is old.", "", "Beta lies there."]
+
+    assert excerpts([item(text) for text in texts], QUESTION, embedder) == texts
+
+
+def test_no_hits_have_none(embedder: Embedder) -> None:
+    assert excerpts([], QUESTION, embedder) == []

@@ -37,7 +37,7 @@ RETURN corpus.generation AS generation, matching, matching_scores;
 // params: corpus, vector, index, text, limit, entities
 // names: embedding
 // All that the graph is followed from, in one round trip: vector and full-text candidates, and those of the entities given
-// that the corpus has, each with the number of chunks that mention it, and the only one if it is one.
+// that the corpus has, each with the number of chunks that mention it, one of these, and how many are about it.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
@@ -60,8 +60,8 @@ CALL (corpus) {
   MATCH (e:Entity {id: entity})<-[r:MENTIONS]-(c)
   WHERE r.since <= corpus.generation AND r.until > corpus.generation
     AND c.since <= corpus.generation AND c.until > corpus.generation
-  WITH e, count(c) AS frequency, min(c.id) AS chunk
-  RETURN collect({id: e.id, frequency: frequency, chunk: chunk}) AS named
+  WITH e, count(c) AS frequency, min(c.id) AS chunk, sum(CASE WHEN r.about THEN 1 ELSE 0 END) AS about
+  RETURN collect({id: e.id, frequency: frequency, chunk: chunk, about: about}) AS named
 }
 RETURN corpus.generation AS generation, corpus.chunks AS chunks, near, near_scores, matching, matching_scores, named;
 

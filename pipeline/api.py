@@ -154,9 +154,7 @@ class HopRank:
             if name not in self._retrievers:
                 found = get_corpus(self.client, name)
                 check_fingerprint(found, self.embedder.fingerprint)
-                self._retrievers[name] = Retriever(
-                    self.client, found, self.embedder.embed_query, self.settings.retrieve, self.settings.walk
-                )
+                self._retrievers[name] = Retriever(self.client, found, self.embedder.embed_query, self.settings)
             return self._retrievers[name]
 
     def _forget(self, name: str) -> bool:

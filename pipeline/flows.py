@@ -27,9 +27,9 @@ from pipeline.ingest.update import Change, Outcome, update
 from pipeline.progress import Progress
 from pipeline.records import Document
 from pipeline.retrieve.explain import present
-from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.legs import Leg, leg_named
 from pipeline.retrieve.projection import drop_projections
-from pipeline.retrieve.question import check_question
+from pipeline.retrieve.question import check_question, check_vector
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.retrieve.retriever import Retriever
 from pipeline.settings import Settings
@@ -103,8 +103,10 @@ def remove(
             f"The corpus {corpus_name!r} has no document {', '.join(map(repr, unknown[:5]))}.",
             "A document's key is its path relative to the folder that was ingested, or its .jsonl id.",
         )
-    change = Change([], {key: title for key, (title, _) in known.items()}, frozenset(keys))
+    seen = corpus.generation
     with held(client, corpus) as (corpus, writer):
+        known = known if corpus.generation == seen else _known(client, corpus)
+        change = Change([], {key: title for key, (title, _) in known.items()}, frozenset(keys))
         return update(client, corpus, writer, change, settings.link, progress or Progress())
 
 
@@ -131,17 +133,15 @@ def search(
     ``query_vector`` replaces the embedding of the text; with it alone only the vector leg and the walk from it speak.
     ``leg`` asks for one leg instead of the fused whole. ``explain`` adds to each hit the path that led to it.
 
-    Raises QuestionError on an empty or overlong question, a vector of the wrong length, or a ``top_k`` under 1.
+    Raises QuestionError on an empty or overlong question, a vector that can't be one, an unknown leg, or a ``top_k``
+    under 1.
     """
     if top_k < 1:
         raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
-    if query_vector is not None and len(query_vector) != retriever.corpus.dimension:
-        raise QuestionError(
-            f"The vector has {len(query_vector)} numbers; the corpus has {retriever.corpus.dimension}.",
-            "Embed the question with the corpus's model.",
-        )
+    if query_vector is not None:
+        check_vector(query_vector, retriever.corpus.dimension)
     question = check_question(query_text or "") if query_vector is None or query_text else ""
-    found = retriever.find(question, Leg(leg), query_vector)
+    found = retriever.find(question, leg_named(leg), query_vector)
     return present(client, retriever.corpus, found, top_k, explain=explain)
 
 
@@ -204,6 +204,7 @@ def measure(
         settings={
             "model": hoprank.embedder.fingerprint,
             **hoprank.settings.retrieve.model_dump(),
+            **hoprank.settings.evidence.model_dump(),
             **hoprank.settings.walk.model_dump(),
         },
     )
@@ -218,7 +219,7 @@ def make_chunker(embedder: Embedder, settings: Settings) -> Chunker:
 
 
 def _create(client: Client, embedder: Embedder, chunker: Chunker, settings: Settings, name: str) -> Corpus:
-    return create_corpus(
+    corpus = create_corpus(
         client,
         name,
         fingerprint=embedder.fingerprint,
@@ -226,6 +227,9 @@ def _create(client: Client, embedder: Embedder, chunker: Chunker, settings: Sett
         chunker=chunker.fingerprint,
         analyzer=settings.fulltext.analyzer,
     )
+    # Somebody else may have made it meanwhile.
+    check_fingerprint(corpus, embedder.fingerprint, chunker.fingerprint)
+    return corpus
 
 
 def _known(client: Client, corpus: Corpus | None) -> dict[str, tuple[str, str]]:

@@ -94,9 +94,19 @@ class RetrieveSettings(_Section):
     hop_seeds: int = Field(ge=1)
     hop_hub: int = Field(ge=1)
     fuse_k: float = Field(gt=0)
-    graph_weight: float = Field(ge=0)
-    graph_weight_unnamed: float = Field(ge=0)
-    hops_weight: float = Field(ge=0)
+
+
+class EvidenceSettings(_Section):
+    """What makes names in a question good evidence, and what the graph's legs then weigh in the fusion."""
+
+    titled_share: float = Field(gt=0, le=1)
+    rare_share: float = Field(gt=0, le=1)
+    graph_titled: float = Field(ge=0)
+    graph_rare: float = Field(ge=0)
+    graph_weak: float = Field(ge=0)
+    hops_titled: float = Field(ge=0)
+    hops_rare: float = Field(ge=0)
+    hops_weak: float = Field(ge=0)
 
 
 class WalkSettings(_Section):
@@ -107,8 +117,9 @@ class WalkSettings(_Section):
     tolerance: float = Field(gt=0)
     chunk_seeds: int = Field(ge=1)
     steepness: float = Field(ge=0)
-    steepness_unnamed: float = Field(ge=0)
     names: float = Field(ge=0)
+    steepness_titled: float = Field(ge=0)
+    names_titled: float = Field(ge=0)
     about: float = Field(gt=0)
     title: float = Field(gt=0)
     link: float = Field(gt=0)
@@ -156,6 +167,7 @@ class Settings(BaseSettings):
     link: LinkSettings
     fulltext: FulltextSettings
     retrieve: RetrieveSettings
+    evidence: EvidenceSettings
     walk: WalkSettings
 
     @classmethod

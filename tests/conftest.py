@@ -205,8 +205,7 @@ def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -
     for row in nodes:
         kind, name_of, values = node_tuple(row["labels"], row["p"])
         names[row["p"]["id"]] = name_of
-        found[kind].add(values)
-        note_leftover(found, corpus.generation, kind, values, row["p"])
+        add(found, corpus.generation, kind, values, row["p"])
     edges = cypher(
         "MATCH (c)-[r]->(t) WHERE $label IN labels(c) RETURN c.id AS c, type(r) AS kind, properties(r) AS p, t.id AS t",
         label=corpus.label,
@@ -216,9 +215,7 @@ def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -
         evidence = [value for key, value in sorted(row["p"].items()) if key not in ("since", "until")]
         # SIMILAR leaves the lesser id, and ids differ from corpus to corpus.
         values = (*(sorted(ends) if row["kind"] == "SIMILAR" else ends), *evidence)
-        assert values not in found[row["kind"]], "two edges of a kind between the same nodes"
-        found[row["kind"]].add(values)
-        note_leftover(found, corpus.generation, row["kind"], values, row["p"])
+        add(found, corpus.generation, row["kind"], values, row["p"])
     return found
 
 
@@ -233,6 +230,9 @@ def node_tuple(labels: list[str], p: Mapping[str, Any]) -> tuple[str, Any, tuple
     return "chunks", (p["document"], p["ordinal"]), values
 
 
-def note_leftover(found: Dump, generation: int, kind: str, values: tuple[Any, ...], p: Mapping[str, Any]) -> None:
+def add(found: Dump, generation: int, kind: str, values: tuple[Any, ...], p: Mapping[str, Any]) -> None:
     if kind != "entities" and not (p["since"] <= generation and p["until"] == LIVE):
-        found["leftovers"].add((kind, values))
+        found["leftovers"].add((kind, *values))
+        return
+    assert values not in found[kind], "two of a kind"
+    found[kind].add(values)

@@ -10,10 +10,10 @@ import typer
 from pipeline.cli.config import app as config
 from pipeline.cli.corpus import app as corpus
 from pipeline.cli.db import app as db
+from pipeline.cli.edge import Edge
 from pipeline.cli.evaluate import evaluate
 from pipeline.cli.ingest import ingest, remove
 from pipeline.cli.quickstart import quickstart
-from pipeline.cli.run import Edge
 from pipeline.cli.search import search
 
 app = typer.Typer(

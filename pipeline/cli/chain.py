@@ -25,7 +25,7 @@ def evidence_chain(steps: Sequence[Step]) -> str:
     """
     if not steps:
         return "no path of up to four steps from a seed"
-    if steps[0]["kind"] == "seed":
+    if steps[0]["kind"] == "Seed":
         return f"found by {steps[0]['name']}"
     chain = _name(steps[0])
     for before, after in pairwise(steps):

@@ -33,12 +33,12 @@ _INDENT = (0, 0, 0, 6)
 
 _NEXT = """\
 Ask something yourself, and see why each passage was found:
-    hoprank search "Which café was opened by the cook of the expedition whose leader kept a raven
-    called Deputy?" --corpus quickstart --explain
-Bring your own documents (Markdown, text, reStructuredText, HTML, PDF, DOCX, .jsonl):
+    hoprank search --corpus quickstart --explain \\
+        "Which trade did the leader of the First Vind Expedition learn as a boy?"
+Bring your own documents (Markdown, text, HTML, PDF, DOCX, .rst, .jsonl):
     hoprank ingest ~/notes --corpus notes
     hoprank search "..." --corpus notes
-Measure it on questions of your own (a folder with corpus.jsonl, queries.jsonl, qrels.tsv):
+Measure it on questions of your own (corpus.jsonl, queries.jsonl, qrels.tsv):
     hoprank evaluate my-queryset
 See the server, the settings, and all the rest:
     hoprank db status

@@ -111,19 +111,16 @@ def extract(chunks: Sequence[Chunk], shared_by: int = 8) -> Extraction:
 
     The statistics (casing, titles) are the corpus's, so the result depends on all chunks, and on nothing else.
     """
-    found = [words(chunk.text) for chunk in chunks]
-    casing = Casing(found)
+    # Words are found twice, for those of a whole corpus would take more memory than all else.
+    casing = Casing(words(chunk.text) for chunk in chunks)
     gazetteer = Gazetteer(chunks, shared_by)
     spelled: dict[str, Counter[str]] = defaultdict(Counter)
-    named = tuple(
-        _names_of(chunk, in_chunk, casing, gazetteer, spelled) for chunk, in_chunk in zip(chunks, found, strict=True)
-    )
+    named = tuple(_names_of(chunk, casing, gazetteer, spelled) for chunk in chunks)
     return Extraction(named, {key: _usual(counts) for key, counts in spelled.items()})
 
 
-def _names_of(
-    chunk: Chunk, in_chunk: Sequence[Word], casing: Casing, gazetteer: Gazetteer, spelled: dict[str, Counter[str]]
-) -> ChunkNames:
+def _names_of(chunk: Chunk, casing: Casing, gazetteer: Gazetteer, spelled: dict[str, Counter[str]]) -> ChunkNames:
+    in_chunk = words(chunk.text)
     found: dict[str, list[int]] = defaultdict(list)
     titles: dict[str, list[int]] = defaultdict(list)
     covered: set[int] = set()

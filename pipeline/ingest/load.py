@@ -74,8 +74,10 @@ class Loader:
         self._retired: list[Row] = []
 
     def begin(self) -> None:
-        """Undo what a run that died left, and note that a new one is under way."""
-        if self._corpus.staging is not None:
+        """Undo what a run that died left, or sweep what it had published, and note that a new one is under way."""
+        if self._corpus.staging == self._corpus.generation:
+            self.sweep(self._corpus.generation)
+        elif self._corpus.staging is not None:
             self._undo()
         self._client.write("begin_staging", corpus=self._corpus.id, writer=self._writer)
 

@@ -70,7 +70,8 @@ def update(
     with progress.stage("publish"):
         removed = [document_id(corpus.id, key) for key in change.removed]
         loader.retire(goes, [*removed, *_left_over(client, corpus, prepared)])
-        changed = [one for one in prepared if one.document.key in change.titles]
+        # A run that died may have staged documents as they were then.
+        changed = [one for one in prepared if one.document.key in change.titles or corpus.staging is not None]
         counts = {"documents": outcome.documents, "chunks": outcome.chunks, "entities": outcome.entities}
         loader.sweep(loader.flip(changed, moved, counts))
     return outcome

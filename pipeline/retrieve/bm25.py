@@ -44,7 +44,8 @@ class Bm25:
         return index.generation, ranked("bm25", {index.ids[i]: float(scores[i]) for i in best if scores[i] > 0})
 
     def _current(self) -> _Index:
-        generation = self._client.read("corpus_size", corpus=self._corpus.id)[0]["generation"]
+        rows = self._client.read("corpus_size", corpus=self._corpus.id)
+        generation = rows[0]["generation"] if rows else 0
         with self._lock:
             if self._index is None or self._index.generation != generation:
                 self._index = self._build(generation)

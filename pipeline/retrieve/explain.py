@@ -8,6 +8,7 @@ from typing import Any
 
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
+from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import LegRank, RetrieverResult, RetrieverResultItem
 from pipeline.retrieve.retriever import Found
 
@@ -77,7 +78,9 @@ def _paths(client: Client, found: Found, titles: Mapping[str, str]) -> dict[str,
         ]
         if row["id"] not in paths or steps[0]["kind"] == "Entity":
             paths[row["id"]] = steps
-    return paths
+    # Beyond the seeds a hit may be one of vector and full text alone, far from all that was walked to.
+    direct = {id_ for ranking, _ in found.parts if ranking.leg == Leg.HYBRID for id_ in ranking.ids}
+    return {hit: [_SEED] for hit in hits if hit in direct} | paths
 
 
 def _step(kind: str, name: str, by: str) -> dict[str, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pipeline.errors import QuestionError
+
 
 class Leg(StrEnum):
     """A way to rank a corpus's chunks for a question."""
@@ -15,3 +17,11 @@ class Leg(StrEnum):
     HOPS = "hops"
     GRAPH = "graph"
     WHOLE = "hoprank"
+
+
+def leg_named(name: str) -> Leg:
+    """Return the leg of that name; raises QuestionError, listing all, if there is none."""
+    try:
+        return Leg(name)
+    except ValueError:
+        raise QuestionError(f"There is no leg {name!r}.", f"Use one of {', '.join(Leg)}.") from None

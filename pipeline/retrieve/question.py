@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,6 +45,19 @@ def check_question(text: str) -> str:
             f"The question has {len(question):,} characters; {LONGEST:,} are the most.", "Ask for less at a time."
         )
     return question
+
+
+def check_vector(vector: Sequence[float], dimension: int) -> None:
+    """Raise QuestionError unless a vector has ``dimension`` numbers and points somewhere."""
+    if len(vector) != dimension:
+        raise QuestionError(
+            f"The vector has {len(vector)} numbers; the corpus has {dimension}.",
+            "Embed the question with the corpus's model.",
+        )
+    if not 0 < math.hypot(*vector) < math.inf:
+        raise QuestionError(
+            "The vector is zero, or holds a number that isn't finite.", "Embed the question with the corpus's model."
+        )
 
 
 def fulltext_terms(question: str) -> str:

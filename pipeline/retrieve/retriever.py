@@ -15,11 +15,11 @@ from pipeline.retrieve.bm25 import Bm25
 from pipeline.retrieve.fuse import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.projection import ensure_projection, is_missing, projection_name
-from pipeline.retrieve.seeds import NamedEntity, Seeds, plant
+from pipeline.retrieve.seeds import Evidence, NamedEntity, Seeds, plant, weigh
 from pipeline.retrieve.start import HYBRID_K, Start, begin, by_vector, by_words
-from pipeline.settings import RetrieveSettings, WalkSettings
+from pipeline.settings import EvidenceSettings, Settings
 
-_NO_SEEDS = Seeds({}, {}, False)
+_NO_SEEDS = Seeds({}, {}, Evidence.WEAK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Retriever:
         client: Client,
         corpus: Corpus,
         embed_query: Callable[[str], Sequence[float]],
-        settings: RetrieveSettings,
-        walk: WalkSettings,
+        settings: Settings,
     ) -> None:
         self.corpus = corpus
         self._client = client
         self._embed_query = embed_query
-        self._settings = settings
-        self._walk_settings = walk
+        self._settings = settings.retrieve
+        self._evidence = settings.evidence
+        self._walk_settings = settings.walk
         self._bm25 = Bm25(client, corpus)
 
     def find(self, question: str, leg: Leg = Leg.WHOLE, vector: Sequence[float] | None = None) -> Found:
@@ -84,7 +84,8 @@ class Retriever:
 
     def _follow(self, start: Start, leg: Leg) -> Found:
         """Follow the graph from what the first stage found; both legs at the same time where both are wanted."""
-        seeds = plant(start.hybrid, list(start.names), start.chunks, self._walk_settings)
+        evidence = weigh(start.names, start.chunks, self._evidence)
+        seeds = plant(start.hybrid, start.names, start.chunks, evidence, self._walk_settings)
         if leg is Leg.GRAPH:
             graph = self._walk(start, seeds)
             return Found(graph, start.generation, ((graph, 1.0),), HYBRID_K, seeds, start.names)
@@ -96,12 +97,12 @@ class Retriever:
         return self._whole(start, seeds, graph, hops)
 
     def _whole(self, start: Start, seeds: Seeds, graph: Ranked, hops: Ranked) -> Found:
-        settings = self._settings
-        weight = settings.graph_weight if seeds.named else settings.graph_weight_unnamed
-        parts = ((start.hybrid, 1.0), (graph, weight), (hops, settings.hops_weight))
-        whole = fuse(Leg.WHOLE, parts, settings.fuse_k)
+        graph_weight, hops_weight = _weights(self._evidence, seeds.evidence)
+        parts = ((start.hybrid, 1.0), (graph, graph_weight), (hops, hops_weight))
+        k = self._settings.fuse_k
+        whole = fuse(Leg.WHOLE, [(ranking, weight) for ranking, weight in parts if weight], k)
         legs = ((start.vector, 0.0), (start.fulltext, 0.0), *parts)
-        return Found(whole, start.generation, legs, settings.fuse_k, seeds, start.names)
+        return Found(whole, start.generation, legs, k, seeds, start.names)
 
     def _walk(self, start: Start, seeds: Seeds) -> Ranked:
         params = {
@@ -131,6 +132,15 @@ class Retriever:
             "limit": self._settings.candidates,
             "hub": self._settings.hop_hub,
         }
+
+
+def _weights(settings: EvidenceSettings, evidence: Evidence) -> tuple[float, float]:
+    """Return what the walk's and the hops' rankings weigh in the fusion."""
+    return {
+        Evidence.TITLED: (settings.graph_titled, settings.hops_titled),
+        Evidence.RARE: (settings.graph_rare, settings.hops_rare),
+        Evidence.WEAK: (settings.graph_weak, settings.hops_weak),
+    }[evidence]
 
 
 def _alone(generation: int, ranking: Ranked) -> Found:

@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from pipeline.retrieve.fuse import Ranked
-from pipeline.settings import WalkSettings
+from pipeline.settings import EvidenceSettings, WalkSettings
+
+_FEW = 5
+"""Chunks; what so few mention is rare in a corpus of any size."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """An entity that the question names: in how many chunks it is, and the only one if it is one."""
+    """An entity that the question names: in how many chunks it is, and the only one if it is one.
+
+    ``titled`` if a document or a section is named after it.
+    """
 
     id: str
     key: str
     frequency: int
     only_chunk: str | None
+    titled: bool
+
+
+class Evidence(StrEnum):
+    """How much a question's names say about where its answer is."""
+
+    TITLED = "titled"
+    """One is what a document or section is named after, and rare: the question starts from there."""
+    RARE = "rare"
+    """One is rare."""
+    WEAK = "weak"
+    """None is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Restart weights by node id, which sum to 1, and whether names lead."""
+    """Restart weights by node id, which sum to 1, and what the names among them say."""
 
     chunks: Mapping[str, float]
     entities: Mapping[str, float]
-    named: bool
+    evidence: Evidence
 
     @property
     def ids(self) -> list[str]:
@@ -35,17 +54,29 @@ class Seeds:
         return sorted(weights, key=lambda id_: (-weights[id_], id_))
 
 
-def plant(hybrid: Ranked, names: list[NamedEntity], chunks: int, settings: WalkSettings) -> Seeds:
-    """Weigh the seeds: steeply by rank where the question has names, gently where it has none.
+def weigh(names: Sequence[NamedEntity], chunks: int, settings: EvidenceSettings) -> Evidence:
+    """Say how much the names in a question tell, in a corpus of so many chunks."""
+    if any(name.titled and name.frequency <= _at_most(settings.titled_share, chunks) for name in names):
+        return Evidence.TITLED
+    if any(name.frequency <= _at_most(settings.rare_share, chunks) for name in names):
+        return Evidence.RARE
+    return Evidence.WEAK
+
+
+def plant(
+    hybrid: Ranked, names: Sequence[NamedEntity], chunks: int, evidence: Evidence, settings: WalkSettings
+) -> Seeds:
+    """Weigh the seeds: steeply by rank, and the names heavily, where these are good evidence; else gently.
 
     ``chunks`` is the corpus's size. An entity that one chunk alone mentions is no node of the projection: its
     share goes to that chunk.
     """
-    steep = settings.steepness if names else settings.steepness_unnamed
+    leads = evidence is Evidence.TITLED
+    steep = settings.steepness_titled if leads else settings.steepness
     raw = {id_: rank**-steep for rank, id_ in enumerate(hybrid.ids[: settings.chunk_seeds], 1)}
     chunk_weights = _scaled(raw, 1.0)
     rarity = {name.id: math.log(1 + chunks / name.frequency) for name in names}
-    entity_weights = _scaled(rarity, settings.names)
+    entity_weights = _scaled(rarity, settings.names_titled if leads else settings.names)
     for name in names:
         if name.only_chunk is not None:
             share = entity_weights.pop(name.id)
@@ -54,8 +85,12 @@ def plant(hybrid: Ranked, names: list[NamedEntity], chunks: int, settings: WalkS
     return Seeds(
         {id_: weight / total for id_, weight in chunk_weights.items()},
         {id_: weight / total for id_, weight in entity_weights.items()},
-        bool(names),
+        evidence,
     )
+
+
+def _at_most(share: float, chunks: int) -> float:
+    return max(_FEW, share * chunks)
 
 
 def _scaled(weights: Mapping[str, float], total: float) -> dict[str, float]:

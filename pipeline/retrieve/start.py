@@ -99,4 +99,5 @@ def _fulltext_ranking(row: Mapping[str, Any]) -> Ranked:
 
 
 def _named(key: str, row: Mapping[str, Any]) -> NamedEntity:
-    return NamedEntity(row["id"], key, row["frequency"], row["chunk"] if row["frequency"] == 1 else None)
+    only_chunk = row["chunk"] if row["frequency"] == 1 else None
+    return NamedEntity(row["id"], key, row["frequency"], only_chunk, row["about"] > 0)

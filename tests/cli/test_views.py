@@ -103,7 +103,7 @@ def test_a_place_below_the_current_folder_is_relative(monkeypatch: pytest.Monkey
     ("steps", "chain"),
     [
         ((), "no path of up to four steps from a seed"),
-        (({"kind": "seed", "name": "vector and full text", "by": ""},), "found by vector and full text"),
+        (({"kind": "Seed", "name": "vector and full text", "by": ""},), "found by vector and full text"),
         (PATH, "The refractor —links to→ Judit Amsel"),
         (
             (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 import traceback
 from typing import Any
@@ -42,25 +40,6 @@ class Edge(TyperGroup):
             if not _trace(ctx):
                 _say("Run it again as `hoprank --verbose ...`, or with HOPRANK_DEBUG=1, and report the traceback.")
             raise typer.Exit(FAULT) from None
-
-
-def run() -> None:
-    """Run what the command line asks for, and exit; a reader that goes away early is no error."""
-    from pipeline.cli.app import app
-
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A pipe on Windows, or a terminal of another age, may lack an arrow; better a mark than an end.
-            stream.reconfigure(errors="replace")
-    try:
-        try:
-            app(prog_name="hoprank")
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read the output has had enough; Python would complain once more while it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(FAULT)
 
 
 def _is_clis_own(error: Exception) -> bool:

@@ -1,0 +1,76 @@
+"""BM25 in Python over the chunks that are visible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline import HopRank
+from pipeline.errors import CorpusError
+from pipeline.flows import drop
+from pipeline.graph.corpora import get_corpus
+from pipeline.retrieve.bm25 import Bm25
+
+
+@pytest.fixture
+def bm25(hoprank: HopRank, library: str) -> Bm25:
+    return Bm25(hoprank.client, get_corpus(hoprank.client, library))
+
+
+def test_words_are_compared_by_their_stems_in_any_case(bm25: Bm25) -> None:
+    _, one = bm25.rank("PUNCHED CARD", 10)
+    _, other = bm25.rank("punching cards", 10)
+
+    assert one.leg == "bm25"
+    assert len(one.ids) == 2
+    assert one.scores == other.scores
+
+
+def test_titles_and_headings_count(bm25: Bm25) -> None:
+    assert len(bm25.rank("stage", 10)[1].ids) >= 1
+    assert len(bm25.rank("gauge", 10)[1].ids) == 1
+
+
+@pytest.mark.parametrize("question", ["", "?!", "zyzzyva"])
+def test_nothing_shared_is_nothing_found(bm25: Bm25, question: str) -> None:
+    assert bm25.rank(question, 10)[1].ids == []
+
+
+def test_no_more_than_the_limit_are_ranked(bm25: Bm25) -> None:
+    every = bm25.rank("the moon sea tide", 50)[1].ids
+
+    assert bm25.rank("the moon sea tide", 2)[1].ids == every[:2]
+    assert len(every) > 2
+
+
+def test_it_follows_the_corpus(hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]) -> None:
+    rest = [{"id": str(number), "text": f"Filler number {number}."} for number in range(5)]
+    hoprank.ingest(jsonl([*rest, {"id": "a", "text": "An otter swims."}]), corpus=corpus_name)
+    bm25 = Bm25(hoprank.client, get_corpus(hoprank.client, corpus_name))
+    assert bm25.rank("otter", 10)[0] == 1
+    assert len(bm25.rank("otter", 10)[1].ids) == 1
+
+    hoprank.ingest(jsonl([{"id": "a", "text": "A beaver swims."}]), corpus=corpus_name)
+
+    assert bm25.rank("otter", 10) == (2, bm25.rank("zyzzyva", 10)[1])
+    assert len(bm25.rank("beaver", 10)[1].ids) == 1
+
+
+def test_a_corpus_without_words_finds_nothing(hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]) -> None:
+    hoprank.ingest(jsonl([{"id": "a", "text": "?!"}]), corpus=corpus_name)
+
+    assert hoprank.search("who", corpus=corpus_name, leg="bm25").items == ()
+
+
+@pytest.mark.parametrize("leg", ["bm25", "vector", "fulltext", "hoprank"])
+def test_a_corpus_that_was_dropped_meanwhile_is_unknown(
+    hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path], leg: str
+) -> None:
+    hoprank.ingest(jsonl([{"id": "a", "text": "An otter swims."}]), corpus=corpus_name)
+    hoprank.search("otter", corpus=corpus_name, leg=leg)
+    drop(hoprank.client, corpus_name)
+
+    with pytest.raises(CorpusError, match=corpus_name):
+        hoprank.search("otter", corpus=corpus_name, leg=leg)

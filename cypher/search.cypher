@@ -61,7 +61,7 @@ CALL (corpus) {
   WHERE r.since <= corpus.generation AND r.until > corpus.generation
     AND c.since <= corpus.generation AND c.until > corpus.generation
   WITH e, count(c) AS frequency, min(c.id) AS chunk, sum(CASE WHEN r.about THEN 1 ELSE 0 END) AS about
-  RETURN collect({id: e.id, frequency: frequency, chunk: chunk, about: about}) AS named
+  RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: chunk, about: about}) AS named
 }
 RETURN corpus.generation AS generation, corpus.chunks AS chunks, near, near_scores, matching, matching_scores, named;
 

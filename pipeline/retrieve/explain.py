@@ -67,7 +67,7 @@ def _paths(client: Client, found: Found, titles: Mapping[str, str]) -> dict[str,
     for name in found.names:
         if name.only_chunk in paths:
             paths[name.only_chunk] = [
-                _step("Entity", name.key, ""),
+                _step("Entity", name.name, ""),
                 _step("Chunk", titles[name.only_chunk], "MENTIONS"),
             ]
     rows = client.read("paths", generation=found.generation, seeds=seeds, hits=hits) if seeds and hits else []

@@ -16,13 +16,14 @@ _FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """An entity that the question names: in how many chunks it is, and the only one if it is one.
+    """An entity that the question names, by its usual spelling: how many chunks mention it, the only one if it is one.
 
     ``titled`` if a document or a section is named after it.
     """
 
     id: str
     key: str
+    name: str
     frequency: int
     only_chunk: str | None
     titled: bool

@@ -100,4 +100,4 @@ def _fulltext_ranking(row: Mapping[str, Any]) -> Ranked:
 
 def _named(key: str, row: Mapping[str, Any]) -> NamedEntity:
     only_chunk = row["chunk"] if row["frequency"] == 1 else None
-    return NamedEntity(row["id"], key, row["frequency"], only_chunk, row["about"] > 0)
+    return NamedEntity(row["id"], key, row["name"], row["frequency"], only_chunk, row["about"] > 0)

@@ -41,8 +41,8 @@ def test_the_legs_shares_of_a_score_sum_to_one(hoprank: HopRank, library: str, l
 
 
 def test_a_share_follows_from_weight_rank_and_k(hoprank: HopRank, library: str) -> None:
-    retrieve = hoprank.settings.retrieve
-    weights = {"hybrid": 1.0, "graph": retrieve.graph_weight, "hops": retrieve.hops_weight}
+    retrieve, evidence = hoprank.settings.retrieve, hoprank.settings.evidence
+    weights = {"hybrid": 1.0, "graph": evidence.graph_titled, "hops": evidence.hops_titled}
 
     for hit in hits(hoprank, library, "Who met Charles Babbage?"):
         terms = {

@@ -21,7 +21,7 @@ def hits(count: int) -> Ranked:
 
 
 def entity(id_: str, frequency: int, only_chunk: str | None = None, *, titled: bool = True) -> NamedEntity:
-    return NamedEntity(id_, id_, frequency, only_chunk, titled)
+    return NamedEntity(id_, id_, id_, frequency, only_chunk, titled)
 
 
 def walk(**changed: float) -> WalkSettings:

@@ -1,0 +1,143 @@
+"""Evaluations on the real graph: what they say, what they refuse, and that they leave nothing behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline import HopRank, flows
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.measures import MEASURES
+from pipeline.evaluate.querysets import read_queryset
+from pipeline.graph.corpora import get_corpus, list_corpora
+from pipeline.progress import Progress
+from pipeline.retrieve.legs import Leg
+
+Jsonl = Callable[..., Path]
+
+ANIMALS = [
+    {"id": "otter", "title": "Otter", "text": "The otter swims in the Severn all day, and eats trout."},
+    {"id": "beaver", "title": "Beaver", "text": "The beaver builds dams on the Severn."},
+    {"id": "severn", "title": "Severn", "text": "The Severn rises on Plynlimon in Wales."},
+    {"id": "blank", "title": "Blank", "text": ""},
+]
+QUERIES = [
+    {"id": "q1", "query": "Where does the river of the otter rise?"},
+    {"id": "q2", "query": "Who builds dams?"},
+    {"id": "q3", "query": "Who has no answer?"},
+]
+QRELS = "query-id\tcorpus-id\tscore\nq1\totter\t1\nq1\tsevern\t1\nq2\tbeaver\t1\nq3\totter\t0\n"
+
+
+@pytest.fixture
+def queryset(tmp_path: Path) -> Path:
+    folder = tmp_path / "animals"
+    folder.mkdir()
+    for name, rows in (("corpus", ANIMALS), ("queries", QUERIES)):
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (folder / "qrels.tsv").write_text(QRELS)
+    return folder
+
+
+@pytest.fixture
+def corpora(hoprank: HopRank) -> Iterator[None]:
+    """The test leaves the corpora and the projections as they were."""
+
+    def there() -> tuple[set[str], set[str]]:
+        names = {corpus.name for corpus in list_corpora(hoprank.client)}
+        return names, {row["name"] for row in hoprank.client.read("projections")}
+
+    before = there()
+    yield
+    assert there() == before
+
+
+class Interrupting:
+    """Presses Ctrl-C when a stage has gone a step."""
+
+    def __init__(self, stage: str) -> None:
+        self._stage = stage
+
+    def begin(self, stage: str, total: int | None) -> None:
+        pass
+
+    def advance(self, stage: str, steps: int) -> None:
+        if stage == self._stage and steps:
+            raise KeyboardInterrupt
+
+    def end(self, stage: str) -> None:
+        pass
+
+
+def test_an_evaluation_says_what_it_promises(hoprank: HopRank, queryset: Path, corpora: None) -> None:
+    report = hoprank.evaluate(queryset)
+    found = json.loads(json.dumps(report.to_json(per_query=True)))
+
+    legs = {"vector", "fulltext", "bm25", "hybrid", "hops", "graph", "hoprank"}
+    assert found["metrics"].keys() == found["latency_ms"].keys() == legs
+    assert list(found["metrics"])[-1] == "hoprank"
+    for measures in found["metrics"].values():
+        assert measures.keys() == set(MEASURES)
+        assert all(0 <= value <= 1 for value in measures.values())
+    assert all(0 < latency["p50"] <= latency["p95"] for latency in found["latency_ms"].values())
+    assert (found["queries"], found["queries_left_out"], found["documents"]) == (2, 1, 4)
+    assert found["ingest_seconds"] > 0
+    assert found["metrics"]["hoprank"]["recall@5"] == 1
+    assert len(found["per_query"]) == 2 * len(legs)
+    assert found["settings"]["model"] == hoprank.embedder.fingerprint
+
+
+def test_only_the_legs_that_are_asked_for_are_measured(hoprank: HopRank, queryset: Path, corpora: None) -> None:
+    found = hoprank.evaluate(queryset, legs=[Leg.BM25]).to_json()
+
+    assert json.loads(json.dumps(found))["metrics"].keys() == {"bm25"}
+
+
+def test_a_named_corpus_is_kept_and_used_again(hoprank: HopRank, queryset: Path, corpus_name: str) -> None:
+    first = hoprank.evaluate(queryset, corpus=corpus_name, legs=[Leg.FULLTEXT]).to_json()
+    corpus, written = get_corpus(hoprank.client, corpus_name), hoprank.client.written
+
+    second = hoprank.evaluate(queryset, corpus=corpus_name, legs=[Leg.FULLTEXT]).to_json()
+
+    assert get_corpus(hoprank.client, corpus_name) == corpus
+    assert hoprank.client.written == written
+    assert second["metrics"] == first["metrics"]
+
+
+def test_a_queryset_that_names_unknown_documents_is_refused_before_anything_is_made(
+    hoprank: HopRank, queryset: Path, corpora: None
+) -> None:
+    (queryset / "qrels.tsv").write_text(f"{QRELS}q2\tgriffin\t1\n")
+    written = hoprank.client.written
+
+    with pytest.raises(QuerySetError, match="'griffin'"):
+        hoprank.evaluate(queryset)
+
+    assert hoprank.client.written == written
+
+
+def test_a_queryset_without_documents_is_refused(hoprank: HopRank, queryset: Path, corpora: None) -> None:
+    (queryset / "corpus.jsonl").unlink()
+
+    with pytest.raises(QuerySetError, match=r"no corpus\.jsonl"):
+        hoprank.evaluate(queryset)
+
+
+@pytest.mark.parametrize("stage", ["embed", "load edges", "search: vector", "search: hoprank"])
+def test_an_interrupted_evaluation_drops_its_corpus(
+    hoprank: HopRank, queryset: Path, corpora: None, stage: str
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        hoprank.evaluate(queryset, progress=Progress(Interrupting(stage)))
+
+
+def test_measuring_refuses_a_corpus_without_the_documents(
+    hoprank: HopRank, queryset: Path, corpus_name: str, jsonl: Jsonl
+) -> None:
+    hoprank.ingest(jsonl(ANIMALS[1:]), corpus=corpus_name)
+
+    with pytest.raises(QuerySetError, match="'otter'"):
+        flows.measure(hoprank, read_queryset(queryset), corpus_name, 3, 0.0)

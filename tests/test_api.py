@@ -1,0 +1,173 @@
+"""The Python interface: connecting, closing, many threads on one connection, and the shape of results."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from pipeline import HopRank, HopRankError, RetrieverResult, RetrieverResultItem
+from pipeline.embedder import Embedder
+from pipeline.errors import CorpusError, InputError, LoginRefused, ServerUnreachable
+from pipeline.flows import drop
+from pipeline.graph.corpora import get_corpus
+from pipeline.graph.embedded import Address
+from pipeline.ingest.summary import IngestSummary
+from pipeline.retrieve.legs import Leg
+from pipeline.settings import load_settings
+
+Jsonl = Callable[..., Path]
+
+DOCUMENTS = [
+    {"id": "otter", "title": "Otter", "text": "The otter swims in the Severn."},
+    {"id": "beaver", "title": "Beaver", "text": "The beaver builds dams on the Severn."},
+]
+
+
+def test_it_connects_to_the_server_that_is_named(address: Address, embedder: Embedder) -> None:
+    with HopRank.connect(
+        address.uri, address.username, address.password, address.database, embedder=embedder
+    ) as hoprank:
+        assert hoprank.client.address == address
+        assert hoprank.embedder is embedder
+        assert hoprank.client.read("corpora") is not None
+
+
+def test_it_connects_to_the_server_of_the_environment(
+    address: Address, embedder: Embedder, server_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in server_environment.items():
+        monkeypatch.setenv(name, value)
+
+    with HopRank.connect(embedder=embedder) as hoprank:
+        assert hoprank.client.address == address
+
+
+def test_connecting_takes_no_model() -> None:
+    settings = load_settings({"neo4j": {"uri": "bolt://127.0.0.1:1"}, "embed": {"model": "/nowhere"}})
+
+    with pytest.raises(ServerUnreachable, match="127"):
+        HopRank.connect(settings=settings)
+
+
+def test_a_server_that_does_not_answer_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        uri = f"bolt://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(ServerUnreachable, match=uri):
+            HopRank.connect(uri, "neo4j", "secret")
+
+
+def test_a_wrong_password_is_refused(address: Address) -> None:
+    with pytest.raises(LoginRefused, match="nobody"):
+        HopRank.connect(address.uri, "nobody", "wrong")
+
+
+def test_a_scheme_that_is_none_of_neo4js_is_refused() -> None:
+    with pytest.raises(InputError, match=r"neo4j\.uri"):
+        HopRank.connect("http://localhost:7474")
+
+
+def test_files_folders_and_several_of_them_are_ingested(
+    hoprank: HopRank, corpus_name: str, tmp_path: Path, jsonl: Jsonl
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Alpha\n\nThe first note.")
+
+    summary = hoprank.ingest(folder, str(jsonl(DOCUMENTS)), corpus=corpus_name)
+
+    assert isinstance(summary, IngestSummary)
+    assert (summary.documents, summary.changed) == (3, 3)
+
+
+def test_results_have_the_shape_that_neo4j_graphrags_users_know(
+    hoprank: HopRank, corpus_name: str, jsonl: Jsonl
+) -> None:
+    hoprank.ingest(jsonl(DOCUMENTS), corpus=corpus_name)
+
+    by_name = hoprank.search(query_text="Who builds dams?", top_k=1, corpus=corpus_name)
+    by_place = hoprank.search("Who builds dams?", None, 1, corpus=corpus_name)
+
+    assert by_name == by_place
+    assert isinstance(by_name, RetrieverResult)
+    (item,) = by_name.items
+    assert isinstance(item, RetrieverResultItem)
+    assert [field.name for field in fields(item)] == ["content", "metadata"]
+    assert item.content == DOCUMENTS[1]["text"]
+    assert item.metadata["score"] > 0
+    assert by_name.metadata["corpus"] == corpus_name
+
+
+def test_many_threads_share_one_connection(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
+    hoprank.ingest(jsonl(DOCUMENTS), corpus=corpus_name)
+    asked = [(question, leg) for question in ("Who swims?", "Who builds dams?") for leg in Leg] * 3
+
+    def ask(one: tuple[str, Leg]) -> list[str]:
+        found = hoprank.search(one[0], corpus=corpus_name, leg=one[1])
+        return [item.metadata["document"] for item in found.items]
+
+    expected = {one: ask(one) for one in asked}
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(ask, asked))
+
+    assert answers == [expected[one] for one in asked]
+
+
+def test_questions_are_answered_while_a_corpus_is_written(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
+    hoprank.ingest(jsonl(DOCUMENTS), corpus=corpus_name)
+    more = [{"id": str(number), "title": f"Note {number}", "text": f"Otter {number} swims."} for number in range(60)]
+    before = {"otter", "beaver"}
+    seen = []
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(hoprank.ingest, jsonl(more), corpus=corpus_name)
+        while not writing.done():
+            found = hoprank.search("Which otter swims?", corpus=corpus_name, top_k=100)
+            seen.append({item.metadata["document"] for item in found.items})
+        writing.result()
+
+    whole = before | {one["id"] for one in more}
+    assert all(keys in (before, whole) for keys in seen), "a question saw half of an ingest"
+    assert {item.metadata["document"] for item in hoprank.search("otter", corpus=corpus_name, top_k=100).items} == whole
+
+
+def test_a_corpus_that_was_made_anew_is_not_mistaken_for_the_old_one(
+    hoprank: HopRank, corpus_name: str, jsonl: Jsonl
+) -> None:
+    hoprank.ingest(jsonl(DOCUMENTS[:1]), corpus=corpus_name)
+    assert hoprank.search("dams", corpus=corpus_name).items[0].metadata["document"] == "otter"
+    old = hoprank.retriever(corpus_name).corpus
+    drop(hoprank.client, corpus_name)
+    with pytest.raises(CorpusError):
+        hoprank.search("dams", corpus=corpus_name)
+
+    hoprank.ingest(jsonl(DOCUMENTS[1:]), corpus=corpus_name)
+
+    assert hoprank.search("dams", corpus=corpus_name).items[0].metadata["document"] == "beaver"
+    assert hoprank.retriever(corpus_name).corpus.id == get_corpus(hoprank.client, corpus_name).id != old.id
+
+
+def test_every_error_is_one_of_ours_and_says_what_to_do(hoprank: HopRank, tmp_path: Path) -> None:
+    wrong: list[Callable[[], object]] = [
+        lambda: hoprank.ingest(tmp_path / "nowhere", corpus="x"),
+        lambda: hoprank.ingest(corpus="x"),
+        lambda: hoprank.search("Who?", corpus="never-made"),
+        lambda: hoprank.remove("a", corpus="never-made"),
+        lambda: hoprank.evaluate(tmp_path / "nowhere"),
+    ]
+    for use in wrong:
+        with pytest.raises(HopRankError) as caught:
+            use()
+        assert caught.value.fix
+        assert str(caught.value) == f"{caught.value.message}\n{caught.value.fix}"
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201])
+def test_a_corpus_that_can_not_be_named_so_is_refused(hoprank: HopRank, jsonl: Jsonl, name: str) -> None:
+    with pytest.raises(InputError, match="can't be named"):
+        hoprank.ingest(jsonl(DOCUMENTS), corpus=name)

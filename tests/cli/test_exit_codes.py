@@ -105,6 +105,11 @@ def test_an_unreachable_server_is_named_with_a_way_out() -> None:
     assert "NEO4J_URI" in result.stderr
 
 
+def heed_interrupts() -> None:
+    """A shell's background jobs ignore interrupts, and so would a command that such a job starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal for another process")
 def test_ctrl_c_ends_in_one_line(tmp_path: Path) -> None:
     log = tmp_path / "logs" / "server.log"
@@ -117,11 +122,15 @@ def test_ctrl_c_ends_in_one_line(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_interrupts,
     ) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "a line\n"
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
+        try:
+            assert process.stdout.readline() == "a line\n"
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
 
     assert process.returncode == 130
     assert said.startswith("hoprank: Interrupted.")

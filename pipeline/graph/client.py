@@ -149,7 +149,12 @@ class Client:
         """Run the schema query ``name``, outside any retry: index and constraint commands are idempotent."""
         query = self._queries[name]
         with self._using(), self._driver.session(database=self.address.database) as session:
-            session.run(query.text_with(names or {}), params).consume()
+            try:
+                session.run(query.text_with(names or {}), params).consume()
+            except driver_errors.ClientError as error:
+                # IF NOT EXISTS looks before it makes: of two at the same moment, one is told this.
+                if error.code != "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists":
+                    raise
 
     def stream(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> Iterator[neo4j.Record]:
         """Run the read query ``name`` and yield its rows as they arrive, so that memory stays flat."""

@@ -17,7 +17,7 @@ from neo4j import Record
 
 from pipeline.errors import Busy, CorpusError, FingerprintError, InputError, ServerLost
 from pipeline.graph.client import Client
-from pipeline.graph.schema import corpus_label, drop_indexes, embedding_name
+from pipeline.graph.schema import corpus_label, create_vector_index, drop_indexes, embedding_name
 
 SCHEMA_VERSION = 1
 _LONGEST_NAME = 200
@@ -130,8 +130,15 @@ def drop_corpus(client: Client, corpus: Corpus) -> None:
     while client.write("delete_corpus_part", corpus=corpus.id, label=corpus.label, limit=_DELETE_AT_ONCE)[0]["deleted"]:
         pass
     client.write("delete_corpus", corpus=corpus.id)
-    if all(other.embedding != corpus.embedding for other in list_corpora(client)):
+    if not _embedding_used(client, corpus.embedding):
         drop_indexes(client, [corpus.embedding])
+        if _embedding_used(client, corpus.embedding):
+            # Somebody made a corpus of this model meanwhile, and may have found the index still there.
+            create_vector_index(client, corpus.embedding, corpus.dimension)
+
+
+def _embedding_used(client: Client, embedding: str) -> bool:
+    return any(corpus.embedding == embedding for corpus in list_corpora(client))
 
 
 @contextmanager

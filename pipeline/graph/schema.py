@@ -50,7 +50,7 @@ def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: i
             if query.removeprefix("constrain_").removeprefix("index_") in missing:
                 client.schema(query)
     if embedding not in present:
-        _create_vector_index(client, embedding, dimension)
+        create_vector_index(client, embedding, dimension)
     if label not in present:
         check_analyzer(client, analyzer)
         client.schema("create_fulltext_index", {"label": label}, analyzer=analyzer)
@@ -74,12 +74,8 @@ def drop_indexes(client: Client, names: Iterable[str]) -> None:
         client.schema("drop_index", {"index": name})
 
 
-def _online(client: Client, names: list[str]) -> set[str]:
-    rows = client.read("index_states", index_names=names)
-    return {row["name"] for row in rows if row["state"] == "ONLINE"}
-
-
-def _create_vector_index(client: Client, embedding: str, dimension: int) -> None:
+def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
+    """Make the vector index of a model where it is missing; raises ServerTooPoor if the server can't."""
     try:
         client.schema("create_vector_index", {"embedding": embedding}, dimension=dimension)
     except ClientError as error:
@@ -87,3 +83,8 @@ def _create_vector_index(client: Client, embedding: str, dimension: int) -> None
             f"{client.address.uri} can't make a vector index of {dimension} dimensions: {error.message}",
             "HopRank needs Neo4j 2026.02 or newer with vector indexes.",
         ) from error
+
+
+def _online(client: Client, names: list[str]) -> set[str]:
+    rows = client.read("index_states", index_names=names)
+    return {row["name"] for row in rows if row["state"] == "ONLINE"}

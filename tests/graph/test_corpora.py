@@ -28,6 +28,7 @@ from pipeline.graph.corpora import (
     held,
     list_corpora,
 )
+from pipeline.graph.schema import drop_indexes, ensure_schema
 
 Cypher = Callable[..., list[neo4j.Record]]
 NewCorpus = Callable[[], Any]
@@ -250,3 +251,25 @@ def test_dropping_is_repeatable_and_takes_the_corpus_alone(
 
         assert find_corpus(client, corpus_name) is None
         assert find_corpus(client, other) is not None
+
+
+def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vectors_index(
+    client: Client, cypher: Cypher, corpus_name: str, new_corpus: NewCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fingerprint = f"{corpus_name}@1/8"
+    going = create(client, corpus_name, fingerprint)
+    ensure_schema(client, going.id, fingerprint, 8, "english")
+    with new_corpus() as other:
+
+        def make_meanwhile(client: Client, names: list[str]) -> None:
+            if going.embedding in names:
+                ensure_schema(client, create(client, other, fingerprint).id, fingerprint, 8, "english")
+            drop_indexes(client, names)
+
+        monkeypatch.setattr("pipeline.graph.corpora.drop_indexes", make_meanwhile)
+        drop_corpus(client, going)
+        monkeypatch.undo()
+
+        names = cypher("SHOW VECTOR INDEXES YIELD name WHERE name = $name RETURN name", name=going.embedding)
+        assert len(names) == 1
+    assert not cypher("SHOW VECTOR INDEXES YIELD name WHERE name = $name RETURN name", name=going.embedding)

@@ -19,8 +19,11 @@ from pipeline.graph.embedded.state import MODULE, State, home_argument, read_sta
 @pytest.fixture
 def lookalike(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process whose command line is that of the server of ``tmp_path``."""
-    command = [sys.executable, "-c", "input()", MODULE, home_argument(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", "print(flush=True); input()", MODULE, home_argument(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        # While it is being loaded a process has no command line yet.
+        assert process.stdout is not None
+        process.stdout.readline()
         yield process
         process.kill()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -95,6 +97,21 @@ def test_a_second_time_changes_nothing(client: Client, cypher: Cypher, wanted: W
     ensure(client, wanted)
 
     assert [index(cypher, name)["id"] for name in wanted.indexes] == before
+
+
+def test_many_that_make_them_at_once_make_them_once(client: Client, cypher: Cypher, wanted: Wanted) -> None:
+    ready = threading.Barrier(6)
+
+    def make() -> None:
+        ready.wait()
+        ensure(client, wanted)
+
+    for _ in range(3):
+        drop_indexes(client, wanted.indexes)
+        with ThreadPoolExecutor(6) as pool:
+            for made in [pool.submit(make) for _ in range(6)]:
+                made.result()
+        assert [index(cypher, name)["state"] for name in wanted.indexes] == ["ONLINE", "ONLINE"]
 
 
 def test_an_unknown_analyser_is_refused_with_those_that_there_are(client: Client, wanted: Wanted) -> None:

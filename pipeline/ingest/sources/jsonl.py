@@ -17,6 +17,9 @@ from pipeline.records import Document
 
 _FORM = 'A line is {"id": ..., "title": ..., "text": ..., "metadata": {...}}; only id and text are needed.'
 _FIELDS = frozenset(("id", "title", "text", "metadata"))
+_LONGEST_ID = 1000
+"""Characters; the graph's index takes no entry of more than 8 kB."""
+
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 
 
@@ -85,6 +88,8 @@ def _id(path: Path, number: int, value: object) -> str:
         raise _error(path, number, "has no id")
     if isinstance(found, bool) or not isinstance(found, str | int | float) or not str(found).strip():
         raise _error(path, number, "has an id that isn't a word or a number")
+    if len(str(found)) > _LONGEST_ID:
+        raise _error(path, number, f"has an id of {len(str(found)):,} characters; {_LONGEST_ID:,} are the most")
     return well_formed(str(found))
 
 

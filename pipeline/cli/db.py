@@ -6,7 +6,6 @@ import json
 import sys
 import time
 from collections import deque
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -78,10 +77,9 @@ def logs(
         print(f"There is no log yet at {log}: the server has never been started.", file=sys.stderr)
         return
     position = _print_end(log, lines)
-    with suppress(KeyboardInterrupt):
-        while follow:
-            time.sleep(_FOLLOW_SECONDS)
-            position = _print_from(log, position)
+    while follow:
+        time.sleep(_FOLLOW_SECONDS)
+        position = _print_from(log, position)
 
 
 @app.command()

@@ -2,7 +2,8 @@
 
     uv run python tests/benchmarks/bench_ingest.py DATA_DIR/multihop/2wiki-dev146 DATA_DIR/ir/scifact-train
 
-The server and the model are warm. Run it with a HOPRANK_HOME of its own: vectors that the graph has are not made again. The bare encoder is
+The server and the model are warm. Run it with a HOPRANK_HOME of its own: vectors that the graph has are not made
+again. The bare encoder is
 ``SentenceTransformer.encode`` of the same precision on the corpus's texts, batched and sorted as it does by itself.
 """
 

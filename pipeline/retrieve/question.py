@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.errors import QuestionError
-from pipeline.names import Word, name_key, words
+from pipeline.names import ARTICLES, FUNCTION_WORDS, Word, name_key, singular, words
 
 LONGEST = 10_000
 """Characters; a longer text is a document, not a question."""
@@ -79,20 +79,20 @@ def fulltext_terms(question: str) -> str:
 
 
 def possible_names(question: str) -> list[PossibleName]:
-    """Return all runs of up to eight words that may be a name: a lone word only with a capital or a figure.
+    """Return all runs of up to eight words that may be a name, a name in the plural also by its singular.
 
-    In a question without capitals any word may be one. The graph then says which of them are.
+    A run holds a word with a capital or a figure, or two words at least; function words (who, in, the) neither begin
+    nor end it, except for an article before a name. In a question without capitals any word may be a name. The
+    graph then says which of them are.
     """
     found = words(question)[:_MOST_WORDS]
     no_capitals = not any(word.text[0].isupper() for word in found[1:])
     runs = []
     for first in range(len(found)):
         for last in range(first, min(first + _MOST_NAME_WORDS, len(found))):
-            if first == last and not (no_capitals or _looks_like_name(found[first])):
-                continue
-            key = name_key(question[found[first].start : found[last].end])
-            if len(key) > 1:
-                runs.append(PossibleName(key, first, last))
+            if _may_be_name(found[first : last + 1], no_capitals):
+                text = question[found[first].start : found[last].end]
+                runs += [PossibleName(key, first, last) for key in _keys(text) if len(key) > 1]
     return runs
 
 
@@ -109,5 +109,22 @@ def longest_names(possible: Sequence[PossibleName], known: Mapping[str, object])
     return chosen
 
 
+def _may_be_name(run: Sequence[Word], no_capitals: bool) -> bool:
+    bare = run[1:] if run[0].text.lower() in ARTICLES else run
+    if not bare or _is_function_word(bare[0]) or _is_function_word(bare[-1]):
+        return False
+    return len(bare) > 1 or no_capitals or _looks_like_name(bare[0])
+
+
+def _is_function_word(word: Word) -> bool:
+    """Whether a word is one of grammar: lower-case, or capitalised only for a sentence begins with it."""
+    return word.text.lower() in FUNCTION_WORDS and (word.initial or word.text[0].islower())
+
+
 def _looks_like_name(word: Word) -> bool:
     return word.text[0].isupper() or any(char.isdigit() or char == "_" for char in word.text)
+
+
+def _keys(text: str) -> list[str]:
+    key = name_key(text)
+    return list(dict.fromkeys([key, singular(key)]))

@@ -88,9 +88,10 @@ class FulltextSettings(_Section):
 
 
 class RetrieveSettings(_Section):
-    """How many candidates the legs bring, and how they are fused."""
+    """How many candidates the legs bring, how many are scored, and how rankings are fused."""
 
     candidates: int = Field(ge=1)
+    scored: int = Field(ge=1)
     hop_seeds: int = Field(ge=1)
     hop_hub: int = Field(ge=1)
     fuse_k: float = Field(gt=0)
@@ -107,11 +108,23 @@ class EvidenceSettings(_Section):
     hops_titled: float = Field(ge=0)
     hops_rare: float = Field(ge=0)
     hops_weak: float = Field(ge=0)
+    scorer_titled: float = Field(ge=0)
+    scorer_rare: float = Field(ge=0)
+    scorer_weak: float = Field(ge=0)
+
+
+class ScorerSettings(_Section):
+    """What the scorer's features weigh, by name, where the names in a question are "titled" evidence and elsewhere."""
+
+    titled: dict[str, float]
+    untitled: dict[str, float]
 
 
 class WalkSettings(_Section):
-    """The walk: its seeds, the weights of its edges and how far it goes."""
+    """The walk: which engine goes it, its seeds, the weights of its edges and how far it goes."""
 
+    engine: Literal["auto", "gds", "local"]
+    gds_up_to: int = Field(ge=0)
     damping: float = Field(gt=0, lt=1)
     iterations: int = Field(ge=1)
     tolerance: float = Field(gt=0)
@@ -168,6 +181,7 @@ class Settings(BaseSettings):
     fulltext: FulltextSettings
     retrieve: RetrieveSettings
     evidence: EvidenceSettings
+    scorer: ScorerSettings
     walk: WalkSettings
 
     @classmethod

@@ -22,7 +22,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 WHOLE = "hoprank"
 """The name under which the fused default is reported; every other name is a leg."""
 
-_LEG_ORDER = ("vector", "fulltext", "bm25", "hybrid", "hops", "graph")
+_LEG_ORDER = ("vector", "fulltext", "bm25", "hybrid", "hops", "graph", "scorer")
 _DETAIL_DEPTH = 20
 
 

@@ -44,7 +44,7 @@ def present(client: Client, corpus: Corpus, found: Found, top_k: int, *, explain
         "corpus": corpus.name,
         "leg": str(found.ranking.leg),
         "names": [name.key for name in found.names],
-        "engine": "gds",
+        "engine": found.engine,
     }
     return RetrieverResult(items, metadata)
 

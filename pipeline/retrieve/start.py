@@ -24,6 +24,7 @@ HYBRID_K = 60
 _NOTHING: Mapping[str, Any] = {
     "generation": 0,
     "chunks": 0,
+    "entities": 0,
     **dict.fromkeys(("near", "near_scores", "matching", "matching_scores", "named"), ()),
 }
 """What is found in a corpus that is no more."""
@@ -31,10 +32,11 @@ _NOTHING: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the first stage finds in one generation of a corpus, which has so many ``chunks``."""
+    """What the first stage finds in one generation of a corpus of so many ``chunks``; ``nodes`` counts entities too."""
 
     generation: int
     chunks: int
+    nodes: int
     vector: Ranked
     fulltext: Ranked
     hybrid: Ranked
@@ -61,6 +63,7 @@ def begin(client: Client, corpus: Corpus, question: str, vector: Sequence[float]
     return Start(
         row["generation"],
         row["chunks"],
+        row["chunks"] + row["entities"],
         near,
         matching,
         fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K),

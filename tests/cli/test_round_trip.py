@@ -24,7 +24,7 @@ DOCUMENTS = {
     "nothing.md": "",
 }
 QUESTION = "Where was the builder of Alpha Station born?"
-LEGS = ["vector", "fulltext", "bm25", "hybrid", "hops", "graph", "hoprank"]
+LEGS = ["vector", "fulltext", "bm25", "hybrid", "hops", "graph", "scorer", "hoprank"]
 MEASURED = re.compile(r"^(\w+) +(?:\d+\.\d +){9}", re.MULTILINE)
 """A leg and its nine measures in percent."""
 

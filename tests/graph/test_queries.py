@@ -37,6 +37,7 @@ PARAMS: Mapping[str, Any] = {
     "ids": ["c"],
     "index": "Corpus_x",
     "index_names": ["Corpus_x"],
+    "near": ["x"],
     "iterations": 10,
     "label": "Corpus_x",
     "labels": ["Corpus_x", "Embedding_x"],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from neo4j.exceptions import ClientError
 
@@ -113,6 +113,7 @@ class HopRank:
         query_text: str | None = None,
         query_vector: Sequence[float] | None = None,
         top_k: int = 10,
+        filters: Mapping[str, Any] | None = None,
         *,
         corpus: str = "default",
         leg: Leg | str = Leg.WHOLE,
@@ -122,7 +123,9 @@ class HopRank:
 
         def once() -> RetrieverResult:
             retriever = self._remembered(corpus)
-            return flows.search(self.client, retriever, query_text, query_vector, top_k, leg=leg, explain=explain)
+            return flows.search(
+                self.client, retriever, query_text, query_vector, top_k, filters=filters, leg=leg, explain=explain
+            )
 
         try:
             result = once()

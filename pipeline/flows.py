@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from pipeline.embedder import Embedder
 from pipeline.errors import CorpusError, InputError, QuerySetError, QuestionError
@@ -27,6 +27,7 @@ from pipeline.ingest.update import Change, Outcome, update
 from pipeline.progress import Progress
 from pipeline.records import Document
 from pipeline.retrieve.explain import present
+from pipeline.retrieve.filters import parse_filter
 from pipeline.retrieve.legs import Leg, leg_named
 from pipeline.retrieve.projection import drop_projections
 from pipeline.retrieve.question import check_question, check_vector
@@ -125,24 +126,28 @@ def search(
     query_vector: Sequence[float] | None = None,
     top_k: int = 10,
     *,
+    filters: Mapping[str, Any] | None = None,
     leg: Leg | str = Leg.WHOLE,
     explain: bool = False,
 ) -> RetrieverResult:
     """Return the ``top_k`` passages that answer a question best; none, if every leg is empty.
 
     ``query_vector`` replaces the embedding of the text; with it alone only the vector leg and the walk from it speak.
-    ``leg`` asks for one leg instead of the fused whole. ``explain`` adds to each hit the path that led to it.
+    ``filters`` says which chunks may answer (:mod:`pipeline.retrieve.filters`). ``leg`` asks for one leg instead of the
+    fused whole. ``explain`` adds to each hit the path that led to it.
 
     Raises QuestionError on an empty or overlong question, a vector that can't be one, an unknown leg, or a ``top_k``
-    under 1.
+    under 1; FilterError on filters that are malformed.
     """
     if top_k < 1:
         raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
     if query_vector is not None:
         check_vector(query_vector, retriever.corpus.dimension)
     question = check_question(query_text or "") if query_vector is None or query_text else ""
-    found = retriever.find(question, leg_named(leg), query_vector)
-    return present(client, retriever.corpus, found, top_k, explain=explain)
+    wanted = leg_named(leg)
+    admitted = None if filters is None else retriever.admit(parse_filter(filters))
+    found = retriever.find(question, wanted, query_vector, admitted)
+    return present(client, retriever.corpus, found, top_k, explain=explain, admitted=admitted)
 
 
 def evaluate(

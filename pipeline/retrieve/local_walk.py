@@ -25,6 +25,7 @@ class LocalWalk:
         edges = [
             (index.setdefault(source, len(index)), index.setdefault(target, len(index)), weight)
             for source, target, weight in neighbourhood.edges(settings)
+            if weight > 0
         ]
         ends = np.array([(source, target) for source, target, _ in edges], dtype=np.intp).reshape(-1, 2)
         weights = np.array([weight for _, _, weight in edges], dtype=np.float64)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from pipeline.errors import ServerTooPoor
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
+from pipeline.retrieve.admitted import Admission, Admitted
 from pipeline.retrieve.bm25 import Bm25
 from pipeline.retrieve.features import Evidence, Matrix, candidates, features
+from pipeline.retrieve.filters import Filter
 from pipeline.retrieve.fuse import Ranked, fuse
 from pipeline.retrieve.gds_walk import GdsWalk
 from pipeline.retrieve.hops import rank_by_hops
@@ -19,6 +21,7 @@ from pipeline.retrieve.neighbourhood import Neighbourhood, pull
 from pipeline.retrieve.scorer import Scorer
 from pipeline.retrieve.seeds import NamedEntity, Planted, Seeds, Strength, plant
 from pipeline.retrieve.start import HYBRID_K, Start, begin, by_vector, by_words
+from pipeline.retrieve.within import start_within, vector_within, words_within
 from pipeline.settings import EvidenceSettings, Settings
 
 _NO_SEEDS = Seeds({}, {})
@@ -78,25 +81,39 @@ class Retriever:
         self._scorer = Scorer(settings.scorer)
         self._gds = GdsWalk(client, corpus, settings.walk)
         self._bm25 = Bm25(client, corpus)
+        self._admission = Admission(client, corpus)
 
-    def find(self, question: str, leg: Leg = Leg.WHOLE, vector: Sequence[float] | None = None) -> Found:
+    def find(
+        self,
+        question: str,
+        leg: Leg = Leg.WHOLE,
+        vector: Sequence[float] | None = None,
+        admitted: Admitted | None = None,
+    ) -> Found:
         """Rank chunks for a question that was checked; ``vector`` replaces the embedding of its text.
 
-        The ranking holds at most ``candidates`` chunks of each leg that takes part.
+        The ranking holds at most ``candidates`` chunks of each leg that takes part. With ``admitted`` no other chunks
+        are ranked or walked through, and the local engine walks.
         """
         limit = self._settings.candidates
         if leg is Leg.BM25:
-            return _alone(*self._bm25.rank(question, limit))
+            return _alone(*self._bm25.rank(question, limit, admitted))
         if leg is Leg.FULLTEXT:
-            return _alone(*by_words(self._client, self.corpus, question, limit))
+            return _alone(*self._by_words(question, admitted))
         embedded = self._embed_query(question) if vector is None else vector
         if leg is Leg.VECTOR:
-            return _alone(*by_vector(self._client, self.corpus, embedded, limit))
+            return _alone(*self._by_vector(embedded, admitted))
         start = begin(self._client, self.corpus, question, embedded, limit)
+        if admitted is not None:
+            start = start_within(self._client, self.corpus, start, admitted, question, embedded, limit)
         if leg is Leg.HYBRID:
             parts = ((start.vector, 1.0), (start.fulltext, 1.0))
             return Found(start.hybrid, start.generation, parts, HYBRID_K, _NO_SEEDS, ())
-        return self._follow(start, leg)
+        return self._follow(start, leg, admitted)
+
+    def admit(self, filter_: Filter) -> Admitted:
+        """Return the chunks of the visible generation that a filter admits, for :meth:`find`."""
+        return self._admission.admit(filter_)
 
     def prepare(self) -> None:
         """Do what the first question would wait for: the projection of the present generation, if GDS will walk it."""
@@ -104,10 +121,22 @@ class Retriever:
         if self._engine(row["chunks"] + row["entities"]) == "gds":
             self._gds.prepare(row["generation"], row["chunks"])
 
-    def _follow(self, start: Start, leg: Leg) -> Found:
+    def _by_words(self, question: str, admitted: Admitted | None) -> tuple[int, Ranked]:
+        limit = self._settings.candidates
+        if admitted is None:
+            return by_words(self._client, self.corpus, question, limit)
+        return admitted.generation, words_within(self._client, self.corpus, admitted, question, limit)
+
+    def _by_vector(self, vector: Sequence[float], admitted: Admitted | None) -> tuple[int, Ranked]:
+        limit = self._settings.candidates
+        if admitted is None:
+            return by_vector(self._client, self.corpus, vector, limit)
+        return admitted.generation, vector_within(self._client, self.corpus, admitted, vector, limit)
+
+    def _follow(self, start: Start, leg: Leg, admitted: Admitted | None) -> Found:
         """Follow the graph from what the first stage found."""
         planted = self._plant(start)
-        engine = self._engine(start.nodes)
+        engine = self._engine(start.nodes) if admitted is None else "local"
         limit = self._settings.candidates
         in_server = None
         if engine == "gds" and leg in (Leg.GRAPH, Leg.WHOLE):
@@ -116,6 +145,7 @@ class Retriever:
                 return self._single(self._gds.rank(*asked), start, planted, engine)
             in_server = self._client.beside(self._gds.rank, *asked)
         here = self._pull(start, planted)
+        here = here if admitted is None else here.within(admitted)
         if leg is Leg.HOPS:
             return self._single(self._hops(planted, here), start, planted, "")
         walk = LocalWalk(here, self._walk)

@@ -51,7 +51,7 @@ def begin(client: Client, corpus: Corpus, question: str, vector: Sequence[float]
         "candidates",
         {"embedding": corpus.embedding},
         corpus=corpus.id,
-        vector=_packed(vector),
+        vector=packed(vector),
         index=corpus.label,
         text=fulltext_terms(question),
         limit=limit,
@@ -74,7 +74,7 @@ def begin(client: Client, corpus: Corpus, question: str, vector: Sequence[float]
 def by_vector(client: Client, corpus: Corpus, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks nearest to a vector; scores are cosines."""
     names = {"embedding": corpus.embedding}
-    rows = client.read("vector_candidates", names, corpus=corpus.id, vector=_packed(vector), limit=limit)
+    rows = client.read("vector_candidates", names, corpus=corpus.id, vector=packed(vector), limit=limit)
     row = rows[0] if rows else _NOTHING
     return row["generation"], _vector_ranking(row)
 
@@ -87,7 +87,8 @@ def by_words(client: Client, corpus: Corpus, question: str, limit: int) -> tuple
     return row["generation"], _fulltext_ranking(row)
 
 
-def _packed(vector: Sequence[float]) -> DriverVector:
+def packed(vector: Sequence[float]) -> DriverVector:
+    """Wrap a vector in the driver's binary form."""
     return DriverVector.from_numpy(np.asarray(vector, dtype=np.float32))
 
 

@@ -74,7 +74,7 @@ def test_ingest_tells_what_it_did_to_people_and_to_programs(run: Hoprank, archiv
     again = run.json("ingest", str(archive), "--corpus", corpus_name)
 
     assert "4 (4 new or changed, 0 unchanged)" in first.stdout
-    assert "nothing.md is empty" in first.stdout
+    assert "nothing.md is empty" in " ".join(first.stdout.split())
     assert "want of text: nowhere" in first.stderr
     assert (again["changed"], again["unchanged"], again["documents"], again["empty"]) == (0, 4, 4, ["nowhere"])
     assert {Path(one["source"]).name for one in again["skipped"]} == {"notes.bin", "nothing.md"}
@@ -101,6 +101,34 @@ def test_search_by_one_leg_with_nothing_to_find_is_no_error(
     run("ingest", str(archive), "--corpus", corpus_name)
 
     assert "Nothing in the corpus" in run("search", "zzzyx", "--corpus", corpus_name, "--leg", leg).stdout
+
+
+def test_search_is_filtered_by_metadata(run: Hoprank, corpus_name: str, tmp_path: Path) -> None:
+    rows = [{"id": f"v{year}", "text": f"The voyage of {year}.", "metadata": {"year": year}} for year in (1908, 1951)]
+    (tmp_path / "voyages.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    run("ingest", str(tmp_path / "voyages.jsonl"), "--corpus", corpus_name)
+    search = ("search", "voyage", "--corpus", corpus_name, "--filter")
+
+    found = run.json(*search, '{"year": {"$gte": 1950}}')
+    misspelt = run(*search, '{"yaer": 1951}')
+
+    assert [item["metadata"]["document"] for item in found["items"]] == ["v1951"]
+    assert found["metadata"]["filter"] == {"admitted": 1, "chunks": 2, "unknown_fields": []}
+    assert "has the field 'yaer'" in misspelt.stderr
+    assert "Nothing in the corpus" in misspelt.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("year > 1950", "isn't JSON"),
+        ("[" * 100_000, "isn't JSON"),
+        ("[1]", "not an object"),
+        ('{"year": {"$gtt": 1}}', "Did you mean $gt?"),
+    ],
+)
+def test_a_filter_that_is_none_is_refused(run: Hoprank, text: str, says: str) -> None:
+    assert says in run("search", "voyage", "--filter", text, code=2).stderr
 
 
 def test_remove_takes_documents_away_and_names_those_that_are_not_there(

@@ -47,6 +47,7 @@ PARAMS: Mapping[str, Any] = {
     "name": "corpus",
     "next": 0.5,
     "properties": {},
+    "property": "metadata.year",
     "rows": [{"id": "c", "source": "c", "target": "c", "kind": "NEXT", "edges": [], "properties": {}}],
     "seconds": 10,
     "seeds": ["c"],
@@ -61,7 +62,10 @@ PARAMS: Mapping[str, Any] = {
 }
 """A value of the right kind for each parameter; the queries are planned, not run."""
 
-OF_QUERY: Mapping[str, Mapping[str, Any]] = {"flip": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]}}
+OF_QUERY: Mapping[str, Mapping[str, Any]] = {
+    "flip": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]},
+    "paths_within": {"documents": ["a.md"]},
+}
 """Values where a parameter's name means something else."""
 
 DOCUMENTS = [

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pipeline.cli.compare import compare
 from pipeline.cli.config import app as config
 from pipeline.cli.corpus import app as corpus
 from pipeline.cli.db import app as db
@@ -45,7 +46,7 @@ def root(
     """Take what is asked of all commands; ``verbose`` is read at the edge."""
 
 
-for command in (quickstart, ingest, remove, search, evaluate):
+for command in (quickstart, ingest, remove, search, evaluate, compare):
     app.command()(command)
 for name, group in {"corpus": corpus, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

@@ -41,7 +41,7 @@ def evaluate(
         typer.Option("--corpus", "-c", metavar="NAME", help="Keep the corpus under this name, and use it again."),
     ] = None,
     legs: Legs = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Add every query's own result.")] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print every query's own result, too.")] = False,
     model: Model = None,
     settings: Set = None,
 ) -> None:
@@ -59,9 +59,9 @@ def evaluate(
     with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
         report = hoprank.evaluate(folder, corpus=corpus, legs=legs or tuple(Leg), progress=progress)
     if to_file:
-        write_json(report, to_file, per_query=per_query)
+        write_json(report, to_file, per_query=True)
     if json_file and not to_file:
-        print_json(report.to_json(per_query=per_query))
+        print_json(report.to_json(per_query=True))
     else:
         _show(report, per_query=per_query)
 

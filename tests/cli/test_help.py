@@ -20,6 +20,7 @@ COMMANDS = {
     "remove": "Remove documents from a corpus",
     "search": "Print the passages of a corpus",
     "evaluate": "answer its questions by each leg",
+    "compare": "Compare two evaluations",
     "corpus": "Corpora",
     "corpus list": "List the corpora",
     "corpus drop": "Delete a corpus",

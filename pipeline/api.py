@@ -139,12 +139,13 @@ class HopRank:
         self,
         folder: str | Path,
         *,
+        split: str | None = None,
         corpus: str | None = None,
         legs: Sequence[Leg] = tuple(Leg),
         progress: Progress | None = None,
     ) -> Report:
         """Measure every leg on a queryset's folder; see :func:`pipeline.flows.evaluate`."""
-        return flows.evaluate(self, Path(folder), corpus_name=corpus, legs=legs, progress=progress)
+        return flows.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
 
     def retriever(self, corpus: str = "default") -> Retriever:
         """Return the retriever of a corpus; raises CorpusError, or FingerprintError if another model made it."""

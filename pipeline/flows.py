@@ -25,7 +25,7 @@ from pipeline.ingest.sources import read
 from pipeline.ingest.summary import IngestSummary, summarise
 from pipeline.ingest.update import Change, Outcome, update
 from pipeline.progress import Progress
-from pipeline.records import Document
+from pipeline.records import Document, Skipped
 from pipeline.retrieve.explain import present
 from pipeline.retrieve.filters import parse_filter
 from pipeline.retrieve.legs import Leg, leg_named
@@ -64,8 +64,21 @@ def ingest(
 
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
+    source = read(paths, strict=strict, max_bytes=_most_bytes(settings))
+    return ingest_documents(client, embedder, settings, source, corpus_name, progress=progress)
+
+
+def ingest_documents(
+    client: Client,
+    embedder: Embedder,
+    settings: Settings,
+    source: Iterable[Document | Skipped],
+    corpus_name: str,
+    *,
+    progress: Progress | None = None,
+) -> IngestSummary:
+    """As :func:`ingest`, of documents that somebody else reads."""
     progress = progress or Progress()
-    source = read(paths, strict=strict, max_bytes=int(settings.sources.max_megabytes * 2**20))
     chunker = make_chunker(embedder, settings)
     corpus = find_corpus(client, corpus_name)
     if corpus:
@@ -154,27 +167,25 @@ def evaluate(
     hoprank: Ready,
     folder: Path,
     *,
+    split: str | None = None,
     corpus_name: str | None = None,
     legs: Sequence[Leg] = tuple(Leg),
     progress: Progress | None = None,
 ) -> Report:
     """Ingest a queryset's corpus, answer its queries by every leg, one at a time, and measure.
 
-    Without ``corpus_name`` the corpus is a temporary one, which is dropped whatever happens; with it, it is kept
-    and used again. Raises QuerySetError if the folder's files don't agree.
+    ``folder`` and ``split`` are those of :func:`pipeline.evaluate.querysets.read_queryset`. Without ``corpus_name``
+    the corpus is a temporary one, which is dropped whatever happens; with it, it is kept and used again.
+    Raises QuerySetError if the folder's files don't agree.
     """
     progress = progress or Progress()
-    queryset = read_queryset(folder)
-    if queryset.corpus_path is None:
-        raise QuerySetError(
-            f"{folder} has no corpus.jsonl.", "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv."
-        )
-    check_documents(queryset, read_document_ids(queryset.corpus_path))
+    queryset = read_queryset(folder, split)
+    documents = _documents(queryset, folder, hoprank.settings)
     name = corpus_name or f"evaluate-{uuid.uuid4().hex[:12]}"
     try:
         start = time.perf_counter()
-        summary = ingest(
-            hoprank.client, hoprank.embedder, hoprank.settings, [str(queryset.corpus_path)], name, progress=progress
+        summary = ingest_documents(
+            hoprank.client, hoprank.embedder, hoprank.settings, documents, name, progress=progress
         )
         seconds = time.perf_counter() - start
         return measure(hoprank, queryset, name, summary.documents, seconds, legs=legs, progress=progress)
@@ -221,6 +232,21 @@ def make_chunker(embedder: Embedder, settings: Settings) -> Chunker:
     room = embedder.max_tokens - PREFIX_TOKENS
     size = min(settings.chunk.max_tokens or room, room)
     return Chunker(embedder.token_offsets, size, min(settings.chunk.overlap, size // 2))
+
+
+def _most_bytes(settings: Settings) -> int:
+    return int(settings.sources.max_megabytes * 2**20)
+
+
+def _documents(queryset: QuerySet, folder: Path, settings: Settings) -> Iterable[Document | Skipped]:
+    if queryset.documents is not None:
+        return queryset.documents
+    if queryset.corpus_path is None:
+        raise QuerySetError(
+            f"{folder} has no corpus.jsonl.", "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv."
+        )
+    check_documents(queryset, read_document_ids(queryset.corpus_path))
+    return read([str(queryset.corpus_path)], max_bytes=_most_bytes(settings))
 
 
 def _create(client: Client, embedder: Embedder, chunker: Chunker, settings: Settings, name: str) -> Corpus:

@@ -27,7 +27,10 @@ def evaluate(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR", help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv.", show_default=False
+            metavar="DIR",
+            help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv; one of BEIR's, with qrels/; or HippoRAG's"
+            " NAME.json beside NAME_corpus.json.",
+            show_default=False,
         ),
     ],
     json_file: Annotated[
@@ -39,6 +42,10 @@ def evaluate(
     corpus: Annotated[
         str | None,
         typer.Option("--corpus", "-c", metavar="NAME", help="Keep the corpus under this name, and use it again."),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train."),
     ] = None,
     legs: Legs = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Print every query's own result, too.")] = False,
@@ -55,9 +62,9 @@ def evaluate(
     to_file = json_file if json_file and str(json_file) != _STDOUT else None
     if to_file:
         check_json_path(to_file)
-    read_queryset(folder)
+    read_queryset(folder, split)
     with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
-        report = hoprank.evaluate(folder, corpus=corpus, legs=legs or tuple(Leg), progress=progress)
+        report = hoprank.evaluate(folder, split=split, corpus=corpus, legs=legs or tuple(Leg), progress=progress)
     if to_file:
         write_json(report, to_file, per_query=True)
     if json_file and not to_file:

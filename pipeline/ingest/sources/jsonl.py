@@ -1,4 +1,4 @@
-"""JSON Lines: a document a line, ``{"id", "title", "text", "metadata"}``."""
+"""JSON Lines: a document a line, ``{"id", "title", "text", "metadata"}``; BEIR's ``_id`` is read too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from pipeline.ingest.sources.source import Unreadable, unopenable
 from pipeline.records import Document
 
 _FORM = 'A line is {"id": ..., "title": ..., "text": ..., "metadata": {...}}; only id and text are needed.'
-_FIELDS = frozenset(("id", "title", "text", "metadata"))
+_BEIR_ID = "_id"
+"""What BEIR's corpora call the id; read where there is no other."""
+
+_FIELDS = frozenset(("id", _BEIR_ID, "title", "text", "metadata"))
 _LONGEST_ID = 1000
 """Characters; the graph's index takes no entry of more than 8 kB."""
 
@@ -46,7 +49,7 @@ def rows(path: Path, max_bytes: int) -> Iterator[Row]:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise _error(path, number, f"isn't JSON: {_problem(error)}") from None
-        missing = [name for name in ("id", "text") if value.get(name) is None] if isinstance(value, dict) else []
+        missing = _missing(value) if isinstance(value, dict) else []
         if missing and not seen:
             raise Unreadable(f"holds no documents (line {number} has no {missing[0]})", _FORM)
         seen = True
@@ -80,10 +83,15 @@ def _problem(error: ValueError | RecursionError) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
+def _missing(value: Mapping[str, Any]) -> list[str]:
+    given = value if _BEIR_ID not in value else {"id": value[_BEIR_ID], **value}
+    return [name for name in ("id", "text") if given.get(name) is None]
+
+
 def _id(path: Path, number: int, value: object) -> str:
     if not isinstance(value, dict):
         raise _error(path, number, "isn't a JSON object")
-    found = value.get("id")
+    found = value.get("id", value.get(_BEIR_ID))
     if found is None:
         raise _error(path, number, "has no id")
     if isinstance(found, bool) or not isinstance(found, str | int | float) or not str(found).strip():

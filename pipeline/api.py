@@ -21,6 +21,7 @@ from pipeline.graph.embedded.progress import silent
 from pipeline.ingest.summary import IngestSummary
 from pipeline.ingest.update import Outcome
 from pipeline.progress import Progress
+from pipeline.retrieve.context import Context
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.retrieve.retriever import Retriever
@@ -134,6 +135,18 @@ class HopRank:
                 raise
             return once()
         return once() if not result.items and self._forget(corpus) else result
+
+    def context(
+        self,
+        query_text: str,
+        *,
+        corpus: str = "default",
+        tokens: int = 2000,
+        top_k: int = 20,
+        filters: Mapping[str, Any] | None = None,
+    ) -> Context:
+        """Return passages for a question as a language model reads them best; see :func:`pipeline.flows.context`."""
+        return flows.context(self, corpus, query_text, tokens=tokens, top_k=top_k, filters=filters)
 
     def evaluate(
         self,

@@ -26,6 +26,7 @@ from pipeline.ingest.summary import IngestSummary, summarise
 from pipeline.ingest.update import Change, Outcome, update
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped
+from pipeline.retrieve.context import Context, build_context
 from pipeline.retrieve.explain import present
 from pipeline.retrieve.filters import parse_filter
 from pipeline.retrieve.legs import Leg, leg_named
@@ -33,6 +34,7 @@ from pipeline.retrieve.projection import drop_projections
 from pipeline.retrieve.question import check_question, check_vector
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.retrieve.retriever import Retriever
+from pipeline.retrieve.ties import read_ties
 from pipeline.settings import Settings
 
 
@@ -161,6 +163,29 @@ def search(
     admitted = None if filters is None else retriever.admit(parse_filter(filters))
     found = retriever.find(question, wanted, query_vector, admitted)
     return present(client, retriever.corpus, found, top_k, explain=explain, admitted=admitted)
+
+
+def context(
+    hoprank: Ready,
+    corpus_name: str,
+    question: str,
+    *,
+    tokens: int = 2000,
+    top_k: int = 20,
+    filters: Mapping[str, Any] | None = None,
+) -> Context:
+    """Return the best ``top_k`` passages for a question, as far as ``tokens`` of the embedder go, in reading order.
+
+    Raises what :func:`search` does, and QuestionError if ``tokens`` is under 1.
+    """
+    if tokens < 1:
+        raise QuestionError(f"The budget is {tokens} tokens.", "Allow 1 token or more.")
+    retriever = hoprank.retriever(corpus_name)
+    result = search(hoprank.client, retriever, question, top_k=top_k, filters=filters)
+    corpus = get_corpus(hoprank.client, corpus_name)
+    chunks = [item.metadata["id"] for item in result.items]
+    ties = read_ties(hoprank.client, chunks, corpus.generation, corpus.chunks)
+    return build_context(question, result, ties, tokens, hoprank.embedder.count_tokens)
 
 
 def evaluate(

@@ -36,12 +36,12 @@ def result_views(result: RetrieverResult, passages: Sequence[str], *, explain: b
     return parts[:-1]
 
 
-def warn_of_unknown_fields(result: RetrieverResult) -> None:
+def warn_of_unknown_fields(found: Mapping[str, Any]) -> None:
     """Say on stderr which fields of a filter nothing in the corpus has: a slip of the pen finds nothing, either."""
-    unknown = result.metadata.get("filter", {}).get("unknown_fields", ())
+    unknown = found.get("filter", {}).get("unknown_fields", ())
     if unknown:
         fields = ", ".join(map(repr, unknown))
-        warn(f"Nothing in the corpus {result.metadata['corpus']} has the field {fields}, which --filter asks for.")
+        warn(f"Nothing in the corpus {found['corpus']} has the field {fields}, which --filter asks for.")
 
 
 def _head(found: Mapping[str, Any]) -> Text:

@@ -39,7 +39,7 @@ def search(
         passages = [item.content.strip() for item in result.items]
         if not (full or as_json):
             passages = excerpts(result.items, question, hoprank.embedder)
-    warn_of_unknown_fields(result)
+    warn_of_unknown_fields(result.metadata)
     if as_json:
         print_json(result.to_json())
     else:

@@ -21,6 +21,7 @@ COMMANDS = {
     "search": "Print the passages of a corpus",
     "evaluate": "answer its questions by each leg",
     "compare": "Compare two evaluations",
+    "context": "Print passages for a language model",
     "corpus": "Corpora",
     "corpus list": "List the corpora",
     "corpus drop": "Delete a corpus",

@@ -118,6 +118,22 @@ def test_search_is_filtered_by_metadata(run: Hoprank, corpus_name: str, tmp_path
     assert "Nothing in the corpus" in misspelt.stdout
 
 
+def test_context_is_printed_for_a_language_model(run: Hoprank, archive: Path, corpus_name: str) -> None:
+    run("ingest", str(archive), "--corpus", corpus_name)
+
+    shown = run("context", QUESTION, "--corpus", corpus_name).stdout
+    as_json = run.json("context", QUESTION, "--corpus", corpus_name, "--tokens", "60")
+    nothing = run("context", QUESTION, "--corpus", corpus_name, "--filter", '{"title": "none"}')
+
+    assert shown.startswith("## [1] ")
+    assert "alpha.md:1-3" in shown
+    assert "[1]\n" in shown
+    assert as_json["tokens"] <= 60
+    assert as_json["markdown"]
+    assert nothing.stdout == ""
+    assert "Nothing in the corpus" in nothing.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -12,6 +12,7 @@ from neo4j.exceptions import ClientError
 
 from pipeline import flows
 from pipeline.embedder import Embedder
+from pipeline.evaluate.calibrate import Calibration
 from pipeline.evaluate.report import Report
 from pipeline.graph.client import Client
 from pipeline.graph.connect import connect
@@ -159,6 +160,10 @@ class HopRank:
     ) -> Report:
         """Measure every leg on a queryset's folder; see :func:`pipeline.flows.evaluate`."""
         return flows.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
+
+    def calibrate(self, corpus: str = "default") -> Calibration:
+        """Say what each cosine threshold would do to a corpus's graph; see :func:`pipeline.flows.calibrate`."""
+        return flows.calibrate(self.client, self.settings, corpus)
 
     def retriever(self, corpus: str = "default") -> Retriever:
         """Return the retriever of a corpus; raises CorpusError, or FingerprintError if another model made it."""

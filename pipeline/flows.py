@@ -13,6 +13,8 @@ from typing import Any, Protocol
 from pipeline.embedder import Embedder
 from pipeline.errors import CorpusError, InputError, QuerySetError, QuestionError
 from pipeline.evaluate.answer import answer
+from pipeline.evaluate.calibrate import Calibration
+from pipeline.evaluate.calibrate import calibrate as calibrate_links
 from pipeline.evaluate.querysets import QuerySet, check_documents, read_document_ids, read_queryset
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.graph.client import Client
@@ -250,6 +252,11 @@ def measure(
         },
     )
     return build_report(queryset, results, run)
+
+
+def calibrate(client: Client, settings: Settings, corpus_name: str) -> Calibration:
+    """Say what each cosine threshold would do to a corpus's graph; raises CorpusError if it has under two chunks."""
+    return calibrate_links(client, get_corpus(client, corpus_name), settings.link)
 
 
 def make_chunker(embedder: Embedder, settings: Settings) -> Chunker:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pipeline.cli.calibrate import calibrate
 from pipeline.cli.compare import compare
 from pipeline.cli.config import app as config
 from pipeline.cli.context import context
@@ -47,7 +48,7 @@ def root(
     """Take what is asked of all commands; ``verbose`` is read at the edge."""
 
 
-for command in (quickstart, ingest, remove, search, context, evaluate, compare):
+for command in (quickstart, ingest, remove, search, context, evaluate, compare, calibrate):
     app.command()(command)
 for name, group in {"corpus": corpus, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

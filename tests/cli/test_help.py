@@ -20,6 +20,7 @@ COMMANDS = {
     "remove": "Remove documents from a corpus",
     "search": "Print the passages of a corpus",
     "evaluate": "answer its questions by each leg",
+    "calibrate": "what each cosine threshold would do",
     "compare": "Compare two evaluations",
     "context": "Print passages for a language model",
     "corpus": "Corpora",

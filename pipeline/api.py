@@ -10,8 +10,9 @@ from typing import Any, Self
 
 from neo4j.exceptions import ClientError
 
-from pipeline import flows
+from pipeline import experiments, flows
 from pipeline.embedder import Embedder
+from pipeline.evaluate.ablate import Ablation, Variant
 from pipeline.evaluate.calibrate import Calibration
 from pipeline.evaluate.report import Report
 from pipeline.graph.client import Client
@@ -160,6 +161,18 @@ class HopRank:
     ) -> Report:
         """Measure every leg on a queryset's folder; see :func:`pipeline.flows.evaluate`."""
         return flows.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
+
+    def ablate(
+        self,
+        *folders: str | Path,
+        split: str | None = None,
+        corpus: str | None = None,
+        variants: Sequence[Variant] | None = None,
+        progress: Progress | None = None,
+    ) -> Ablation:
+        """Say what each part of the retrieval is worth on querysets; see :func:`pipeline.experiments.ablate`."""
+        paths = [Path(folder) for folder in folders]
+        return experiments.ablate(self, paths, split=split, corpus_name=corpus, variants=variants, progress=progress)
 
     def calibrate(self, corpus: str = "default") -> Calibration:
         """Say what each cosine threshold would do to a corpus's graph; see :func:`pipeline.flows.calibrate`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -87,7 +88,7 @@ def ingest_documents(
     corpus = find_corpus(client, corpus_name)
     if corpus:
         check_fingerprint(corpus, embedder.fingerprint, chunker.fingerprint)
-    known = _known(client, corpus)
+    known = known_documents(client, corpus)
     intake = Intake({key: digest for key, (_, digest) in known.items()})
     changed = intake.changed(source)
     first = next(changed, None)
@@ -97,7 +98,7 @@ def ingest_documents(
     try:
         seen = corpus.generation
         with held(client, corpus) as (corpus, writer):
-            known = known if corpus.generation == seen else _known(client, corpus)
+            known = known if corpus.generation == seen else known_documents(client, corpus)
             ensure_schema(client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
             preparer = Preparer(client, embedder, chunker, corpus.id, corpus.embedding)
             documents = chain([first] if first else [], changed)
@@ -115,7 +116,7 @@ def remove(
 ) -> Outcome:
     """Remove documents, by key, from a corpus; raises CorpusError naming those that it doesn't have."""
     corpus = get_corpus(client, corpus_name)
-    known = _known(client, corpus)
+    known = known_documents(client, corpus)
     if unknown := sorted(set(keys) - known.keys()):
         raise CorpusError(
             f"The corpus {corpus_name!r} has no document {', '.join(map(repr, unknown[:5]))}.",
@@ -123,7 +124,7 @@ def remove(
         )
     seen = corpus.generation
     with held(client, corpus) as (corpus, writer):
-        known = known if corpus.generation == seen else _known(client, corpus)
+        known = known if corpus.generation == seen else known_documents(client, corpus)
         change = Change([], {key: title for key, (title, _) in known.items()}, frozenset(keys))
         return update(client, corpus, writer, change, settings.link, progress or Progress())
 
@@ -207,19 +208,8 @@ def evaluate(
     """
     progress = progress or Progress()
     queryset = read_queryset(folder, split)
-    documents = _documents(queryset, folder, hoprank.settings)
-    name = corpus_name or f"evaluate-{uuid.uuid4().hex[:12]}"
-    try:
-        start = time.perf_counter()
-        summary = ingest_documents(
-            hoprank.client, hoprank.embedder, hoprank.settings, documents, name, progress=progress
-        )
-        seconds = time.perf_counter() - start
-        return measure(hoprank, queryset, name, summary.documents, seconds, legs=legs, progress=progress)
-    finally:
-        if corpus_name is None and (corpus := find_corpus(hoprank.client, name)):
-            drop_projections(hoprank.client, corpus)
-            drop_corpus(hoprank.client, corpus)
+    with ingested(hoprank, queryset, folder, corpus_name, progress) as (name, documents, seconds):
+        return measure(hoprank, queryset, name, documents, seconds, legs=legs, progress=progress)
 
 
 def measure(
@@ -237,7 +227,7 @@ def measure(
     Raises QuerySetError naming relevant documents that the corpus doesn't have.
     """
     retriever = hoprank.retriever(corpus_name)
-    check_documents(queryset, _known(hoprank.client, get_corpus(hoprank.client, corpus_name)))
+    check_documents(queryset, known_documents(hoprank.client, get_corpus(hoprank.client, corpus_name)))
     results = answer(hoprank.client, retriever, queryset, legs, progress or Progress())
     run = Run(
         corpus=corpus_name,
@@ -252,6 +242,26 @@ def measure(
         },
     )
     return build_report(queryset, results, run)
+
+
+@contextmanager
+def ingested(
+    hoprank: Ready, queryset: QuerySet, folder: Path, corpus_name: str | None, progress: Progress
+) -> Iterator[tuple[str, int, float]]:
+    """Ingest a queryset's corpus, and yield its name, how many documents it has and the seconds that it took.
+
+    Without ``corpus_name`` it is dropped afterwards.
+    """
+    source = _documents(queryset, folder, hoprank.settings)
+    name = corpus_name or f"evaluate-{uuid.uuid4().hex[:12]}"
+    try:
+        start = time.perf_counter()
+        summary = ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, source, name, progress=progress)
+        yield name, summary.documents, time.perf_counter() - start
+    finally:
+        if corpus_name is None and (corpus := find_corpus(hoprank.client, name)):
+            drop_projections(hoprank.client, corpus)
+            drop_corpus(hoprank.client, corpus)
 
 
 def calibrate(client: Client, settings: Settings, corpus_name: str) -> Calibration:
@@ -295,7 +305,7 @@ def _create(client: Client, embedder: Embedder, chunker: Chunker, settings: Sett
     return corpus
 
 
-def _known(client: Client, corpus: Corpus | None) -> dict[str, tuple[str, str]]:
+def known_documents(client: Client, corpus: Corpus | None) -> dict[str, tuple[str, str]]:
     """Return title and content hash of each document that is visible, by key."""
     if corpus is None:
         return {}

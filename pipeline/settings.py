@@ -134,10 +134,10 @@ class WalkSettings(_Section):
     steepness_titled: float = Field(ge=0)
     names_titled: float = Field(ge=0)
     about: float = Field(gt=0)
-    title: float = Field(gt=0)
-    link: float = Field(gt=0)
-    similar: float = Field(gt=0)
-    next: float = Field(gt=0)
+    title: float = Field(ge=0)
+    link: float = Field(ge=0)
+    similar: float = Field(ge=0)
+    next: float = Field(ge=0)
     projection_megabytes: int = Field(ge=1)
 
 

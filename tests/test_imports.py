@@ -27,6 +27,7 @@ LAYERS = (
     ("retrieve",),
     ("evaluate",),
     ("flows",),
+    ("experiments",),
     ("api",),
     ("",),
     ("cli",),

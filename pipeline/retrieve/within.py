@@ -12,7 +12,7 @@ from pipeline.retrieve.admitted import Admitted
 from pipeline.retrieve.fuse import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import fulltext_terms
-from pipeline.retrieve.start import HYBRID_K, Start, by_vector, by_words, packed
+from pipeline.retrieve.start import HYBRID_K, Start, StartSettings, begin, by_vector, by_words, packed
 
 _SURPLUS = 1.5
 """How many more candidates are asked for than would do if the admitted ones were spread evenly."""
@@ -49,19 +49,30 @@ def words_within(client: Client, corpus: Corpus, admitted: Admitted, question: s
     return ranked(Leg.FULLTEXT, dict(zip(rows[0]["matching"], rows[0]["matching_scores"], strict=True)))
 
 
-def start_within(
-    client: Client, corpus: Corpus, start: Start, admitted: Admitted, question: str, vector: Sequence[float], limit: int
+def begin_within(
+    client: Client,
+    corpus: Corpus,
+    admitted: Admitted,
+    question: str,
+    vector: Sequence[float],
+    settings: StartSettings,
 ) -> Start:
-    """Return what the first stage finds among admitted chunks: their rankings, and the names to start from."""
-    near = vector_within(client, corpus, admitted, vector, limit)
-    matching = words_within(client, corpus, admitted, question, limit)
+    """Return what the first stage finds among admitted chunks: their rankings, the names, and what is around them.
+
+    No chunk that isn't admitted is in any of it.
+    """
+    near = vector_within(client, corpus, admitted, vector, settings.candidates)
+    matching = words_within(client, corpus, admitted, question, settings.candidates)
+    hybrid = fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K)
+    start = begin(client, corpus, question, vector, settings, hybrid.ids[: settings.seeds])
     return replace(
         start,
         generation=admitted.generation,
         vector=near,
         fulltext=matching,
-        hybrid=fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K),
+        hybrid=hybrid,
         names=tuple(name for name in start.names if name.only_chunk is None or name.only_chunk in admitted),
+        around=start.around.within(admitted),
     )
 
 

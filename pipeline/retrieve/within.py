@@ -19,6 +19,9 @@ _SURPLUS = 1.5
 
 _GROWTH = 4
 
+FETCHED_AT_MOST = 5_000
+"""Hits of the full-text index: to find admitted ones among its first so many is quicker than to compare all hits."""
+
 
 def vector_within(client: Client, corpus: Corpus, admitted: Admitted, vector: Sequence[float], limit: int) -> Ranked:
     """Return the ``limit`` admitted chunks nearest to a vector; scores are cosines."""
@@ -32,11 +35,14 @@ def vector_within(client: Client, corpus: Corpus, admitted: Admitted, vector: Se
 
 
 def words_within(client: Client, corpus: Corpus, admitted: Admitted, question: str, limit: int) -> Ranked:
-    """Return the ``limit`` admitted chunks that match a question's words best; scores are Lucene's."""
+    """Return the ``limit`` admitted chunks that match a question's words best; scores are Lucene's.
+
+    Either way they are exact, since the index gives all its hits in order.
+    """
     text = fulltext_terms(question)
     if not (text and admitted.ids):
         return Ranked(Leg.FULLTEXT, {})
-    if not admitted.exact:
+    if not admitted.exact or _ask(admitted, limit) <= FETCHED_AT_MOST:
         return _overfetched(lambda ask: by_words(client, corpus, question, ask)[1], admitted, limit)
     rows = client.read(
         "fulltext_within",
@@ -76,9 +82,14 @@ def begin_within(
     )
 
 
+def _ask(admitted: Admitted, limit: int) -> int:
+    """Return how many candidates are likely to have ``limit`` admitted ones among them."""
+    return math.ceil(limit * _SURPLUS * admitted.total / len(admitted))
+
+
 def _overfetched(fetch: Callable[[int], Ranked], admitted: Admitted, limit: int) -> Ranked:
     """Ask an index for more and more until ``limit`` of what it gives is admitted, or it has no more."""
-    ask = math.ceil(limit * _SURPLUS * admitted.total / len(admitted))
+    ask = _ask(admitted, limit)
     while True:
         found = fetch(ask)
         kept = admitted.keep(found)

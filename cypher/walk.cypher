@@ -109,7 +109,7 @@ CALL (generation, settled) {
   WITH e, count(c) AS frequency, min(c.id) AS chunk, sum(CASE WHEN r.about THEN 1 ELSE 0 END) AS about
   RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: chunk, about: about}) AS named
 }
-CALL (near, matching, named) {
+CALL (near, matching) {
   CALL (near, matching) {
     UNWIND range(0, size(near) - 1) AS place
     RETURN near[place] AS id, 1.0 / ($k + place + 1) AS term
@@ -118,9 +118,9 @@ CALL (near, matching, named) {
     RETURN matching[place] AS id, 1.0 / ($k + place + 1) AS term
   }
   WITH id, sum(term) AS score ORDER BY score DESC, id LIMIT $first
-  WITH collect(id) AS best, named
-  RETURN coalesce($seeds, best) + [name IN named WHERE name.frequency = 1 | name.chunk] AS chunks
+  RETURN collect(id) AS best
 }
+WITH *, coalesce($seeds, best) + [name IN named WHERE name.frequency = 1 | name.chunk] AS chunks
 CALL (settled, generation, chunks, named) {
   CALL (settled, generation, chunks, named) {
     UNWIND chunks AS id

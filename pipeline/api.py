@@ -15,6 +15,7 @@ from pipeline.embedder import Embedder
 from pipeline.evaluate.ablate import Ablation, Variant
 from pipeline.evaluate.calibrate import Calibration
 from pipeline.evaluate.report import Report
+from pipeline.evaluate.tune import Tuned
 from pipeline.graph.client import Client
 from pipeline.graph.connect import connect
 from pipeline.graph.corpora import check_fingerprint, find_corpus, get_corpus
@@ -161,6 +162,17 @@ class HopRank:
     ) -> Report:
         """Measure every leg on a queryset's folder; see :func:`pipeline.flows.evaluate`."""
         return flows.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
+
+    def tune(
+        self,
+        *folders: str | Path,
+        split: str | None = None,
+        corpus: str | None = None,
+        progress: Progress | None = None,
+    ) -> Tuned:
+        """Learn the scorer's weights from querysets; see :func:`pipeline.experiments.tune`."""
+        paths = [Path(folder) for folder in folders]
+        return experiments.tune(self, paths, split=split, corpus_name=corpus, progress=progress)
 
     def ablate(
         self,

@@ -1,4 +1,4 @@
-"""Experiments: the same questions under several settings, on one corpus."""
+"""Experiments: the same questions under several settings on one corpus, and what querysets teach."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pipeline.evaluate.ablate import Ablation, Variant, build_ablation, measured
 from pipeline.evaluate.answer import answer
 from pipeline.evaluate.measures import QueryResult
 from pipeline.evaluate.querysets import QuerySet, check_documents, read_queryset
+from pipeline.evaluate.tune import Lesson, Tuned, check_sets, learn_from, study
 from pipeline.flows import Ready, ingested, known_documents
 from pipeline.graph.corpora import get_corpus
 from pipeline.progress import Progress
@@ -45,6 +46,29 @@ def ablate(
             )
         sets.append(measured(queryset, whole, dict(zip(changed, without, strict=True))))
     return build_ablation(sets, variants)
+
+
+def tune(
+    hoprank: Ready,
+    folders: Sequence[Path],
+    *,
+    split: str | None = None,
+    corpus_name: str | None = None,
+    progress: Progress | None = None,
+) -> Tuned:
+    """Learn the scorer's weights from querysets, each judged by what the others teach; corpora as in :func:`ablate`.
+
+    Raises QuerySetError on fewer than two querysets, or two of one name.
+    """
+    progress = progress or Progress()
+    lessons: dict[str, list[Lesson]] = {}
+    querysets = [read_queryset(folder, split) for folder in folders]
+    check_sets([queryset.name for queryset in querysets])
+    for queryset, folder in zip(querysets, folders, strict=True):
+        kept = f"{corpus_name}/{queryset.name}" if corpus_name else None
+        with ingested(hoprank, queryset, folder, kept, progress) as (name, _, _):
+            lessons[queryset.name] = study(hoprank.client, hoprank.retriever(name), queryset, progress)
+    return learn_from(lessons, hoprank.settings.evidence)
 
 
 def _answers(

@@ -18,6 +18,7 @@ from pipeline.cli.evaluate import evaluate
 from pipeline.cli.ingest import ingest, remove
 from pipeline.cli.quickstart import quickstart
 from pipeline.cli.search import search
+from pipeline.cli.tune import tune
 
 app = typer.Typer(
     cls=Edge,
@@ -48,7 +49,7 @@ def root(
     """Take what is asked of all commands; ``verbose`` is read at the edge."""
 
 
-for command in (quickstart, ingest, remove, search, context, evaluate, compare, calibrate):
+for command in (quickstart, ingest, remove, search, context, evaluate, compare, tune, calibrate):
     app.command()(command)
 for name, group in {"corpus": corpus, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

@@ -134,8 +134,12 @@ def write_json(report: Report, path: Path, *, per_query: bool = False) -> None:
 
 def write_document(document: Json, path: Path) -> None:
     """Write a JSON document as :func:`write_json` writes a report."""
+    write_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n", path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text as :func:`write_json` writes a report."""
     check_json_path(path)
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         _write(path.resolve(), text)
     except OSError as error:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.answer import chunk_documents
+from pipeline.evaluate.bootstrap import Interval, pooled_interval
 from pipeline.evaluate.measures import Measures, document_ranking, measure_query
 from pipeline.evaluate.querysets import Query, QuerySet
 from pipeline.graph.client import Client
@@ -71,6 +72,37 @@ class Judged:
     shipped: tuple[Measures, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What all querysets teach, and how each fares."""
+
+    learned: Learned
+    evidence: EvidenceSettings
+    judged: tuple[Judged, ...]
+
+    def gain(self, measure: str) -> Interval:
+        """Return what the scorer adds to a measure on sets that it wasn't learned from, the mean over sets."""
+        return pooled_interval(
+            [
+                [after[measure] - before[measure] for before, after in zip(one.without, one.left_out, strict=True)]
+                for one in self.judged
+            ]
+        )
+
+    def to_toml(self) -> str:
+        """Return what was learned as a file of settings."""
+        weights = self.learned.evidence(self.evidence)
+        sections = {
+            "evidence": weights,
+            "scorer.titled": self.learned.scorer.titled,
+            "scorer.untitled": self.learned.scorer.untitled,
+        }
+        lines = [f"# Learned by `hoprank tune` from {', '.join(one.queryset for one in self.judged)}."]
+        for section, values in sections.items():
+            lines += ["", f"[{section}]", *(f"{name} = {value}" for name, value in values.items())]
+        return "\n".join(lines) + "\n"
+
+
 def study(client: Client, retriever: Retriever, queryset: QuerySet, progress: Progress) -> list[Lesson]:
     """Ask every question of a queryset, and keep what the scorer would be shown."""
     documents = chunk_documents(client, retriever)
@@ -86,26 +118,25 @@ def study(client: Client, retriever: Retriever, queryset: QuerySet, progress: Pr
     return lessons
 
 
-def tune(sets: Mapping[str, Sequence[Lesson]], evidence: EvidenceSettings) -> tuple[Learned, list[Judged]]:
-    """Learn from all sets, and judge each by what the others teach; raises QuerySetError on fewer than two sets."""
-    if len(sets) < 2:
+def check_sets(names: Sequence[str]) -> None:
+    """Raise QuerySetError unless there are two querysets or more, all of different names."""
+    if len(names) < 2 or len(set(names)) < len(names):
         raise QuerySetError(
-            f"There is {len(sets)} queryset to learn from.",
-            "Give two or more: each is judged by what the others teach.",
+            f"Nothing can be judged with the querysets {', '.join(names)}.",
+            "Give two or more of different names: each is judged by what the others teach.",
         )
+
+
+def learn_from(sets: Mapping[str, Sequence[Lesson]], evidence: EvidenceSettings) -> Tuned:
+    """Learn from all sets, by name, and judge each by what the others teach."""
+    check_sets(list(sets))
     shipped = learn(sets.values(), evidence)
     judged = []
     for name, lessons in sets.items():
         learned = learn([others for other, others in sets.items() if other != name], evidence)
-        judged.append(
-            Judged(
-                name,
-                _judge(lessons, None, evidence),
-                _judge(lessons, learned, evidence),
-                _judge(lessons, shipped, evidence),
-            )
-        )
-    return shipped, judged
+        ways = (_judge(lessons, one, evidence) for one in (None, learned, shipped))
+        judged.append(Judged(name, *ways))
+    return Tuned(shipped, evidence, tuple(judged))
 
 
 def learn(sets: Iterable[Sequence[Lesson]], evidence: EvidenceSettings) -> Learned:

@@ -183,3 +183,18 @@ def test_a_vector_alone_is_filtered_too(hoprank: HopRank, voyages: str) -> None:
 def test_a_malformed_filter_is_refused_before_anything_is_searched(hoprank: HopRank, voyages: str) -> None:
     with pytest.raises(FilterError, match=r"\$gtt"):
         hoprank.search(QUESTION, corpus=voyages, filters={"year": {"$gtt": 1}})
+
+
+def test_a_filtered_question_still_follows_names_and_links_among_what_is_admitted(
+    hoprank: HopRank, library: str
+) -> None:
+    question = "Who taught the woman that met Charles Babbage?"
+    filters = {"document": {"$in": ["ada", "babbage", "somerville", "moon"]}}
+
+    found = hoprank.search(question, corpus=library, filters=filters, explain=True)
+
+    assert found.metadata["names"] == ["charles babbage"]
+    assert any("hops" in item.metadata["legs"] and "graph" in item.metadata["legs"] for item in found.items)
+    assert {item.metadata["document"] for item in found.items} <= {"ada", "babbage", "somerville", "moon"}
+    steps = [step["by"] for item in found.items for step in item.metadata["evidence"]]
+    assert "MENTIONS" in steps

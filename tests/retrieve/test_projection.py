@@ -51,8 +51,8 @@ def ensure(hoprank: HopRank, corpus: Corpus, **settings: Any) -> None:
     ensure_projection(hoprank.client, corpus, corpus.generation, corpus.chunks, walk)
 
 
-def ask(hoprank: HopRank, corpus: Corpus, leg: str = "graph") -> list[str]:
-    found = hoprank.search("Who met Cleo?", corpus=corpus.name, leg=leg)
+def ask(hoprank: HopRank, corpus: Corpus) -> list[str]:
+    found = hoprank.search("Who met Cleo?", corpus=corpus.name, leg="graph")
     return [item.metadata["document"] for item in found.items]
 
 
@@ -68,10 +68,10 @@ def test_the_first_question_makes_it_and_the_next_uses_it(hoprank: HopRank, corp
 
 
 def test_one_that_was_dropped_behind_our_back_is_made_again(hoprank: HopRank, corpus: Corpus, cypher: Cypher) -> None:
-    before = ask(hoprank, corpus, "hoprank")
+    before = ask(hoprank, corpus)
     cypher("CALL gds.graph.drop($name) YIELD graphName RETURN 1", name=projection_name(corpus, 1))
 
-    assert ask(hoprank, corpus, "hoprank") == before
+    assert ask(hoprank, corpus) == before
     assert projections(hoprank.client, corpus) == [projection_name(corpus, 1)]
 
 
@@ -81,7 +81,7 @@ def test_two_that_ask_at_once_get_one_and_the_same_answer(hoprank: HopRank, corp
 
     def question() -> None:
         ready.wait()
-        answers.append(ask(hoprank, corpus, "hoprank"))
+        answers.append(ask(hoprank, corpus))
 
     threads = [threading.Thread(target=question) for _ in range(6)]
     for thread in threads:

@@ -18,8 +18,13 @@ from pipeline import HopRank, RetrieverResult
 from pipeline.embedder import Embedder
 from pipeline.errors import CorpusError, FingerprintError, QuestionError
 from pipeline.retrieve.legs import Leg
+from pipeline.settings import Settings
 
 QUESTION = "Who taught the woman that met Charles Babbage?"
+
+
+def walked_by(settings: Settings, engine: str, **walk: Any) -> Settings:
+    return settings.model_copy(update={"walk": settings.walk.model_copy(update={"engine": engine, **walk})})
 
 
 def keys(result: RetrieverResult) -> list[str]:
@@ -95,13 +100,16 @@ def test_the_graph_leads_to_what_the_question_does_not_say(hoprank: HopRank, lib
     assert hoprank.search("Charles Babbage's friend", corpus=library, leg=leg).metadata["names"] == ["charles babbage"]
 
 
-def test_whole_and_its_parts_agree(hoprank: HopRank, library: str) -> None:
-    whole = hoprank.search(QUESTION, corpus=library, top_k=50)
+@pytest.mark.parametrize("engine", ["gds", "local"])
+def test_whole_and_its_parts_agree(hoprank: HopRank, library: str, engine: str) -> None:
+    walking = HopRank(hoprank.client, hoprank.embedder, walked_by(hoprank.settings, engine))
+    whole = walking.search(QUESTION, corpus=library, top_k=50)
+    assert whole.metadata["engine"] == engine
 
-    for leg in (Leg.VECTOR, Leg.FULLTEXT, Leg.HYBRID, Leg.GRAPH, Leg.HOPS):
+    for leg in (Leg.VECTOR, Leg.FULLTEXT, Leg.HYBRID, Leg.GRAPH, Leg.HOPS, Leg.SCORER):
         alone = {
             item.metadata["id"]: item.metadata
-            for item in hoprank.search(QUESTION, corpus=library, leg=leg, top_k=100).items
+            for item in walking.search(QUESTION, corpus=library, leg=leg, top_k=100).items
         }
         within = {
             item.metadata["id"]: item.metadata["legs"][leg] for item in whole.items if leg in item.metadata["legs"]

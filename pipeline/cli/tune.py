@@ -1,0 +1,53 @@
+"""``hoprank tune``: learn the scorer from judged questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.bars import shown_progress
+from pipeline.cli.connection import connected
+from pipeline.cli.options import Model, Set, flags
+from pipeline.cli.output import show
+from pipeline.settings import load_settings
+
+
+def tune(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Two querysets or more.", show_default=False),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", "-c", metavar="NAME", help="Keep each corpus as NAME/queryset, for use again."),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train."),
+    ] = None,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Learn from judged questions what the scorer's features weigh, and how far its ranking leads the fusion.
+
+    Each queryset is judged by what the others teach; what is written is what all of them teach.
+    """
+    from pipeline.evaluate.querysets import read_queryset
+    from pipeline.evaluate.report import check_json_path, write_text
+    from pipeline.evaluate.tune import check_sets
+    from pipeline.evaluate.tune_table import tune_table
+
+    if output:
+        check_json_path(output)
+    check_sets([read_queryset(folder, split).name for folder in folders])
+    with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
+        tuned = hoprank.tune(*folders, split=split, corpus=corpus, progress=progress)
+    if output:
+        write_text(tuned.to_toml(), output)
+    show(tune_table(tuned))

@@ -81,7 +81,7 @@ def test_a_property_nested_too_deep_is_refused() -> None:
 def test_a_record_keeps_copies_of_what_it_is_given() -> None:
     properties: dict[str, Any] = {"p": [1]}
     labels = ["x"]
-    node = KnowledgeNode("a", "t", labels, properties, np.array([0.1, 0.2]))
+    node = KnowledgeNode("a", "t", labels, properties, np.array([0.1, 0.2]).tolist())
 
     properties["p"].append(2)
     labels.append("y")

@@ -18,6 +18,7 @@ from pipeline.cli.evaluate import evaluate
 from pipeline.cli.ingest import ingest, remove
 from pipeline.cli.quickstart import quickstart
 from pipeline.cli.search import search
+from pipeline.cli.skills import app as skills
 
 app = typer.Typer(
     cls=Edge,
@@ -50,5 +51,5 @@ def root(
 
 for command in (quickstart, ingest, remove, search, context, evaluate, compare, calibrate):
     app.command()(command)
-for name, group in {"corpus": corpus, "db": db, "config": config}.items():
+for name, group in {"corpus": corpus, "skills": skills, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

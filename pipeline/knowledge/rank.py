@@ -31,6 +31,8 @@ class Mode(StrEnum):
     """both, fused"""
     VECTOR = "vector"
     """meaning alone"""
+    ALL = "all"
+    """words, graph and meaning, fused"""
 
 
 def query(
@@ -59,6 +61,21 @@ def query(
     best = sorted(shares, key=lambda one: (-shares[one], -similar.get(one, 0.0), one))[:top_k]
     parts = {"walk": shares, "similarity": similar}
     return _with_nodes(store, {one: shares[one] for one in best}, parts)
+
+
+def walk_from(
+    store: Store, seeds: Mapping[str, float], top_k: int, restart_prob: float, direction: Direction
+) -> list[RankedNode]:
+    """Return the ``top_k`` nodes that endless walks from weighted seeds visit most.
+
+    See :meth:`pipeline.knowledge.KnowledgeGraph.walk_from`.
+    """
+    check_top_k(top_k)
+    check_restart(restart_prob)
+    if not seeds or not all(0 <= weight < math.inf for weight in seeds.values()) or not any(seeds.values()):
+        raise GraphError(f"The seeds' weights are {list(seeds.values())[:5]}.", "Give 0 or more, and not 0 to all.")
+    shares = store.pagerank(seeds, restart_prob, direction, top_k)
+    return _with_nodes(store, shares, {"walk": shares})
 
 
 def search(
@@ -102,8 +119,7 @@ def check_query(
         raise GraphError(
             f"random_walk_steps is {random_walk_steps}.", "Give 1 or more, or None for the limit of endless walks."
         )
-    if not 0 < restart_prob <= 1:
-        raise GraphError(f"restart_prob is {restart_prob}.", "Give more than 0 and at most 1; 0.15 is usual.")
+    check_restart(restart_prob)
     dimension = store.dimension
     if dimension is not None and len(vector) != dimension:
         raise GraphError(
@@ -112,6 +128,12 @@ def check_query(
         )
     if not 0 < math.hypot(*vector) < math.inf:
         raise GraphError("The query's vector is zero, or not finite.", "Embed it with the nodes' model.")
+
+
+def check_restart(restart_prob: float) -> None:
+    """Raise GraphError unless ``restart_prob`` is over 0 and at most 1."""
+    if not 0 < restart_prob <= 1:
+        raise GraphError(f"restart_prob is {restart_prob}.", "Give more than 0 and at most 1; 0.15 is usual.")
 
 
 def check_top_k(top_k: int) -> None:
@@ -132,7 +154,8 @@ def _legs(mode: Mode) -> tuple[str, ...]:
         Mode.BM25: ("bm25",),
         Mode.GRAPH: ("graph",),
         Mode.VECTOR: ("vector",),
-        Mode.HYBRID: ("bm25", "graph", "vector"),
+        Mode.HYBRID: ("bm25", "graph"),
+        Mode.ALL: ("bm25", "graph", "vector"),
     }[mode]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -201,6 +201,18 @@ class GraphReader:
             seed=seed,
         )
 
+    def walk_from(
+        self,
+        seeds: Mapping[str, float],
+        top_k: int = 10,
+        restart_prob: float = _RESTART,
+        *,
+        direction: Direction | str = Direction.BOTH,
+    ) -> list[RankedNode]:
+        """Return what endless random walks from nodes of the graph visit most; ``seeds`` are their weights by id."""
+        self._must_have(*seeds)
+        return rank.walk_from(self._store, seeds, top_k, restart_prob, _direction(direction))
+
     def search(
         self,
         text: str,
@@ -213,10 +225,10 @@ class GraphReader:
         """Return the nodes that a text finds, best first.
 
         ``mode`` is ``bm25`` (words), ``graph`` (what the best by words lead to in ``graph_hops`` hops), ``hybrid``
-        (both fused by reciprocal rank), or ``vector`` (meaning, where nodes have embeddings).
+        (both fused by reciprocal rank), ``vector`` (meaning, where nodes have embeddings), or ``all`` (all three).
         """
         question, chosen = check_question(text), _chosen(rank.Mode, mode, "mode")
-        vector = self._embedded(question) if chosen is rank.Mode.VECTOR else None
+        vector = self._embedded(question) if chosen in (rank.Mode.VECTOR, rank.Mode.ALL) else None
         return rank.search(
             self._store,
             question,

@@ -15,6 +15,7 @@ from pipeline.cli.corpus import app as corpus
 from pipeline.cli.db import app as db
 from pipeline.cli.edge import Edge
 from pipeline.cli.evaluate import evaluate
+from pipeline.cli.graph import app as graph
 from pipeline.cli.ingest import ingest, remove
 from pipeline.cli.quickstart import quickstart
 from pipeline.cli.search import search
@@ -51,5 +52,5 @@ def root(
 
 for command in (quickstart, ingest, remove, search, context, evaluate, compare, calibrate):
     app.command()(command)
-for name, group in {"corpus": corpus, "skills": skills, "db": db, "config": config}.items():
+for name, group in {"corpus": corpus, "graph": graph, "skills": skills, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

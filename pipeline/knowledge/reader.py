@@ -24,6 +24,7 @@ from pipeline.knowledge.records import (
 )
 from pipeline.knowledge.store import Store
 from pipeline.knowledge.subgraph import cut
+from pipeline.knowledge.view import write_page
 from pipeline.retrieve.question import check_question
 
 _RESTART = 0.15
@@ -250,6 +251,13 @@ class GraphReader:
         The file appears whole or not at all. Importing it gives the same nodes and edges.
         """
         write_graph(self.name, self._store.all_nodes(), self._store.all_edges(), Path(path), format)
+
+    def view(self, path: str | Path, limit: int = 300) -> None:
+        """Write a page that shows the graph, or its ``limit`` most important nodes, in a browser, without a network."""
+        rank.check_top_k(limit)
+        size = self.size()
+        chosen = [node.id for node in self.nodes()] if size.nodes <= limit else list(self.importance(limit))
+        write_page(cut(self._store, chosen), size, Path(path))
 
     def _embedded(self, text: str) -> Sequence[float]:
         question = check_question(text)

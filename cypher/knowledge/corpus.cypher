@@ -133,8 +133,8 @@ CALL (seed) {
 }
 WITH collect([n, seed.weight]) AS sources
 CALL gds.pageRank.stream($projection, {
-  sourceNodes: sources, dampingFactor: $damping, maxIterations: 500, tolerance: 1e-12,
-  relationshipWeightProperty: 'weight', concurrency: 1
+  sourceNodes: sources, dampingFactor: $damping, maxIterations: 300, tolerance: 1e-9,
+  relationshipWeightProperty: 'weight', concurrency: 4
 }) YIELD nodeId, score
 WITH nodeId, score WHERE score > 0
 WITH nodeId, score ORDER BY score DESC

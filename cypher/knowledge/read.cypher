@@ -15,6 +15,12 @@ RETURN n.key AS key, properties(n) AS stored, head([(n)-[:CHILD_OF]->(p) | p.id]
 MATCH (n:$($label))
 RETURN properties(n) AS stored, head([(n)-[:CHILD_OF]->(p) | p.id]) AS parent, [(n)<-[:CHILD_OF]-(c) | c.id] AS children;
 
+// name: any_node
+// mode: read
+// params: label
+// One row if a graph has any node.
+MATCH (n:$($label)) RETURN 1 AS found LIMIT 1;
+
 // name: nodes_of_type
 // mode: read
 // params: graph, type
@@ -128,8 +134,8 @@ UNWIND $seeds AS seed
 MATCH (n:KnowledgeNode {key: seed.key})
 WITH collect([n, seed.weight]) AS sources
 CALL gds.pageRank.stream($projection, {
-  sourceNodes: sources, dampingFactor: $damping, maxIterations: 500, tolerance: 1e-12,
-  relationshipWeightProperty: 'weight', concurrency: 1
+  sourceNodes: sources, dampingFactor: $damping, maxIterations: 300, tolerance: 1e-9,
+  relationshipWeightProperty: 'weight', concurrency: 4
 }) YIELD nodeId, score
 WITH nodeId, score WHERE score > 0
 WITH nodeId, score ORDER BY score DESC
@@ -140,7 +146,7 @@ RETURN [node IN nodes[..$limit] | gds.util.asNode(node).id] AS ids, scores[..$li
 // mode: read
 // params: projection, damping, limit
 // PageRank over a projection: the best nodes, and the mass of all.
-CALL gds.pageRank.stream($projection, {dampingFactor: $damping, relationshipWeightProperty: 'weight', concurrency: 1})
+CALL gds.pageRank.stream($projection, {dampingFactor: $damping, relationshipWeightProperty: 'weight', concurrency: 4})
 YIELD nodeId, score
 WITH nodeId, score ORDER BY score DESC
 WITH collect(nodeId) AS nodes, collect(score) AS scores

@@ -1,6 +1,7 @@
 """Knowledge graphs on Neo4j: typed nodes and edges, traversal, retrieval, exchange and pictures."""
 
 from pipeline.knowledge.artifacts import Knowledge
+from pipeline.knowledge.cheapest import Cost
 from pipeline.knowledge.chunks import CallbackEdges, CosineEdges, EdgeOptions, ExplicitEdges, GraphChunk
 from pipeline.knowledge.exchange import Format
 from pipeline.knowledge.graph import KnowledgeGraph
@@ -15,7 +16,6 @@ from pipeline.knowledge.records import (
     Reached,
     SupportedEdgeType,
 )
-from pipeline.knowledge.traverse import Cost
 
 __all__ = [
     "CallbackEdges",

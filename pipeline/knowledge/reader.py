@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 from pipeline.embedder import Embedder
 from pipeline.errors import GraphError
 from pipeline.knowledge import rank, traverse
+from pipeline.knowledge.cheapest import Cost, cheapest
 from pipeline.knowledge.detached import DetachedStore
 from pipeline.knowledge.exchange import Format, write_graph
 from pipeline.knowledge.records import (
@@ -117,7 +118,7 @@ class GraphReader:
         source_id: str,
         target_id: str,
         *,
-        by: traverse.Cost | str = traverse.Cost.HOPS,
+        by: Cost | str = Cost.HOPS,
         edge_types: Sequence[str] | None = None,
         max_depth: int | None = None,
         direction: Direction | str = Direction.OUT,
@@ -131,10 +132,10 @@ class GraphReader:
         self._must_have(source_id, target_id)
         if max_depth is not None and max_depth < 0:
             raise GraphError(f"max_depth is {max_depth}.", "Give 0 or more, or None.")
-        cost, way, types = _chosen(traverse.Cost, by, "by"), _direction(direction), _types(edge_types)
-        if cost is traverse.Cost.HOPS:
+        cost, way, types = _chosen(Cost, by, "by"), _direction(direction), _types(edge_types)
+        if cost is Cost.HOPS:
             return self.get_nodes(traverse.shortest(self._store, source_id, target_id, way, types, max_depth))
-        return self.get_nodes(traverse.cheapest(self._store, source_id, target_id, cost, way, types, max_depth))
+        return self.get_nodes(cheapest(self._store, source_id, target_id, cost, way, types, max_depth))
 
     def multi_hop_retrieval(
         self,

@@ -125,7 +125,7 @@ class NamedStore:
         def project(name: str) -> object:
             return self.client.read("project_graph", projection=name, label=label, direction=direction.value)
 
-        if state is None or (seeds is not None and not seeds) or not self.size().nodes:
+        if state is None or seeds == {} or not (seeds or self.client.read("any_node", label=label)):
             return {}
         projection = projection_of(self.client, self.graph.id, f"{state.version}-{direction.value}", project)
         if seeds is None:

@@ -1,4 +1,4 @@
-"""Ways through a graph: shortest and cheapest paths, and what is within some hops; over any kind of graph.
+"""Ways through a graph by hops: paths of fewest edges, and what is within some hops; over any kind of graph.
 
 Each hop asks the server for all of its frontier's steps at once, so a way of n hops costs about n round trips, and
 the nodes of a large graph that a way doesn't come near are never read.
@@ -7,31 +7,18 @@ the nodes of a large graph that a way doesn't come near are never read.
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from typing import TypeAlias
 
 from pipeline.knowledge.records import Direction
 from pipeline.knowledge.store import Steps, Store
 
-_AHEAD = 200
-"""Nodes whose steps are fetched together when a search by cost comes to one that it hasn't seen."""
-
 Types: TypeAlias = Sequence[str] | None
-_State: TypeAlias = tuple[str, int]
-"""A node, and after how many edges, where that matters."""
 
 
-class Cost(StrEnum):
-    """What makes a path short."""
-
-    HOPS = "hops"
-    """fewest edges"""
-    WEIGHT = "weight"
-    """least sum of weights, as of distances"""
-    STRENGTH = "strength"
-    """least sum of 1 / weight: strong edges are short, and those of weight 0 lead nowhere"""
+def reverse(direction: Direction) -> Direction:
+    """Return the direction that leads back."""
+    return {Direction.OUT: Direction.IN, Direction.IN: Direction.OUT}.get(direction, direction)
 
 
 def shortest(
@@ -41,7 +28,7 @@ def shortest(
 
     Searches from both ends. Of several shortest paths always the same is returned.
     """
-    back = {Direction.OUT: Direction.IN, Direction.IN: Direction.OUT}.get(direction, direction)
+    back = reverse(direction)
     seen: list[dict[str, str | None]] = [{source: None}, {target: None}]
     frontiers = [[source], [target]]
     depth = 0
@@ -75,61 +62,6 @@ def _joined(seen: Sequence[Mapping[str, str | None]], met: str) -> list[str]:
             at = came_from[at]
         halves.append(half)
     return [*reversed(halves[0]), met, *halves[1]]
-
-
-def cheapest(
-    store: Store,
-    source: str,
-    target: str,
-    cost: Cost,
-    direction: Direction,
-    types: Types,
-    max_depth: int | None,
-) -> list[str]:
-    """Return the ids of a path of the least cost, both ends included; empty if there is none (Dijkstra, 1959).
-
-    With ``max_depth`` it is the least cost of paths of that many edges at most: a node is come to again by a dearer
-    way if that has fewer edges.
-    """
-    known: dict[str, Steps] = {}
-    settled: dict[str, int] = {}
-    came_from: dict[_State, _State] = {}
-    best: dict[_State, float] = {(source, 0): 0.0}
-    queue = [(0.0, 0, source)]
-    while queue:
-        spent, hops, at = heapq.heappop(queue)
-        state = (at, hops if max_depth is not None else 0)
-        if at == target:
-            return _traced(came_from, state)
-        # Without a depth to keep to, whatever comes first is best; else only fewer edges excuse a dearer way.
-        if spent > best[state] or hops == max_depth or settled.get(at, math.inf) <= state[1]:
-            continue
-        settled[at] = state[1]
-        if at not in known:
-            ahead = dict.fromkeys([at, *(one for _, _, one in queue[:_AHEAD] if one not in known)])
-            known.update(store.steps(list(ahead), direction, types))
-        for other, weight in known.get(at, ()):
-            step = (other, hops + 1 if max_depth is not None else 0)
-            total = spent + _length(weight, cost)
-            if total < best.get(step, math.inf) and settled.get(other, math.inf) > step[1]:
-                best[step] = total
-                came_from[step] = state
-                heapq.heappush(queue, (total, hops + 1, other))
-    return []
-
-
-def _traced(came_from: Mapping[_State, _State], state: _State) -> list[str]:
-    path = [state[0]]
-    while state in came_from:
-        state = came_from[state]
-        path.append(state[0])
-    return path[::-1]
-
-
-def _length(weight: float, cost: Cost) -> float:
-    if cost is Cost.WEIGHT:
-        return weight
-    return 1 / weight if weight else math.inf
 
 
 def within(

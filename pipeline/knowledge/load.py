@@ -11,17 +11,19 @@ from neo4j.exceptions import ConstraintError
 
 from pipeline.errors import GraphError
 from pipeline.graph.client import Client
-from pipeline.knowledge.codec import node_key
+from pipeline.knowledge.codec import edge_key, node_key, stored_properties
 from pipeline.knowledge.exchange import Content
 from pipeline.knowledge.graphs import NamedGraph, now, replacing
 from pipeline.knowledge.hierarchy import Hierarchy, refuse_cycles
 from pipeline.knowledge.records import GraphSize, KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.write import common_dimension, edge_row, node_row, refuse_missing_end
+from pipeline.knowledge.write import common_dimension, node_row, refuse_missing_end
 from pipeline.progress import Progress
 
 _NODES_AT_ONCE = 2_000
 _EDGES_AT_ONCE = 10_000
+_NONE: dict[str, Any] = {}
 _Record = TypeVar("_Record")
+_Row = TypeVar("_Row")
 
 
 def load(client: Client, name: str, content: Content, progress: Progress) -> GraphSize:
@@ -47,6 +49,7 @@ class _Loader:
         self._client = client
         self._graph = graph
         self._keys: dict[str, str] = {}
+        self._places: dict[str, str] = {}
 
     def nodes(self, nodes: Iterable[KnowledgeNode], done: Callable[[int], None]) -> int:
         time, family = now(), []
@@ -76,23 +79,30 @@ class _Loader:
         return total
 
     def edges(self, edges: Iterable[KnowledgeEdge], done: Callable[[int], None]) -> int:
-        keys = self._keys
+        places = self._places
 
-        def ready(part: list[KnowledgeEdge]) -> list[dict[str, Any]]:
+        def ready(part: list[KnowledgeEdge]) -> list[list[Any]]:
             try:
-                return [edge_row(self._graph.id, edge, keys[edge.source], keys[edge.target]) for edge in part]
+                return [self._edge_row(edge, places[edge.source], places[edge.target]) for edge in part]
             except KeyError:
-                refuse_missing_end(self._graph.name, part, set(keys))
+                refuse_missing_end(self._graph.name, part, set(places))
                 raise
 
         return self._overlapping(edges, _EDGES_AT_ONCE, ready, self._put_edges, done)
 
     def _put_nodes(self, rows: list[dict[str, Any]]) -> None:
-        self._client.write("put_nodes", rows=rows, label=self._graph.label)
+        for row in self._client.write("load_nodes", rows=rows, label=self._graph.label):
+            self._places[row["id"]] = row["place"]
 
-    def _put_edges(self, rows: list[dict[str, Any]]) -> None:
+    def _edge_row(self, edge: KnowledgeEdge, source: str, target: str) -> list[Any]:
+        key = edge_key(self._graph.id, edge.id)
+        supported = edge.supported_edge_type.value if edge.supported_edge_type else None
+        own = stored_properties(edge.properties) if edge.properties else _NONE
+        return [source, target, key, edge.id, edge.type, edge.weight, edge.directed, supported, own]
+
+    def _put_edges(self, rows: list[list[Any]]) -> None:
         try:
-            self._client.write("put_edges", rows=rows)
+            self._client.write("load_edges", rows=rows, graph=self._graph.id)
         except ConstraintError as error:
             raise GraphError(
                 f"Two edges have one id ({_edge_id(rows)}).", "Give each edge once, or parallel ones ids of their own."
@@ -116,8 +126,8 @@ class _Loader:
         self,
         records: Iterable[_Record],
         size: int,
-        ready: Callable[[list[_Record]], list[dict[str, Any]]],
-        put: Callable[[list[dict[str, Any]]], None],
+        ready: Callable[[list[_Record]], list[_Row]],
+        put: Callable[[list[_Row]], None],
         done: Callable[[int], None],
     ) -> int:
         """Write records in parts, each while the next is made ready; return how many there were."""
@@ -136,8 +146,8 @@ class _Loader:
         return total
 
 
-def _edge_id(rows: list[dict[str, Any]]) -> str:
-    ids = [row["properties"]["id"] for row in rows]
+def _edge_id(rows: list[list[Any]]) -> str:
+    ids: list[str] = [row[3] for row in rows]
     seen: set[str] = set()
     repeated = next((one for one in ids if one in seen or seen.add(one)), None)  # type: ignore[func-returns-value]
     return repr(repeated[:80]) if repeated else f"one of {ids[0][:40]!r} ... {ids[-1][:40]!r}, and an earlier one"

@@ -84,6 +84,8 @@ OF_QUERY: Mapping[str, Mapping[str, Any]] = {
     "personalised_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
     "corpus_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
     "set_parents": {"rows": [{"child": "k", "parent": "k"}]},
+    "load_edges": {"rows": [["p", "p", "k", "e", "r", 1.0, True, None, {}]]},
+    "load_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1]}]},
     "put_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1]}]},
 }
 """Values where a parameter's name means something else."""

@@ -135,22 +135,25 @@ MATCH (n:KnowledgeNode {key: seed.key})
 WITH collect([n, seed.weight]) AS sources
 CALL gds.pageRank.stream($projection, {
   sourceNodes: sources, dampingFactor: $damping, maxIterations: 300, tolerance: 1e-9,
-  relationshipWeightProperty: 'weight', concurrency: 4
+  relationshipWeightProperty: 'weight', concurrency: 1
 }) YIELD nodeId, score
-WITH nodeId, score WHERE score > 0
-WITH nodeId, score ORDER BY score DESC
-WITH collect(nodeId) AS nodes, collect(score) AS scores
-RETURN [node IN nodes[..$limit] | gds.util.asNode(node).id] AS ids, scores[..$limit] AS scores, reduce(mass = 0.0, score IN scores | mass + score) AS mass;
+WITH collect([nodeId, score]) AS found, sum(score) AS mass
+UNWIND found AS one
+WITH mass, gds.util.asNode(one[0]).id AS id, one[1] AS score WHERE score > 0
+ORDER BY score DESC, id LIMIT $limit
+RETURN collect(id) AS ids, collect(score) AS scores, mass;
 
 // name: importance
 // mode: read
 // params: projection, damping, limit
 // PageRank over a projection: the best nodes, and the mass of all.
-CALL gds.pageRank.stream($projection, {dampingFactor: $damping, relationshipWeightProperty: 'weight', concurrency: 4})
+CALL gds.pageRank.stream($projection, {dampingFactor: $damping, relationshipWeightProperty: 'weight', concurrency: 1})
 YIELD nodeId, score
-WITH nodeId, score ORDER BY score DESC
-WITH collect(nodeId) AS nodes, collect(score) AS scores
-RETURN [node IN nodes[..$limit] | gds.util.asNode(node).id] AS ids, scores[..$limit] AS scores, reduce(mass = 0.0, score IN scores | mass + score) AS mass;
+WITH collect([nodeId, score]) AS found, sum(score) AS mass
+UNWIND found AS one
+WITH mass, gds.util.asNode(one[0]).id AS id, one[1] AS score WHERE score > 0
+ORDER BY score DESC, id LIMIT $limit
+RETURN collect(id) AS ids, collect(score) AS scores, mass;
 
 // name: embeddings
 // mode: read

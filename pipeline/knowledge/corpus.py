@@ -14,7 +14,7 @@ from neo4j import Record
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 from pipeline.ids import digest
-from pipeline.knowledge.projection import projection_of, read_pagerank
+from pipeline.knowledge.projection import ask_projection, read_pagerank
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
 from pipeline.knowledge.store import Steps
 from pipeline.knowledge.stored import in_order, read_steps
@@ -159,15 +159,15 @@ class CorpusStore:
                 undirected=UNDIRECTED,
             )
 
+        def ask(name: str) -> list[Record]:
+            given = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
+            if seeds is None:
+                return self.client.read("importance", **given)
+            rows = [{"key": one, "weight": weight} for one, weight in seeds.items()]
+            return self.client.read("corpus_pagerank", seeds=rows, **given)
+
         state = f"{counts[0]['generation']}-{direction.value}"
-        projection = projection_of(self.client, self.corpus.id, state, project)
-        damping = 1 - restart_prob
-        if seeds is None:
-            found = self.client.read("importance", projection=projection, damping=damping, limit=limit)
-        else:
-            rows = [{"key": node_id, "weight": weight} for node_id, weight in seeds.items()]
-            found = self.client.read("corpus_pagerank", projection=projection, seeds=rows, damping=damping, limit=limit)
-        return read_pagerank(found, limit)
+        return read_pagerank(ask_projection(self.client, self.corpus.id, state, project, ask), limit)
 
     def _scan(self, node_type: str | None, key: str | None = None, value: Any = None) -> Iterable[KnowledgeNode]:
         rows = self.client.stream(

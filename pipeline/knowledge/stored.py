@@ -10,7 +10,7 @@ from neo4j import Record
 from pipeline.graph.client import Client
 from pipeline.knowledge.codec import edge_key, node_key, read_edge, read_node, stored_property
 from pipeline.knowledge.graphs import NamedGraph, ensure_text_index, ensure_vector_index
-from pipeline.knowledge.projection import projection_of, read_pagerank
+from pipeline.knowledge.projection import ask_projection, read_pagerank
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store import Steps
 from pipeline.retrieve.question import fulltext_terms
@@ -127,16 +127,16 @@ class NamedStore:
 
         if state is None or seeds == {} or not (seeds or self.client.read("any_node", label=label)):
             return {}
-        projection = projection_of(self.client, self.graph.id, f"{state.version}-{direction.value}", project)
-        if seeds is None:
-            return read_pagerank(
-                self.client.read("importance", projection=projection, damping=1 - restart_prob, limit=limit), limit
-            )
-        rows = [{"key": node_key(self.graph.id, node_id), "weight": weight} for node_id, weight in seeds.items()]
-        found = self.client.read(
-            "personalised_pagerank", projection=projection, seeds=rows, damping=1 - restart_prob, limit=limit
-        )
-        return read_pagerank(found, limit)
+
+        def ask(name: str) -> list[Record]:
+            given = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
+            if seeds is None:
+                return self.client.read("importance", **given)
+            rows = [{"key": node_key(self.graph.id, one), "weight": weight} for one, weight in seeds.items()]
+            return self.client.read("personalised_pagerank", seeds=rows, **given)
+
+        version = f"{state.version}-{direction.value}"
+        return read_pagerank(ask_projection(self.client, self.graph.id, version, project, ask), limit)
 
     def embeddings(self) -> Iterator[tuple[str, list[float]]]:
         """Yield id and embedding of each node that has one."""

@@ -194,3 +194,18 @@ def test_what_many_edges_lead_to_is_important(filled: Filled) -> None:
         found = one.importance(2)
         assert list(found) == ["hub", "a"]
         assert found["hub"] == pytest.approx(0.4757, abs=0.01)
+
+
+def test_a_projection_that_was_dropped_is_made_again(small: KnowledgeGraph, cypher: Callable[..., Any]) -> None:
+    before = small.importance()
+    listed = "CALL gds.graph.list() YIELD graphName WITH graphName WHERE graphName CONTAINS '-view-'"
+    mine = f"{listed} RETURN graphName AS name"
+    for row in cypher(mine):
+        cypher("CALL gds.graph.drop($name) YIELD graphName RETURN graphName", name=row["name"])
+
+    assert small.importance() == before
+    small.remove_node("e")
+    small.importance()
+    small.drop()
+    label = small._store.graph.id  # type: ignore[attr-defined]
+    assert not [row["name"] for row in cypher(mine) if label in row["name"]]

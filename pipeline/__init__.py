@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pipeline.errors import HopRankError
@@ -9,15 +10,25 @@ from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 if TYPE_CHECKING:
     from pipeline.api import HopRank
+    from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 
-__all__ = ["HopRank", "HopRankError", "RetrieverResult", "RetrieverResultItem"]
+__all__ = [
+    "HopRank",
+    "HopRankError",
+    "KnowledgeEdge",
+    "KnowledgeGraph",
+    "KnowledgeNode",
+    "RetrieverResult",
+    "RetrieverResultItem",
+]
 
 if not TYPE_CHECKING:
+    # The driver and numpy take a second to import, which `hoprank --help` and the embedded server have no use for.
+    _LATE = {"HopRank": "pipeline.api"} | dict.fromkeys(
+        ("KnowledgeEdge", "KnowledgeGraph", "KnowledgeNode"), "pipeline.knowledge"
+    )
 
     def __getattr__(name: str) -> object:
-        # The driver and numpy take a second to import, which `hoprank --help` and the embedded server have no use for.
-        if name == "HopRank":
-            from pipeline.api import HopRank
-
-            return HopRank
+        if name in _LATE:
+            return getattr(import_module(_LATE[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,6 +23,7 @@ from pipeline.graph.embedded.progress import Report as StartReport
 from pipeline.graph.embedded.progress import silent
 from pipeline.ingest.summary import IngestSummary
 from pipeline.ingest.update import Outcome
+from pipeline.knowledge import KnowledgeGraph
 from pipeline.progress import Progress
 from pipeline.retrieve.context import Context
 from pipeline.retrieve.legs import Leg
@@ -189,6 +190,14 @@ class HopRank:
     def calibrate(self, corpus: str = "default") -> Calibration:
         """Say what each cosine threshold would do to a corpus's graph; see :func:`pipeline.flows.calibrate`."""
         return flows.calibrate(self.client, self.settings, corpus)
+
+    def graph(self, name: str) -> KnowledgeGraph:
+        """Return the knowledge graph of that name, which is made if there is none, on this connection."""
+        return KnowledgeGraph(name, client=self.client, embedder=self.embedder, settings=self.settings)
+
+    def open_graph(self, corpus: str = "default") -> KnowledgeGraph:
+        """Return a corpus as a knowledge graph to read; see :meth:`pipeline.KnowledgeGraph.open`."""
+        return KnowledgeGraph.open(corpus, client=self.client, embedder=self.embedder, settings=self.settings)
 
     def retriever(self, corpus: str = "default") -> Retriever:
         """Return the retriever of a corpus; raises CorpusError, or FingerprintError if another model made it."""

@@ -7,6 +7,7 @@ HopRankError                    a message that says what was wrong and what to d
 │   ├── CorpusError             a corpus that is unknown
 │   │   └── FingerprintError    a corpus that was embedded or chunked differently
 │   ├── QuerySetError           a queryset that doesn't hold together
+│   ├── GraphError              a knowledge graph, node or edge that can't be, or isn't there
 │   ├── QuestionError           a question that can't be searched for
 │   ├── FilterError             a filter that can't be applied
 │   └── ServerError             a server that can't be used as it is
@@ -57,6 +58,10 @@ class FingerprintError(CorpusError):
 
 class QuerySetError(InputError):
     """A queryset's files are missing, malformed or don't agree with each other."""
+
+
+class GraphError(InputError):
+    """A knowledge graph, node or edge is malformed, unknown, or can't be changed like this."""
 
 
 class QuestionError(InputError):

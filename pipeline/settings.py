@@ -141,6 +141,20 @@ class WalkSettings(_Section):
     projection_megabytes: int = Field(ge=1)
 
 
+class SkillSettings(_Section):
+    """The edges of a skill graph: what they weigh, and how near what they link must be."""
+
+    top_k: int = Field(ge=1)
+    tags: float = Field(ge=0, le=1)
+    similar: float = Field(ge=-1, le=1)
+    mention: float = Field(ge=0)
+    package: float = Field(ge=0)
+    folder: float = Field(ge=0)
+    restart_prob: float = Field(gt=0, le=1)
+    near_name: float = Field(ge=0, le=1)
+    near_meaning: float = Field(ge=0, le=1)
+
+
 class _Neo4jVariables(EnvSettingsSource):
     """NEO4J_URI and the like, as Neo4j's own tools read them."""
 
@@ -183,6 +197,7 @@ class Settings(BaseSettings):
     evidence: EvidenceSettings
     scorer: ScorerSettings
     walk: WalkSettings
+    skills: SkillSettings
 
     @classmethod
     def settings_customise_sources(

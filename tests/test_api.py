@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -171,3 +172,15 @@ def test_every_error_is_one_of_ours_and_says_what_to_do(hoprank: HopRank, tmp_pa
 def test_a_corpus_that_can_not_be_named_so_is_refused(hoprank: HopRank, jsonl: Jsonl, name: str) -> None:
     with pytest.raises(InputError, match="can't be named"):
         hoprank.ingest(jsonl(DOCUMENTS), corpus=name)
+
+
+def test_it_opens_knowledge_graphs_on_its_own_connection(
+    hoprank: HopRank, new_corpus: Callable[[], Any], jsonl: Callable[..., Path]
+) -> None:
+    with new_corpus() as name:
+        hoprank.ingest(jsonl([{"id": "a", "text": "Ada Lovelace."}]), corpus=name)
+        graph = hoprank.graph(name)
+
+        assert graph.size().nodes == 0
+        assert [node.properties["key"] for node in hoprank.open_graph(name).find_nodes_by_type("document")] == ["a"]
+        graph.drop()

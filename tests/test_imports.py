@@ -25,6 +25,8 @@ LAYERS = (
     ("graph",),
     ("ingest",),
     ("retrieve",),
+    ("knowledge",),
+    ("domains",),
     ("evaluate",),
     ("flows",),
     ("experiments",),
@@ -38,7 +40,7 @@ CYPHER = re.compile(
     r"\b(?:(?:OPTIONAL )?MATCH \(|MATCH \w+ = |MERGE \(|CREATE \(|UNWIND |DETACH DELETE "
     r"|CALL (?:\(|\{|db\.|gds\.|dbms\.)"
     r"|(?:CREATE|DROP) (?:\w+ )?(?:INDEX|CONSTRAINT)|SHOW (?:\w+ )?(?:INDEX|CONSTRAINT|FUNCTION|PROCEDURE|DATABASE)"
-    r"|ALTER (?:CURRENT )?USER|RETURN \w+\.|SET \w+\.)"
+    r"|ALTER (?:CURRENT )?USER|RETURN (?:\w+\.|COUNT \{)|SET \w+\.)"
 )
 
 

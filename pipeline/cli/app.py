@@ -15,9 +15,11 @@ from pipeline.cli.corpus import app as corpus
 from pipeline.cli.db import app as db
 from pipeline.cli.edge import Edge
 from pipeline.cli.evaluate import evaluate
+from pipeline.cli.graph import app as graph
 from pipeline.cli.ingest import ingest, remove
 from pipeline.cli.quickstart import quickstart
 from pipeline.cli.search import search
+from pipeline.cli.skills import app as skills
 from pipeline.cli.tune import tune
 
 app = typer.Typer(
@@ -51,5 +53,5 @@ def root(
 
 for command in (quickstart, ingest, remove, search, context, evaluate, compare, tune, calibrate):
     app.command()(command)
-for name, group in {"corpus": corpus, "db": db, "config": config}.items():
+for name, group in {"corpus": corpus, "graph": graph, "skills": skills, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

@@ -56,12 +56,13 @@ def drop(
     with client_of(load_settings()) as client:
         corpus = get_corpus(client, name)
         if not yes:
-            _confirm(f"Drop {name!r} ({corpus.documents:,} documents)?")
+            confirm(f"Drop {name!r} ({corpus.documents:,} documents)?")
         drop(client, name)
     print(f"Dropped {name}.")
 
 
-def _confirm(question: str) -> None:
+def confirm(question: str) -> None:
+    """Ask before something is deleted; raises InputError if nobody is there to answer."""
     if not sys.stdin.isatty():
         raise InputError("Nobody is there to be asked whether to drop it.", "Give --yes to drop it without a question.")
     typer.confirm(question, abort=True, err=True)

@@ -18,6 +18,7 @@ from neo4j import exceptions as driver_errors
 from pipeline.errors import LoginRefused, ServerError, ServerLost, ServerTooPoor, ServerUnreachable
 from pipeline.graph.embedded import Address
 from pipeline.graph.queries import load_queries
+from pipeline.graph.transaction import Transaction
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -135,6 +136,23 @@ class Client:
         with self._counting:
             self.written += Written.of(result.summary.counters)
         return result.records
+
+    def write_together(self, work: Callable[[Transaction], _T]) -> _T:
+        """Run what ``work`` asks for in one transaction, and return what it returns; if it raises, nothing is kept.
+
+        On a transient fault ``work`` is called again.
+        """
+
+        def unit(open_one: neo4j.ManagedTransaction) -> tuple[_T, Transaction]:
+            transaction = Transaction(open_one, self._queries)
+            return work(transaction), transaction
+
+        with self._using(), self._driver.session(database=self.address.database) as session:
+            result, transaction = session.execute_write(unit)
+        with self._counting:
+            for counters in transaction.counters:
+                self.written += Written.of(counters)
+        return result
 
     def write_rows(
         self,

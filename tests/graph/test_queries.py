@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import uuid
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import neo4j
 import pytest
 
-from pipeline import HopRank
+from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.errors import GraphError
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import get_corpus
 from pipeline.graph.embedded import Address
 from pipeline.graph.queries import Query, load_queries, parse_queries
+from pipeline.knowledge import SupportedEdgeType
+from pipeline.knowledge.graphs import find_graph, replacing
 
 PARAMS: Mapping[str, Any] = {
     "about": 2.0,
     "analyzer": "english",
+    "before": "2026-01-01",
     "chunk_seeds": [{"id": "c", "weight": 1.0}],
     "chunks": 10,
     "corpus": "c",
     "damping": 0.85,
     "dead": ["host/1/1.0/x"],
     "dimension": 384,
+    "direction": "out",
     "documents": [{"id": "d", "properties": {}}],
     "embedding": "Embedding_x",
     "entity_seeds": [{"id": "e", "weight": 1.0}],
@@ -39,6 +46,8 @@ PARAMS: Mapping[str, Any] = {
     "index_names": ["Corpus_x"],
     "iterations": 10,
     "k": 60,
+    "key": "k",
+    "keys": ["k"],
     "label": "Corpus_x",
     "labels": ["Corpus_x", "Embedding_x"],
     "limit": 10,
@@ -47,6 +56,8 @@ PARAMS: Mapping[str, Any] = {
     "name": "corpus",
     "names": ["e"],
     "next": 0.5,
+    "now": "2026-01-01",
+    "projection": "hoprank-graph-x-1-out",
     "properties": {},
     "property": "metadata.year",
     "rows": [{"id": "c", "source": "c", "target": "c", "kind": "NEXT", "edges": [], "properties": {}}],
@@ -57,8 +68,13 @@ PARAMS: Mapping[str, Any] = {
     "text": "who",
     "title": 5.0,
     "tolerance": 1e-4,
+    "type": "skill",
+    "types": ["requires"],
+    "undirected": ["SIMILAR"],
     "until": 2,
+    "value": "v",
     "vector": [0.1] * 384,
+    "wanted": "python",
     "writer": "host/1/1.0/x",
 }
 """A value of the right kind for each parameter; the queries are planned, not run."""
@@ -66,6 +82,12 @@ PARAMS: Mapping[str, Any] = {
 OF_QUERY: Mapping[str, Mapping[str, Any]] = {
     "flip": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]},
     "paths_within": {"documents": ["a.md"]},
+    "personalised_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
+    "corpus_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
+    "set_parents": {"rows": [{"child": "k", "parent": "k"}]},
+    "load_edges": {"rows": [["p", "p", "k", "e", "r", 1.0, True, None, {}]]},
+    "load_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1]}]},
+    "put_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1]}]},
 }
 """Values where a parameter's name means something else."""
 
@@ -76,7 +98,35 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def names(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+def graph_names(client: Client) -> Iterator[Mapping[str, str]]:
+    """The label and vector index of a knowledge graph that has all that one can have."""
+    graph = KnowledgeGraph(f"test-{uuid.uuid4().hex}", client=client)
+    node = KnowledgeNode(
+        "a",
+        "t",
+        labels=["l"],
+        embedding=[1.0, 0.5],
+        properties=dict.fromkeys(("name", "title", "description", "text"), "text"),
+    )
+    graph.add_nodes([node, KnowledgeNode("b", "t", parent_id="a")])
+    graph.add_edge(KnowledgeEdge("a", "b", "r", supported_edge_type=SupportedEdgeType.CAUSAL))
+    graph.search("text")
+    graph.query([1.0, 0.5])
+    named = find_graph(client, graph.name)
+    assert named
+    with contextlib.suppress(GraphError), replacing(client, graph.name):
+        raise GraphError("only begun")
+    yield {"graph_label": named.label, "graph_vector": named.vector_index}
+    graph.drop()
+
+
+@pytest.fixture(scope="module")
+def names(
+    hoprank: HopRank,
+    shared_corpus_name: str,
+    graph_names: Mapping[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Mapping[str, str]:
     """Identifiers that exist, as some queries aren't planned without their index."""
     folder = tmp_path_factory.mktemp("names")
     for one in DOCUMENTS:
@@ -84,7 +134,7 @@ def names(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytest.Te
         (folder / f"{one['id']}.md").write_text(f"# {one['title']}\n\n{linked}{one['text']}\n")
     hoprank.ingest(folder, corpus=shared_corpus_name)
     corpus = get_corpus(hoprank.client, shared_corpus_name)
-    return {"embedding": corpus.embedding, "label": corpus.label, "index": corpus.label}
+    return {"embedding": corpus.embedding, "label": corpus.label, "index": corpus.label, **graph_names}
 
 
 def parsed(source: str) -> list[Query]:

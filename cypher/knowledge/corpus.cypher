@@ -1,0 +1,143 @@
+// An ingested corpus read as a knowledge graph: what its visible generation holds, on the schema that it has.
+
+// name: corpus_nodes_by_id
+// mode: read
+// params: corpus, ids
+// The documents, chunks and entities with these ids that are visible.
+MATCH (corpus:Corpus {id: $corpus})
+UNWIND $ids AS id
+CALL (corpus, id) {
+  MATCH (n:Chunk {id: id}) WHERE n.corpus = corpus.id AND n.since <= corpus.generation AND n.until > corpus.generation
+  RETURN n, 'chunk' AS type
+  UNION ALL
+  MATCH (n:Document {id: id}) WHERE n.corpus = corpus.id AND n.since <= corpus.generation AND n.until > corpus.generation
+  RETURN n, 'document' AS type
+  UNION ALL
+  MATCH (n:Entity {id: id}) WHERE n.corpus = corpus.id
+    AND EXISTS { (n)<-[r:MENTIONS]-() WHERE r.since <= corpus.generation AND r.until > corpus.generation }
+  RETURN n, 'entity' AS type
+}
+RETURN type, properties(n) AS stored,
+       head([(n)-[r:PART_OF]->(p) WHERE r.since <= corpus.generation AND r.until > corpus.generation | p.id]) AS parent,
+       [(n)<-[r:PART_OF]-(c) WHERE r.since <= corpus.generation AND r.until > corpus.generation | c.id] AS children;
+
+// name: corpus_scan
+// mode: read
+// params: corpus, label, type, property, value
+// All that is visible of one type, or of any if that is null, and has a property of a value, if one is named.
+MATCH (corpus:Corpus {id: $corpus})
+CALL (corpus) {
+  MATCH (n:$($label)) WHERE n.since <= corpus.generation AND n.until > corpus.generation
+  RETURN n, 'chunk' AS type
+  UNION ALL
+  MATCH (n:Document {corpus: corpus.id}) WHERE n.since <= corpus.generation AND n.until > corpus.generation
+  RETURN n, 'document' AS type
+  UNION ALL
+  MATCH (n:Entity {corpus: corpus.id})
+  WHERE EXISTS { (n)<-[r:MENTIONS]-() WHERE r.since <= corpus.generation AND r.until > corpus.generation }
+  RETURN n, 'entity' AS type
+}
+WITH corpus, n, type
+WHERE ($type IS NULL OR type = $type) AND ($property IS NULL OR n[$property] = $value)
+RETURN type, properties(n) AS stored,
+       head([(n)-[r:PART_OF]->(p) WHERE r.since <= corpus.generation AND r.until > corpus.generation | p.id]) AS parent,
+       [(n)<-[r:PART_OF]-(c) WHERE r.since <= corpus.generation AND r.until > corpus.generation | c.id] AS children;
+
+// name: corpus_edges
+// mode: read
+// params: corpus, label, type
+// The visible edges of one type, or of any if that is null.
+MATCH (corpus:Corpus {id: $corpus})
+MATCH (a:$($label))-[r]->(b)
+WHERE r.since <= corpus.generation AND r.until > corpus.generation AND ($type IS NULL OR type(r) = $type)
+RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
+
+// name: corpus_edges_of_node
+// mode: read
+// params: corpus, id, types, direction, undirected
+// The visible edges of some types, or of any if that is null, by which a node has neighbours.
+MATCH (corpus:Corpus {id: $corpus})
+CALL () {
+  MATCH (n:Chunk {id: $id}) RETURN n UNION ALL MATCH (n:Document {id: $id}) RETURN n UNION ALL MATCH (n:Entity {id: $id}) RETURN n
+}
+MATCH (n)-[r]-()
+WHERE r.since <= corpus.generation AND r.until > corpus.generation AND ($types IS NULL OR type(r) IN $types)
+  AND (type(r) IN $undirected OR $direction = 'both' OR (startNode(r) = n AND $direction = 'out') OR (endNode(r) = n AND $direction = 'in'))
+RETURN type(r) AS kind, properties(r) AS stored, startNode(r).id AS source, endNode(r).id AS target;
+
+// name: corpus_edges_among
+// mode: read
+// params: corpus, ids
+// The visible edges both of whose ends are among these nodes; each leaves a chunk.
+MATCH (corpus:Corpus {id: $corpus})
+MATCH (a:Chunk) WHERE a.id IN $ids
+MATCH (a)-[r]->(b)
+WHERE b.id IN $ids AND r.since <= corpus.generation AND r.until > corpus.generation
+RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
+
+// name: corpus_steps
+// mode: read
+// params: corpus, ids, types, direction, undirected
+// Where one step leads from each of these nodes: neighbours' ids and weights as two lists.
+MATCH (corpus:Corpus {id: $corpus})
+UNWIND $ids AS id
+CALL (id) {
+  MATCH (n:Chunk {id: id}) RETURN n UNION ALL MATCH (n:Document {id: id}) RETURN n UNION ALL MATCH (n:Entity {id: id}) RETURN n
+}
+CALL (corpus, n) {
+  MATCH (n)-[r]-(m)
+  WHERE r.since <= corpus.generation AND r.until > corpus.generation AND ($types IS NULL OR type(r) IN $types)
+    AND (type(r) IN $undirected OR $direction = 'both' OR (startNode(r) = n AND $direction = 'out') OR (endNode(r) = n AND $direction = 'in'))
+  RETURN collect(m.id) AS ids, collect(coalesce(r.score, 1.0)) AS weights
+}
+RETURN id, ids, weights;
+
+// name: corpus_counts
+// mode: read
+// params: corpus, label
+// The visible generation, and how many nodes and edges it has.
+MATCH (corpus:Corpus {id: $corpus})
+RETURN corpus.generation AS generation,
+       COUNT { (c:$($label)) WHERE c.since <= corpus.generation AND c.until > corpus.generation }
+       + COUNT { (d:Document {corpus: corpus.id}) WHERE d.since <= corpus.generation AND d.until > corpus.generation }
+       + COUNT { (e:Entity {corpus: corpus.id}) WHERE EXISTS { (e)<-[r:MENTIONS]-() WHERE r.since <= corpus.generation AND r.until > corpus.generation } } AS nodes,
+       COUNT { (c:$($label))-[r]->() WHERE r.since <= corpus.generation AND r.until > corpus.generation } AS edges;
+
+// name: project_corpus
+// mode: read
+// params: projection, corpus, label, direction, undirected
+// Project what is visible for PageRank: edges run the way they are followed, undirected ones both ways.
+MATCH (corpus:Corpus {id: $corpus})
+CALL (corpus) {
+  MATCH (n:$($label)) WHERE n.since <= corpus.generation AND n.until > corpus.generation
+  RETURN n AS source, null AS target, 0.0 AS weight
+  UNION ALL
+  MATCH (a:$($label))-[r]->(b)
+  WHERE r.since <= corpus.generation AND r.until > corpus.generation AND (type(r) IN $undirected OR $direction <> 'in')
+  RETURN a AS source, b AS target, coalesce(r.score, 1.0) AS weight
+  UNION ALL
+  MATCH (a:$($label))-[r]->(b)
+  WHERE r.since <= corpus.generation AND r.until > corpus.generation AND (type(r) IN $undirected OR $direction <> 'out')
+  RETURN b AS source, a AS target, coalesce(r.score, 1.0) AS weight
+}
+WITH source, target, weight
+RETURN gds.graph.project($projection, source, target, {relationshipProperties: {weight: weight}}) AS projected;
+
+// name: corpus_pagerank
+// mode: read
+// params: projection, seeds, damping, limit
+// Personalised PageRank over a corpus's projection from seeds, rows of {key, weight}, to convergence: the best nodes, and the mass of all.
+UNWIND $seeds AS seed
+CALL (seed) {
+  MATCH (n:Chunk {id: seed.key}) RETURN n UNION ALL MATCH (n:Document {id: seed.key}) RETURN n UNION ALL MATCH (n:Entity {id: seed.key}) RETURN n
+}
+WITH collect([n, seed.weight]) AS sources
+CALL gds.pageRank.stream($projection, {
+  sourceNodes: sources, dampingFactor: $damping, maxIterations: 300, tolerance: 1e-9,
+  relationshipWeightProperty: 'weight', concurrency: 1
+}) YIELD nodeId, score
+WITH collect([nodeId, score]) AS found, sum(score) AS mass
+UNWIND found AS one
+WITH mass, gds.util.asNode(one[0]).id AS id, one[1] AS score WHERE score > 0
+ORDER BY score DESC, id LIMIT $limit
+RETURN collect(id) AS ids, collect(score) AS scores, mass;

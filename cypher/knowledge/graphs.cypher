@@ -1,0 +1,150 @@
+// name: constrain_graph_id
+// mode: schema
+// A knowledge graph is found by its immutable internal id.
+CREATE CONSTRAINT graph_id IF NOT EXISTS FOR (n:KnowledgeGraph) REQUIRE n.id IS UNIQUE;
+
+// name: constrain_graph_name
+// mode: schema
+// Two knowledge graphs never share a name.
+CREATE CONSTRAINT graph_name IF NOT EXISTS FOR (n:KnowledgeGraph) REQUIRE n.name IS UNIQUE;
+
+// name: constrain_knowledge_node_key
+// mode: schema
+// A node is found by the hash of its graph and id, however long that is.
+CREATE CONSTRAINT knowledge_node_key IF NOT EXISTS FOR (n:KnowledgeNode) REQUIRE n.key IS UNIQUE;
+
+// name: constrain_knowledge_edge_key
+// mode: schema
+// An edge is found by the hash of its graph and id.
+CREATE CONSTRAINT knowledge_edge_key IF NOT EXISTS FOR ()-[r:KNOWLEDGE_EDGE]-() REQUIRE r.key IS UNIQUE;
+
+// name: index_knowledge_node_type
+// mode: schema
+// Nodes are found by type within their graph.
+CREATE INDEX knowledge_node_type IF NOT EXISTS FOR (n:KnowledgeNode) ON (n.graph, n.type);
+
+// name: index_knowledge_edge_type
+// mode: schema
+// Edges are found by type within their graph.
+CREATE INDEX knowledge_edge_type IF NOT EXISTS FOR ()-[r:KNOWLEDGE_EDGE]-() ON (r.graph, r.type);
+
+// name: create_graph_vector_index
+// mode: schema
+// params: dimension
+// names: graph_label, graph_vector
+// One vector index for each graph that has embeddings, made with the first of them. Unquantised, so that scores are exact.
+CREATE VECTOR INDEX <graph_vector> IF NOT EXISTS FOR (n:<graph_label>) ON n.embedding
+OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
+
+// name: create_graph_text_index
+// mode: schema
+// params: analyzer
+// names: graph_label
+// One full-text index for each graph that is searched by words, over what nodes usually say in words.
+CREATE FULLTEXT INDEX <graph_label> IF NOT EXISTS FOR (n:<graph_label>)
+ON EACH [n.id, n.labels, n.`p.name`, n.`p.title`, n.`p.description`, n.`p.text`]
+OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
+
+// name: graphs
+// mode: read
+// Every knowledge graph that is published, by name.
+MATCH (g:KnowledgeGraph) WHERE g.name IS NOT NULL
+RETURN properties(g) AS graph, COUNT { (n:KnowledgeNode {graph: g.id}) } AS nodes ORDER BY g.name;
+
+// name: graph_named
+// mode: read
+// params: name
+// The knowledge graph of that name; no row if there is none.
+MATCH (g:KnowledgeGraph {name: $name}) RETURN properties(g) AS graph;
+
+// name: create_graph
+// mode: write
+// params: id, name, now
+// Make a knowledge graph, or return the one that has the name already.
+MERGE (g:KnowledgeGraph {name: $name})
+ON CREATE SET g.id = $id, g.created_at = $now, g.version = 0
+RETURN properties(g) AS graph;
+
+// name: create_unpublished_graph
+// mode: write
+// params: id, name, now
+// Make a knowledge graph that nobody sees until it is published under the name that it is for.
+CREATE (g:KnowledgeGraph {id: $id, awaited_name: $name, created_at: $now, version: 0})
+RETURN properties(g) AS graph;
+
+// name: publish_graph
+// mode: write
+// params: graph, name
+// Give a graph its name, and take it from the one that had it, which is then to be swept; return that one's id.
+MATCH (g:KnowledgeGraph {id: $graph})
+OPTIONAL MATCH (old:KnowledgeGraph {name: $name}) WHERE old.id <> $graph
+CALL (old) {
+  WITH old WHERE old IS NOT NULL
+  SET old.awaited_name = old.name
+  REMOVE old.name
+}
+SET g.name = $name
+REMOVE g.awaited_name
+RETURN old.id AS replaced;
+
+// name: unpublish_graph
+// mode: write
+// params: graph
+// Take a graph's name away, so that nobody finds it any more while it is being deleted.
+MATCH (g:KnowledgeGraph {id: $graph}) WHERE g.name IS NOT NULL
+SET g.awaited_name = g.name
+REMOVE g.name;
+
+// name: abandoned_graphs
+// mode: read
+// params: name, before
+// Graphs for a name that were begun before a time and never published, or are to be deleted.
+MATCH (g:KnowledgeGraph {awaited_name: $name}) WHERE g.name IS NULL AND g.created_at < $before RETURN g.id AS id;
+
+// name: touch_graph
+// mode: write
+// params: graph
+// Count a change, which holds the graph for this transaction; no row if it was dropped.
+MATCH (g:KnowledgeGraph {id: $graph}) SET g.version = g.version + 1 RETURN properties(g) AS graph;
+
+// name: set_graph_dimension
+// mode: write
+// params: graph, dimension
+// Note how long the graph's embeddings are, unless that is known; return how long they are.
+MATCH (g:KnowledgeGraph {id: $graph}) SET g.dimension = coalesce(g.dimension, $dimension) RETURN g.dimension AS dimension;
+
+// name: graph_state
+// mode: read
+// params: graph
+// A graph's own properties as they are now.
+MATCH (g:KnowledgeGraph {id: $graph}) RETURN properties(g) AS graph;
+
+// name: graph_size
+// mode: read
+// params: graph
+// How many nodes and edges a graph has.
+RETURN COUNT { (n:KnowledgeNode {graph: $graph}) } AS nodes, COUNT { (n:KnowledgeNode {graph: $graph})-[:KNOWLEDGE_EDGE]->() } AS edges;
+
+// name: delete_graph_edges
+// mode: write
+// params: label, limit
+// Delete up to limit edges of a graph; return how many there were.
+MATCH (n:$($label))-[r]->()
+WITH r LIMIT $limit
+DELETE r
+RETURN count(*) AS deleted;
+
+// name: delete_graph_part
+// mode: write
+// params: label, limit
+// Delete up to limit nodes of a graph with their relationships; return how many there were.
+MATCH (n:$($label))
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*) AS deleted;
+
+// name: delete_graph
+// mode: write
+// params: graph
+// Delete the graph's own node, last of all.
+MATCH (g:KnowledgeGraph {id: $graph}) DELETE g;

@@ -1,0 +1,101 @@
+"""SKILL.md files: found, and read with their front matter."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pipeline.domains.skills.records import Skill
+from pipeline.errors import SourceError
+from pipeline.ingest.sources.decode import decode
+from pipeline.ingest.sources.front_matter import split_front_matter
+from pipeline.ingest.sources.source import Unreadable, unopenable
+from pipeline.records import Skipped
+
+SKILL_FILE = "SKILL.md"
+_TITLE = re.compile(r"^# +(.+?) *#*$", re.MULTILINE)
+_LONGEST = 5 * 2**20
+"""Bytes."""
+
+
+def read_skills(folder: Path) -> tuple[list[Skill], list[Skipped]]:
+    """Return every skill at or below a folder, ordered by path, and what was left out and why.
+
+    Raises SourceError if the folder isn't there or holds no SKILL.md that can be read.
+    """
+    if not folder.is_dir():
+        raise SourceError(f"{folder} is no folder.", "Give a folder that holds skills, each a folder with a SKILL.md.")
+    skills: list[Skill] = []
+    skipped: list[Skipped] = []
+    for path in sorted(_skill_files(folder)):
+        try:
+            skills.append(_read(path, folder))
+        except Unreadable as error:
+            skipped.append(Skipped(path.relative_to(folder).as_posix(), error.message))
+        except OSError as error:
+            skipped.append(Skipped(path.relative_to(folder).as_posix(), unopenable(error).message))
+    if not skills:
+        reason = f" {skipped[0].source} {skipped[0].reason}." if skipped else ""
+        raise SourceError(f"{folder} holds no skill that can be read.{reason}", "A skill is a folder with a SKILL.md.")
+    return _with_ids(skills), skipped
+
+
+def _skill_files(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        if SKILL_FILE in files:
+            yield Path(parent, SKILL_FILE)
+
+
+def _read(path: Path, folder: Path) -> Skill:
+    if path.stat().st_size > _LONGEST:
+        raise Unreadable("has over 5 MB", "Split it.")
+    front, text, _ = split_front_matter(decode(path.read_bytes()))
+    inner = front.get("metadata")
+    # The specification puts name and description on top; collections put the rest below "metadata" as often.
+    fields = {**(inner if isinstance(inner, Mapping) else {}), **front}
+    name = _text(fields.get("name"))
+    if not name:
+        raise Unreadable("has no name in its front matter", "Begin it with ---, name: ..., description: ..., ---.")
+    title = _TITLE.search(text)
+    return Skill(
+        id=name,
+        name=name,
+        path=path.parent.relative_to(folder).as_posix(),
+        title=title[1] if title else name,
+        description=_text(fields.get("description")),
+        version=_text(fields.get("version")),
+        tags=tuple(dict.fromkeys(_listed(fields.get("tags")))),
+        dependencies=tuple(dict.fromkeys(_listed(fields.get("dependencies")))),
+        text=text,
+    )
+
+
+def _with_ids(skills: Sequence[Skill]) -> list[Skill]:
+    """Tell skills of one name apart by their folders."""
+    names = Counter(skill.name for skill in skills)
+    return [
+        dataclasses.replace(skill, id=f"{skill.name} ({skill.path})") if names[skill.name] > 1 else skill
+        for skill in skills
+    ]
+
+
+def _text(value: object) -> str:
+    return " ".join(str(value).split()) if isinstance(value, str | int | float) and value is not True else ""
+
+
+def _listed(value: object) -> Iterable[str]:
+    """Return the texts of a list, of a mapping of lists, or of one line with commas."""
+    match value:
+        case str():
+            yield from filter(None, (part.strip() for part in value.split(",")))
+        case Mapping():
+            for part in value.values():
+                yield from _listed(part)
+        case list():
+            for part in value:
+                yield from filter(None, [_text(part)]) if not isinstance(part, Mapping) else _listed(part)

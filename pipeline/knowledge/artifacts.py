@@ -1,0 +1,138 @@
+"""Artifacts in namespaces: content that is kept and searched by words and by how it is related."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Self
+
+from pipeline.embedder import Embedder
+from pipeline.errors import GraphError
+from pipeline.graph.client import Client
+from pipeline.graph.connect import connect
+from pipeline.knowledge.check import check_text
+from pipeline.knowledge.chunks import EdgeOptions, GraphChunk
+from pipeline.knowledge.graph import KnowledgeGraph
+from pipeline.knowledge.graphs import find_graph, list_graphs
+from pipeline.knowledge.rank import Mode
+from pipeline.knowledge.records import KnowledgeNode, RankedNode
+from pipeline.settings import Settings, load_settings
+
+_LONGEST = 90
+ARTIFACT = "artifact"
+"""Type of the nodes."""
+
+
+class Knowledge:
+    """Artifacts of one ``id`` in namespaces, each of which is a knowledge graph of its own; a context manager.
+
+    The graph of a namespace is named ``id/namespace``, so that neither ids nor the statistics of words are shared.
+    ``bm25`` and ``graph`` say which ways a search may go.
+
+    Example::
+
+        with Knowledge("support", bm25=True, graph=True) as knowledge:
+            knowledge.add("default", [GraphChunk(id="password-reset", text="How to reset a password")])
+            knowledge.search("default", "password reset", mode="hybrid", graph_hops=2)
+    """
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002  # the name that its users know
+        *,
+        bm25: bool = True,
+        graph: bool = True,
+        client: Client | None = None,
+        embedder: Embedder | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.id = _part(id, "A knowledge's id")
+        self._modes = {Mode.VECTOR} | ({Mode.BM25} if bm25 else set()) | ({Mode.GRAPH} if graph and bm25 else set())
+        if bm25 and graph:
+            self._modes.add(Mode.HYBRID)
+        self._settings = settings or load_settings()
+        self._closing = None if client else connect(self._settings)
+        self._client = client or self._closing
+        self._embedder = embedder
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection, if this opened it."""
+        if self._closing is not None:
+            self._closing.close()
+
+    def namespaces(self) -> list[str]:
+        """Return the namespaces that hold something or did, by name."""
+        prefix = f"{self.id}/"
+        return [
+            one.name.removeprefix(prefix) for one, _ in list_graphs(self._connection) if one.name.startswith(prefix)
+        ]
+
+    def graph(self, namespace: str) -> KnowledgeGraph:
+        """Return the graph of a namespace, which is made if there is none."""
+        return KnowledgeGraph(
+            f"{self.id}/{_part(namespace, 'A namespace')}",
+            client=self._connection,
+            embedder=self._embedder,
+            settings=self._settings,
+        )
+
+    def add(
+        self,
+        namespace: str,
+        artifacts: Iterable[GraphChunk],
+        *,
+        edge_options: EdgeOptions | None = None,
+        embed: bool = False,
+        replace: bool = False,
+    ) -> list[KnowledgeNode]:
+        """Add artifacts to a namespace; see :meth:`pipeline.knowledge.KnowledgeGraph.add_nodes_from_chunks`."""
+        return self.graph(namespace).add_nodes_from_chunks(
+            artifacts, edge_options=edge_options, node_type=ARTIFACT, embed=embed, replace=replace
+        )
+
+    def remove(self, namespace: str, artifact_ids: Sequence[str]) -> None:
+        """Remove artifacts from a namespace."""
+        self._existing(namespace).remove_nodes(artifact_ids)
+
+    def search(
+        self, namespace: str, text: str, top_k: int = 10, *, mode: Mode | str | None = None, graph_hops: int = 2
+    ) -> list[RankedNode]:
+        """Return the artifacts of a namespace that a text finds, best first.
+
+        ``mode`` is one of ``bm25``, ``graph``, ``hybrid`` and ``vector``; the default is the most that this knowledge
+        was made for. See :meth:`pipeline.knowledge.KnowledgeGraph.search`.
+        """
+        chosen = mode or next(one for one in (Mode.HYBRID, Mode.BM25, Mode.VECTOR) if one in self._modes)
+        if chosen not in self._modes:
+            raise GraphError(
+                f"The knowledge {self.id!r} isn't searched by {chosen!r}.",
+                f"Use one of {', '.join(sorted(self._modes))}, or make it with bm25=True and graph=True.",
+            )
+        return self._existing(namespace).search(text, top_k, mode=chosen, graph_hops=graph_hops)
+
+    def _existing(self, namespace: str) -> KnowledgeGraph:
+        if find_graph(self._connection, f"{self.id}/{namespace}") is None:
+            known = ", ".join(self.namespaces()) or "none"
+            raise GraphError(f"{self.id!r} has no namespace {namespace[:80]!r}.", f"It has {known}.")
+        return self.graph(namespace)
+
+    @property
+    def _connection(self) -> Client:
+        if self._client is None:
+            raise GraphError(f"The knowledge {self.id!r} is closed.", "Open it anew.")
+        return self._client
+
+
+def _part(name: str, what: str) -> str:
+    check_text(name, what, _LONGEST)
+    if "/" in name:
+        raise GraphError(f"{what} is {name!r}, which holds a slash.", "Use another character.")
+    return name

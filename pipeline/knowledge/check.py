@@ -1,0 +1,81 @@
+"""What can be stored as it is, and what is refused: texts, times and properties of nodes and edges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pipeline.errors import GraphError
+
+_DEEPEST = 50
+
+
+def check_text(value: object, what: str, longest: int) -> None:
+    """Raise GraphError unless ``value`` is a text of 1 to ``longest`` characters that UTF-8 can hold."""
+    if not isinstance(value, str) or not value:
+        raise GraphError(f"{what} is {value!r}.", f"Give a text of 1 to {longest:,} characters.")
+    if len(value) > longest:
+        raise GraphError(f"{what} has {len(value):,} characters ({value[:40]!r}...).", f"{longest:,} are the most.")
+    _check_unicode(value, what)
+
+
+def check_time(value: object, where: str) -> None:
+    """Raise GraphError unless ``value`` is None or a time in ISO 8601."""
+    if value is not None and not _is_time(value):
+        raise GraphError(f"{where}: {value!r} is no time.", "Write it in ISO 8601: 2026-01-31T12:00:00+00:00.")
+
+
+def check_properties(properties: object, where: str, longest: int) -> dict[str, Any]:
+    """Return a copy of ``properties`` whose values are JSON's, tuples as lists; raises GraphError naming what isn't."""
+    if not isinstance(properties, Mapping):
+        raise GraphError(f"{where}: its properties are {properties!r}.", "Give a mapping of names to values.")
+    for name in properties:
+        if not isinstance(name, str) or len(name) > longest:
+            raise GraphError(
+                f"{where}: a property is named {str(name)[:50]!r}.",
+                f"Names are texts of at most {longest:,} characters.",
+            )
+        _check_unicode(name, f"{where}: a property's name")
+        if "\x00" in name:
+            raise GraphError(f"{where}: the name of the property {name[:50]!r} holds a NUL.", "Neo4j takes none there.")
+    return {name: _json(value, f"{where}: the property {name[:50]!r}", 0) for name, value in properties.items()}
+
+
+def _is_time(value: object) -> bool:
+    try:
+        return isinstance(value, str) and bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _json(value: object, what: str, depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise GraphError(f"{what} is nested more than {_DEEPEST} levels deep.", "Flatten it.")
+    match value:
+        case None | bool() | int():
+            return value
+        case float() if math.isfinite(value):
+            return value
+        case str():
+            _check_unicode(value, what)
+            return value
+        case list() | tuple():
+            return [_json(item, what, depth + 1) for item in value]
+        case Mapping():
+            if not all(isinstance(key, str) for key in value):
+                raise GraphError(f"{what} holds a mapping whose keys aren't all texts.", "Make them texts.")
+            return {_json(key, what, depth): _json(item, what, depth + 1) for key, item in value.items()}
+        case _:
+            raise GraphError(
+                f"{what} holds {str(value)[:50]!r} ({type(value).__name__}), which JSON can't say.",
+                "Give texts, finite numbers, True, False, None, lists or mappings; times as ISO 8601 texts.",
+            )
+
+
+def _check_unicode(value: str, what: str) -> None:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise GraphError(f"{what} holds half a surrogate pair.", "Decode the text as UTF-8 first.") from None

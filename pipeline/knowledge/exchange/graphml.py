@@ -1,0 +1,138 @@
+"""GraphML, as networkx, Gephi, yEd and Cytoscape read it.
+
+Every field is an attribute of its own, and every property one named ``p.NAME``, or ``j.NAME`` where it needs JSON
+(see pipeline.knowledge.codec). As in node-link JSON, where not all edges are undirected each of them stands there both
+ways, the second with ``reverse``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from pipeline.errors import GraphError
+from pipeline.knowledge.codec import AS_JSON, NATIVE, stored_properties
+from pipeline.knowledge.exchange.node_link import foreign
+from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
+from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
+
+_NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
+_Q = f"{{{_NAMESPACE}}}"
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_KINDS: Mapping[type, str] = {bool: "boolean", int: "long", float: "double", str: "string"}
+_LISTS = frozenset({"labels", "embedding", "child_ids"})
+
+
+def write_graphml(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], path: Path) -> None:
+    """Write nodes and edges, ordered by id; raises GraphError naming a text that XML can't hold."""
+    ordered = sorted(edges, key=lambda edge: edge.id)
+    directed = not ordered or any(edge.directed for edge in ordered)
+    root = etree.Element(f"{_Q}graphml", nsmap={None: _NAMESPACE})
+    graph = etree.Element(f"{_Q}graph", edgedefault="directed" if directed else "undirected")
+    keys: dict[tuple[str, str, str], str] = {}
+    for node in sorted(nodes, key=lambda node: node.id):
+        values = _attributes(node_mapping(node))
+        _fill(etree.SubElement(graph, f"{_Q}node", id=_legal(values.pop("id"))), "node", values, keys)
+    for edge in ordered:
+        values = _attributes(edge_mapping(edge))
+        ends = {end: _legal(values.pop(end)) for end in ("source", "target")}
+        edge_name = _legal(values.pop("id"))
+        _fill(etree.SubElement(graph, f"{_Q}edge", ends, id=edge_name), "edge", values, keys)
+        if directed and not edge.directed:
+            back = {"source": ends["target"], "target": ends["source"]}
+            reverse = etree.SubElement(graph, f"{_Q}edge", back, id=f"{edge_name} reverse")
+            _fill(reverse, "edge", {**values, "reverse": True}, keys)
+    for (place, name, kind), key in keys.items():
+        etree.SubElement(root, f"{_Q}key", {"id": key, "for": place, "attr.name": name, "attr.type": kind})
+    root.append(graph)
+    etree.ElementTree(root).write(str(path), encoding="utf-8", xml_declaration=True)
+
+
+def read_graphml(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
+    """Return the nodes and edges of what :func:`write_graphml` or another program wrote.
+
+    What others name otherwise is treated as in node-link JSON.
+    """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
+    try:
+        root = etree.parse(str(path), parser).getroot()
+    except etree.XMLSyntaxError as error:
+        raise GraphError(f"{path} is no GraphML ({error}).", "Give a graph that was exported.") from error
+    graph = root.find(f"{_Q}graph")
+    if graph is None:
+        raise GraphError(f"{path} holds no GraphML graph.", "Give a graph that was exported.")
+    keys = {key.get("id"): (key.get("attr.name"), key.get("attr.type")) for key in root.iter(f"{_Q}key")}
+    directed = graph.get("edgedefault") == "directed"
+    nodes = (node_of(_record(found, keys, "node", {})) for found in graph.iter(f"{_Q}node"))
+    edges = (
+        edge_of(_record(found, keys, "edge", {"directed": directed}))
+        for found in graph.iter(f"{_Q}edge")
+        if not _is_reverse(found, keys)
+    )
+    return nodes, edges
+
+
+def _attributes(found: dict[str, Any]) -> dict[str, Any]:
+    properties = stored_properties(found.pop("properties", {}))
+    flat = {name: json.dumps(value, ensure_ascii=False) if name in _LISTS else value for name, value in found.items()}
+    for name, value in properties.items():
+        # XML has no lists either.
+        plain = name if not isinstance(value, list) else AS_JSON + name.removeprefix(NATIVE)
+        flat[plain] = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+    return flat
+
+
+def _fill(element: Any, place: str, values: Mapping[str, Any], keys: dict[tuple[str, str, str], str]) -> None:
+    for name, value in values.items():
+        kind = _KINDS[bool if isinstance(value, bool) else type(value) if type(value) in _KINDS else str]
+        key = keys.setdefault((place, _legal(name), kind), f"d{len(keys)}")
+        text = (
+            str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, float) else str(value)
+        )
+        etree.SubElement(element, f"{_Q}data", key=key).text = _legal(text)
+
+
+def _record(element: Any, keys: Mapping[str, tuple[str, str]], kind: str, defaults: dict[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = dict(element.attrib)
+    if "directed" in given:
+        given["directed"] = given["directed"] == "true"
+    properties: dict[str, Any] = {}
+    for data in element.iter(f"{_Q}data"):
+        name, value = _value(data, keys)
+        if name.startswith((NATIVE, AS_JSON)):
+            properties[name[2:]] = json.loads(value) if name.startswith(AS_JSON) else value
+        else:
+            given[name] = json.loads(value) if name in _LISTS else value
+    fields = KnowledgeNode.__slots__ if kind == "node" else KnowledgeEdge.__slots__
+    found = foreign(given, fields, {"type": kind, **defaults})
+    properties = {**found.get("properties", {}), **properties}
+    return {**found, **({"properties": properties} if properties else {})}
+
+
+def _value(data: Any, keys: Mapping[str, tuple[str, str]]) -> tuple[str, Any]:
+    name, kind = keys.get(data.get("key"), (data.get("key"), "string"))
+    text = data.text or ""
+    match kind:
+        case "boolean":
+            return name, text == "true"
+        case "int" | "long":
+            return name, int(text)
+        case "float" | "double":
+            return name, float(text)
+        case _:
+            return name, text
+
+
+def _is_reverse(element: Any, keys: Mapping[str, tuple[str, str]]) -> bool:
+    return any(_value(data, keys) == ("reverse", True) for data in element.iter(f"{_Q}data"))
+
+
+def _legal(text: str) -> str:
+    if _ILLEGAL.search(text):
+        raise GraphError(f"GraphML can't hold the control character in {text[:60]!r}.", "Export the graph as JSON.")
+    return text

@@ -1,0 +1,98 @@
+"""JSON: one document with all nodes and edges, or JSON Lines with one of them a line, which any size of graph fits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from pipeline.errors import GraphError
+from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
+from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
+
+FORMAT = "hoprank-graph"
+VERSION = 1
+
+
+def write_json(name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], file: TextIO) -> None:
+    """Write ``{"format", "version", "name", "nodes", "edges"}``, one node or edge a line, ordered by id."""
+    head = {"format": FORMAT, "version": VERSION, "name": name}
+    file.write(_dumped(head)[:-1] + ',\n"nodes": [')
+    _write_list((node_mapping(node) for node in sorted(nodes, key=lambda node: node.id)), file)
+    file.write('],\n"edges": [')
+    _write_list((edge_mapping(edge) for edge in sorted(edges, key=lambda edge: edge.id)), file)
+    file.write("]}\n")
+
+
+def read_json(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
+    """Return the nodes and edges of a document that :func:`write_json` wrote."""
+    document = load_json(path)
+    if document.get("format") != FORMAT or document.get("version") != VERSION:
+        raise GraphError(
+            f"{path} is no {FORMAT} of version {VERSION}.",
+            'It begins with {"format": "hoprank-graph", "version": 1, ...}; networkx\'s JSON is of format node-link.',
+        )
+    nodes, edges = (list_of(document, part, path) for part in ("nodes", "edges"))
+    return map(node_of, nodes), map(edge_of, edges)
+
+
+def write_jsonl(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], file: TextIO) -> None:
+    """Write each node as ``{"node": ...}`` and then each edge as ``{"edge": ...}``, a line each, as they come."""
+    for node in nodes:
+        file.write(_dumped({"node": node_mapping(node)}) + "\n")
+    for edge in edges:
+        file.write(_dumped({"edge": edge_mapping(edge)}) + "\n")
+
+
+def read_jsonl(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
+    """Return the nodes and the edges of lines in any order; the file is read twice, and never held as a whole."""
+    return map(node_of, _lines(path, "node")), map(edge_of, _lines(path, "edge"))
+
+
+def load_json(path: Path) -> dict[str, Any]:
+    """Return the mapping that a file of JSON holds; raises GraphError if it holds none."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise GraphError(f"{path} is no JSON ({error}).", "Give a graph that was exported.") from error
+    if not isinstance(found, dict):
+        raise GraphError(f"{path} holds no JSON mapping.", "Give a graph that was exported.")
+    return found
+
+
+def list_of(document: dict[str, Any], name: str, path: Path) -> list[Any]:
+    """Return the list of that name; raises GraphError if the document has none."""
+    found = document.get(name)
+    if not isinstance(found, list):
+        raise GraphError(f"{path} has no list of {name}.", "Give a graph that was exported.")
+    return found
+
+
+def _lines(path: Path, kind: str) -> Iterator[object]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                found = json.loads(line) if not line.isspace() else None
+            except (ValueError, RecursionError) as error:
+                raise GraphError(f"{path}, line {number} is no JSON ({error}).", _LINE) from error
+            if found is None:
+                continue
+            if not isinstance(found, dict) or len(found) != 1 or found.keys() > {"node", "edge"}:
+                raise GraphError(f"{path}, line {number} is neither a node nor an edge.", _LINE)
+            if kind in found:
+                yield found[kind]
+
+
+_LINE = 'A line is {"node": {"id": ..., "type": ...}} or {"edge": {"source": ..., "target": ..., "type": ...}}.'
+
+
+def _write_list(rows: Iterable[dict[str, Any]], file: TextIO) -> None:
+    separator = "\n"
+    for row in rows:
+        file.write(separator + _dumped(row))
+        separator = ",\n"
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,57 @@
+"""Records as plain mappings, as JSON has them, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline.errors import GraphError
+from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
+
+_NODE = KnowledgeNode.__slots__
+_EDGE = KnowledgeEdge.__slots__
+_EMPTY: tuple[object, ...] = (None, (), {}, [])
+
+
+def node_mapping(node: KnowledgeNode) -> dict[str, Any]:
+    """Return a node as a mapping, without what it doesn't have."""
+    return _mapping(node, _NODE)
+
+
+def edge_mapping(edge: KnowledgeEdge) -> dict[str, Any]:
+    """Return an edge as a mapping, without what it doesn't have."""
+    return _mapping(edge, _EDGE)
+
+
+def node_of(found: object) -> KnowledgeNode:
+    """Return the node of a mapping; raises GraphError naming what is no part of a node, or missing."""
+    return KnowledgeNode(**_checked(found, "node", _NODE, ("id", "type")))
+
+
+def edge_of(found: object) -> KnowledgeEdge:
+    """Return the edge of a mapping; raises GraphError naming what is no part of an edge, or missing."""
+    return KnowledgeEdge(**_checked(found, "edge", _EDGE, ("source", "target", "type")))
+
+
+def _mapping(record: KnowledgeNode | KnowledgeEdge, names: tuple[str, ...]) -> dict[str, Any]:
+    values = {name: getattr(record, name) for name in names}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if value not in _EMPTY
+    }
+
+
+def _checked(found: object, kind: str, names: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(found, Mapping):
+        raise GraphError(f"{str(found)[:60]!r} is no {kind}.", f"A {kind} is a mapping with {', '.join(names)}.")
+    if unknown := [str(name) for name in found if name not in names]:
+        raise GraphError(
+            f"The {kind} {str(found.get('id', found))[:60]!r} has {', '.join(sorted(unknown)[:5])}, as no {kind} has.",
+            f"A {kind} has {', '.join(names)}; put anything else into its properties.",
+        )
+    if missing := [name for name in needed if name not in found]:
+        raise GraphError(
+            f"The {kind} {str(found)[:60]!r} lacks {', '.join(missing)}.", f"Every {kind} needs {', '.join(needed)}."
+        )
+    return dict(found)

@@ -1,0 +1,202 @@
+"""What a knowledge graph holds: typed nodes and edges, checked when they are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+import numpy as np
+
+from pipeline.errors import GraphError
+from pipeline.ids import digest
+from pipeline.knowledge.check import check_properties, check_text, check_time
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""A property's value: what JSON can say."""
+
+LONGEST_ID = 10_000
+LONGEST_NAME = 1_000
+"""Characters of a type, a label or a property's name."""
+
+
+class SupportedEdgeType(StrEnum):
+    """The four kinds of relationship that are told apart whatever an edge's own type is."""
+
+    SEMANTIC = "semantic"
+    """alike in meaning"""
+    STRUCTURAL = "structural"
+    """part of a document or a hierarchy"""
+    TEMPORAL = "temporal"
+    """earlier and later"""
+    CAUSAL = "causal"
+    """cause and effect"""
+
+
+class Direction(StrEnum):
+    """Which way directed edges are followed; undirected ones are followed both ways whatever this says."""
+
+    OUT = "out"
+    IN = "in"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeNode:
+    """A node. ``id`` names it within its graph; ``type``, ``labels`` and ``properties`` are data and never code.
+
+    ``embedding`` is kept in 32-bit floats. Times are ISO 8601. ``child_ids`` are ordered by id; of a node and its
+    parent either may name the other. Raises GraphError if anything can't be stored as it is.
+    """
+
+    id: str
+    type: str
+    labels: Sequence[str] = ()
+    properties: Mapping[str, Json] = field(default_factory=dict)
+    embedding: Sequence[float] | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+    parent_id: str | None = None
+    child_ids: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        check_text(self.id, "A node's id", LONGEST_ID)
+        where = f"The node {self.id[:50]!r}"
+        check_text(self.type, f"{where}: its type", LONGEST_NAME)
+        for name in ("labels", "child_ids"):
+            object.__setattr__(self, name, _texts(getattr(self, name), f"{where}: {name}"))
+        object.__setattr__(self, "child_ids", tuple(sorted(set(self.child_ids))))
+        for time in (self.created_at, self.updated_at):
+            check_time(time, where)
+        if self.parent_id is not None:
+            check_text(self.parent_id, f"{where}: parent_id", LONGEST_ID)
+        if self.id == self.parent_id or self.id in self.child_ids:
+            raise GraphError(f"{where} is its own parent.", "Leave itself out of parent_id and child_ids.")
+        object.__setattr__(self, "properties", check_properties(self.properties, where, LONGEST_NAME))
+        object.__setattr__(self, "embedding", _embedding(self.embedding, where))
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeEdge:
+    """An edge from ``source`` to ``target``, by their ids; both ways alike unless ``directed``.
+
+    ``weight`` is the strength of the relationship, 0 or more. Without an ``id`` it gets one that the same source,
+    target and type always give. Raises GraphError if anything can't be stored as it is.
+    """
+
+    source: str
+    target: str
+    type: str
+    id: str = ""
+    supported_edge_type: SupportedEdgeType | None = None
+    weight: float = 1.0
+    directed: bool = True
+    properties: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_text(self.source, "An edge's source", LONGEST_ID)
+        check_text(self.target, "An edge's target", LONGEST_ID)
+        check_text(self.type, "An edge's type", LONGEST_NAME)
+        if not self.id:
+            object.__setattr__(self, "id", edge_id(self.source, self.target, self.type, directed=self.directed))
+        check_text(self.id, "An edge's id", LONGEST_ID)
+        where = f"The edge {self.id[:50]!r}"
+        object.__setattr__(self, "supported_edge_type", _supported(self.supported_edge_type, where))
+        object.__setattr__(self, "weight", _weight(self.weight, where))
+        if type(self.directed) is not bool:
+            raise GraphError(f"{where}: directed is {self.directed!r}.", "Give True or False.")
+        if self.properties:
+            object.__setattr__(self, "properties", check_properties(self.properties, where, LONGEST_NAME))
+
+    def other(self, node_id: str) -> str:
+        """Return the end that isn't ``node_id``."""
+        return self.target if self.source == node_id else self.source
+
+
+@dataclass(frozen=True, slots=True)
+class NeighborInfo:
+    """A neighbour by id, and by which edge it is one."""
+
+    id: str
+    weight: float
+    edge_id: str
+    edge_type: str
+    supported_edge_type: SupportedEdgeType | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A node that several hops lead to.
+
+    ``score`` is that of the strongest way there: the product of its edges' weights (over 1 count as 1), each times
+    the decay.
+    """
+
+    node: KnowledgeNode
+    hops: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankedNode:
+    """A node that a query found: its ``score`` in the ranking, and what each part of the ranking gave it."""
+
+    node: KnowledgeNode
+    score: float
+    parts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSize:
+    """How many nodes and edges a graph has."""
+
+    nodes: int
+    edges: int
+
+
+def edge_id(source: str, target: str, edge_type: str, *, directed: bool) -> str:
+    """Return the id of an edge that was given none."""
+    ends = (source, target) if directed else tuple(sorted((source, target)))
+    return digest("edge", edge_type, str(directed), *ends)
+
+
+def _texts(values: Sequence[str], what: str) -> tuple[str, ...]:
+    if isinstance(values, str):
+        raise GraphError(f"{what} is the text {values[:50]!r}.", "Give a list of texts.")
+    for value in values:
+        check_text(value, what, LONGEST_ID if what.endswith("child_ids") else LONGEST_NAME)
+    return tuple(values)
+
+
+def _embedding(values: Sequence[float] | None, where: str) -> tuple[float, ...] | None:
+    if values is None:
+        return None
+    try:
+        vector = np.asarray(values, dtype=np.float64).astype(np.float32)
+    except (TypeError, ValueError, OverflowError):
+        vector = np.zeros(0, dtype=np.float32)
+    if vector.ndim != 1 or not vector.size or not np.isfinite(vector).all() or not vector.any():
+        raise GraphError(
+            f"{where}: its embedding isn't a list of finite numbers that are not all 0.",
+            "Give the embedder's numbers, or None.",
+        )
+    return tuple(vector.tolist())
+
+
+def _supported(kind: SupportedEdgeType | str | None, where: str) -> SupportedEdgeType | None:
+    if kind is None:
+        return None
+    try:
+        return SupportedEdgeType(kind)
+    except ValueError:
+        known = ", ".join(SupportedEdgeType)
+        raise GraphError(f"{where}: its supported_edge_type is {kind!r}.", f"Use one of {known}, or None.") from None
+
+
+def _weight(weight: float, where: str) -> float:
+    # A bool is an int to Python, and no weight to anybody.
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+        raise GraphError(f"{where}: its weight is {weight!r}.", "Give a finite number of 0 or more.")
+    return float(weight)

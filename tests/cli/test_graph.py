@@ -1,0 +1,95 @@
+"""``hoprank graph`` as its users run it."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.cli.app import app
+from pipeline.graph.client import Client
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def run(server_environment: dict[str, str]) -> Run:
+    return lambda *arguments: CliRunner().invoke(
+        app, ["graph", *arguments], env={**server_environment, "COLUMNS": "100"}
+    )
+
+
+@pytest.fixture
+def name(client: Client) -> Iterator[str]:
+    """A graph of two nodes."""
+    graph = KnowledgeGraph(f"test-{uuid.uuid4().hex[:12]}", client=client)
+    graph.add_nodes([KnowledgeNode("a", "t"), KnowledgeNode("b", "t")])
+    graph.add_edge(KnowledgeEdge("a", "b", "r"))
+    yield graph.name
+    KnowledgeGraph(graph.name, client=client).drop()
+
+
+def test_graphs_are_listed_and_dropped(run: Run, name: str) -> None:
+    assert name in run("list").stdout
+    assert {"name": name, "nodes": 2} in [
+        {key: one[key] for key in ("name", "nodes")} for one in json.loads(run("list", "--json").stdout)
+    ]
+    assert run("drop", name).exit_code == 2, "nobody is there to be asked"
+    assert run("drop", name, "--yes").stdout == f"Dropped {name}.\n"
+    assert name not in run("list").stdout
+
+
+@pytest.mark.parametrize("file", ["g.json", "g.jsonl", "g.graphml"])
+def test_a_graph_is_exported_and_imported(run: Run, name: str, tmp_path: Path, file: str) -> None:
+    path = str(tmp_path / file)
+
+    assert run("export", path, "--graph", name).stdout == f"Wrote {path}.\n"
+    result = run("import", path, "--graph", name)
+
+    assert result.stdout.startswith(f"Imported 2 nodes and 1 edges into {name}")
+    assert json.loads(run("import", path, "--graph", name, "--json").stdout)["edges"] == 1
+
+
+def test_a_graph_is_drawn_whole_or_around_a_node(run: Run, name: str, tmp_path: Path) -> None:
+    page = tmp_path / "graph.html"
+
+    assert run("view", "--graph", name, "--out", str(page)).stdout == f"Wrote {page}.\n"
+    assert "cytoscape" in page.read_text(encoding="utf-8")
+    assert run("view", "--graph", name, "--node", "b", "--hops", "1", "--limit", "1", "--out", str(page)).exit_code == 0
+    assert '"id": "a"' not in page.read_text(encoding="utf-8")
+
+
+def test_a_corpus_is_drawn_and_exported_too(
+    run: Run, hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path], tmp_path: Path
+) -> None:
+    hoprank.ingest(
+        jsonl([{"id": "a", "title": "Ada Lovelace", "text": "Ada Lovelace met Charles Babbage."}]), corpus=corpus_name
+    )
+
+    assert run("view", "--corpus", corpus_name, "--out", str(tmp_path / "c.html")).exit_code == 0
+    assert run("export", str(tmp_path / "c.json"), "--corpus", corpus_name).exit_code == 0
+    assert "Ada Lovelace" in (tmp_path / "c.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["view"], "Which graph isn't said"),
+        (["view", "--graph", "a", "--corpus", "b"], "Which graph isn't said"),
+        (["view", "--graph", "nowhere"], "no graph 'nowhere'"),
+        (["export", "x.json", "--corpus", "nowhere at all"], "no corpus"),
+        (["import", "nowhere.json", "--graph", "x"], "nowhere.json can't be read"),
+        (["import", "nowhere.xyz", "--graph", "x"], "What format"),
+        (["drop", "nowhere", "--yes"], "no graph 'nowhere'"),
+    ],
+)
+def test_wrong_input_ends_with_2(run: Run, arguments: list[str], says: str) -> None:
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    assert says in result.stderr

@@ -1,0 +1,157 @@
+"""The page that shows a graph: whole in itself, safe with any text, and working in a browser."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.errors import GraphError
+from pipeline.knowledge.detached import DetachedStore
+from pipeline.knowledge.records import GraphSize
+from pipeline.knowledge.view.page import page, picture
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+NASTY = "</script><script>document.title='run'</script><img src=x onerror=\"document.title='run'\">{{library}}\u2028"
+
+NODES = [
+    KnowledgeNode("hub", "skill", ["one label"], {"name": "The hub", "text": "a gloomy basalt"}),
+    KnowledgeNode(NASTY, NASTY, [NASTY], {NASTY: NASTY, "name": NASTY}),
+    *(KnowledgeNode(f"leaf {number}", "tool") for number in range(4)),
+]
+EDGES = [
+    *(KnowledgeEdge(f"leaf {number}", "hub", "requires", weight=0.5) for number in range(4)),
+    KnowledgeEdge("hub", NASTY, NASTY, directed=False),
+]
+STORE = DetachedStore(NASTY, NODES, EDGES)
+
+
+def test_importance_makes_large_and_types_have_colours() -> None:
+    drawn = picture(STORE, GraphSize(6, 5))
+
+    sizes = {node["id"]: node["size"] for node in drawn["nodes"]}
+    assert max(sizes, key=lambda one: sizes[one]) == "hub"
+    assert [row[:2] for row in drawn["edge_types"]] == [("requires", 4), (NASTY, 1)]
+    assert len({row[2] for row in (*drawn["edge_types"], *drawn["node_types"])}) == 5
+    assert drawn == picture(STORE, GraphSize(6, 5)), "the same at every run"
+
+
+def test_the_page_asks_for_nothing_from_elsewhere() -> None:
+    text = page(STORE, GraphSize(6, 5))
+
+    library = (Path(__file__).parents[3] / "pipeline/knowledge/view/cytoscape.min.js").read_text(encoding="utf-8")
+    rest = text.replace(library, "")
+    assert "default-src 'none'" in rest
+    assert not re.search(r"""(?:src|href)=|https?://|@import|url\(""", rest.replace("src=x", ""))
+
+
+def test_whatever_the_graph_holds_is_data() -> None:
+    text = page(STORE, GraphSize(6, 5))
+
+    assert "<img" not in text
+    assert text.count("</script>") == 3
+    data = re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)
+    assert data
+    assert json.loads(data[1])["name"] == NASTY
+    assert f"<title>{html.escape(NASTY)}</title>" in text
+
+
+def test_only_the_most_important_are_drawn(graph: KnowledgeGraph, tmp_path: Path) -> None:
+    graph.add_nodes(NODES)
+    graph.add_edges(EDGES)
+
+    graph.view(tmp_path / "graph.html", limit=2)
+
+    text = (tmp_path / "graph.html").read_text(encoding="utf-8")
+    data = re.search(r'type="application/json">(.*?)</script>', text, re.DOTALL)
+    assert data
+    drawn = json.loads(data[1])
+    assert drawn["total_nodes"] == 6
+    assert {node["id"] for node in drawn["nodes"]} == {"hub", NASTY}
+
+
+@pytest.mark.parametrize("nodes", [[], NODES[:1]])
+def test_an_empty_graph_has_a_page_too(nodes: list[KnowledgeNode]) -> None:
+    assert len(picture(DetachedStore("g", nodes, []), GraphSize(0, 0))["nodes"]) == len(nodes)
+
+
+def test_a_long_property_is_cut() -> None:
+    store = DetachedStore("g", [KnowledgeNode("a", "t", properties={"text": "x" * 100_000, "list": ["y"] * 9_000})], [])
+
+    assert len(json.dumps(picture(store, GraphSize(1, 0)))) < 6_000
+
+
+def test_a_page_that_cannot_be_written_says_so(graph: KnowledgeGraph, tmp_path: Path) -> None:
+    with pytest.raises(GraphError, match="can't be written"):
+        graph.view(tmp_path / "no" / "graph.html")
+    with pytest.raises(GraphError, match="top_k is 0"):
+        graph.view(tmp_path / "graph.html", limit=0)
+
+
+@pytest.fixture
+def in_browser(tmp_path: Path) -> Callable[[str], Any]:
+    """Run a script in the page in a browser without a network, and return what it returns."""
+    if BROWSER is None:
+        pytest.skip("no Chromium here")
+
+    def run(script: str) -> Any:
+        path = tmp_path / "page.html"
+        end = f"<script>document.body.dataset.result = JSON.stringify((() => {{ {script} }})());</script></body>"
+        path.write_text(page(STORE, GraphSize(6, 5)).replace("</body>", end), encoding="utf-8")
+        options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+        offline = ["--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=3000", "--dump-dom"]
+        command = [str(BROWSER), *options, *offline, path.as_uri()]
+        dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        result = re.search(r'data-result="([^"]*)"', dom)
+        assert result, dom[-2000:]
+        return json.loads(html.unescape(result[1]))
+
+    return run
+
+
+def test_a_browser_draws_it(in_browser: Callable[[str], Any]) -> None:
+    drawn = in_browser(
+        "const cy = hoprank.cy; return {nodes: cy.nodes().length, edges: cy.edges().length,"
+        " canvas: document.querySelectorAll('canvas').length,"
+        " counts: document.getElementById('counts').textContent, title: document.title,"
+        " types: [...document.querySelectorAll('#edge-types span')].map((one) => one.textContent).filter(Boolean)}"
+    )
+
+    assert (drawn["nodes"], drawn["edges"]) == (6, 5)
+    assert drawn["canvas"] >= 1
+    assert drawn["counts"] == "6 nodes; 5 edges"
+    assert drawn["types"] == ["requires", "4", NASTY, "1"]
+    assert drawn["title"].startswith("</script>"), "and nothing of it was run"
+
+
+def test_a_browser_searches_and_shows_details(in_browser: Callable[[str], Any]) -> None:
+    found = in_browser(
+        "const input = document.getElementById('search'); input.value = 'GLOOMY basalt';"
+        " const found = hoprank.search();"
+        " const faded = hoprank.cy.nodes('.faded').length; hoprank.choose(found[0]);"
+        " return {found: found.length, faded, heading: document.querySelector('#detail h3').textContent,"
+        " detail: document.getElementById('detail').textContent, links: document.querySelectorAll('#detail li').length}"
+    )
+
+    assert (found["found"], found["faded"]) == (1, 5)
+    assert found["heading"] == "The hub"
+    assert "a gloomy basalt" in found["detail"]
+    assert "one label" in found["detail"]
+    assert found["links"] == 5
+
+
+def test_a_browser_hides_an_edge_type(in_browser: Callable[[str], Any]) -> None:
+    left = in_browser(
+        "document.querySelector('#edge-types input').click();"
+        " return hoprank.cy.edges(':visible').map((one) => one.data('type'))"
+    )
+
+    assert left == [NASTY]

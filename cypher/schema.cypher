@@ -1,3 +1,8 @@
+// name: constrain_catalog_id
+// mode: schema
+// There is one catalog, whose lock keeps makers and droppers of shared indexes apart.
+CREATE CONSTRAINT catalog_id IF NOT EXISTS FOR (n:Catalog) REQUIRE n.id IS UNIQUE;
+
 // name: constrain_corpus_id
 // mode: schema
 // A corpus is found by its immutable internal id.

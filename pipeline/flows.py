@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -76,19 +77,14 @@ def ingest(
     if first is None and not (corpus and corpus.staging):
         return summarise(corpus_name, corpus, intake, None, progress)
     corpus = corpus or _create(client, embedder, chunker, settings, corpus_name)
-    try:
-        seen = corpus.generation
-        with held(client, corpus) as (corpus, writer):
-            known = known if corpus.generation == seen else _known(client, corpus)
-            ensure_schema(client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
-            preparer = Preparer(client, embedder, chunker, corpus.id, corpus.embedding)
-            documents = chain([first] if first else [], changed)
-            change = Change(_prepare(preparer, documents, progress), {key: title for key, (title, _) in known.items()})
-            outcome = update(client, corpus, writer, change, settings.link, progress)
-    except InputError:
-        if corpus.generation == 0:
-            drop_corpus(client, corpus)
-        raise
+    seen = corpus.generation
+    with held(client, corpus) as (corpus, writer), _dropped_if_never_filled(client, corpus):
+        known = known if corpus.generation == seen else _known(client, corpus)
+        ensure_schema(client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
+        preparer = Preparer(client, embedder, chunker, corpus.id, corpus.embedding)
+        documents = chain([first] if first else [], changed)
+        change = Change(_prepare(preparer, documents, progress), {key: title for key, (title, _) in known.items()})
+        outcome = update(client, corpus, writer, change, settings.link, progress)
     return summarise(corpus_name, corpus, intake, outcome, progress)
 
 
@@ -114,8 +110,9 @@ def drop(client: Client, corpus_name: str) -> None:
     """Delete a corpus with all that it holds; raises CorpusError if there is none, Busy if somebody writes to it."""
     corpus = get_corpus(client, corpus_name)
     with held(client, corpus):
-        drop_projections(client, corpus)
         drop_corpus(client, corpus)
+        # Last, for until then a reader could have made one.
+        drop_projections(client, corpus)
 
 
 def search(
@@ -174,9 +171,8 @@ def evaluate(
         seconds = time.perf_counter() - start
         return measure(hoprank, queryset, name, summary.documents, seconds, legs=legs, progress=progress)
     finally:
-        if corpus_name is None and (corpus := find_corpus(hoprank.client, name)):
-            drop_projections(hoprank.client, corpus)
-            drop_corpus(hoprank.client, corpus)
+        if corpus_name is None and find_corpus(hoprank.client, name):
+            drop(hoprank.client, name)
 
 
 def measure(
@@ -230,6 +226,17 @@ def _create(client: Client, embedder: Embedder, chunker: Chunker, settings: Sett
     # Somebody else may have made it meanwhile.
     check_fingerprint(corpus, embedder.fingerprint, chunker.fingerprint)
     return corpus
+
+
+@contextmanager
+def _dropped_if_never_filled(client: Client, corpus: Corpus) -> Iterator[None]:
+    """Take a new corpus, which the caller holds, away again if what it was made for turns out to be wrong input."""
+    try:
+        yield
+    except InputError:
+        if corpus.generation == 0:
+            drop_corpus(client, corpus)
+        raise
 
 
 def _known(client: Client, corpus: Corpus | None) -> dict[str, tuple[str, str]]:

@@ -145,6 +145,21 @@ class Client:
                 done(len(part))
         return total
 
+    @contextmanager
+    def locking(self, name: str, /, **params: Any) -> Iterator[list[neo4j.Record]]:
+        """Run the write query ``name`` and keep its locks for as long as the context lasts; yields its rows.
+
+        It is committed at the end; after an error, or if the server or this process goes away, it never was.
+        """
+        query = self._queries[name]
+        with (
+            self._using(),
+            self._driver.session(database=self.address.database) as session,
+            session.begin_transaction() as transaction,
+        ):
+            yield list(transaction.run(query.text_with({}), params))
+            transaction.commit()
+
     def schema(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> None:
         """Run the schema query ``name``, outside any retry: index and constraint commands are idempotent."""
         query = self._queries[name]

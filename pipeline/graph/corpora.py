@@ -17,7 +17,7 @@ from neo4j import Record
 
 from pipeline.errors import Busy, CorpusError, FingerprintError, InputError, ServerLost
 from pipeline.graph.client import Client
-from pipeline.graph.schema import corpus_label, create_vector_index, drop_indexes, embedding_name
+from pipeline.graph.schema import corpus_label, drop_indexes, embedding_name, ensure_constraints
 
 SCHEMA_VERSION = 1
 _LONGEST_NAME = 200
@@ -106,6 +106,8 @@ def create_corpus(
         "chunks": 0,
         "entities": 0,
     }
+    ensure_constraints(client)
+    _finish_drops(client)
     rows = client.write("create_corpus", id=uuid.uuid4().hex[:12], name=name, properties=properties)
     return Corpus.of(rows[0]["corpus"])
 
@@ -125,20 +127,30 @@ def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str | None = No
 
 
 def drop_corpus(client: Client, corpus: Corpus) -> None:
-    """Delete a corpus: its indexes, its nodes in batches, its own node last; a drop cut short can be repeated."""
+    """Delete a corpus, which the caller holds: at once for its readers; then its indexes and, in batches, its nodes.
+
+    A drop that was cut short is completed by whoever next makes or drops a corpus.
+    """
+    client.write("begin_drop", corpus=corpus.id)
+    _delete(client, corpus)
+    _finish_drops(client)
+
+
+def _finish_drops(client: Client) -> None:
+    for row in client.read("dropped_corpora"):
+        if row["writer"] is None or _is_dead(row["writer"]):
+            _delete(client, Corpus.of(row["corpus"]))
+
+
+def _delete(client: Client, corpus: Corpus) -> None:
     drop_indexes(client, [corpus.label])
     while client.write("delete_corpus_part", corpus=corpus.id, label=corpus.label, limit=_DELETE_AT_ONCE)[0]["deleted"]:
         pass
+    # Whoever makes a corpus waits for this lock, so that it finds the model's index either there to stay or gone.
+    with client.locking("lock_catalog", fingerprint=corpus.fingerprint) as rows:
+        if not rows[0]["corpora"]:
+            drop_indexes(client, [corpus.embedding])
     client.write("delete_corpus", corpus=corpus.id)
-    if not _embedding_used(client, corpus.embedding):
-        drop_indexes(client, [corpus.embedding])
-        if _embedding_used(client, corpus.embedding):
-            # Somebody made a corpus of this model meanwhile, and may have found the index still there.
-            create_vector_index(client, corpus.embedding, corpus.dimension)
-
-
-def _embedding_used(client: Client, embedding: str) -> bool:
-    return any(corpus.embedding == embedding for corpus in list_corpora(client))
 
 
 @contextmanager

@@ -28,6 +28,7 @@ PARAMS: Mapping[str, Any] = {
     "embedding": "Embedding_x",
     "entities": ["e"],
     "entity_seeds": [{"id": "e", "weight": 1.0}],
+    "fingerprint": "model@1/8",
     "generation": 1,
     "graph": "hoprank-x-1",
     "hashes": ["h"],

@@ -1,12 +1,43 @@
 // What is written carries `since` and `until`: it is visible to generation g when since <= g < until.
 
-// name: document_hashes
+// name: known_documents
 // mode: read
 // params: corpus, generation
-// Key, title and content hash of each document that is visible.
+// Key, title, hashes and path of each document that is visible.
 MATCH (d:Document {corpus: $corpus})
 WHERE d.since <= $generation AND d.until > $generation
-RETURN d.key AS key, d.title AS title, d.hash AS hash;
+RETURN d.key AS key, d.title AS title, d.hash AS hash, d.text_hash AS text_hash, d.path AS path;
+
+// name: move_documents
+// mode: write
+// params: rows, corpus, generation
+// Note where documents are now: rows of {key, path}.
+UNWIND $rows AS row
+MATCH (d:Document {corpus: $corpus, key: row.key})
+WHERE d.since <= $generation AND d.until > $generation
+SET d.path = row.path;
+
+// name: count_stored_embeddings
+// mode: read
+// params: hashes, embedding
+// How many of the texts have a vector of this model already, in any corpus.
+UNWIND $hashes AS hash
+WITH hash WHERE EXISTS { MATCH (c:Chunk {embedded: hash}) WHERE $embedding IN labels(c) AND c.embedding IS NOT NULL }
+RETURN count(hash) AS stored;
+
+// name: count_edges_of
+// mode: read
+// params: corpus, keys, generation
+// How many edges the chunks of some documents have, and how many lead to these documents.
+UNWIND $keys AS key
+MATCH (d:Document {corpus: $corpus, key: key})<-[p:PART_OF]-(c)
+WHERE p.since <= $generation AND p.until > $generation
+CALL (c, d) {
+  MATCH (c)-[r]-() WHERE r.since <= $generation AND r.until > $generation RETURN r
+  UNION
+  MATCH (d)<-[r]-() WHERE r.since <= $generation AND r.until > $generation RETURN r
+}
+RETURN count(DISTINCT r) AS edges;
 
 // name: stored_embeddings
 // mode: read

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
 from pipeline.embedder import Embedder
-from pipeline.errors import CorpusError, InputError, QuerySetError, QuestionError
+from pipeline.errors import CorpusError, QuerySetError, QuestionError
 from pipeline.evaluate.answer import answer
 from pipeline.evaluate.querysets import QuerySet, check_documents, read_document_ids, read_queryset
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus, check_fingerprint, create_corpus, drop_corpus, find_corpus, get_corpus, held
-from pipeline.graph.schema import ensure_schema
-from pipeline.ingest.chunking import Chunker
-from pipeline.ingest.intake import Intake, batched
-from pipeline.ingest.prepare import PREFIX_TOKENS, Prepared, Preparer
+from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus, held
+from pipeline.ingest.intake import Intake
+from pipeline.ingest.known import known_documents, move_documents
 from pipeline.ingest.sources import read
 from pipeline.ingest.summary import IngestSummary, summarise
+from pipeline.ingest.sync import Announce, Sync, SyncSummary
 from pipeline.ingest.update import Change, Outcome, update
+from pipeline.ingest.writing import Writing, make_chunker
 from pipeline.progress import Progress
-from pipeline.records import Document
 from pipeline.retrieve.explain import present
 from pipeline.retrieve.legs import Leg, leg_named
 from pipeline.retrieve.projection import drop_projections
@@ -64,28 +62,49 @@ def ingest(
 
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
-    progress = progress or Progress()
+    writing = Writing(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
     source = read(paths, strict=strict, max_bytes=int(settings.sources.max_megabytes * 2**20))
-    chunker = make_chunker(embedder, settings)
-    corpus = find_corpus(client, corpus_name)
-    if corpus:
-        check_fingerprint(corpus, embedder.fingerprint, chunker.fingerprint)
-    known = _known(client, corpus)
-    intake = Intake({key: digest for key, (_, digest) in known.items()})
+    corpus = writing.find(corpus_name)
+    known = known_documents(client, corpus)
+    intake = Intake(known)
     changed = intake.changed(source)
     first = next(changed, None)
-    if first is None and not (corpus and corpus.staging):
-        return summarise(corpus_name, corpus, intake, None, progress)
-    corpus = corpus or _create(client, embedder, chunker, settings, corpus_name)
-    seen = corpus.generation
-    with held(client, corpus) as (corpus, writer), _dropped_if_never_filled(client, corpus):
-        known = known if corpus.generation == seen else _known(client, corpus)
-        ensure_schema(client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
-        preparer = Preparer(client, embedder, chunker, corpus.id, corpus.embedding)
-        documents = chain([first] if first else [], changed)
-        change = Change(_prepare(preparer, documents, progress), {key: title for key, (title, _) in known.items()})
-        outcome = update(client, corpus, writer, change, settings.link, progress)
-    return summarise(corpus_name, corpus, intake, outcome, progress)
+    if first is None and not intake.moved and not (corpus and corpus.staging):
+        return summarise(corpus_name, corpus, intake, None, writing.progress)
+    corpus = corpus or writing.create(corpus_name)
+    seen, outcome = corpus.generation, None
+    with held(client, corpus) as (corpus, writer):
+        known = known if corpus.generation == seen else known_documents(client, corpus)
+        if first or corpus.staging:
+            outcome = writing.write(corpus, writer, chain([first] if first else [], changed), known)
+            corpus = corpus.at(outcome.generation)
+        move_documents(client, corpus, intake.moved)
+    return summarise(corpus_name, corpus, intake, outcome, writing.progress)
+
+
+def sync(
+    client: Client,
+    embedder: Embedder,
+    settings: Settings,
+    paths: Sequence[str],
+    corpus_name: str,
+    *,
+    dry_run: bool = False,
+    strict: bool = False,
+    announce: Announce = lambda _: None,
+    progress: Progress | None = None,
+) -> SyncSummary:
+    """Bring the corpus to hold exactly what is in ``paths``; documents that aren't there are removed.
+
+    The plan is told to ``announce`` before anything is written; with ``dry_run`` nothing is. The corpus is made if it
+    is missing. Readers see the old state until the new one is whole.
+
+    Raises SourceError (also if ``paths`` hold no document at all, and the corpus some), FingerprintError, Busy,
+    ServerLost; after wrong input the corpus is as it was before.
+    """
+    writing = Writing(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
+    job = Sync(writing, paths, corpus_name, strict=strict)
+    return SyncSummary(job.plan(), None) if dry_run else job.run(announce)
 
 
 def remove(
@@ -93,7 +112,7 @@ def remove(
 ) -> Outcome:
     """Remove documents, by key, from a corpus; raises CorpusError naming those that it doesn't have."""
     corpus = get_corpus(client, corpus_name)
-    known = _known(client, corpus)
+    known = known_documents(client, corpus)
     if unknown := sorted(set(keys) - known.keys()):
         raise CorpusError(
             f"The corpus {corpus_name!r} has no document {', '.join(map(repr, unknown[:5]))}.",
@@ -101,8 +120,8 @@ def remove(
         )
     seen = corpus.generation
     with held(client, corpus) as (corpus, writer):
-        known = known if corpus.generation == seen else _known(client, corpus)
-        change = Change([], {key: title for key, (title, _) in known.items()}, frozenset(keys))
+        known = known if corpus.generation == seen else known_documents(client, corpus)
+        change = Change([], {key: one.title for key, one in known.items()}, frozenset(keys))
         return update(client, corpus, writer, change, settings.link, progress or Progress())
 
 
@@ -190,7 +209,7 @@ def measure(
     Raises QuerySetError naming relevant documents that the corpus doesn't have.
     """
     retriever = hoprank.retriever(corpus_name)
-    check_documents(queryset, _known(hoprank.client, get_corpus(hoprank.client, corpus_name)))
+    check_documents(queryset, known_documents(hoprank.client, get_corpus(hoprank.client, corpus_name)))
     results = answer(hoprank.client, retriever, queryset, legs, progress or Progress())
     run = Run(
         corpus=corpus_name,
@@ -205,50 +224,3 @@ def measure(
         },
     )
     return build_report(queryset, results, run)
-
-
-def make_chunker(embedder: Embedder, settings: Settings) -> Chunker:
-    """Return the chunker that fits the embedder: a chunk, its title and its heading are read whole."""
-    room = embedder.max_tokens - PREFIX_TOKENS
-    size = min(settings.chunk.max_tokens or room, room)
-    return Chunker(embedder.token_offsets, size, min(settings.chunk.overlap, size // 2))
-
-
-def _create(client: Client, embedder: Embedder, chunker: Chunker, settings: Settings, name: str) -> Corpus:
-    corpus = create_corpus(
-        client,
-        name,
-        fingerprint=embedder.fingerprint,
-        dimension=embedder.dimension,
-        chunker=chunker.fingerprint,
-        analyzer=settings.fulltext.analyzer,
-    )
-    # Somebody else may have made it meanwhile.
-    check_fingerprint(corpus, embedder.fingerprint, chunker.fingerprint)
-    return corpus
-
-
-@contextmanager
-def _dropped_if_never_filled(client: Client, corpus: Corpus) -> Iterator[None]:
-    """Take a new corpus, which the caller holds, away again if what it was made for turns out to be wrong input."""
-    try:
-        yield
-    except InputError:
-        if corpus.generation == 0:
-            drop_corpus(client, corpus)
-        raise
-
-
-def _known(client: Client, corpus: Corpus | None) -> dict[str, tuple[str, str]]:
-    """Return title and content hash of each document that is visible, by key."""
-    if corpus is None:
-        return {}
-    rows = client.read("document_hashes", corpus=corpus.id, generation=corpus.generation)
-    return {row["key"]: (row["title"], row["hash"]) for row in rows}
-
-
-def _prepare(preparer: Preparer, documents: Iterable[Document], progress: Progress) -> Iterator[list[Prepared]]:
-    for batch in batched(documents):
-        with progress.stage("embed") as done:
-            prepared = preparer.prepare(batch, done)
-        yield prepared

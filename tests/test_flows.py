@@ -209,7 +209,7 @@ def test_a_new_corpus_that_another_model_made_first_is_refused_and_left_to_it(
         create_corpus(client, name, **{**properties, "fingerprint": "other@1/384"})
         return create_corpus(client, name, **properties)
 
-    monkeypatch.setattr("pipeline.flows.create_corpus", quicker)
+    monkeypatch.setattr("pipeline.ingest.writing.create_corpus", quicker)
 
     with pytest.raises(FingerprintError, match="other@1/384"):
         hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)
@@ -259,7 +259,7 @@ def test_wrong_input_takes_no_corpus_from_another_that_has_filled_it_meanwhile(
     def late(client: Client, corpus: Corpus) -> AbstractContextManager[tuple[Corpus, str]]:
         monkeypatch.setattr("pipeline.flows.held", held)
         hoprank.ingest(right, corpus=corpus_name)
-        monkeypatch.setattr("pipeline.flows.update", refuse)
+        monkeypatch.setattr("pipeline.ingest.writing.update", refuse)
         return held(client, corpus)
 
     monkeypatch.setattr("pipeline.flows.held", late)

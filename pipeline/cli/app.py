@@ -15,6 +15,7 @@ from pipeline.cli.evaluate import evaluate
 from pipeline.cli.ingest import ingest, remove
 from pipeline.cli.quickstart import quickstart
 from pipeline.cli.search import search
+from pipeline.cli.sync import sync
 
 app = typer.Typer(
     cls=Edge,
@@ -45,7 +46,7 @@ def root(
     """Take what is asked of all commands; ``verbose`` is read at the edge."""
 
 
-for command in (quickstart, ingest, remove, search, evaluate):
+for command in (quickstart, ingest, sync, remove, search, evaluate):
     app.command()(command)
 for name, group in {"corpus": corpus, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

@@ -9,11 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from pipeline.ingest.plan import Plan
     from pipeline.ingest.summary import IngestSummary
     from pipeline.ingest.update import Outcome
     from pipeline.records import Skipped
 
 _SKIPPED_SHOWN = 20
+_NAMED = 10
 
 
 def summary_table(summary: IngestSummary) -> Table:
@@ -25,6 +27,22 @@ def summary_table(summary: IngestSummary) -> Table:
         ("seconds", _listed({stage: f"{seconds:.1f}" for stage, seconds in summary.seconds.items()})),
         ("empty", f"{len(summary.empty):,} without text" if summary.empty else ""),
         ("skipped", _skipped(summary.skipped)),
+    ]
+    return _table(rows)
+
+
+def plan_table(plan: Plan) -> Table:
+    """Return what a sync is going to do."""
+    rows = [
+        ("corpus", plan.corpus),
+        ("added", _counted(plan.added)),
+        ("changed", _counted(plan.changed)),
+        ("renamed", _counted([f"{old} -> {new}" for old, new in plan.renamed])),
+        ("removed", _counted(plan.removed)),
+        ("unchanged", f"{plan.unchanged:,}" + (f", {plan.moved:,} of them moved" if plan.moved else "")),
+        ("to embed", f"{plan.chunks_to_embed:,} chunks" if plan else ""),
+        ("to relink", f"{plan.edges_to_relink:,} edges" if plan.edges_to_relink else ""),
+        ("skipped", _skipped(plan.skipped)),
     ]
     return _table(rows)
 
@@ -56,6 +74,12 @@ def _table(rows: Sequence[tuple[str, str]]) -> Table:
 
 def _listed(values: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _counted(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    listed = [*names[:_NAMED], f"... and {more:,} more (--json lists all)"] if more > 0 else names
+    return "\n".join([f"{len(names):,}", *listed]) if names else ""
 
 
 def _skipped(skipped: Sequence[Skipped]) -> str:

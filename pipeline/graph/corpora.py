@@ -8,7 +8,7 @@ import socket
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -54,6 +54,10 @@ class Corpus:
     def embedding(self) -> str:
         """Label of the chunks of its model and name of their vector index."""
         return embedding_name(self.fingerprint)
+
+    def at(self, generation: int) -> Corpus:
+        """Return the corpus as one of its generations, for whoever has just published it."""
+        return replace(self, generation=generation)
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Corpus:

@@ -237,6 +237,7 @@ def _document_row(corpus: Corpus, one: Prepared) -> Row:
         "title": one.document.title,
         "path": one.document.path,
         "hash": one.hash,
+        "text_hash": one.text_hash,
     }
 
 

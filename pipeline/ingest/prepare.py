@@ -24,12 +24,14 @@ _PREFIX_CHARACTERS = 100
 class Prepared:
     """A document ready to be written: its node's id, its content's hash and its chunks in order.
 
-    ``embedded`` holds for each chunk the hash of the text that its vector was made from.
+    ``text_hash`` is that of the text alone, by which a renamed document is known. ``embedded`` holds for each chunk the
+    hash of the text that its vector was made from.
     """
 
     document: Document
     id: str
     hash: str
+    text_hash: str
     pieces: tuple[LinkedChunk, ...]
     embedded: tuple[str, ...]
 
@@ -65,7 +67,8 @@ class Preparer:
             LinkedChunk(chunk, vectors[key], _links_of(document, chunk))
             for chunk, key in zip(chunks, embedded, strict=True)
         )
-        return Prepared(document, document_id(self._corpus_id, document.key), content_hash(document), pieces, embedded)
+        id_ = document_id(self._corpus_id, document.key)
+        return Prepared(document, id_, content_hash(document), digest(document.text), pieces, embedded)
 
 
 def embedded_text(chunk: Chunk) -> str:
@@ -75,12 +78,15 @@ def embedded_text(chunk: Chunk) -> str:
 
 
 def content_hash(document: Document) -> str:
-    """Return a hash of all of a document that the graph holds, so that any change to it is noticed."""
+    """Return a hash of all of a document that the graph holds, so that any change to it is noticed.
+
+    Its key and its path are no part of it: a folder that was moved and a file that was renamed hold what they held.
+    """
     links = repr([(link.target, link.start) for link in document.links])
     # A heading that became a paragraph leaves the text of an HTML page as it was, and not its chunks.
     blocks = repr([(block.kind.value, block.start, block.level) for block in document.blocks])
     metadata = repr(sorted(document.metadata.items()))
-    return digest(document.title, document.path, document.text, links, blocks, metadata, str(document.line_offset))
+    return digest(document.title, document.text, links, blocks, metadata, str(document.line_offset))
 
 
 def _links_of(document: Document, chunk: Chunk) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ PARAMS: Mapping[str, Any] = {
     "index": "Corpus_x",
     "index_names": ["Corpus_x"],
     "iterations": 10,
+    "keys": ["a.md"],
     "label": "Corpus_x",
     "labels": ["Corpus_x", "Embedding_x"],
     "limit": 10,
@@ -47,7 +48,18 @@ PARAMS: Mapping[str, Any] = {
     "name": "corpus",
     "next": 0.5,
     "properties": {},
-    "rows": [{"id": "c", "source": "c", "target": "c", "kind": "NEXT", "edges": [], "properties": {}}],
+    "rows": [
+        {
+            "id": "c",
+            "key": "a.md",
+            "path": "a.md",
+            "source": "c",
+            "target": "c",
+            "kind": "NEXT",
+            "edges": [],
+            "properties": {},
+        }
+    ],
     "seconds": 10,
     "seeds": ["c"],
     "similar": 0.5,

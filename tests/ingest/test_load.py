@@ -11,14 +11,15 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.errors import Busy, InputError
-from pipeline.flows import make_chunker
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus, create_corpus, get_corpus, held
 from pipeline.graph.schema import ensure_schema
 from pipeline.ingest.edges import desired
+from pipeline.ingest.known import known_documents
 from pipeline.ingest.load import Loader, read_chunks
 from pipeline.ingest.prepare import Prepared, Preparer
 from pipeline.ingest.update import Change, Outcome, update
+from pipeline.ingest.writing import make_chunker
 from pipeline.progress import Progress
 from pipeline.records import Document
 
@@ -55,9 +56,7 @@ class Workshop:
         return self._preparer.prepare(documents, lambda _: None)
 
     def titles(self) -> dict[str, str]:
-        corpus = self.corpus
-        rows = self.client.read("document_hashes", corpus=corpus.id, generation=corpus.generation)
-        return {row["key"]: row["title"] for row in rows}
+        return {key: one.title for key, one in known_documents(self.client, self.corpus).items()}
 
     def write(self, *documents: Document, removed: Sequence[str] = ()) -> Outcome:
         """Do what an ingestion does once it knows what changed."""

@@ -79,6 +79,8 @@ CALL () {
   MATCH (n:Document {corpus: $corpus}) RETURN n
   UNION ALL
   MATCH (n:Entity {corpus: $corpus}) RETURN n
+  UNION ALL
+  MATCH (n:Tally {corpus: $corpus}) RETURN n
 }
 WITH n LIMIT $limit
 DETACH DELETE n

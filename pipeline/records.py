@@ -113,7 +113,10 @@ class EdgeKind(StrEnum):
     LINKS_TO = "LINKS_TO"
     """to a document that it hyperlinks, with ``count``"""
     SIMILAR = "SIMILAR"
-    """to a chunk of near meaning, with the cosine as ``score``; stored once, from the lesser id"""
+    """to one of the chunks nearest in meaning, with the cosine as ``score``; stored once, and ``mutual`` if each is
+    among the other's nearest"""
+    CAPPED = "CAPPED"
+    """as SIMILAR, beyond what one of its ends may have of these: read by nothing but the next update"""
 
 
 @dataclass(frozen=True, slots=True)

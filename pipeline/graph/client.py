@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -21,6 +21,8 @@ from pipeline.graph.queries import load_queries
 
 OLDEST_VERSION = (2026, 2)
 """Neo4j 2026.02: the first with filters inside the vector index that HopRank's queries use."""
+
+Item = TypeVar("Item")
 
 _BESIDE = 8
 """Queries that may run beside those of the callers' own threads."""
@@ -138,7 +140,7 @@ class Client:
         Each batch is one transaction. ``done`` hears of each batch's size.
         """
         total = 0
-        for part in _batches(rows, batch):
+        for part in batches(rows, batch):
             self.write(name, names, rows=part, **params)
             total += len(part)
             if done:
@@ -244,8 +246,9 @@ def check_features(version: str, gds: bool, uri: str) -> None:
         )
 
 
-def _batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[Sequence[Mapping[str, Any]]]:
-    remaining = iter(rows)
+def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield ``items`` in lists of at most ``size``, in their order."""
+    remaining = iter(items)
     while part := list(islice(remaining, size)):
         yield part
 

@@ -18,8 +18,9 @@ from neo4j import Record
 from pipeline.errors import Busy, CorpusError, FingerprintError, InputError, ServerLost
 from pipeline.graph.client import Client
 from pipeline.graph.schema import corpus_label, drop_indexes, embedding_name, ensure_constraints
+from pipeline.records import EdgeKind
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _LONGEST_NAME = 200
 _DELETE_AT_ONCE = 10_000
 _HELD_HERE: set[str] = set()
@@ -30,7 +31,8 @@ _HELD_HERE: set[str] = set()
 class Corpus:
     """A corpus as the graph has it. ``id`` never changes; ``generation`` is the one that is visible.
 
-    ``staging`` is the generation that is being written, or that a run which died left unfinished; else None.
+    ``staging`` is the generation that is being written, or that a run which died left unfinished; else None. ``edges``
+    counts by kind.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Corpus:
     documents: int
     chunks: int
     entities: int
+    edges: Mapping[str, int]
 
     @property
     def label(self) -> str:
@@ -63,6 +66,7 @@ class Corpus:
     def of(cls, properties: Mapping[str, Any]) -> Corpus:
         """Take a corpus from its node's properties."""
         values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
+        values["edges"] = {kind.value: properties.get(f"edges.{kind}", 0) for kind in EdgeKind}
         return cls(**values)
 
 

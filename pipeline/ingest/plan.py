@@ -11,6 +11,7 @@ from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 from pipeline.ids import digest
 from pipeline.ingest.chunking import Chunker
+from pipeline.ingest.given import cut
 from pipeline.ingest.intake import Intake
 from pipeline.ingest.known import Known
 from pipeline.ingest.prepare import embedded_text
@@ -66,8 +67,12 @@ class Planner:
         """Count in a batch of documents that are new or changed."""
         self._text_hashes.update((one.key, digest(one.text)) for one in documents if one.text.strip())
         corpus_id = self._corpus.id if self._corpus else ""
-        cut = self._chunker.chunk_all(documents, corpus_id)
-        hashes = {digest(embedded_text(chunk)) for chunks in cut for chunk in chunks}
+        hashes = {
+            digest(embedded_text(chunk))
+            for document, chunks in zip(documents, cut(self._chunker, documents, corpus_id), strict=True)
+            for chunk in chunks
+            if not any(given.embedding and given.start == chunk.start for given in document.given)
+        }
         rows = self._client.read("count_stored_embeddings", hashes=list(hashes), embedding=self._embedding)
         self._to_embed += len(hashes) - int(rows[0]["stored"])
 

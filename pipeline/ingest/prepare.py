@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from pipeline.graph.client import Client
 from pipeline.ids import digest, document_id
 from pipeline.ingest.chunking import Chunker
 from pipeline.ingest.edges import LinkedChunk
+from pipeline.ingest.given import cut, given_vector
 from pipeline.records import Chunk, Document, Vector
 
 PREFIX_TOKENS = 16
@@ -48,21 +49,38 @@ class Preparer:
 
     def prepare(self, documents: Sequence[Document], done: Callable[[int], None]) -> list[Prepared]:
         """Return the documents in order, ready to be written; ``done`` hears how many chunks got their vectors."""
-        cut = list(self._chunker.chunk_all(documents, self._corpus_id))
-        texts = {digest(text): text for chunks in cut for chunk in chunks if (text := embedded_text(chunk))}
-        vectors = self._vectors(texts, done)
-        return [self._prepared(document, chunks, vectors) for document, chunks in zip(documents, cut, strict=True)]
+        chunked = list(zip(documents, cut(self._chunker, documents, self._corpus_id), strict=True))
+        given = {one.id: vector for document, chunks in chunked for one, vector in self._given(document, chunks)}
+        texts = {
+            digest(text): text
+            for _, chunks in chunked
+            for chunk in chunks
+            if chunk.id not in given and (text := embedded_text(chunk))
+        }
+        vectors = {**dict(given.values()), **self._vectors(texts, done)}
+        return [self._prepared(document, chunks, given, vectors) for document, chunks in chunked]
+
+    def _given(self, document: Document, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, tuple[str, Vector]]]:
+        for chunk, given in zip(chunks, document.given, strict=False):
+            if given.embedding:
+                yield chunk, given_vector(document, given, self._embedder.dimension)
 
     def _vectors(self, texts: dict[str, str], done: Callable[[int], None]) -> dict[str, Vector]:
         rows = self._client.read("stored_embeddings", hashes=list(texts), embedding=self._embedding)
         vectors = {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
         done(len(vectors))
         missing = [key for key in texts if key not in vectors]
-        encoded = self._embedder.encode([texts[key] for key in missing], done)
+        encoded = self._embedder.encode([texts[key] for key in missing], done) if missing else ()
         return {**vectors, **dict(zip(missing, encoded, strict=True))}
 
-    def _prepared(self, document: Document, chunks: Sequence[Chunk], vectors: dict[str, Vector]) -> Prepared:
-        embedded = tuple(digest(embedded_text(chunk)) for chunk in chunks)
+    def _prepared(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        given: Mapping[str, tuple[str, Vector]],
+        vectors: Mapping[str, Vector],
+    ) -> Prepared:
+        embedded = tuple(given[chunk.id][0] if chunk.id in given else digest(embedded_text(chunk)) for chunk in chunks)
         pieces = tuple(
             LinkedChunk(chunk, vectors[key], _links_of(document, chunk))
             for chunk, key in zip(chunks, embedded, strict=True)
@@ -86,7 +104,8 @@ def content_hash(document: Document) -> str:
     # A heading that became a paragraph leaves the text of an HTML page as it was, and not its chunks.
     blocks = repr([(block.kind.value, block.start, block.level) for block in document.blocks])
     metadata = repr(sorted(document.metadata.items()))
-    return digest(document.title, document.text, links, blocks, metadata, str(document.line_offset))
+    given = repr(document.given) if document.given else ""
+    return digest(document.title, document.text, links, blocks, metadata, str(document.line_offset), given)
 
 
 def _links_of(document: Document, chunk: Chunk) -> tuple[str, ...]:

@@ -39,10 +39,17 @@ SET corpus.lock = true
 WITH corpus, corpus.writer AS holder
 CALL (corpus, holder) {
   WITH corpus, holder WHERE holder IS NULL OR holder IN $dead
-  SET corpus.writer = $writer, corpus.writer_since = $since
+  SET corpus.writer = $writer, corpus.writer_since = $since, corpus.writer_seen = timestamp()
 }
 REMOVE corpus.lock
-RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, properties(corpus) AS corpus;
+RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, properties(corpus) AS corpus,
+       (timestamp() - corpus.writer_seen) / 1000.0 AS silent;
+
+// name: keep_corpus
+// mode: write
+// params: corpus, writer
+// Say that the holder is alive, by the server's clock.
+MATCH (corpus:Corpus {id: $corpus, writer: $writer}) SET corpus.writer_seen = timestamp();
 
 // name: begin_staging
 // mode: write
@@ -56,7 +63,7 @@ RETURN corpus.generation AS generation;
 // mode: write
 // params: corpus, writer
 // Give the right to write back.
-MATCH (corpus:Corpus|DroppedCorpus {id: $corpus, writer: $writer}) REMOVE corpus.writer, corpus.writer_since;
+MATCH (corpus:Corpus|DroppedCorpus {id: $corpus, writer: $writer}) REMOVE corpus.writer, corpus.writer_since, corpus.writer_seen;
 
 // name: begin_drop
 // mode: write
@@ -67,7 +74,7 @@ MATCH (corpus:Corpus {id: $corpus}) SET corpus:DroppedCorpus REMOVE corpus:Corpu
 // name: dropped_corpora
 // mode: read
 // Corpora whose drop was begun and is not done.
-MATCH (corpus:DroppedCorpus) RETURN properties(corpus) AS corpus, corpus.writer AS writer;
+MATCH (corpus:DroppedCorpus) RETURN properties(corpus) AS corpus;
 
 // name: delete_corpus_part
 // mode: write

@@ -16,7 +16,8 @@ from pipeline.evaluate.answer import answer
 from pipeline.evaluate.querysets import QuerySet, check_documents, read_document_ids, read_queryset
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus, held
+from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus
+from pipeline.graph.hold import held
 from pipeline.ingest.intake import Intake
 from pipeline.ingest.known import known_documents, move_documents
 from pipeline.ingest.sources import read
@@ -73,7 +74,7 @@ def ingest(
         return summarise(corpus_name, corpus, intake, None, writing.progress)
     corpus = corpus or writing.create(corpus_name)
     seen, outcome = corpus.generation, None
-    with held(client, corpus) as (corpus, writer):
+    with held(client, corpus, settings.ingest.wait) as (corpus, writer):
         known = known if corpus.generation == seen else known_documents(client, corpus)
         if first or corpus.staging:
             outcome = writing.write(corpus, writer, chain([first] if first else [], changed), known)
@@ -119,7 +120,7 @@ def remove(
             "A document's key is its path relative to the folder that was ingested, or its .jsonl id.",
         )
     seen = corpus.generation
-    with held(client, corpus) as (corpus, writer):
+    with held(client, corpus, settings.ingest.wait) as (corpus, writer):
         known = known if corpus.generation == seen else known_documents(client, corpus)
         change = Change([], {key: one.title for key, one in known.items()}, frozenset(keys))
         return update(client, corpus, writer, change, settings.link, progress or Progress())

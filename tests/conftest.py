@@ -131,6 +131,18 @@ def graph_of(client: Client, cypher: Callable[..., list[neo4j.Record]]) -> Calla
     return lambda name: dump(client, cypher, name)
 
 
+@pytest.fixture(scope="session")
+def graph_by() -> Callable[[Client, str], Dump]:
+    """As ``graph_of``, for a server of the test's own."""
+
+    def seen(client: Client, name: str) -> Dump:
+        address = client.address
+        with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
+            return dump(client, lambda text, **params: driver.execute_query(text, params).records, name)
+
+    return seen
+
+
 def docker_answers() -> bool:
     # In a process of its own: without Docker its client leaks sockets, and a warning is an error here.
     ping = "from testcontainers.core.docker_client import DockerClient as D; D().client.ping()"

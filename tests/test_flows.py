@@ -14,7 +14,8 @@ import pytest
 from pipeline import HopRank, flows
 from pipeline.errors import Busy, CorpusError, FingerprintError, SourceError
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus, create_corpus, find_corpus, get_corpus, held, list_corpora
+from pipeline.graph.corpora import Corpus, create_corpus, find_corpus, get_corpus, list_corpora
+from pipeline.graph.hold import held
 
 Jsonl = Callable[..., Path]
 GraphOf = Callable[[str], Any]
@@ -152,7 +153,7 @@ def overtaken_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], obje
     def arrange(other: Callable[[], object]) -> None:
         quicker = [other]
 
-        def late(client: Client, corpus: Corpus) -> AbstractContextManager[tuple[Corpus, str]]:
+        def late(client: Client, corpus: Corpus, wait: float = 0.0) -> AbstractContextManager[tuple[Corpus, str]]:
             while quicker:
                 quicker.pop()()
             return held(client, corpus)
@@ -256,7 +257,7 @@ def test_wrong_input_takes_no_corpus_from_another_that_has_filled_it_meanwhile(
         monkeypatch.undo()
         raise SourceError("The file was changed meanwhile.", "Run this again.")
 
-    def late(client: Client, corpus: Corpus) -> AbstractContextManager[tuple[Corpus, str]]:
+    def late(client: Client, corpus: Corpus, wait: float = 0.0) -> AbstractContextManager[tuple[Corpus, str]]:
         monkeypatch.setattr("pipeline.flows.held", held)
         hoprank.ingest(right, corpus=corpus_name)
         monkeypatch.setattr("pipeline.ingest.writing.update", refuse)

@@ -8,7 +8,7 @@ import typer
 
 from pipeline.cli.bars import shown_progress
 from pipeline.cli.connection import connected
-from pipeline.cli.options import Corpus, Json, Model, Set, flags
+from pipeline.cli.options import Corpus, Json, Model, Set, Wait, flags
 from pipeline.cli.output import print_json, show
 from pipeline.cli.summary import plan_table, summary_table
 from pipeline.settings import load_settings
@@ -30,6 +30,7 @@ def sync(
     as_json: Json = False,
     model: Model = None,
     settings: Set = None,
+    wait: Wait = None,
 ) -> None:
     """Bring a corpus to hold exactly the documents in PATH...: new, changed and renamed ones, and removals.
 
@@ -40,7 +41,7 @@ def sync(
         if not as_json:
             show(plan_table(plan))
 
-    with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
+    with connected(load_settings(flags(model, settings, wait))) as hoprank, shown_progress() as progress:
         summary = hoprank.sync(
             *paths, corpus=corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
         )

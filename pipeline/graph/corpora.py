@@ -1,30 +1,22 @@
-"""Corpora: named, found, held for writing by one at a time, dropped."""
+"""Corpora: named, found, made, dropped."""
 
 from __future__ import annotations
 
 import difflib
-import os
-import socket
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
-import psutil
-from neo4j import Record
-
-from pipeline.errors import Busy, CorpusError, FingerprintError, InputError, ServerLost
+from pipeline.errors import CorpusError, FingerprintError, InputError
 from pipeline.graph.client import Client
+from pipeline.graph.marks import is_dead
 from pipeline.graph.schema import corpus_label, drop_indexes, embedding_name, ensure_constraints
 from pipeline.records import EdgeKind
 
 SCHEMA_VERSION = 2
 _LONGEST_NAME = 200
 _DELETE_AT_ONCE = 10_000
-_HELD_HERE: set[str] = set()
-"""The marks under which this process writes at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +138,11 @@ def drop_corpus(client: Client, corpus: Corpus) -> None:
 
 def _finish_drops(client: Client) -> None:
     for row in client.read("dropped_corpora"):
-        if row["writer"] is None or _is_dead(row["writer"]):
-            _delete(client, Corpus.of(row["corpus"]))
+        properties = row["corpus"]
+        # One that somebody deletes at this moment may be read without some of its properties.
+        complete = "id" in properties and "fingerprint" in properties
+        if complete and ("writer" not in properties or is_dead(properties["writer"])):
+            _delete(client, Corpus.of(properties))
 
 
 def _delete(client: Client, corpus: Corpus) -> None:
@@ -159,67 +154,3 @@ def _delete(client: Client, corpus: Corpus) -> None:
         if not rows[0]["corpora"]:
             drop_indexes(client, [corpus.embedding])
     client.write("delete_corpus", corpus=corpus.id)
-
-
-@contextmanager
-def held(client: Client, corpus: Corpus) -> Iterator[tuple[Corpus, str]]:
-    """Hold the right to write to a corpus; yield the corpus as it then is, and the holder's mark.
-
-    Raises Busy, naming the process and since when, if somebody alive holds it. A process of this machine that
-    is no more is passed over.
-    """
-    writer = _mark()
-    # Noted before it is taken: a thread of ours that comes upon the mark must not think its holder dead.
-    _HELD_HERE.add(writer)
-    try:
-        now = _hold(client, corpus, writer)
-        try:
-            yield now, writer
-        except ServerLost:
-            raise  # the mark can't be taken off now; whoever writes next sees that its holder is no more
-        except BaseException:
-            client.write("release_corpus", corpus=corpus.id, writer=writer)
-            raise
-        else:
-            client.write("release_corpus", corpus=corpus.id, writer=writer)
-    finally:
-        _HELD_HERE.discard(writer)
-
-
-def _hold(client: Client, corpus: Corpus, writer: str) -> Corpus:
-    row = _take(client, corpus, writer, dead=[])
-    if not row["held"] and _is_dead(row["holder"]):
-        row = _take(client, corpus, writer, dead=[row["holder"]])
-    if not row["held"]:
-        host, pid, _ = row["holder"].split("/", 2)
-        raise Busy(
-            f"Process {pid} on {host} has been writing to the corpus {corpus.name!r} since {row['since']}.",
-            "Wait until it is done and run this again.",
-        )
-    return Corpus.of(row["corpus"])
-
-
-def _take(client: Client, corpus: Corpus, writer: str, dead: list[str]) -> Record:
-    since = datetime.now(UTC).isoformat(timespec="seconds")
-    rows = client.write("hold_corpus", corpus=corpus.id, writer=writer, since=since, dead=dead)
-    if not rows:
-        raise CorpusError(f"The corpus {corpus.name!r} was dropped meanwhile.", "Run this again to make it anew.")
-    return rows[0]
-
-
-def _mark() -> str:
-    """Name this process so that it can be told from a later one of the same number."""
-    started = psutil.Process().create_time()
-    return f"{socket.gethostname()}/{os.getpid()}/{started:.2f}/{uuid.uuid4().hex[:8]}"
-
-
-def _is_dead(mark: str) -> bool:
-    host, pid, started, _ = mark.split("/", 3)
-    if host != socket.gethostname():
-        return False
-    if int(pid) == os.getpid():
-        return mark not in _HELD_HERE
-    try:
-        return abs(psutil.Process(int(pid)).create_time() - float(started)) > 1
-    except psutil.NoSuchProcess:
-        return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from typing import IO
 
 import numpy as np
 
@@ -49,17 +50,17 @@ class Relate:
     def _all(self, new: Spool[Piece], done: Done) -> None:
         ids = []
         orders: list[Order] = []
-        with tempfile.TemporaryFile(prefix="hoprank-") as file:
+        with tempfile.TemporaryFile(prefix="hoprank-") as file, tempfile.TemporaryFile(prefix="hoprank-") as ordered:
             for pieces in new.batches():
                 for linked, _ in pieces:
                     ids.append(linked.chunk.id)
                     orders.append((linked.chunk.document_key, linked.chunk.ordinal))
                     file.write(linked.vector.tobytes())
-            file.flush()
-            # On disk, for the vectors of a large corpus are most of what an ingest would hold in memory.
-            stacked = np.memmap(file, dtype=np.float32, mode="r", shape=(len(ids), self._corpus.dimension))
             in_order = sorted(range(len(ids)), key=lambda row: orders[row])
-            vectors: Vector = stacked[in_order]
+            vectors = self._mapped(file, len(ids))
+            for rows in batches(in_order, _AT_ONCE):
+                ordered.write(vectors[rows].tobytes())
+            vectors = self._mapped(ordered, len(ids))
             near = similar(
                 vectors,
                 top_k=self._settings.similar_top_k,
@@ -80,6 +81,12 @@ class Relate:
                     ),
                     done,
                 )
+
+    def _mapped(self, file: IO[bytes], count: int) -> Vector:
+        """Return vectors in a file, for those of a large corpus are most of what an ingest would hold in memory."""
+        file.flush()
+        shape = (count, self._corpus.dimension)
+        return np.memmap(file, dtype=np.float32, mode="r", shape=shape) if count else np.empty(shape, dtype=np.float32)
 
     def _space(self, new: Spool[Piece], settled: Settled, chunks: int) -> Space:
         top_k, threshold = self._settings.similar_top_k, self._settings.similar_threshold

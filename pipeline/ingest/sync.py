@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.errors import SourceError
-from pipeline.graph.corpora import Corpus, held
+from pipeline.graph.corpora import Corpus
+from pipeline.graph.hold import held
 from pipeline.graph.schema import embedding_name
 from pipeline.ingest.intake import Intake, batched
 from pipeline.ingest.known import Known, known_documents, move_documents
@@ -90,7 +91,8 @@ class Sync:
             announce(plan)
             return SyncSummary(plan, summarise(self._name, corpus, intake, None, self._writing.progress))
         seen = corpus.generation if corpus else 0
-        with held(self._writing.client, corpus or self._writing.create(self._name)) as (corpus, writer):
+        there, wait = corpus or self._writing.create(self._name), self._writing.settings.ingest.wait
+        with held(self._writing.client, there, wait) as (corpus, writer):
             if corpus.generation != seen:
                 return None
             announce(plan)

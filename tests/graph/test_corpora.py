@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -26,9 +27,9 @@ from pipeline.graph.corpora import (
     drop_corpus,
     find_corpus,
     get_corpus,
-    held,
     list_corpora,
 )
+from pipeline.graph.hold import held
 from pipeline.graph.schema import drop_indexes, embedding_name, ensure_schema
 
 Cypher = Callable[..., list[neo4j.Record]]
@@ -177,6 +178,42 @@ def test_the_mark_of_another_machine_is_respected(client: Client, cypher: Cypher
 
     with pytest.raises(Busy, match=r"Process 1 on elsewhere\.invalid"), held(client, corpus):
         pass
+
+
+def test_a_holder_on_another_machine_that_was_silent_for_long_is_passed_over(
+    client: Client, cypher: Cypher, corpus_name: str
+) -> None:
+    corpus = create(client, corpus_name)
+    leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
+    say = "MATCH (c:Corpus {id: $id}) SET c.writer_seen = timestamp() - $silent"
+
+    cypher(say, id=corpus.id, silent=60_000)
+    with pytest.raises(Busy), held(client, corpus):
+        pass
+    cypher(say, id=corpus.id, silent=180_000)
+    with held(client, corpus) as (_, writer):
+        assert writer_of(cypher, corpus) == writer
+
+
+def test_a_second_writer_may_wait(client: Client, corpus_name: str) -> None:
+    corpus = create(client, corpus_name)
+    order: list[str] = []
+    begun = threading.Event()
+
+    def first() -> None:
+        with held(client, corpus):
+            begun.set()
+            time.sleep(0.3)
+            order.append("first")
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    begun.wait()
+    with held(client, corpus, wait=60):
+        order.append("second")
+    thread.join()
+
+    assert order == ["first", "second"]
 
 
 def test_a_holder_that_lives_is_respected(client: Client, cypher: Cypher, corpus_name: str) -> None:

@@ -11,7 +11,8 @@ import pytest
 from pipeline import HopRank
 from pipeline.errors import Busy, InputError, ServerLost
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus, create_corpus, get_corpus, held
+from pipeline.graph.corpora import Corpus, create_corpus, get_corpus
+from pipeline.graph.hold import held
 from pipeline.graph.schema import ensure_schema
 from pipeline.ingest.known import known_documents
 from pipeline.ingest.load import Loader

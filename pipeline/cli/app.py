@@ -16,6 +16,7 @@ from pipeline.cli.ingest import ingest, remove
 from pipeline.cli.quickstart import quickstart
 from pipeline.cli.search import search
 from pipeline.cli.sync import sync
+from pipeline.cli.upkeep import migrate, reembed
 
 app = typer.Typer(
     cls=Edge,
@@ -46,7 +47,7 @@ def root(
     """Take what is asked of all commands; ``verbose`` is read at the edge."""
 
 
-for command in (quickstart, ingest, sync, remove, search, evaluate):
+for command in (quickstart, ingest, sync, remove, search, evaluate, reembed, migrate):
     app.command()(command)
 for name, group in {"corpus": corpus, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pipeline.ingest.summary import IngestSummary
     from pipeline.ingest.update import Outcome
     from pipeline.records import Skipped
+    from pipeline.upkeep import Stats
 
 _SKIPPED_SHOWN = 20
 _NAMED = 10
@@ -54,6 +55,24 @@ def removal_table(corpus: str, removed: Sequence[str], outcome: Outcome) -> Tabl
         ("removed", ", ".join(removed)),
         ("documents", f"{outcome.documents:,}"),
         *_graph(outcome.chunks, outcome.entities, outcome.edges),
+    ]
+    return _table(rows)
+
+
+def stats_table(stats: Stats) -> Table:
+    """Return what a corpus holds and how it was made."""
+    corpus = stats.corpus
+    rows = [
+        ("corpus", corpus.name),
+        ("documents", f"{corpus.documents:,}"),
+        *_graph(corpus.chunks, corpus.entities, corpus.edges),
+        ("top entities", _listed({name: f"{mentions:,}" for name, mentions in stats.top})),
+        ("model", f"{corpus.fingerprint}, {corpus.dimension} numbers"),
+        ("chunker", corpus.chunker),
+        ("analyser", corpus.analyzer),
+        ("made", f"{stats.created_at}, id {corpus.id}, generation {corpus.generation}, schema {corpus.schema_version}"),
+        ("written by", f"{stats.writer} since {stats.writer_since}" if stats.writer else ""),
+        ("unfinished", "a run died; the next one completes it" if corpus.staging and not stats.writer else ""),
     ]
     return _table(rows)
 

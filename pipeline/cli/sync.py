@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,12 +10,14 @@ import typer
 from pipeline.cli.bars import shown_progress
 from pipeline.cli.connection import connected
 from pipeline.cli.options import Corpus, Json, Model, Set, Wait, flags
-from pipeline.cli.output import print_json, show
+from pipeline.cli.output import print_json, show, warn
 from pipeline.cli.summary import plan_table, summary_table
+from pipeline.errors import Busy, ConfigurationError, InputError
 from pipeline.settings import load_settings
 
 if TYPE_CHECKING:
     from pipeline.ingest.plan import Plan
+    from pipeline.ingest.sync import SyncSummary
 
 
 def sync(
@@ -24,6 +27,9 @@ def sync(
     ],
     corpus: Corpus = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Sync again whenever something changes, until Ctrl-C.")
+    ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at what can't be read instead of skipping it.")
     ] = False,
@@ -41,10 +47,36 @@ def sync(
         if not as_json:
             show(plan_table(plan))
 
-    with connected(load_settings(flags(model, settings, wait))) as hoprank, shown_progress() as progress:
-        summary = hoprank.sync(
-            *paths, corpus=corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
-        )
+    if watch and dry_run:
+        raise ConfigurationError("--watch and --dry-run contradict each other.", "Give one of them.")
+    with connected(load_settings(flags(model, settings, wait))) as hoprank:
+
+        def once() -> SyncSummary:
+            with shown_progress() as progress:
+                return hoprank.sync(
+                    *paths, corpus=corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
+                )
+
+        _show(once(), as_json=as_json)
+        if watch:
+            _follow(paths, once, as_json=as_json)
+
+
+def _follow(paths: list[str], once: Callable[[], SyncSummary], *, as_json: bool) -> None:
+    """Sync after every change to what is watched, until Ctrl-C; what can't be done now is said, and tried again."""
+    from pipeline.ingest.watch import changes
+
+    for _ in changes(paths):
+        try:
+            summary = once()
+        except (InputError, Busy) as error:
+            warn(f"{error}\nWaiting for the next change.")
+        else:
+            if summary.plan:
+                _show(summary, as_json=as_json)
+
+
+def _show(summary: SyncSummary, *, as_json: bool) -> None:
     if as_json:
         print_json(summary.to_json())
     elif summary.done is None:

@@ -29,6 +29,7 @@ class Corpus:
 
     id: str
     name: str
+    schema_version: int
     generation: int
     staging: int | None
     fingerprint: str
@@ -117,12 +118,25 @@ def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str | None = No
     if corpus.fingerprint != fingerprint:
         raise FingerprintError(
             f"The corpus {corpus.name!r} was embedded with {corpus.fingerprint}, not with {fingerprint}.",
-            "Set embed.model to the one it was made with, or ingest into a new corpus.",
+            "Set embed.model to the one it was made with, ingest into a new corpus, or run hoprank reembed.",
         )
+    if chunker is not None:
+        check_schema(corpus)
     if chunker is not None and corpus.chunker != chunker:
         raise FingerprintError(
             f"The corpus {corpus.name!r} was chunked by {corpus.chunker}, not by {chunker}.",
             "Set chunk.max_tokens and chunk.overlap as they were, or ingest into a new corpus.",
+        )
+
+
+def check_schema(corpus: Corpus) -> None:
+    """Raise FingerprintError unless the corpus was laid out as this version does."""
+    if corpus.schema_version != SCHEMA_VERSION:
+        raise FingerprintError(
+            f"The corpus {corpus.name!r} is of schema version {corpus.schema_version}, not {SCHEMA_VERSION}.",
+            f"It can be searched as it is; before it is written to, run hoprank migrate {corpus.name}."
+            if corpus.schema_version < SCHEMA_VERSION
+            else "Use the newer HopRank that made it.",
         )
 
 

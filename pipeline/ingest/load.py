@@ -75,14 +75,17 @@ class Loader:
         """Write documents and chunks that the corpus lacks; those that it has are updated by :meth:`flip`."""
         documents = (self.document_row(one) for one in prepared)
         self._client.write_rows("stage_documents", documents, batch=_NODES_AT_ONCE)
+        self.stage_chunks(piece for one in prepared for piece in zip(one.pieces, one.embedded, strict=True))
+
+    def stage_chunks(self, pieces: Iterable[tuple[LinkedChunk, str]]) -> None:
+        """Write chunks with the hashes of what their vectors were made from; one that is there is left as it is."""
         chunks = (
             {
                 "id": piece.chunk.id,
                 "properties": self._staged(_chunk_row(self._corpus, piece.chunk, piece.links, embedded)),
                 "vector": _packed(piece.vector),
             }
-            for one in prepared
-            for piece, embedded in zip(one.pieces, one.embedded, strict=True)
+            for piece, embedded in pieces
         )
         labels = [self._corpus.label, self._corpus.embedding]
         self._client.write_rows("stage_chunks", chunks, batch=_NODES_AT_ONCE, labels=labels)

@@ -57,21 +57,14 @@ class Preparer:
             for chunk in chunks
             if chunk.id not in given and (text := embedded_text(chunk))
         }
-        vectors = {**dict(given.values()), **self._vectors(texts, done)}
+        made = vectors_of(self._client, self._embedder, self._embedding, texts, done)
+        vectors = {**dict(given.values()), **made}
         return [self._prepared(document, chunks, given, vectors) for document, chunks in chunked]
 
     def _given(self, document: Document, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, tuple[str, Vector]]]:
         for chunk, given in zip(chunks, document.given, strict=False):
             if given.embedding:
                 yield chunk, given_vector(document, given, self._embedder.dimension)
-
-    def _vectors(self, texts: dict[str, str], done: Callable[[int], None]) -> dict[str, Vector]:
-        rows = self._client.read("stored_embeddings", hashes=list(texts), embedding=self._embedding)
-        vectors = {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
-        done(len(vectors))
-        missing = [key for key in texts if key not in vectors]
-        encoded = self._embedder.encode([texts[key] for key in missing], done) if missing else ()
-        return {**vectors, **dict(zip(missing, encoded, strict=True))}
 
     def _prepared(
         self,
@@ -87,6 +80,18 @@ class Preparer:
         )
         id_ = document_id(self._corpus_id, document.key)
         return Prepared(document, id_, content_hash(document), digest(document.text), pieces, embedded)
+
+
+def vectors_of(
+    client: Client, embedder: Embedder, embedding: str, texts: Mapping[str, str], done: Callable[[int], None]
+) -> dict[str, Vector]:
+    """Return the vectors of texts, by hash: those that the graph has under the label ``embedding``, else new ones."""
+    rows = client.read("stored_embeddings", hashes=list(texts), embedding=embedding)
+    vectors = {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
+    done(len(vectors))
+    missing = [key for key in texts if key not in vectors]
+    encoded = embedder.encode([texts[key] for key in missing], done) if missing else ()
+    return {**vectors, **dict(zip(missing, encoded, strict=True))}
 
 
 def embedded_text(chunk: Chunk) -> str:

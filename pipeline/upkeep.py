@@ -18,7 +18,8 @@ from pipeline.progress import Progress
 from pipeline.records import Vector
 from pipeline.retrieve.projection import drop_projections
 from pipeline.settings import Settings
-from pipeline.transfer.export import Format, export
+from pipeline.transfer.export import export
+from pipeline.transfer.formats import Format
 from pipeline.transfer.lines import read_lines
 from pipeline.transfer.portable import Part, portable
 from pipeline.transfer.restore import Means, restore

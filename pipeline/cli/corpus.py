@@ -19,7 +19,7 @@ from pipeline.cli.output import print_json, show, warn
 from pipeline.cli.summary import stats_table
 from pipeline.errors import InputError
 from pipeline.settings import load_settings
-from pipeline.transfer.export import Format
+from pipeline.transfer.formats import Format
 
 app = typer.Typer(help="Corpora: list, look into, rename, export, import or drop them.", no_args_is_help=True)
 

@@ -6,30 +6,13 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from pipeline.errors import SourceError
+from pipeline.transfer.formats import Format
 from pipeline.transfer.portable import Part
 
 Done = Callable[[int], None]
-
-
-class Format(StrEnum):
-    """What a corpus can be exported to."""
-
-    JSONL = "jsonl"
-    """everything, a part a line; what an import reads"""
-    GRAPHML = "graphml"
-    """nodes and edges, for Gephi, networkx, igraph"""
-    PARQUET = "parquet"
-    """a folder of tables: documents, chunks, entities, edges"""
-
-    @classmethod
-    def of(cls, path: Path) -> Format:
-        """Tell the format by a file's suffix; a folder is Parquet."""
-        return {".jsonl": cls.JSONL, ".graphml": cls.GRAPHML, "": cls.PARQUET}.get(path.suffix, cls.JSONL)
 
 
 def export(parts: Iterable[Part], path: Path, form: Format, done: Done) -> None:
@@ -88,8 +71,3 @@ def _discard(path: Path) -> None:
         path.rmdir()
     else:
         path.unlink(missing_ok=True)
-
-
-def written(value: Any) -> str:
-    """Return a value as text, for formats whose columns have one type."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -96,7 +96,8 @@ def dying(options: ServerOptions, path: Path, point: int, delay: float, *, serve
     given = {"NEO4J_URI": address.uri, "NEO4J_USERNAME": address.username, "NEO4J_PASSWORD": address.password}
     victim = status(options).pid if server else 0
     command = [sys.executable, "-c", DYING, str(path), str(point), str(delay), str(victim)]
-    environment = {**os.environ, **given}
+    # A server that was killed doesn't come back by itself, so that there is little to wait for.
+    environment = {**os.environ, **given, "HOPRANK_NEO4J__RETRY_TIME": "1", "HOPRANK_NEO4J__CONNECTION_TIMEOUT": "2"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 

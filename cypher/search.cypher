@@ -63,7 +63,7 @@ CALL (corpus) {
   WITH e, count(c) AS frequency, min(c.id) AS chunk, sum(CASE WHEN r.about THEN 1 ELSE 0 END) AS about
   RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: chunk, about: about}) AS named
 }
-RETURN corpus.generation AS generation, corpus.chunks AS chunks, near, near_scores, matching, matching_scores, named;
+RETURN corpus.generation AS generation, corpus.chunks AS chunks, corpus.entities AS entities, near, near_scores, matching, matching_scores, named;
 
 // name: hydrate
 // mode: read
@@ -95,5 +95,6 @@ RETURN c.id AS id, c.title AS title, c.heading AS heading, c.text AS text;
 // name: corpus_size
 // mode: read
 // params: corpus
-// The generation that is visible, and how many chunks it has.
-MATCH (corpus:Corpus {id: $corpus}) RETURN corpus.generation AS generation, corpus.chunks AS chunks;
+// The generation that is visible, and how many chunks and entities it has.
+MATCH (corpus:Corpus {id: $corpus})
+RETURN corpus.generation AS generation, corpus.chunks AS chunks, corpus.entities AS entities;

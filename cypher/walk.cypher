@@ -73,49 +73,62 @@ WHERE c:Chunk
 WITH c, score LIMIT $limit
 RETURN collect(c.id) AS ids, collect(score) AS scores;
 
-// name: hops
+// name: neighbourhood
 // mode: read
-// params: generation, chunks, chunk_seeds, entity_seeds, limit, hub
-// The k-hop expansion from seeds, rows of {id, weight}: the chunks that they are linked to by names, titles, hyperlinks,
-// meaning and order, each with what the links to it weigh in all. Entities that more than hub chunks mention are left out.
-CALL () {
-  UNWIND $entity_seeds AS seed
-  MATCH (:Entity {id: seed.id})<-[r:MENTIONS]-(c)
-  WHERE r.since <= $generation AND r.until > $generation
-  RETURN c, seed.weight * CASE WHEN r.about THEN 2.0 ELSE 1.0 END AS gain LIMIT 2000
-  UNION ALL
-  UNWIND $chunk_seeds AS seed
-  MATCH (c:Chunk {id: seed.id}) RETURN c, seed.weight AS gain
-  UNION ALL
-  UNWIND $chunk_seeds AS seed
-  MATCH (:Chunk {id: seed.id})-[r1:MENTIONS]->(e)
-  WHERE r1.since <= $generation AND r1.until > $generation
-  WITH seed, e, COUNT { (e)<-[:MENTIONS]-() } AS frequency
-  WHERE frequency > 1 AND frequency <= $hub
-  MATCH (e)<-[r2:MENTIONS]-(c)
-  WHERE c.id <> seed.id AND r2.since <= $generation AND r2.until > $generation
-  RETURN c, seed.weight * log(1 + toFloat($chunks) / frequency) / (1 + log($chunks)) / frequency * CASE WHEN r2.about THEN 2.0 ELSE 1.0 END AS gain
-  UNION ALL
-  UNWIND $chunk_seeds AS seed
-  MATCH (:Chunk {id: seed.id})-[r1:REFERS_TO|LINKS_TO]->(d)<-[r2:PART_OF]-(c)
-  WHERE r1.since <= $generation AND r1.until > $generation AND r2.since <= $generation AND r2.until > $generation
-  RETURN c, seed.weight / COUNT { (d)<-[:PART_OF]-() } AS gain
-  UNION ALL
-  UNWIND $chunk_seeds AS seed
-  MATCH (:Chunk {id: seed.id})-[r1:PART_OF]->(d)<-[r2:REFERS_TO|LINKS_TO]-(c)
-  WHERE r1.since <= $generation AND r1.until > $generation AND r2.since <= $generation AND r2.until > $generation
-  WITH seed, c LIMIT 2000
-  RETURN c, 0.5 * seed.weight AS gain
-  UNION ALL
-  UNWIND $chunk_seeds AS seed
-  MATCH (:Chunk {id: seed.id})-[r:SIMILAR|NEXT]-(c)
-  WHERE r.since <= $generation AND r.until > $generation
-  RETURN c, 0.1 * seed.weight * coalesce(r.score, 0.5) AS gain
+// params: corpus, generation, chunks, entities, near, hub
+// The k-hop expansion of seeds, chunks and entities by id: all that mention an entity that a seed mentions or that is a
+// seed, unless more than hub chunks do (then the seeds among them), and the links of the seed chunks in both directions. Of
+// a linked document of many parts its first and those in near are taken. Where nothing is being written, all is visible.
+CYPHER 25
+MATCH (corpus:Corpus {id: $corpus})
+WITH corpus.staging IS NULL AND corpus.generation = $generation AS settled
+CALL (settled) {
+  CALL (settled) {
+    UNWIND $chunks AS id
+    MATCH (c:Chunk {id: id})-[r:MENTIONS]->(e)
+    WHERE settled OR (r.since <= $generation AND r.until > $generation)
+    RETURN e, [id, r.about] AS mention
+    UNION ALL
+    UNWIND $entities AS id
+    MATCH (e:Entity {id: id})
+    RETURN e, null AS mention
+  }
+  WITH settled, e, collect(mention) AS of_seeds, COUNT { (e)<-[:MENTIONS]-() } AS frequency
+  WHERE frequency > 1
+  CALL (settled, e, frequency) {
+    WITH settled, e WHERE frequency <= $hub
+    MATCH (e)<-[r:MENTIONS]-(c)
+    WHERE settled OR (r.since <= $generation AND r.until > $generation AND c.since <= $generation AND c.until > $generation)
+    RETURN collect([c.id, r.about]) AS of_all
+  }
+  RETURN collect([e.id, frequency, CASE WHEN frequency > $hub THEN of_seeds ELSE of_all END]) AS mentions
 }
-WITH c, sum(gain) AS score
-WHERE c.since <= $generation AND c.until > $generation
-WITH c, score ORDER BY score DESC LIMIT $limit
-RETURN collect(c.id) AS ids, collect(score) AS scores;
+CALL (settled) {
+  UNWIND $chunks AS id
+  MATCH (:Chunk {id: id})-[r:REFERS_TO|LINKS_TO]->(d)
+  WHERE settled OR (r.since <= $generation AND r.until > $generation)
+  MATCH (d)<-[p:PART_OF]-(t)
+  WHERE settled OR (p.since <= $generation AND p.until > $generation AND t.since <= $generation AND t.until > $generation)
+  WITH id, r, collect(t) AS parts
+  WITH id, r, CASE WHEN size(parts) < 4 THEN parts ELSE [t IN parts WHERE t.ordinal = 0 OR t.id IN $near] END AS parts
+  RETURN collect([id, type(r), [t IN parts | t.id]]) AS links
+}
+CALL (settled) {
+  UNWIND $chunks AS id
+  MATCH (:Chunk {id: id})-[:PART_OF]->(d)
+  WITH id, d, COUNT { (d)<-[:PART_OF]-() } AS parts
+  MATCH (d)<-[r:REFERS_TO|LINKS_TO]-(t)
+  WHERE settled OR (r.since <= $generation AND r.until > $generation AND t.since <= $generation AND t.until > $generation)
+  WITH id, parts, r, t LIMIT 1000
+  RETURN collect([t.id, type(r), id, parts]) AS backlinks
+}
+CALL (settled) {
+  UNWIND $chunks AS id
+  MATCH (:Chunk {id: id})-[r:SIMILAR|NEXT]-(t)
+  WHERE settled OR (r.since <= $generation AND r.until > $generation)
+  RETURN collect([id, t.id, type(r), r.score]) AS beside
+}
+RETURN mentions, links, backlinks, beside;
 
 // name: paths
 // mode: read

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from neo4j.exceptions import ClientError
 
-from pipeline import flows
+from pipeline import experiments, flows
 from pipeline.embedder import Embedder
+from pipeline.evaluate.ablate import Ablation, Variant
+from pipeline.evaluate.calibrate import Calibration
 from pipeline.evaluate.report import Report
 from pipeline.graph.client import Client
 from pipeline.graph.connect import connect
@@ -22,6 +24,7 @@ from pipeline.ingest.summary import IngestSummary
 from pipeline.ingest.sync import Announce, SyncSummary
 from pipeline.ingest.update import Outcome
 from pipeline.progress import Progress
+from pipeline.retrieve.context import Context
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.retrieve.retriever import Retriever
@@ -140,6 +143,7 @@ class HopRank:
         query_text: str | None = None,
         query_vector: Sequence[float] | None = None,
         top_k: int = 10,
+        filters: Mapping[str, Any] | None = None,
         *,
         corpus: str = "default",
         leg: Leg | str = Leg.WHOLE,
@@ -149,7 +153,9 @@ class HopRank:
 
         def once() -> RetrieverResult:
             retriever = self._remembered(corpus)
-            return flows.search(self.client, retriever, query_text, query_vector, top_k, leg=leg, explain=explain)
+            return flows.search(
+                self.client, retriever, query_text, query_vector, top_k, filters=filters, leg=leg, explain=explain
+            )
 
         try:
             result = once()
@@ -159,16 +165,45 @@ class HopRank:
             return once()
         return once() if not result.items and self._forget(corpus) else result
 
+    def context(
+        self,
+        query_text: str,
+        *,
+        corpus: str = "default",
+        tokens: int = 2000,
+        top_k: int = 20,
+        filters: Mapping[str, Any] | None = None,
+    ) -> Context:
+        """Return passages for a question as a language model reads them best; see :func:`pipeline.flows.context`."""
+        return flows.context(self, corpus, query_text, tokens=tokens, top_k=top_k, filters=filters)
+
     def evaluate(
         self,
         folder: str | Path,
         *,
+        split: str | None = None,
         corpus: str | None = None,
         legs: Sequence[Leg] = tuple(Leg),
         progress: Progress | None = None,
     ) -> Report:
         """Measure every leg on a queryset's folder; see :func:`pipeline.flows.evaluate`."""
-        return flows.evaluate(self, Path(folder), corpus_name=corpus, legs=legs, progress=progress)
+        return flows.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
+
+    def ablate(
+        self,
+        *folders: str | Path,
+        split: str | None = None,
+        corpus: str | None = None,
+        variants: Sequence[Variant] | None = None,
+        progress: Progress | None = None,
+    ) -> Ablation:
+        """Say what each part of the retrieval is worth on querysets; see :func:`pipeline.experiments.ablate`."""
+        paths = [Path(folder) for folder in folders]
+        return experiments.ablate(self, paths, split=split, corpus_name=corpus, variants=variants, progress=progress)
+
+    def calibrate(self, corpus: str = "default") -> Calibration:
+        """Say what each cosine threshold would do to a corpus's graph; see :func:`pipeline.flows.calibrate`."""
+        return flows.calibrate(self.client, self.settings, corpus)
 
     def retriever(self, corpus: str = "default") -> Retriever:
         """Return the retriever of a corpus; raises CorpusError, or FingerprintError if another model made it."""

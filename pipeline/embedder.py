@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ _BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 _SPECIAL_TOKENS = 2
 _BATCHES_AT_ONCE = 8
 _PLAIN_MODULES = 3
+_CHARACTERS_A_TOKEN = 4
 """Transformer, pooling, normalisation; with more the pooling's dimension may not be the last word."""
 
 
@@ -99,6 +101,12 @@ class Embedder:
         """Return for each text the character offsets ``(start, end)`` of the model's tokens, without special ones."""
         encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [encoding.offsets for encoding in encodings]
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens the model makes of a text; while it isn't loaded, a guess: four characters each."""
+        if self._loaded is None:
+            return math.ceil(len(text) / _CHARACTERS_A_TOKEN)
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
 
     @cached_property
     def _tokenizer(self) -> Any:

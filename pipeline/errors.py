@@ -8,6 +8,7 @@ HopRankError                    a message that says what was wrong and what to d
 │   │   └── FingerprintError    a corpus that was embedded or chunked differently
 │   ├── QuerySetError           a queryset that doesn't hold together
 │   ├── QuestionError           a question that can't be searched for
+│   ├── FilterError             a filter that can't be applied
 │   └── ServerError             a server that can't be used as it is
 │       ├── ServerUnreachable   nothing answers at the address
 │       ├── LoginRefused        the user name or password is wrong
@@ -60,6 +61,10 @@ class QuerySetError(InputError):
 
 class QuestionError(InputError):
     """A question is empty or too long to search for."""
+
+
+class FilterError(InputError):
+    """A filter is malformed: it names an operator that there isn't, or a value that the operator can't take."""
 
 
 class ServerError(InputError):

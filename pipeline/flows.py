@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from pipeline.embedder import Embedder
 from pipeline.errors import CorpusError, QuerySetError, QuestionError
 from pipeline.evaluate.answer import answer
+from pipeline.evaluate.calibrate import Calibration
+from pipeline.evaluate.calibrate import calibrate as calibrate_links
 from pipeline.evaluate.querysets import QuerySet, check_documents, read_document_ids, read_queryset
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.graph.client import Client
@@ -26,12 +29,16 @@ from pipeline.ingest.sync import Announce, Sync, SyncSummary
 from pipeline.ingest.update import Change, Outcome, update
 from pipeline.ingest.writing import Writing, make_chunker
 from pipeline.progress import Progress
+from pipeline.records import Document, Skipped
+from pipeline.retrieve.context import Context, build_context
 from pipeline.retrieve.explain import present
+from pipeline.retrieve.filters import parse_filter
 from pipeline.retrieve.legs import Leg, leg_named
 from pipeline.retrieve.projection import drop_projections
 from pipeline.retrieve.question import check_question, check_vector
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.retrieve.retriever import Retriever
+from pipeline.retrieve.ties import read_ties
 from pipeline.settings import Settings
 
 
@@ -63,8 +70,21 @@ def ingest(
 
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
+    source = read(paths, strict=strict, max_bytes=_most_bytes(settings))
+    return ingest_documents(client, embedder, settings, source, corpus_name, progress=progress)
+
+
+def ingest_documents(
+    client: Client,
+    embedder: Embedder,
+    settings: Settings,
+    source: Iterable[Document | Skipped],
+    corpus_name: str,
+    *,
+    progress: Progress | None = None,
+) -> IngestSummary:
+    """As :func:`ingest`, of documents that somebody else reads."""
     writing = Writing(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
-    source = read(paths, strict=strict, max_bytes=int(settings.sources.max_megabytes * 2**20))
     corpus = writing.find(corpus_name)
     known = known_documents(client, corpus)
     intake = Intake(known)
@@ -142,57 +162,72 @@ def search(
     query_vector: Sequence[float] | None = None,
     top_k: int = 10,
     *,
+    filters: Mapping[str, Any] | None = None,
     leg: Leg | str = Leg.WHOLE,
     explain: bool = False,
 ) -> RetrieverResult:
     """Return the ``top_k`` passages that answer a question best; none, if every leg is empty.
 
     ``query_vector`` replaces the embedding of the text; with it alone only the vector leg and the walk from it speak.
-    ``leg`` asks for one leg instead of the fused whole. ``explain`` adds to each hit the path that led to it.
+    ``filters`` says which chunks may answer (:mod:`pipeline.retrieve.filters`). ``leg`` asks for one leg instead of the
+    fused whole. ``explain`` adds to each hit the path that led to it.
 
     Raises QuestionError on an empty or overlong question, a vector that can't be one, an unknown leg, or a ``top_k``
-    under 1.
+    under 1; FilterError on filters that are malformed.
     """
     if top_k < 1:
         raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
     if query_vector is not None:
         check_vector(query_vector, retriever.corpus.dimension)
     question = check_question(query_text or "") if query_vector is None or query_text else ""
-    found = retriever.find(question, leg_named(leg), query_vector)
-    return present(client, retriever.corpus, found, top_k, explain=explain)
+    wanted = leg_named(leg)
+    admitted = None if filters is None else retriever.admit(parse_filter(filters))
+    found = retriever.find(question, wanted, query_vector, admitted)
+    return present(client, retriever.corpus, found, top_k, explain=explain, admitted=admitted)
+
+
+def context(
+    hoprank: Ready,
+    corpus_name: str,
+    question: str,
+    *,
+    tokens: int = 2000,
+    top_k: int = 20,
+    filters: Mapping[str, Any] | None = None,
+) -> Context:
+    """Return the best ``top_k`` passages for a question, as far as ``tokens`` of the embedder go, in reading order.
+
+    Raises what :func:`search` does, and QuestionError if ``tokens`` is under 1.
+    """
+    if tokens < 1:
+        raise QuestionError(f"The budget is {tokens} tokens.", "Allow 1 token or more.")
+    retriever = hoprank.retriever(corpus_name)
+    result = search(hoprank.client, retriever, question, top_k=top_k, filters=filters)
+    corpus = get_corpus(hoprank.client, corpus_name)
+    chunks = [item.metadata["id"] for item in result.items]
+    ties = read_ties(hoprank.client, chunks, corpus.generation, corpus.chunks)
+    return build_context(question, result, ties, tokens, hoprank.embedder.count_tokens)
 
 
 def evaluate(
     hoprank: Ready,
     folder: Path,
     *,
+    split: str | None = None,
     corpus_name: str | None = None,
     legs: Sequence[Leg] = tuple(Leg),
     progress: Progress | None = None,
 ) -> Report:
     """Ingest a queryset's corpus, answer its queries by every leg, one at a time, and measure.
 
-    Without ``corpus_name`` the corpus is a temporary one, which is dropped whatever happens; with it, it is kept
-    and used again. Raises QuerySetError if the folder's files don't agree.
+    ``folder`` and ``split`` are those of :func:`pipeline.evaluate.querysets.read_queryset`. Without ``corpus_name``
+    the corpus is a temporary one, which is dropped whatever happens; with it, it is kept and used again.
+    Raises QuerySetError if the folder's files don't agree.
     """
     progress = progress or Progress()
-    queryset = read_queryset(folder)
-    if queryset.corpus_path is None:
-        raise QuerySetError(
-            f"{folder} has no corpus.jsonl.", "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv."
-        )
-    check_documents(queryset, read_document_ids(queryset.corpus_path))
-    name = corpus_name or f"evaluate-{uuid.uuid4().hex[:12]}"
-    try:
-        start = time.perf_counter()
-        summary = ingest(
-            hoprank.client, hoprank.embedder, hoprank.settings, [str(queryset.corpus_path)], name, progress=progress
-        )
-        seconds = time.perf_counter() - start
-        return measure(hoprank, queryset, name, summary.documents, seconds, legs=legs, progress=progress)
-    finally:
-        if corpus_name is None and find_corpus(hoprank.client, name):
-            drop(hoprank.client, name)
+    queryset = read_queryset(folder, split)
+    with ingested(hoprank, queryset, folder, corpus_name, progress) as (name, documents, seconds):
+        return measure(hoprank, queryset, name, documents, seconds, legs=legs, progress=progress)
 
 
 def measure(
@@ -225,3 +260,42 @@ def measure(
         },
     )
     return build_report(queryset, results, run)
+
+
+@contextmanager
+def ingested(
+    hoprank: Ready, queryset: QuerySet, folder: Path, corpus_name: str | None, progress: Progress
+) -> Iterator[tuple[str, int, float]]:
+    """Ingest a queryset's corpus, and yield its name, how many documents it has and the seconds that it took.
+
+    Without ``corpus_name`` it is dropped afterwards.
+    """
+    source = _documents(queryset, folder, hoprank.settings)
+    name = corpus_name or f"evaluate-{uuid.uuid4().hex[:12]}"
+    try:
+        start = time.perf_counter()
+        summary = ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, source, name, progress=progress)
+        yield name, summary.documents, time.perf_counter() - start
+    finally:
+        if corpus_name is None and find_corpus(hoprank.client, name):
+            drop(hoprank.client, name)
+
+
+def calibrate(client: Client, settings: Settings, corpus_name: str) -> Calibration:
+    """Say what each cosine threshold would do to a corpus's graph; raises CorpusError if it has under two chunks."""
+    return calibrate_links(client, get_corpus(client, corpus_name), settings.link)
+
+
+def _most_bytes(settings: Settings) -> int:
+    return int(settings.sources.max_megabytes * 2**20)
+
+
+def _documents(queryset: QuerySet, folder: Path, settings: Settings) -> Iterable[Document | Skipped]:
+    if queryset.documents is not None:
+        return queryset.documents
+    if queryset.corpus_path is None:
+        raise QuerySetError(
+            f"{folder} has no corpus.jsonl.", "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv."
+        )
+    check_documents(queryset, read_document_ids(queryset.corpus_path))
+    return read([str(queryset.corpus_path)], max_bytes=_most_bytes(settings))

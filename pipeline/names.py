@@ -27,12 +27,13 @@ _HONORIFICS = frozenset("dr mr mrs ms prof professor sir lady".split())
 _SHORTENED = _HONORIFICS | {"st", "mt", "ft", "jr", "sr"}
 ARTICLES = frozenset(("the", "a", "an"))
 FUNCTION_WORDS = ARTICLES | frozenset(
-    "who whom whose what which when where why how is are was were be been being am do does did done has have had having "
-    "can could may might must shall should will would in on at of to for from by with about into onto over under after "
-    "before between during through against among within without as than and or nor but not if then that this these "
-    "those there here it its he him his she her hers they them their theirs we us our ours you your yours i me my mine "
-    "one some any each every all both either neither no so such also only just very more most much many few other "
-    "another same own up down out off again once because while until since name tell give list show find".split()
+    "who whom whose what which when where why how is are was were be been being am do does did done has have had "
+    "having can could may might must shall should will would in on at of to for from by with about into onto over "
+    "under after before between during through against among within without as than and or nor but not if then that "
+    "this these those there here it its he him his she her hers they them their theirs we us our ours you your yours "
+    "i me my mine one some any each every all both either neither no so such also only just very more most much many "
+    "few other another same own up down out off again once because while until since name tell give list show "
+    "find".split()
 )
 """Words of grammar, and those that begin a request; what a question says with them alone names nothing (English)."""
 

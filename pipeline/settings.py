@@ -94,9 +94,10 @@ class FulltextSettings(_Section):
 
 
 class RetrieveSettings(_Section):
-    """How many candidates the legs bring, and how they are fused."""
+    """How many candidates the legs bring, how many are scored, and how rankings are fused."""
 
     candidates: int = Field(ge=1)
+    scored: int = Field(ge=1)
     hop_seeds: int = Field(ge=1)
     hop_hub: int = Field(ge=1)
     fuse_k: float = Field(gt=0)
@@ -113,11 +114,23 @@ class EvidenceSettings(_Section):
     hops_titled: float = Field(ge=0)
     hops_rare: float = Field(ge=0)
     hops_weak: float = Field(ge=0)
+    scorer_titled: float = Field(ge=0)
+    scorer_rare: float = Field(ge=0)
+    scorer_weak: float = Field(ge=0)
+
+
+class ScorerSettings(_Section):
+    """What the scorer's features weigh, by name, where the names in a question are "titled" evidence and elsewhere."""
+
+    titled: dict[str, float]
+    untitled: dict[str, float]
 
 
 class WalkSettings(_Section):
-    """The walk: its seeds, the weights of its edges and how far it goes."""
+    """The walk: which engine goes it, its seeds, the weights of its edges and how far it goes."""
 
+    engine: Literal["auto", "gds", "local"]
+    gds_up_to: int = Field(ge=0)
     damping: float = Field(gt=0, lt=1)
     iterations: int = Field(ge=1)
     tolerance: float = Field(gt=0)
@@ -127,10 +140,10 @@ class WalkSettings(_Section):
     steepness_titled: float = Field(ge=0)
     names_titled: float = Field(ge=0)
     about: float = Field(gt=0)
-    title: float = Field(gt=0)
-    link: float = Field(gt=0)
-    similar: float = Field(gt=0)
-    next: float = Field(gt=0)
+    title: float = Field(ge=0)
+    link: float = Field(ge=0)
+    similar: float = Field(ge=0)
+    next: float = Field(ge=0)
     projection_megabytes: int = Field(ge=1)
 
 
@@ -175,6 +188,7 @@ class Settings(BaseSettings):
     fulltext: FulltextSettings
     retrieve: RetrieveSettings
     evidence: EvidenceSettings
+    scorer: ScorerSettings
     walk: WalkSettings
 
     @classmethod

@@ -28,6 +28,7 @@ LAYERS = (
     ("retrieve",),
     ("evaluate",),
     ("flows", "upkeep"),
+    ("experiments",),
     ("api",),
     ("",),
     ("cli",),

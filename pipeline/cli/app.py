@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from pipeline.cli.calibrate import calibrate
+from pipeline.cli.compare import compare
 from pipeline.cli.config import app as config
+from pipeline.cli.context import context
 from pipeline.cli.corpus import app as corpus
 from pipeline.cli.db import app as db
 from pipeline.cli.edge import Edge
@@ -47,7 +50,7 @@ def root(
     """Take what is asked of all commands; ``verbose`` is read at the edge."""
 
 
-for command in (quickstart, ingest, sync, remove, search, evaluate, reembed, migrate):
+for command in (quickstart, ingest, sync, remove, search, context, evaluate, compare, calibrate, reembed, migrate):
     app.command()(command)
 for name, group in {"corpus": corpus, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,20 +15,25 @@ from pipeline.cli.bars import shown_progress
 from pipeline.cli.connection import connected
 from pipeline.cli.options import Legs, Model, Set, flags
 from pipeline.cli.output import print_json, show
+from pipeline.errors import ConfigurationError
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import load_settings
 
 if TYPE_CHECKING:
+    from pipeline.evaluate.ablate import Ablation
     from pipeline.evaluate.report import Report
 
 _STDOUT = "-"
 
 
 def evaluate(
-    folder: Annotated[
-        Path,
+    folders: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="DIR", help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv.", show_default=False
+            metavar="DIR...",
+            help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv; one of BEIR's, with qrels/; or HippoRAG's"
+            " NAME.json beside NAME_corpus.json. Several only with --ablate.",
+            show_default=False,
         ),
     ],
     json_file: Annotated[
@@ -40,8 +46,15 @@ def evaluate(
         str | None,
         typer.Option("--corpus", "-c", metavar="NAME", help="Keep the corpus under this name, and use it again."),
     ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train."),
+    ] = None,
     legs: Legs = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Add every query's own result.")] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print every query's own result, too.")] = False,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Say what each leg, edge and seed is worth instead of measuring legs.")
+    ] = False,
     model: Model = None,
     settings: Set = None,
 ) -> None:
@@ -50,24 +63,46 @@ def evaluate(
     Without --corpus the documents go into a corpus of their own, which is dropped afterwards.
     """
     from pipeline.evaluate.querysets import read_queryset
-    from pipeline.evaluate.report import check_json_path, write_json
+    from pipeline.evaluate.report import check_json_path, write_document
 
+    _check(folders, legs, per_query=per_query, ablate=ablate)
     to_file = json_file if json_file and str(json_file) != _STDOUT else None
     if to_file:
         check_json_path(to_file)
-    read_queryset(folder)
+    for folder in folders:
+        read_queryset(folder, split)
+    report: Ablation | Report
     with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
-        report = hoprank.evaluate(folder, corpus=corpus, legs=legs or tuple(Leg), progress=progress)
+        if ablate:
+            report = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
+            as_json = report.to_json()
+        else:
+            chosen = legs or tuple(Leg)
+            report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)
+            as_json = report.to_json(per_query=True)
     if to_file:
-        write_json(report, to_file, per_query=per_query)
+        write_document(as_json, to_file)
     if json_file and not to_file:
-        print_json(report.to_json(per_query=per_query))
+        print_json(as_json)
     else:
         _show(report, per_query=per_query)
 
 
-def _show(report: Report, *, per_query: bool) -> None:
+def _check(folders: Sequence[Path], legs: Sequence[Leg] | None, *, per_query: bool, ablate: bool) -> None:
+    if ablate and (legs or per_query):
+        raise ConfigurationError("--ablate measures the fused whole alone.", "Leave out --leg and --per-query.")
+    if len(folders) > 1 and not ablate:
+        raise ConfigurationError(f"{len(folders)} querysets were given.", "Evaluate one at a time, or with --ablate.")
+
+
+def _show(report: Ablation | Report, *, per_query: bool) -> None:
+    from pipeline.evaluate.ablate import Ablation
+    from pipeline.evaluate.ablation_table import ablation_table
     from pipeline.evaluate.table import report_table
+
+    if isinstance(report, Ablation):
+        show(ablation_table(report))
+        return
 
     show(report_table(report))
     if per_query:

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.chain import evidence_chain
+from pipeline.cli.output import warn
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 _INDENT = (0, 0, 0, 4)
@@ -33,6 +34,14 @@ def result_views(result: RetrieverResult, passages: Sequence[str], *, explain: b
     for item, passage in zip(result.items, passages, strict=True):
         parts += [_head(item.metadata), Padding(Text(passage), _INDENT), *(_why(item) if explain else []), Text()]
     return parts[:-1]
+
+
+def warn_of_unknown_fields(found: Mapping[str, Any]) -> None:
+    """Say on stderr which fields of a filter nothing in the corpus has: a slip of the pen finds nothing, either."""
+    unknown = found.get("filter", {}).get("unknown_fields", ())
+    if unknown:
+        fields = ", ".join(map(repr, unknown))
+        warn(f"Nothing in the corpus {found['corpus']} has the field {fields}, which --filter asks for.")
 
 
 def _head(found: Mapping[str, Any]) -> Text:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 import typer
 
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, FilterError
 from pipeline.retrieve.legs import Leg
 
 Corpus = Annotated[str, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
@@ -26,6 +27,16 @@ Set = Annotated[
         "--set", metavar="NAME=VALUE", help="Any setting of `hoprank config show`; repeatable.", show_default=False
     ),
 ]
+Filters = Annotated[
+    str | None,
+    typer.Option(
+        "--filter",
+        metavar="JSON",
+        help='Only chunks that meet this, by metadata: \'{"year": {"$gte": 1990}}\'. Operators: $eq $ne $lt $lte $gt'
+        " $gte $between $in $nin $like $ilike $and $or.",
+        show_default=False,
+    ),
+]
 Legs = Annotated[
     list[Leg] | None,
     typer.Option("--leg", help="Only this leg; repeatable.", show_default="all"),
@@ -42,6 +53,23 @@ Wait = Annotated[
         show_default=False,
     ),
 ]
+
+
+def filters_of(text: str | None) -> Any:
+    """Return what --filter holds, as JSON values; raises FilterError if it isn't JSON or no filter."""
+    from pipeline.retrieve.filters import parse_filter
+
+    if text is None:
+        return None
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        problem = str(error) if isinstance(error, ValueError) else "nested too deeply"
+        raise FilterError(
+            f"--filter {text[:80]!r} isn't JSON: {problem}.", "In a shell, put it in single quotes: '{\"year\": 1990}'."
+        ) from None
+    parse_filter(document)
+    return document
 
 
 def flags(model: str | None = None, assignments: list[str] | None = None, wait: float | None = None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def answer(
     A latency is that of one whole search: encoding the question, ranking, and fetching the ten best passages. The
     first question of each leg is asked once before, so that what is made at first use is not in the figures.
     """
-    documents = _documents(client, retriever)
+    documents = chunk_documents(client, retriever)
     retriever.prepare()
     results: list[QueryResult] = []
     for leg in legs:
@@ -50,6 +50,6 @@ def _answers(
         yield QueryResult(query.id, leg.value, tuple(document_ranking(hits)), milliseconds)
 
 
-def _documents(client: Client, retriever: Retriever) -> dict[str, str]:
+def chunk_documents(client: Client, retriever: Retriever) -> dict[str, str]:
     """Return the document of each chunk."""
     return {row["id"]: row["document"] for row in client.stream("chunk_documents", label=retriever.corpus.label)}

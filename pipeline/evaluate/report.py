@@ -22,7 +22,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 WHOLE = "hoprank"
 """The name under which the fused default is reported; every other name is a leg."""
 
-_LEG_ORDER = ("vector", "fulltext", "bm25", "hybrid", "hops", "graph")
+_LEG_ORDER = ("vector", "fulltext", "bm25", "hybrid", "hops", "graph", "scorer")
 _DETAIL_DEPTH = 20
 
 
@@ -129,8 +129,13 @@ def write_json(report: Report, path: Path, *, per_query: bool = False) -> None:
 
     Raises ``ConfigurationError`` when the folder is missing or the file can't be written.
     """
+    write_document(report.to_json(per_query=per_query), path)
+
+
+def write_document(document: Json, path: Path) -> None:
+    """Write a JSON document as :func:`write_json` writes a report."""
     check_json_path(path)
-    text = json.dumps(report.to_json(per_query=per_query), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         _write(path.resolve(), text)
     except OSError as error:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -18,6 +18,9 @@ from neo4j import exceptions as driver_errors
 from pipeline.errors import LoginRefused, ServerError, ServerLost, ServerTooPoor, ServerUnreachable
 from pipeline.graph.embedded import Address
 from pipeline.graph.queries import load_queries
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 OLDEST_VERSION = (2026, 2)
 """Neo4j 2026.02: the first with filters inside the vector index that HopRank's queries use."""
@@ -57,11 +60,13 @@ class Written:
 class Client:
     """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
 
-    ``written`` adds up the counters of everything that this client has written.
+    ``written`` adds up the counters of everything that this client has written; ``has_gds`` says, once it has been
+    verified, whether the server has Graph Data Science.
     """
 
     def __init__(self, address: Address, *, connection_timeout: float = 10.0, retry_time: float = 30.0) -> None:
         self.address = address
+        self.has_gds = True
         self.written = Written()
         self._counting = threading.Lock()
         self._pool = ThreadPoolExecutor(_BESIDE, "hoprank-read")
@@ -91,15 +96,15 @@ class Client:
         self._driver.close()
 
     def verify(self) -> None:
-        """Check that the server answers, lets us in, is new enough and has GDS.
+        """Check that the server answers, lets us in and is new enough; note whether it has GDS.
 
         Raises ServerUnreachable, LoginRefused or ServerTooPoor, naming the address or what is missing.
         """
         with self._connecting():
             self._driver.verify_connectivity()
             version = self.read("server_version")[0]["version"]
-            gds = bool(self.read("gds_functions"))
-        check_features(version, gds, self.address.uri)
+            self.has_gds = bool(self.read("gds_functions"))
+        check_version(version, self.address.uri)
 
     def read(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
         """Run the read query ``name``; ``names`` fills its identifiers. Rows come in the server's order."""
@@ -112,9 +117,9 @@ class Client:
                 database_=self.address.database,
             ).records
 
-    def read_beside(self, name: str, /, **params: Any) -> Future[list[neo4j.Record]]:
-        """Start the read query ``name`` on a connection of its own, and return at once."""
-        return self._pool.submit(self.read, name, None, **params)
+    def beside(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
+        """Start ``work``, which reads through this client, on a thread of its own, and return at once."""
+        return self._pool.submit(work, *args, **kwargs)
 
     def write(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
         """Run the write query ``name`` in one transaction, retried on transient faults."""
@@ -230,19 +235,13 @@ class Client:
             raise
 
 
-def check_features(version: str, gds: bool, uri: str) -> None:
-    """Raise ServerTooPoor, naming what is missing, unless the server is Neo4j 2026.02 or newer with GDS."""
+def check_version(version: str, uri: str) -> None:
+    """Raise ServerTooPoor, naming what is missing, unless the server is Neo4j 2026.02 or newer."""
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
     if numbers < OLDEST_VERSION:
         raise ServerTooPoor(
             f"{uri} runs Neo4j {version}, which lacks filters inside vector indexes.",
             "HopRank needs Neo4j 2026.02 or newer: upgrade it, or unset NEO4J_URI to use the embedded server.",
-        )
-    if not gds:
-        raise ServerTooPoor(
-            f"{uri} has no Graph Data Science (the function gds.version is missing).",
-            "Install the GDS plugin (docker: NEO4J_PLUGINS='[\"graph-data-science\"]') "
-            "and allow it (dbms.security.procedures.unrestricted=gds.*).",
         )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Container
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,14 +36,18 @@ class Bm25:
         self._lock = threading.Lock()
         self._index: _Index | None = None
 
-    def rank(self, question: str, limit: int) -> tuple[int, Ranked]:
-        """Return the visible generation and its ``limit`` best chunks; those that share no word are left out."""
+    def rank(self, question: str, limit: int, admitted: Container[str] | None = None) -> tuple[int, Ranked]:
+        """Return the visible generation and its ``limit`` best chunks; those that share no word are left out.
+
+        With ``admitted`` only chunks of these ids are ranked.
+        """
         index = self._current()
         if not index.ids:
             return index.generation, Ranked("bm25", {})
         scores = index.scorer.get_scores(self._terms(question))
-        best = np.argsort(-scores, kind="stable")[:limit]
-        return index.generation, ranked("bm25", {index.ids[i]: float(scores[i]) for i in best if scores[i] > 0})
+        best = (i for i in np.argsort(-scores, kind="stable").tolist() if admitted is None or index.ids[i] in admitted)
+        first = {index.ids[i]: float(scores[i]) for i in islice(best, limit) if scores[i] > 0}
+        return index.generation, ranked("bm25", first)
 
     def _current(self) -> _Index:
         rows = self._client.read("corpus_size", corpus=self._corpus.id)

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from neo4j import Record
+
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
+from pipeline.retrieve.admitted import Admitted
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import LegRank, RetrieverResult, RetrieverResultItem
 from pipeline.retrieve.retriever import Found
@@ -18,13 +21,18 @@ _SEED = {"kind": "Seed", "name": "vector and full text", "by": ""}
 _SHOWN = ("id", "document", "title", "heading", "path", "ordinal", "start", "end", "line_start", "line_end")
 
 
-def present(client: Client, corpus: Corpus, found: Found, top_k: int, *, explain: bool) -> RetrieverResult:
-    """Return the best ``top_k`` chunks of a ranking with all that a reader needs; ``explain`` adds each one's path."""
+def present(
+    client: Client, corpus: Corpus, found: Found, top_k: int, *, explain: bool, admitted: Admitted | None = None
+) -> RetrieverResult:
+    """Return the best ``top_k`` chunks of a ranking with all that a reader needs; ``explain`` adds each one's path.
+
+    ``admitted`` are those that the question's filter let answer, if it had one: no path leads through others.
+    """
     top = found.ranking.ids[:top_k]
     rows = client.read("hydrate", ids=top, corpus=corpus.id, generation=found.generation) if top else []
     by_id = {row["id"]: row for row in rows}
     shown = [id_ for id_ in top if id_ in by_id]
-    paths = _paths(client, found, {id_: by_id[id_]["title"] for id_ in shown}) if explain else {}
+    paths = _paths(client, found, {id_: by_id[id_]["title"] for id_ in shown}, admitted) if explain else {}
     legs = _leg_ranks(found)
     items = tuple(
         RetrieverResultItem(
@@ -44,9 +52,14 @@ def present(client: Client, corpus: Corpus, found: Found, top_k: int, *, explain
         "corpus": corpus.name,
         "leg": str(found.ranking.leg),
         "names": [name.key for name in found.names],
-        "engine": "gds",
+        "engine": found.engine,
+        **({} if admitted is None else {"filter": _filter_summary(admitted)}),
     }
     return RetrieverResult(items, metadata)
+
+
+def _filter_summary(admitted: Admitted) -> dict[str, Any]:
+    return {"admitted": len(admitted), "chunks": admitted.total, "unknown_fields": list(admitted.unknown)}
 
 
 def _leg_ranks(found: Found) -> dict[str, dict[str, LegRank]]:
@@ -59,7 +72,9 @@ def _leg_ranks(found: Found) -> dict[str, dict[str, LegRank]]:
     return places
 
 
-def _paths(client: Client, found: Found, titles: Mapping[str, str]) -> dict[str, list[dict[str, str]]]:
+def _paths(
+    client: Client, found: Found, titles: Mapping[str, str], admitted: Admitted | None
+) -> dict[str, list[dict[str, str]]]:
     """Return for each hit the steps from a seed: each node's kind and name, and the relationship that led to it."""
     hits = list(titles)
     seeds = found.seeds.ids[:_SEEDS_TRIED]
@@ -70,8 +85,7 @@ def _paths(client: Client, found: Found, titles: Mapping[str, str]) -> dict[str,
                 _step("Entity", name.name, ""),
                 _step("Chunk", titles[name.only_chunk], "MENTIONS"),
             ]
-    rows = client.read("paths", generation=found.generation, seeds=seeds, hits=hits) if seeds and hits else []
-    for row in rows:
+    for row in _shortest(client, found.generation, seeds, hits, admitted):
         kinds = ["", *row["kinds"]]
         steps = [
             _step(_kind(node), node["name"] or node["id"], by) for node, by in zip(row["nodes"], kinds, strict=True)
@@ -81,6 +95,23 @@ def _paths(client: Client, found: Found, titles: Mapping[str, str]) -> dict[str,
     # Beyond the seeds a hit may be one of vector and full text alone, far from all that was walked to.
     direct = {id_ for ranking, _ in found.parts if ranking.leg == Leg.HYBRID for id_ in ranking.ids}
     return {hit: [_SEED] for hit in hits if hit in direct} | paths
+
+
+def _shortest(
+    client: Client, generation: int, seeds: list[str], hits: list[str], admitted: Admitted | None
+) -> list[Record]:
+    if not (seeds and hits):
+        return []
+    if admitted is None:
+        return client.read("paths", generation=generation, seeds=seeds, hits=hits)
+    return client.read(
+        "paths_within",
+        generation=generation,
+        seeds=seeds,
+        hits=hits,
+        ids=list(admitted.ids),
+        documents=list(admitted.documents),
+    )
 
 
 def _step(kind: str, name: str, by: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ class Leg(StrEnum):
     HYBRID = "hybrid"
     HOPS = "hops"
     GRAPH = "graph"
+    SCORER = "scorer"
     WHOLE = "hoprank"
 
 

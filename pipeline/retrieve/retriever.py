@@ -1,32 +1,47 @@
-"""The retriever of one corpus: candidates and names, walk and hops, fusion; any leg by itself."""
+"""The retriever of one corpus: candidates and names, their neighbourhood, walk, hops, scorer, fusion; any leg alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from neo4j import Record
-from neo4j.exceptions import ClientError
-
+from pipeline.errors import ServerTooPoor
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
+from pipeline.retrieve.admitted import Admission, Admitted
 from pipeline.retrieve.bm25 import Bm25
-from pipeline.retrieve.fuse import Ranked, fuse, ranked
+from pipeline.retrieve.features import Evidence, Matrix, candidates, features
+from pipeline.retrieve.filters import Filter
+from pipeline.retrieve.fuse import Ranked, fuse
+from pipeline.retrieve.gds_walk import GdsWalk
+from pipeline.retrieve.hops import rank_by_hops
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.projection import ensure_projection, is_missing, projection_name
-from pipeline.retrieve.seeds import Evidence, NamedEntity, Seeds, plant, weigh
+from pipeline.retrieve.local_walk import LocalWalk
+from pipeline.retrieve.neighbourhood import Neighbourhood, pull
+from pipeline.retrieve.scorer import Scorer
+from pipeline.retrieve.seeds import NamedEntity, Planted, Seeds, Strength, plant
 from pipeline.retrieve.start import HYBRID_K, Start, begin, by_vector, by_words
+from pipeline.retrieve.within import start_within, vector_within, words_within
 from pipeline.settings import EvidenceSettings, Settings
 
-_NO_SEEDS = Seeds({}, {}, Evidence.WEAK)
+_NO_SEEDS = Seeds({}, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What the scorer is shown of a question: candidates, their features by row, and how strong its names are."""
+
+    ids: tuple[str, ...]
+    matrix: Matrix
+    strength: Strength
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """A ranking of chunks, and what went into it.
 
-    ``parts`` are the rankings that were fused, each with its weight, and ``k`` the constant of the fusion.
+    ``parts`` are the rankings that were fused, each with its weight, and ``k`` the constant of the fusion; ``engine``
+    is what walked, "gds" or "local", or "" if nothing did; ``examined`` is what the scorer was shown, if it was asked.
     """
 
     ranking: Ranked
@@ -35,10 +50,15 @@ class Found:
     k: float
     seeds: Seeds
     names: tuple[NamedEntity, ...]
+    engine: str = ""
+    examined: Examined | None = None
 
 
 class Retriever:
-    """Ranks the chunks of one corpus for questions. Thread-safe."""
+    """Ranks the chunks of one corpus for questions. Thread-safe.
+
+    Raises ServerTooPoor if GDS is to walk and the server has none, ConfigurationError on unknown features.
+    """
 
     def __init__(
         self,
@@ -48,108 +68,140 @@ class Retriever:
         settings: Settings,
     ) -> None:
         self.corpus = corpus
+        if settings.walk.engine == "gds" and not client.has_gds:
+            raise ServerTooPoor(
+                f"walk.engine is gds, and {client.address.uri} has no Graph Data Science.",
+                "Set walk.engine to auto or local, or install the GDS plugin and allow its procedures (gds.*).",
+            )
         self._client = client
         self._embed_query = embed_query
         self._settings = settings.retrieve
         self._evidence = settings.evidence
-        self._walk_settings = settings.walk
+        self._walk = settings.walk
+        self._scorer = Scorer(settings.scorer)
+        self._gds = GdsWalk(client, corpus, settings.walk)
         self._bm25 = Bm25(client, corpus)
+        self._admission = Admission(client, corpus)
 
-    def find(self, question: str, leg: Leg = Leg.WHOLE, vector: Sequence[float] | None = None) -> Found:
+    def find(
+        self,
+        question: str,
+        leg: Leg = Leg.WHOLE,
+        vector: Sequence[float] | None = None,
+        admitted: Admitted | None = None,
+    ) -> Found:
         """Rank chunks for a question that was checked; ``vector`` replaces the embedding of its text.
 
-        The ranking holds at most ``candidates`` chunks of each leg that takes part.
+        The ranking holds at most ``candidates`` chunks of each leg that takes part. With ``admitted`` no other chunks
+        are ranked or walked through, and the local engine walks.
         """
-
-        def embed() -> Sequence[float]:
-            return self._embed_query(question) if vector is None else vector
-
         limit = self._settings.candidates
         if leg is Leg.BM25:
-            return _alone(*self._bm25.rank(question, limit))
+            return _alone(*self._bm25.rank(question, limit, admitted))
         if leg is Leg.FULLTEXT:
-            return _alone(*by_words(self._client, self.corpus, question, limit))
+            return _alone(*self._by_words(question, admitted))
+        embedded = self._embed_query(question) if vector is None else vector
         if leg is Leg.VECTOR:
-            return _alone(*by_vector(self._client, self.corpus, embed(), limit))
-        start = begin(self._client, self.corpus, question, embed(), limit)
+            return _alone(*self._by_vector(embedded, admitted))
+        start = begin(self._client, self.corpus, question, embedded, limit)
+        if admitted is not None:
+            start = start_within(self._client, self.corpus, start, admitted, question, embedded, limit)
         if leg is Leg.HYBRID:
             parts = ((start.vector, 1.0), (start.fulltext, 1.0))
             return Found(start.hybrid, start.generation, parts, HYBRID_K, _NO_SEEDS, ())
-        return self._follow(start, leg)
+        return self._follow(start, leg, admitted)
+
+    def admit(self, filter_: Filter) -> Admitted:
+        """Return the chunks of the visible generation that a filter admits, for :meth:`find`."""
+        return self._admission.admit(filter_)
 
     def prepare(self) -> None:
-        """Do what the first question would wait for: the projection of the present generation."""
+        """Do what the first question would wait for: the projection of the present generation, if GDS will walk it."""
         row = self._client.read("corpus_size", corpus=self.corpus.id)[0]
-        ensure_projection(self._client, self.corpus, row["generation"], row["chunks"], self._walk_settings)
+        if self._engine(row["chunks"] + row["entities"]) == "gds":
+            self._gds.prepare(row["generation"], row["chunks"])
 
-    def _follow(self, start: Start, leg: Leg) -> Found:
-        """Follow the graph from what the first stage found; both legs at the same time where both are wanted."""
-        evidence = weigh(start.names, start.chunks, self._evidence)
-        seeds = plant(start.hybrid, start.names, start.chunks, evidence, self._walk_settings)
-        if leg is Leg.GRAPH:
-            graph = self._walk(start, seeds)
-            return Found(graph, start.generation, ((graph, 1.0),), HYBRID_K, seeds, start.names)
-        beside = self._client.read_beside("hops", **self._hop_parameters(start, seeds))
-        graph = self._walk(start, seeds) if leg is Leg.WHOLE else Ranked(Leg.GRAPH, {})
-        hops = _ranking(Leg.HOPS, beside.result())
+    def _by_words(self, question: str, admitted: Admitted | None) -> tuple[int, Ranked]:
+        limit = self._settings.candidates
+        if admitted is None:
+            return by_words(self._client, self.corpus, question, limit)
+        return admitted.generation, words_within(self._client, self.corpus, admitted, question, limit)
+
+    def _by_vector(self, vector: Sequence[float], admitted: Admitted | None) -> tuple[int, Ranked]:
+        limit = self._settings.candidates
+        if admitted is None:
+            return by_vector(self._client, self.corpus, vector, limit)
+        return admitted.generation, vector_within(self._client, self.corpus, admitted, vector, limit)
+
+    def _follow(self, start: Start, leg: Leg, admitted: Admitted | None) -> Found:
+        """Follow the graph from what the first stage found."""
+        planted = self._plant(start)
+        engine = self._engine(start.nodes) if admitted is None else "local"
+        limit = self._settings.candidates
+        in_server = None
+        if engine == "gds" and leg in (Leg.GRAPH, Leg.WHOLE):
+            asked = (planted.chosen, start.generation, start.chunks, limit)
+            if leg is Leg.GRAPH:
+                return self._single(self._gds.rank(*asked), start, planted, engine)
+            in_server = self._client.beside(self._gds.rank, *asked)
+        here = self._pull(start, planted)
+        here = here if admitted is None else here.within(admitted)
         if leg is Leg.HOPS:
-            return Found(hops, start.generation, ((hops, 1.0),), HYBRID_K, seeds, start.names)
-        return self._whole(start, seeds, graph, hops)
+            return self._single(self._hops(planted, here), start, planted, "")
+        walk = LocalWalk(here, self._walk)
+        if leg is Leg.GRAPH:
+            return self._single(walk.rank(planted.chosen, limit), start, planted, engine)
+        examined = self._examine(start, planted, here, walk)
+        scored = self._scorer.rank(examined.ids, examined.matrix, examined.strength)
+        if leg is Leg.SCORER:
+            return self._single(scored, start, planted, "")
+        graph = in_server.result() if in_server else walk.rank(planted.chosen, limit)
+        whole = self._whole(start, planted, (graph, self._hops(planted, here), scored))
+        return replace(whole, engine=engine, examined=examined)
 
-    def _whole(self, start: Start, seeds: Seeds, graph: Ranked, hops: Ranked) -> Found:
-        graph_weight, hops_weight = _weights(self._evidence, seeds.evidence)
-        parts = ((start.hybrid, 1.0), (graph, graph_weight), (hops, hops_weight))
+    def _whole(self, start: Start, planted: Planted, found: tuple[Ranked, Ranked, Ranked]) -> Found:
+        weights = _weights(self._evidence, planted.strength)
+        parts = ((start.hybrid, 1.0), *zip(found, weights, strict=True))
         k = self._settings.fuse_k
         whole = fuse(Leg.WHOLE, [(ranking, weight) for ranking, weight in parts if weight], k)
         legs = ((start.vector, 0.0), (start.fulltext, 0.0), *parts)
-        return Found(whole, start.generation, legs, k, seeds, start.names)
+        return Found(whole, start.generation, legs, k, planted.chosen, start.names)
 
-    def _walk(self, start: Start, seeds: Seeds) -> Ranked:
-        params = {
-            "graph": projection_name(self.corpus, start.generation),
-            "chunk_seeds": _rows(seeds.chunks),
-            "entity_seeds": _rows(seeds.entities),
-            "damping": self._walk_settings.damping,
-            "iterations": self._walk_settings.iterations,
-            "tolerance": self._walk_settings.tolerance,
-            "limit": self._settings.candidates,
-        }
-        try:
-            return _ranking(Leg.GRAPH, self._client.read("walk", **params))
-        except ClientError as error:
-            if not is_missing(error):
-                raise
-        ensure_projection(self._client, self.corpus, start.generation, start.chunks, self._walk_settings)
-        return _ranking(Leg.GRAPH, self._client.read("walk", **params))
+    def _single(self, ranking: Ranked, start: Start, planted: Planted, engine: str) -> Found:
+        parts = ((ranking, 1.0),)
+        return Found(ranking, start.generation, parts, HYBRID_K, planted.chosen, start.names, engine)
 
-    def _hop_parameters(self, start: Start, seeds: Seeds) -> dict[str, Any]:
-        first = dict(list(seeds.chunks.items())[: self._settings.hop_seeds])
-        return {
-            "generation": start.generation,
-            "chunks": start.chunks,
-            "chunk_seeds": _rows(first),
-            "entity_seeds": _rows(seeds.entities),
-            "limit": self._settings.candidates,
-            "hub": self._settings.hop_hub,
-        }
+    def _plant(self, start: Start) -> Planted:
+        return plant(start.hybrid, start.names, start.chunks, self._evidence, self._walk)
+
+    def _pull(self, start: Start, planted: Planted) -> Neighbourhood:
+        size = (start.generation, start.chunks)
+        return pull(self._client, self.corpus, *size, planted.chosen, start.hybrid.ids, self._settings.hop_hub)
+
+    def _hops(self, planted: Planted, here: Neighbourhood) -> Ranked:
+        return rank_by_hops(here, planted.chosen, self._settings.hop_seeds, self._settings.candidates)
+
+    def _examine(self, start: Start, planted: Planted, here: Neighbourhood, walk: LocalWalk) -> Examined:
+        limit = self._settings.candidates
+        walks = (walk.rank(planted.steep, limit), walk.rank(planted.gentle, limit))
+        evidence = Evidence(start.vector, start.fulltext, start.hybrid, *walks, start.names, here)
+        ids = candidates(evidence, self._settings.scored)
+        return Examined(tuple(ids), features(ids, evidence), planted.strength)
+
+    def _engine(self, nodes: int) -> str:
+        if self._walk.engine != "auto":
+            return self._walk.engine
+        return "gds" if self._client.has_gds and nodes <= self._walk.gds_up_to else "local"
 
 
-def _weights(settings: EvidenceSettings, evidence: Evidence) -> tuple[float, float]:
-    """Return what the walk's and the hops' rankings weigh in the fusion."""
+def _weights(settings: EvidenceSettings, strength: Strength) -> tuple[float, float, float]:
+    """Return what the rankings of walk, hops and scorer weigh in the fusion."""
     return {
-        Evidence.TITLED: (settings.graph_titled, settings.hops_titled),
-        Evidence.RARE: (settings.graph_rare, settings.hops_rare),
-        Evidence.WEAK: (settings.graph_weak, settings.hops_weak),
-    }[evidence]
+        Strength.TITLED: (settings.graph_titled, settings.hops_titled, settings.scorer_titled),
+        Strength.RARE: (settings.graph_rare, settings.hops_rare, settings.scorer_rare),
+        Strength.WEAK: (settings.graph_weak, settings.hops_weak, settings.scorer_weak),
+    }[strength]
 
 
 def _alone(generation: int, ranking: Ranked) -> Found:
     return Found(ranking, generation, ((ranking, 1.0),), HYBRID_K, _NO_SEEDS, ())
-
-
-def _ranking(leg: Leg, rows: Sequence[Record]) -> Ranked:
-    return ranked(leg, dict(zip(rows[0]["ids"], rows[0]["scores"], strict=True)) if rows else {})
-
-
-def _rows(weights: Mapping[str, float]) -> list[dict[str, Any]]:
-    return [{"id": id_, "weight": weight} for id_, weight in weights.items()]

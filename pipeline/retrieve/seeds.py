@@ -29,7 +29,7 @@ class NamedEntity:
     titled: bool
 
 
-class Evidence(StrEnum):
+class Strength(StrEnum):
     """How much a question's names say about where its answer is."""
 
     TITLED = "titled"
@@ -42,11 +42,10 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Restart weights by node id, which sum to 1, and what the names among them say."""
+    """Restart weights by node id, which sum to 1."""
 
     chunks: Mapping[str, float]
     entities: Mapping[str, float]
-    evidence: Evidence
 
     @property
     def ids(self) -> list[str]:
@@ -55,29 +54,53 @@ class Seeds:
         return sorted(weights, key=lambda id_: (-weights[id_], id_))
 
 
-def weigh(names: Sequence[NamedEntity], chunks: int, settings: EvidenceSettings) -> Evidence:
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """The same seeds weighed in both ways, and how strong the names are, which says by which the graph leg walks."""
+
+    strength: Strength
+    steep: Seeds
+    gentle: Seeds
+
+    @property
+    def chosen(self) -> Seeds:
+        """The seeds of the graph leg."""
+        return self.steep if self.strength is Strength.TITLED else self.gentle
+
+
+def weigh(names: Sequence[NamedEntity], chunks: int, settings: EvidenceSettings) -> Strength:
     """Say how much the names in a question tell, in a corpus of so many chunks."""
     if any(name.titled and name.frequency <= _at_most(settings.titled_share, chunks) for name in names):
-        return Evidence.TITLED
+        return Strength.TITLED
     if any(name.frequency <= _at_most(settings.rare_share, chunks) for name in names):
-        return Evidence.RARE
-    return Evidence.WEAK
+        return Strength.RARE
+    return Strength.WEAK
 
 
 def plant(
-    hybrid: Ranked, names: Sequence[NamedEntity], chunks: int, evidence: Evidence, settings: WalkSettings
-) -> Seeds:
-    """Weigh the seeds: steeply by rank, and the names heavily, where these are good evidence; else gently.
+    hybrid: Ranked,
+    names: Sequence[NamedEntity],
+    chunks: int,
+    evidence: EvidenceSettings,
+    settings: WalkSettings,
+) -> Planted:
+    """Weigh the seeds: steeply by rank, with the names heavy, and gently, in a corpus of so many ``chunks``.
 
-    ``chunks`` is the corpus's size. An entity that one chunk alone mentions is no node of the projection: its
-    share goes to that chunk.
+    An entity that one chunk alone mentions is no node of the projection: its share goes to that chunk.
     """
-    leads = evidence is Evidence.TITLED
-    steep = settings.steepness_titled if leads else settings.steepness
-    raw = {id_: rank**-steep for rank, id_ in enumerate(hybrid.ids[: settings.chunk_seeds], 1)}
+    first = hybrid.ids[: settings.chunk_seeds]
+    steep = _weighed(first, names, chunks, settings.steepness_titled, settings.names_titled)
+    gentle = _weighed(first, names, chunks, settings.steepness, settings.names)
+    return Planted(weigh(names, chunks, evidence), steep, gentle)
+
+
+def _weighed(
+    first: Sequence[str], names: Sequence[NamedEntity], chunks: int, steepness: float, of_names: float
+) -> Seeds:
+    raw = {id_: rank**-steepness for rank, id_ in enumerate(first, 1)}
     chunk_weights = _scaled(raw, 1.0)
     rarity = {name.id: math.log(1 + chunks / name.frequency) for name in names}
-    entity_weights = _scaled(rarity, settings.names_titled if leads else settings.names)
+    entity_weights = _scaled(rarity, of_names)
     for name in names:
         if name.only_chunk is not None:
             share = entity_weights.pop(name.id)
@@ -86,7 +109,6 @@ def plant(
     return Seeds(
         {id_: weight / total for id_, weight in chunk_weights.items()},
         {id_: weight / total for id_, weight in entity_weights.items()},
-        evidence,
     )
 
 

@@ -24,6 +24,7 @@ HYBRID_K = 60
 _NOTHING: Mapping[str, Any] = {
     "generation": 0,
     "chunks": 0,
+    "entities": 0,
     **dict.fromkeys(("near", "near_scores", "matching", "matching_scores", "named"), ()),
 }
 """What is found in a corpus that is no more."""
@@ -31,10 +32,11 @@ _NOTHING: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the first stage finds in one generation of a corpus, which has so many ``chunks``."""
+    """What the first stage finds in one generation of a corpus of so many ``chunks``; ``nodes`` counts entities too."""
 
     generation: int
     chunks: int
+    nodes: int
     vector: Ranked
     fulltext: Ranked
     hybrid: Ranked
@@ -49,7 +51,7 @@ def begin(client: Client, corpus: Corpus, question: str, vector: Sequence[float]
         "candidates",
         {"embedding": corpus.embedding},
         corpus=corpus.id,
-        vector=_packed(vector),
+        vector=packed(vector),
         index=corpus.label,
         text=fulltext_terms(question),
         limit=limit,
@@ -61,6 +63,7 @@ def begin(client: Client, corpus: Corpus, question: str, vector: Sequence[float]
     return Start(
         row["generation"],
         row["chunks"],
+        row["chunks"] + row["entities"],
         near,
         matching,
         fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K),
@@ -71,7 +74,7 @@ def begin(client: Client, corpus: Corpus, question: str, vector: Sequence[float]
 def by_vector(client: Client, corpus: Corpus, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks nearest to a vector; scores are cosines."""
     names = {"embedding": corpus.embedding}
-    rows = client.read("vector_candidates", names, corpus=corpus.id, vector=_packed(vector), limit=limit)
+    rows = client.read("vector_candidates", names, corpus=corpus.id, vector=packed(vector), limit=limit)
     row = rows[0] if rows else _NOTHING
     return row["generation"], _vector_ranking(row)
 
@@ -84,7 +87,8 @@ def by_words(client: Client, corpus: Corpus, question: str, limit: int) -> tuple
     return row["generation"], _fulltext_ranking(row)
 
 
-def _packed(vector: Sequence[float]) -> DriverVector:
+def packed(vector: Sequence[float]) -> DriverVector:
+    """Wrap a vector in the driver's binary form."""
     return DriverVector.from_numpy(np.asarray(vector, dtype=np.float32))
 
 

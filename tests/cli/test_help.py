@@ -20,6 +20,9 @@ COMMANDS = {
     "remove": "Remove documents from a corpus",
     "search": "Print the passages of a corpus",
     "evaluate": "answer its questions by each leg",
+    "calibrate": "what each cosine threshold would do",
+    "compare": "Compare two evaluations",
+    "context": "Print passages for a language model",
     "corpus": "Corpora",
     "corpus list": "List the corpora",
     "corpus drop": "Delete a corpus",
@@ -45,7 +48,7 @@ def test_every_command_explains_itself(command: str, says: str) -> None:
 def test_every_option_has_a_help_text() -> None:
     result = CliRunner().invoke(app, ["search", "--help"], env={"COLUMNS": "200"})
 
-    for option in ("--corpus", "--top-k", "--leg", "--explain", "--full", "--json", "--model", "--set"):
+    for option in ("--corpus", "--top-k", "--leg", "--explain", "--full", "--filter", "--json", "--model", "--set"):
         assert option in result.stdout
     assert "vector|fulltext|bm25|hybrid|hops|graph|hoprank" in result.stdout
 

@@ -24,7 +24,7 @@ DOCUMENTS = {
     "nothing.md": "",
 }
 QUESTION = "Where was the builder of Alpha Station born?"
-LEGS = ["vector", "fulltext", "bm25", "hybrid", "hops", "graph", "hoprank"]
+LEGS = ["vector", "fulltext", "bm25", "hybrid", "hops", "graph", "scorer", "hoprank"]
 MEASURED = re.compile(r"^(\w+) +(?:\d+\.\d +){9}", re.MULTILINE)
 """A leg and its nine measures in percent."""
 
@@ -102,6 +102,50 @@ def test_search_by_one_leg_with_nothing_to_find_is_no_error(
     run("ingest", str(archive), "--corpus", corpus_name)
 
     assert "Nothing in the corpus" in run("search", "zzzyx", "--corpus", corpus_name, "--leg", leg).stdout
+
+
+def test_search_is_filtered_by_metadata(run: Hoprank, corpus_name: str, tmp_path: Path) -> None:
+    rows = [{"id": f"v{year}", "text": f"The voyage of {year}.", "metadata": {"year": year}} for year in (1908, 1951)]
+    (tmp_path / "voyages.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    run("ingest", str(tmp_path / "voyages.jsonl"), "--corpus", corpus_name)
+    search = ("search", "voyage", "--corpus", corpus_name, "--filter")
+
+    found = run.json(*search, '{"year": {"$gte": 1950}}')
+    misspelt = run(*search, '{"yaer": 1951}')
+
+    assert [item["metadata"]["document"] for item in found["items"]] == ["v1951"]
+    assert found["metadata"]["filter"] == {"admitted": 1, "chunks": 2, "unknown_fields": []}
+    assert "has the field 'yaer'" in misspelt.stderr
+    assert "Nothing in the corpus" in misspelt.stdout
+
+
+def test_context_is_printed_for_a_language_model(run: Hoprank, archive: Path, corpus_name: str) -> None:
+    run("ingest", str(archive), "--corpus", corpus_name)
+
+    shown = run("context", QUESTION, "--corpus", corpus_name).stdout
+    as_json = run.json("context", QUESTION, "--corpus", corpus_name, "--tokens", "60")
+    nothing = run("context", QUESTION, "--corpus", corpus_name, "--filter", '{"title": "none"}')
+
+    assert shown.startswith("## [1] ")
+    assert "alpha.md:1-3" in shown
+    assert "[1]\n" in shown
+    assert as_json["tokens"] <= 60
+    assert as_json["markdown"]
+    assert nothing.stdout == ""
+    assert "Nothing in the corpus" in nothing.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("year > 1950", "isn't JSON"),
+        ("[" * 100_000, "isn't JSON"),
+        ("[1]", "not an object"),
+        ('{"year": {"$gtt": 1}}', "Did you mean $gt?"),
+    ],
+)
+def test_a_filter_that_is_none_is_refused(run: Hoprank, text: str, says: str) -> None:
+    assert says in run("search", "voyage", "--filter", text, code=2).stderr
 
 
 def test_remove_takes_documents_away_and_names_those_that_are_not_there(

@@ -76,7 +76,7 @@ def test_an_evaluation_says_what_it_promises(hoprank: HopRank, queryset: Path, c
     report = hoprank.evaluate(queryset)
     found = json.loads(json.dumps(report.to_json(per_query=True)))
 
-    legs = {"vector", "fulltext", "bm25", "hybrid", "hops", "graph", "hoprank"}
+    legs = {"vector", "fulltext", "bm25", "hybrid", "hops", "graph", "scorer", "hoprank"}
     assert found["metrics"].keys() == found["latency_ms"].keys() == legs
     assert list(found["metrics"])[-1] == "hoprank"
     for measures in found["metrics"].values():

@@ -10,7 +10,7 @@ import neo4j
 import pytest
 
 from pipeline.errors import LoginRefused, ServerError, ServerTooPoor, ServerUnreachable
-from pipeline.graph.client import Client, Written, check_features
+from pipeline.graph.client import Client, Written, check_version
 from pipeline.graph.embedded import Address
 
 
@@ -81,22 +81,22 @@ def test_a_database_that_is_not_there_is_named(address: Address) -> None:
 
 @pytest.mark.parametrize("version", ["2026.02.0", "2026.02.3", "2026.11", "2027.01.0-12345"])
 def test_a_version_that_is_new_enough_is_taken(version: str) -> None:
-    check_features(version, gds=True, uri="bolt://x")
+    check_version(version, uri="bolt://x")
 
 
 @pytest.mark.parametrize("version", ["4.4.0", "5.26.19", "2025.12.1", "2026.01.4"])
 def test_an_older_version_is_refused_by_name(version: str) -> None:
     with pytest.raises(ServerTooPoor, match=version) as caught:
-        check_features(version, gds=True, uri="bolt://x")
+        check_version(version, uri="bolt://x")
 
     assert "2026.02" in caught.value.fix
 
 
-def test_a_server_without_gds_is_refused_by_name() -> None:
-    with pytest.raises(ServerTooPoor, match="Graph Data Science") as caught:
-        check_features("2026.02.3", gds=False, uri="bolt://x")
+def test_a_client_knows_whether_its_server_has_gds(address: Address) -> None:
+    with Client(address) as client:
+        client.verify()
 
-    assert "graph-data-science" in caught.value.fix
+        assert client.has_gds
 
 
 def test_written_adds_up_what_the_server_counts(address: Address) -> None:

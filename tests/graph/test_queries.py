@@ -39,6 +39,7 @@ PARAMS: Mapping[str, Any] = {
     "ids": ["c"],
     "index": "Corpus_x",
     "index_names": ["Corpus_x"],
+    "near": ["x"],
     "iterations": 10,
     "keys": ["a.md"],
     "kind": "casing",
@@ -51,6 +52,7 @@ PARAMS: Mapping[str, Any] = {
     "name": "corpus",
     "next": 0.5,
     "properties": {},
+    "property": "metadata.year",
     "rows": [
         {
             "id": "c",
@@ -79,7 +81,10 @@ PARAMS: Mapping[str, Any] = {
 }
 """A value of the right kind for each parameter; the queries are planned, not run."""
 
-OF_QUERY: Mapping[str, Mapping[str, Any]] = {"flip": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]}}
+OF_QUERY: Mapping[str, Mapping[str, Any]] = {
+    "flip": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]},
+    "paths_within": {"documents": ["a.md"]},
+}
 """Values where a parameter's name means something else."""
 
 DOCUMENTS = [

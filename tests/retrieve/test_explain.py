@@ -42,7 +42,12 @@ def test_the_legs_shares_of_a_score_sum_to_one(hoprank: HopRank, library: str, l
 
 def test_a_share_follows_from_weight_rank_and_k(hoprank: HopRank, library: str) -> None:
     retrieve, evidence = hoprank.settings.retrieve, hoprank.settings.evidence
-    weights = {"hybrid": 1.0, "graph": evidence.graph_titled, "hops": evidence.hops_titled}
+    weights = {
+        "hybrid": 1.0,
+        "graph": evidence.graph_titled,
+        "hops": evidence.hops_titled,
+        "scorer": evidence.scorer_titled,
+    }
 
     for hit in hits(hoprank, library, "Who met Charles Babbage?"):
         terms = {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.retrieve.fuse import Ranked
-from pipeline.retrieve.seeds import Evidence, NamedEntity, plant, weigh
+from pipeline.retrieve.seeds import NamedEntity, Strength, plant, weigh
 from pipeline.settings import WalkSettings, load_settings
 
 WALK = load_settings().walk
@@ -29,7 +29,7 @@ def walk(**changed: float) -> WalkSettings:
 
 
 def test_where_names_are_weak_evidence_hits_and_names_weigh_gently() -> None:
-    seeds = plant(hits(3), [entity("dna", 40)], 100, Evidence.WEAK, walk(steepness=1.0, names=1.0))
+    seeds = plant(hits(3), [entity("dna", 40)], 100, EVIDENCE, walk(steepness=1.0, names=1.0)).gentle
 
     whole = 1 + 1 / 2 + 1 / 3
     assert seeds.chunks == pytest.approx({"c1": 1 / whole / 2, "c2": 1 / 2 / whole / 2, "c3": 1 / 3 / whole / 2})
@@ -38,52 +38,59 @@ def test_where_names_are_weak_evidence_hits_and_names_weigh_gently() -> None:
 
 def test_where_names_are_good_evidence_hits_weigh_steeply_and_names_by_rarity() -> None:
     names = [entity("rare", 2), entity("common", 50)]
-    seeds = plant(hits(2), names, 100, Evidence.TITLED, walk(steepness_titled=2.0, names_titled=3.0))
+    seeds = plant(hits(2), names, 100, EVIDENCE, walk(steepness_titled=2.0, names_titled=3.0)).steep
 
     rare, common = math.log(1 + 100 / 2), math.log(1 + 100 / 50)
     assert seeds.chunks == pytest.approx({"c1": 0.8 / 4, "c2": 0.2 / 4})
     assert seeds.entities == pytest.approx(
         {"rare": 3 / 4 * rare / (rare + common), "common": 3 / 4 * common / (rare + common)}
     )
-    assert seeds.evidence is Evidence.TITLED
 
 
 @pytest.mark.parametrize(
-    ("names", "chunks", "evidence"),
+    ("names", "chunks", "strength"),
     [
-        ([], 1000, Evidence.WEAK),
-        ([entity("title", 3)], 1000, Evidence.TITLED),
-        ([entity("title", 300)], 1000, Evidence.WEAK),
-        ([entity("name", 3, titled=False)], 1000, Evidence.RARE),
-        ([entity("name", 300, titled=False), entity("title", 20)], 1000, Evidence.TITLED),
-        ([entity("name", 4, titled=False)], 20, Evidence.RARE),
+        ([], 1000, Strength.WEAK),
+        ([entity("title", 3)], 1000, Strength.TITLED),
+        ([entity("title", 300)], 1000, Strength.WEAK),
+        ([entity("name", 3, titled=False)], 1000, Strength.RARE),
+        ([entity("name", 300, titled=False), entity("title", 20)], 1000, Strength.TITLED),
+        ([entity("name", 4, titled=False)], 20, Strength.RARE),
     ],
 )
-def test_rare_names_are_evidence_and_titles_the_best(names: list[NamedEntity], chunks: int, evidence: Evidence) -> None:
-    assert weigh(names, chunks, EVIDENCE) is evidence
+def test_rare_names_are_evidence_and_titles_the_best(names: list[NamedEntity], chunks: int, strength: Strength) -> None:
+    assert weigh(names, chunks, EVIDENCE) is strength
 
 
 def test_the_share_of_a_name_that_one_chunk_alone_mentions_goes_to_that_chunk() -> None:
     seeds = plant(
-        hits(1), [entity("once", 1, "c9"), entity("also", 1, "c1")], 10, Evidence.TITLED, walk(names_titled=3.0)
-    )
+        hits(1), [entity("once", 1, "c9"), entity("also", 1, "c1")], 10, EVIDENCE, walk(names_titled=3.0)
+    ).steep
 
     assert seeds.entities == {}
     assert seeds.chunks == pytest.approx({"c1": (1 + 1.5) / 4, "c9": 1.5 / 4})
 
 
 def test_only_the_first_hits_are_seeds() -> None:
-    assert list(plant(hits(50), [], 100, Evidence.WEAK, walk(chunk_seeds=4)).chunks) == ["c1", "c2", "c3", "c4"]
+    assert list(plant(hits(50), [], 100, EVIDENCE, walk(chunk_seeds=4)).gentle.chunks) == ["c1", "c2", "c3", "c4"]
 
 
 def test_the_ids_come_heaviest_first_with_ties_by_id() -> None:
-    seeds = plant(hits(1), [entity("b", 5), entity("a", 5)], 10, Evidence.TITLED, walk(names_titled=3.0))
+    seeds = plant(hits(1), [entity("b", 5), entity("a", 5)], 10, EVIDENCE, walk(names_titled=3.0)).steep
 
     assert seeds.ids == ["a", "b", "c1"]
 
 
+@pytest.mark.parametrize(("frequency", "strength"), [(3, Strength.TITLED), (90, Strength.WEAK)])
+def test_the_graph_leg_walks_from_steep_seeds_where_the_names_are_strong(frequency: int, strength: Strength) -> None:
+    planted = plant(hits(3), [entity("name", frequency)], 100, EVIDENCE, WALK)
+
+    assert planted.strength is strength
+    assert planted.chosen is (planted.steep if strength is Strength.TITLED else planted.gentle)
+
+
 def test_nothing_found_is_no_seeds() -> None:
-    seeds = plant(hits(0), [], 0, Evidence.WEAK, WALK)
+    seeds = plant(hits(0), [], 0, EVIDENCE, WALK).gentle
 
     assert (seeds.chunks, seeds.entities, seeds.ids) == ({}, {}, [])
 
@@ -91,14 +98,15 @@ def test_nothing_found_is_no_seeds() -> None:
 @given(
     st.integers(0, 30),
     st.lists(st.tuples(st.integers(1, 40), st.booleans()), max_size=6),
-    st.sampled_from(Evidence),
+    st.booleans(),
 )
-def test_weights_are_positive_and_sum_to_one(count: int, found: list[tuple[int, bool]], evidence: Evidence) -> None:
+def test_weights_are_positive_and_sum_to_one(count: int, found: list[tuple[int, bool]], steep: bool) -> None:
     names = [
         entity(f"e{number}", 1 if alone else frequency + 1, f"c{number}" if alone else None)
         for number, (frequency, alone) in enumerate(found)
     ]
-    seeds = plant(hits(count), names, 50, evidence, WALK)
+    planted = plant(hits(count), names, 50, EVIDENCE, WALK)
+    seeds = planted.steep if steep else planted.gentle
     weights = [*seeds.chunks.values(), *seeds.entities.values()]
 
     assert all(weight > 0 for weight in weights)

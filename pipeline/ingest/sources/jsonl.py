@@ -1,4 +1,4 @@
-"""JSON Lines: a document a line, ``{"id", "title", "text", "metadata"}``, or with ``chunks`` in place of the text."""
+"""JSON Lines: a document a line, ``{"id", "title", "text", "metadata"}``; BEIR's ``_id`` and own ``chunks`` too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _FORM = (
     'A line is {"id": ..., "title": ..., "text": ..., "metadata": {...}}; only id and text are needed. Instead of text'
     ' it may have "chunks": [{"text": ..., "embedding": [...]}], with embeddings or without.'
 )
-_FIELDS = frozenset(("id", "title", "text", "metadata", "chunks"))
+_BEIR_ID = "_id"
+"""What BEIR's corpora call the id; read where there is no other."""
+
+_FIELDS = frozenset(("id", _BEIR_ID, "title", "text", "metadata", "chunks"))
 _BETWEEN = "\n\n"
 _LONGEST_ID = 1000
 """Characters; the graph's index takes no entry of more than 8 kB."""
@@ -79,11 +82,6 @@ def document(path: Path, row: Row) -> Document:
     return Document(row.id, title, text, tuple(paragraphs(text)), metadata=kept, path=str(path), given=given)
 
 
-def _missing(value: Mapping[str, Any]) -> list[str]:
-    text = value.get("text") if value.get("chunks") is None else value["chunks"]
-    return [name for name, found in (("id", value.get("id")), ("text", text)) if found is None]
-
-
 def _own_chunks(path: Path, row: Row) -> tuple[str, tuple[GivenChunk, ...]]:
     """Return the text that a row's own chunks make, joined by empty lines, and where each of them is in it."""
     chunks = row.value["chunks"]
@@ -114,10 +112,16 @@ def _problem(error: ValueError | RecursionError) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
+def _missing(value: Mapping[str, Any]) -> list[str]:
+    text = value.get("text") if value.get("chunks") is None else value["chunks"]
+    found = {"id": value.get("id", value.get(_BEIR_ID)), "text": text}
+    return [name for name, one in found.items() if one is None]
+
+
 def _id(path: Path, number: int, value: object) -> str:
     if not isinstance(value, dict):
         raise _error(path, number, "isn't a JSON object")
-    found = value.get("id")
+    found = value.get("id", value.get(_BEIR_ID))
     if found is None:
         raise _error(path, number, "has no id")
     if isinstance(found, bool) or not isinstance(found, str | int | float) or not str(found).strip():

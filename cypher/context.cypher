@@ -1,0 +1,29 @@
+// Context: how the passages that answer a question hang together.
+
+// name: shared_names
+// mode: read
+// params: ids, generation
+// The entities that at least two of the given chunks mention, with how many chunks mention each in all.
+UNWIND $ids AS id
+MATCH (c:Chunk {id: id})-[r:MENTIONS]->(e)
+WHERE r.since <= $generation AND r.until > $generation
+WITH e, collect({id: id, about: r.about}) AS mentions
+WHERE size(mentions) > 1
+RETURN e.name AS name, COUNT { (e)<-[:MENTIONS]-() } AS frequency, mentions ORDER BY name;
+
+// name: links_among
+// mode: read
+// params: ids, generation
+// The links from one of the given chunks to another, or to the document of another: by title, hyperlink or cosine.
+UNWIND $ids AS id
+MATCH (c:Chunk {id: id})
+CALL (c) {
+  MATCH (c)-[r:REFERS_TO|LINKS_TO]->(d:Document)<-[p:PART_OF]-(t)
+  WHERE t.id IN $ids AND r.since <= $generation AND r.until > $generation AND p.since <= $generation AND p.until > $generation
+  RETURN t.id AS target, type(r) AS kind, 1.0 AS score
+  UNION ALL
+  MATCH (c)-[r:SIMILAR]->(t:Chunk)
+  WHERE t.id IN $ids AND r.since <= $generation AND r.until > $generation
+  RETURN t.id AS target, type(r) AS kind, r.score AS score
+}
+RETURN c.id AS source, target, kind, score ORDER BY source, target, kind;

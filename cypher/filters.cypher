@@ -1,0 +1,69 @@
+// Filters: what chunks are told apart by, and the legs within those that a filter admits. Filters themselves are no Cypher: they are
+// evaluated on the values that are read here.
+
+// name: chunks_by_document
+// mode: read
+// params: label, generation
+// The chunks that are visible, by their document's key.
+MATCH (c:$($label))
+WHERE c.since <= $generation AND c.until > $generation
+RETURN c.document AS document, collect(c.id) AS ids;
+
+// name: document_values
+// mode: read
+// params: corpus, generation, property
+// The value of one property for each document that is visible and has it, by key.
+MATCH (d:Document {corpus: $corpus})
+WHERE d.since <= $generation AND d.until > $generation
+WITH d.key AS key, properties(d)[$property] AS value
+WHERE value IS NOT NULL
+RETURN key, value;
+
+// name: chunk_values
+// mode: read
+// params: label, generation, property
+// The value of one property for each chunk that is visible and has it, by id.
+MATCH (c:$($label))
+WHERE c.since <= $generation AND c.until > $generation AND c[$property] IS NOT NULL
+RETURN c.id AS key, c[$property] AS value;
+
+// name: vector_within
+// mode: read
+// params: ids, vector, generation, limit
+// The chunks nearest to the question's vector among those given, by the cosine itself. Scores are (1 + cosine) / 2.
+UNWIND $ids AS id
+MATCH (c:Chunk {id: id})
+WHERE c.since <= $generation AND c.until > $generation AND c.embedding IS NOT NULL
+WITH c.id AS id, vector.similarity.cosine(c.embedding, $vector) AS score
+ORDER BY score DESC, id LIMIT $limit
+RETURN collect(id) AS near, collect(score) AS near_scores;
+
+// name: fulltext_within
+// mode: read
+// params: index, text, ids, generation, limit
+// The chunks that match the question's words best among those given. The index gives its hits one by one, best first, so it
+// is read only as far as needed.
+CALL db.index.fulltext.queryNodes($index, $text) YIELD node AS c, score
+WITH c, score
+WHERE c.id IN $ids AND c.since <= $generation AND c.until > $generation
+WITH c, score LIMIT $limit
+RETURN collect(c.id) AS matching, collect(score) AS matching_scores;
+
+// name: paths_within
+// mode: read
+// params: generation, seeds, hits, ids, documents
+// As paths, through none but the chunks given and their documents; every relationship leaves a chunk.
+CYPHER 25
+UNWIND $hits AS hit
+MATCH (c:Chunk {id: hit})
+CALL (c) {
+  UNWIND $seeds AS seed
+  MATCH (s:Chunk|Entity {id: seed})
+  WHERE s <> c
+  MATCH p = SHORTEST 1 (s)-[r:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT WHERE r.since <= $generation AND r.until > $generation
+    AND startNode(r).id IN $ids AND (endNode(r):Entity OR endNode(r).id IN $ids OR endNode(r).key IN $documents)]-{1,4}(c)
+  RETURN p LIMIT 8
+}
+WITH c, p ORDER BY length(p)
+WITH c, collect(p)[0] AS p
+RETURN c.id AS id, [n IN nodes(p) | {labels: labels(n), name: coalesce(n.name, n.title, n.key), id: n.id}] AS nodes, [r IN relationships(p) | type(r)] AS kinds;

@@ -1,0 +1,129 @@
+"""Compare two evaluations query by query: differences of means with intervals, wins and losses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.bootstrap import Interval, mean_interval
+from pipeline.evaluate.measures import MEASURES, Measures
+
+_TIE = 1e-9
+"""Two values of a measure that differ by less are the same sum, added up in another order."""
+
+_FIX = "Write it with `hoprank evaluate DIR --json FILE`."
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What an evaluation's report says of each query: leg -> query id -> measures."""
+
+    name: str
+    queryset: str
+    legs: Mapping[str, Mapping[str, Measures]]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One measure's means before and after, the interval of their difference, and how many queries gained and lost."""
+
+    measure: str
+    before: float
+    after: float
+    difference: Interval
+    wins: int
+    losses: int
+    ties: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two legs compared over the ``queries`` that both answered; ``left_out`` only one of them did.
+
+    ``changes`` holds for each measure the difference of every query that gained or lost, the greatest loss first.
+    """
+
+    queryset: str
+    before: str
+    after: str
+    queries: int
+    left_out: int
+    rows: tuple[Compared, ...]
+    changes: Mapping[str, Mapping[str, float]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as plain JSON values."""
+        return asdict(self)
+
+
+def read_evaluated(path: Path) -> Evaluated:
+    """Read a report that ``hoprank evaluate --json`` wrote; raises QuerySetError, naming the file, if it isn't one."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        rows = report.get("per_query") or ()
+        legs: dict[str, dict[str, dict[str, float]]] = {}
+        for row in rows:
+            measures = {name: _fraction(row["measures"][name]) for name in MEASURES}
+            legs.setdefault(str(row["leg"]), {})[str(row["query"])] = measures
+        queryset = str(report["queryset"])
+    except OSError as error:
+        raise QuerySetError(f"{path} can't be read: {error.strerror}.", _FIX) from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise QuerySetError(f"{path} is no report of an evaluation ({type(error).__name__}: {error}).", _FIX) from error
+    if not legs:
+        raise QuerySetError(f"{path} has no results of single queries.", _FIX)
+    return Evaluated(str(path), queryset, legs)
+
+
+def _fraction(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError(f"{value!r} is no measure")
+    return float(value)
+
+
+def compare(before: Evaluated, after: Evaluated, leg: str, before_leg: str | None = None) -> Comparison:
+    """Compare ``leg`` of one evaluation with ``before_leg``, or the same, of an earlier one.
+
+    Raises QuerySetError if a leg is missing, the querysets have different names, or they share no query.
+    """
+    first, second = _leg(before, before_leg or leg), _leg(after, leg)
+    shared = [query for query in first if query in second]
+    if before.queryset != after.queryset or not shared:
+        raise QuerySetError(
+            f"{before.name} measured {before.queryset}, and {after.name} {after.queryset}"
+            f" ({len(shared)} queries in common).",
+            "Compare two evaluations of one queryset.",
+        )
+    deltas = {name: {query: second[query][name] - first[query][name] for query in shared} for name in MEASURES}
+    return Comparison(
+        queryset=before.queryset,
+        before=f"{before.name} {before_leg or leg}",
+        after=f"{after.name} {leg}",
+        queries=len(shared),
+        left_out=len(first.keys() ^ second.keys()),
+        rows=tuple(_compared(name, [first[q][name] for q in shared], list(deltas[name].values())) for name in MEASURES),
+        changes={name: _changes(deltas[name]) for name in MEASURES},
+    )
+
+
+def _compared(measure: str, before: list[float], differences: list[float]) -> Compared:
+    mean = sum(before) / len(before)
+    difference = mean_interval(differences)
+    wins = sum(one > _TIE for one in differences)
+    losses = sum(one < -_TIE for one in differences)
+    return Compared(measure, mean, mean + difference.mean, difference, wins, losses, len(differences) - wins - losses)
+
+
+def _changes(differences: Mapping[str, float]) -> dict[str, float]:
+    changed = {query: one for query, one in differences.items() if abs(one) > _TIE}
+    return dict(sorted(changed.items(), key=lambda change: (change[1], change[0])))
+
+
+def _leg(evaluated: Evaluated, leg: str) -> Mapping[str, Measures]:
+    if leg not in evaluated.legs:
+        raise QuerySetError(f"{evaluated.name} has no leg {str(leg)!r}.", f"It has {', '.join(evaluated.legs)}.")
+    return evaluated.legs[leg]

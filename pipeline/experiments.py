@@ -1,0 +1,63 @@
+"""Experiments: the same questions under several settings, on one corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.evaluate.ablate import Ablation, Variant, build_ablation, measured, read_variants, settings_without
+from pipeline.evaluate.answer import answer
+from pipeline.evaluate.measures import QueryResult
+from pipeline.evaluate.querysets import QuerySet, check_documents, read_queryset
+from pipeline.flows import Ready, ingested
+from pipeline.graph.corpora import get_corpus
+from pipeline.ingest.known import known_documents
+from pipeline.progress import Progress
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.projection import drop_projections
+from pipeline.retrieve.retriever import Retriever
+from pipeline.settings import Settings
+
+
+def ablate(
+    hoprank: Ready,
+    folders: Sequence[Path],
+    *,
+    split: str | None = None,
+    corpus_name: str | None = None,
+    variants: Sequence[Variant] | None = None,
+    progress: Progress | None = None,
+) -> Ablation:
+    """Answer querysets' queries with all parts of the retrieval and without each, and say what each part is worth.
+
+    As :func:`pipeline.flows.evaluate`, by the fused whole alone; of several folders each has a corpus of its own,
+    ``corpus_name/its name``. ``variants`` are by default those of ``configs/ablation.toml``.
+    """
+    progress = progress or Progress()
+    variants = read_variants() if variants is None else variants
+    changed = {variant.name: settings_without(hoprank.settings, variant) for variant in variants}
+    sets = []
+    for queryset, folder in [(read_queryset(folder, split), folder) for folder in folders]:
+        kept = f"{corpus_name}/{queryset.name}" if corpus_name and len(folders) > 1 else corpus_name
+        with ingested(hoprank, queryset, folder, kept, progress) as (name, _, _):
+            whole, *without = (
+                _answers(hoprank, queryset, name, settings, progress)
+                for settings in (hoprank.settings, *changed.values())
+            )
+        sets.append(measured(queryset, whole, dict(zip(changed, without, strict=True))))
+    return build_ablation(sets, variants)
+
+
+def _answers(
+    hoprank: Ready, queryset: QuerySet, corpus_name: str, settings: Settings, progress: Progress
+) -> list[QueryResult]:
+    """Answer a queryset's queries by the fused whole under settings of their own."""
+    corpus = get_corpus(hoprank.client, corpus_name)
+    check_documents(queryset, known_documents(hoprank.client, corpus))
+    retriever = Retriever(hoprank.client, corpus, hoprank.embedder.embed_query, settings)
+    # A projection holds the weights of the settings that it was made with.
+    drop_projections(hoprank.client, corpus)
+    try:
+        return answer(hoprank.client, retriever, queryset, [Leg.WHOLE], progress)
+    finally:
+        drop_projections(hoprank.client, corpus)

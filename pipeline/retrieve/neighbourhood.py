@@ -1,0 +1,114 @@
+"""The k-hop expansion: what is linked to the seeds, pulled in one round trip, and how heavily."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import Corpus
+from pipeline.records import EdgeKind
+from pipeline.retrieve.seeds import Seeds
+from pipeline.settings import WalkSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """An entity around the seeds: how many chunks mention it in all, and those here, ``True`` if they are about it."""
+
+    frequency: int
+    chunks: Mapping[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkLink:
+    """An edge from chunk to chunk of one kind; ``share`` of it falls to this pair (a cosine, or one over the parts)."""
+
+    source: str
+    target: str
+    kind: EdgeKind
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """What is linked to some seeds in one generation of a corpus of so many ``chunks``. Entities by id."""
+
+    chunks: int
+    entities: Mapping[str, Mentions]
+    links: tuple[ChunkLink, ...]
+
+    def rarity(self, entity: str) -> float:
+        """Return an entity's inverse document frequency, log(1 + N / df)."""
+        return math.log(1 + self.chunks / self.entities[entity].frequency)
+
+    def edges(self, settings: WalkSettings) -> Iterator[tuple[str, str, float]]:
+        """Yield each undirected edge once, with its weight, as the projection has it."""
+        for id_, entity in self.entities.items():
+            rarity = self.rarity(id_)
+            for chunk, about in entity.chunks.items():
+                yield chunk, id_, rarity * (settings.about if about else 1.0)
+        weights = {
+            EdgeKind.REFERS_TO: settings.title,
+            EdgeKind.LINKS_TO: settings.link,
+            EdgeKind.SIMILAR: settings.similar,
+            EdgeKind.NEXT: settings.next,
+        }
+        for link in self.links:
+            yield link.source, link.target, weights[link.kind] * link.share
+
+    def within(self, admitted: Container[str]) -> Neighbourhood:
+        """Return the part of it whose chunks are ``admitted``: the others are not walked through either."""
+        entities = {
+            id_: Mentions(
+                entity.frequency, {chunk: about for chunk, about in entity.chunks.items() if chunk in admitted}
+            )
+            for id_, entity in self.entities.items()
+        }
+        links = tuple(link for link in self.links if link.source in admitted and link.target in admitted)
+        return Neighbourhood(self.chunks, entities, links)
+
+
+def pull(
+    client: Client, corpus: Corpus, generation: int, chunks: int, seeds: Seeds, near: Sequence[str], hub: int
+) -> Neighbourhood:
+    """Expand ``seeds`` in a generation of so many ``chunks``; entities that more than ``hub`` chunks mention are not.
+
+    Of a linked document of many chunks the first is taken, and those in ``near``, which the question's words and
+    vector are close to.
+    """
+    rows = client.read(
+        "neighbourhood",
+        corpus=corpus.id,
+        generation=generation,
+        chunks=list(seeds.chunks),
+        entities=list(seeds.entities),
+        near=list(near),
+        hub=hub,
+    )
+    if not rows:
+        return Neighbourhood(chunks, {}, ())
+    row = rows[0]
+    return Neighbourhood(chunks, dict(_entities(row["mentions"])), tuple(_links(row)))
+
+
+def _entities(rows: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Mentions]]:
+    for id_, frequency, mentions in rows:
+        # While a generation is being staged, the count includes what only it sees; what was pulled whole is exact.
+        yield id_, Mentions(max(frequency, 1), {chunk: bool(about) for chunk, about in mentions})
+
+
+def _links(row: Mapping[str, Any]) -> Iterator[ChunkLink]:
+    seen = set()
+    found = [(source, target, kind, 1 / len(parts)) for source, kind, parts in row["links"] for target in parts]
+    found += [(source, target, kind, 1 / parts) for source, kind, target, parts in row["backlinks"]]
+    found += [(source, target, kind, 1.0 if score is None else score) for source, target, kind, score in row["beside"]]
+    for source, target, kind, share in found:
+        # Two seeds that are linked each bring their edge; those to and fro are two edges for titles and links alone.
+        symmetric = kind in (EdgeKind.SIMILAR, EdgeKind.NEXT)
+        key = (kind, *(sorted((source, target)) if symmetric else (source, target)))
+        if key not in seen and source != target:
+            seen.add(key)
+            yield ChunkLink(source, target, EdgeKind(kind), share)

@@ -1,0 +1,196 @@
+"""Context: within its budget, in the order of a chain, every passage whole and with its source."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import HopRank, RetrieverResult, RetrieverResultItem
+from pipeline.embedder import Embedder
+from pipeline.errors import FilterError, QuestionError
+from pipeline.retrieve.context import build_context
+from pipeline.retrieve.ties import TieKind, Ties
+
+QUESTION = "Where does the river of the otter rise?"
+NOTHING = Ties({}, {})
+
+
+def hit(rank: int, document: str, text: str, ordinal: int = 0, start: int = 0) -> RetrieverResultItem:
+    found: Mapping[str, Any] = {
+        "id": f"{document}{ordinal}",
+        "rank": rank,
+        "document": document,
+        "title": document.title(),
+        "heading": "",
+        "path": f"/notes/{document}.md",
+        "ordinal": ordinal,
+        "start": start,
+        "end": start + len(text),
+        "line_start": ordinal + 1,
+        "line_end": ordinal + 2,
+    }
+    return RetrieverResultItem(text, found)
+
+
+def result(*hits: RetrieverResultItem) -> RetrieverResult:
+    return RetrieverResult(hits, {"corpus": "notes"})
+
+
+def characters(text: str) -> int:
+    return len(text)
+
+
+def documents(*hits: RetrieverResultItem, ties: Ties = NOTHING) -> list[str]:
+    return [one.document for one in build_context(QUESTION, result(*hits), ties, 10_000, characters).passages]
+
+
+def test_without_ties_the_best_come_first() -> None:
+    assert documents(hit(1, "otter", "a"), hit(2, "severn", "b"), hit(3, "beaver", "c")) == [
+        "otter",
+        "severn",
+        "beaver",
+    ]
+
+
+def test_each_passage_follows_what_it_hangs_together_with() -> None:
+    ties = Ties({frozenset(("otter0", "wales0")): {"Plynlimon": 1.0}}, {("beaver0", "wales0"): {TieKind.LINKS_TO: 2.0}})
+    hits = [hit(1, "otter", "a"), hit(2, "severn", "b"), hit(3, "beaver", "c"), hit(4, "wales", "d")]
+
+    built = build_context(QUESTION, result(*hits), ties, 10_000, characters)
+
+    assert [one.document for one in built.passages] == ["otter", "wales", "beaver", "severn"]
+    wales, beaver, severn = built.passages[1:]
+    assert (wales.after, str(wales.tie)) == (1, "shares “Plynlimon” with")
+    assert (beaver.after, str(beaver.tie)) == (2, "links to")
+    assert (severn.after, severn.tie) == (None, None)
+    assert "## [2] Wales\n\nSource: /notes/wales.md:1-2; shares “Plynlimon” with [1]\n\nd\n" in built.to_markdown()
+
+
+def test_a_link_is_told_from_both_ends() -> None:
+    ties = Ties({}, {("otter0", "severn0"): {TieKind.REFERS_TO: 2.0}})
+
+    there = build_context(QUESTION, result(hit(1, "otter", "a"), hit(2, "severn", "b")), ties, 999, characters)
+    back = build_context(QUESTION, result(hit(1, "severn", "b"), hit(2, "otter", "a")), ties, 999, characters)
+
+    assert str(there.passages[1].tie) == "referred to by"
+    assert str(back.passages[1].tie) == "refers to"
+
+
+def test_chunks_that_follow_each_other_become_one_passage_without_their_overlap() -> None:
+    text = "The otter swims. It eats trout. It sleeps."
+    first, second = hit(2, "otter", text[:31]), hit(1, "otter", text[17:], 1, 17)
+
+    (passage,) = build_context(QUESTION, result(second, first), NOTHING, 999, characters).passages
+
+    assert (passage.text, passage.rank, passage.chunks) == (text, 1, ("otter0", "otter1"))
+    assert passage.source == "/notes/otter.md:1-3"
+
+
+def test_chunks_with_others_between_them_stay_apart() -> None:
+    first, third = hit(1, "otter", "One."), hit(2, "otter", "Three.", 2, 50)
+
+    built = build_context(QUESTION, result(first, third), NOTHING, 999, characters)
+
+    assert [one.text for one in built.passages] == ["One.", "Three."]
+    assert str(built.passages[1].tie) == "same document as"
+
+
+def test_what_has_no_room_is_left_out_and_counted() -> None:
+    hits = [hit(1, "otter", "a" * 50), hit(2, "severn", "b" * 500), hit(3, "beaver", "c" * 50)]
+
+    built = build_context(QUESTION, result(*hits), NOTHING, 300, characters)
+
+    assert [one.document for one in built.passages] == ["otter", "beaver"]
+    assert (built.left_out, built.budget) == (1, 300)
+    assert built.tokens == len(built.to_markdown()) <= 300
+
+
+def test_a_first_passage_that_is_too_long_is_cut_between_words() -> None:
+    built = build_context(QUESTION, result(hit(1, "otter", "swims and " * 100)), NOTHING, 100, characters)
+
+    assert built.passages[0].text.endswith(("swims ...", "and ..."))
+    assert 85 < built.tokens <= 100
+
+
+def test_a_budget_without_room_for_anything_gives_nothing() -> None:
+    built = build_context(QUESTION, result(hit(1, "otter", "swims")), NOTHING, 5, characters)
+
+    assert (built.passages, built.tokens, built.left_out, built.to_markdown()) == ((), 0, 1, "")
+
+
+HITS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(0, 5), st.text("xy z\n", min_size=1, max_size=80)),
+    max_size=8,
+    unique_by=lambda one: one[:2],
+)
+
+
+@given(HITS, st.integers(1, 400))
+def test_the_budget_holds_and_no_hit_comes_twice(rows: list[tuple[str, int, str]], budget: int) -> None:
+    hits = [hit(rank, name, text, ordinal, 70 * ordinal) for rank, (name, ordinal, text) in enumerate(rows, 1)]
+
+    built = build_context(QUESTION, result(*hits), NOTHING, budget, characters)
+
+    chunks = [id_ for one in built.passages for id_ in one.chunks]
+    assert len(built.to_markdown()) == built.tokens <= budget
+    assert len(chunks) == len(set(chunks)) == len(hits) - built.left_out
+    assert all(one.after is None or one.after < number for number, one in enumerate(built.passages, 1))
+
+
+@pytest.mark.parametrize("tokens", [40, 200, 2000])
+def test_on_a_real_corpus_the_budget_is_that_of_the_embedder(hoprank: HopRank, library: str, tokens: int) -> None:
+    found = hoprank.context("Who taught the woman that met Charles Babbage?", corpus=library, tokens=tokens)
+
+    assert hoprank.embedder.count_tokens(found.to_markdown()) == found.tokens <= tokens
+    assert found.passages
+    assert "Source: " in found.to_markdown()
+    assert json.loads(json.dumps(found.to_json()))["markdown"] == found.to_markdown()
+
+
+def test_on_a_real_corpus_the_passages_hang_together(hoprank: HopRank, library: str) -> None:
+    found = hoprank.context("Who taught the woman that met Charles Babbage?", corpus=library, tokens=2000)
+
+    first = [one.document for one in found.passages[:3]]
+    assert set(first) == {"somerville", "ada", "babbage"}
+    tied = [one for one in found.passages if one.tie]
+    assert any("Ada Lovelace" in one.tie.names or one.tie.kind is TieKind.REFERS_TO for one in tied if one.tie)
+
+
+def test_context_is_filtered_and_refuses_what_search_refuses(hoprank: HopRank, library: str) -> None:
+    only = hoprank.context("moon", corpus=library, filters={"document": {"$in": ["moon", "tides"]}})
+
+    assert {one.document for one in only.passages} == {"moon", "tides"}
+    assert only.metadata["filter"]["admitted"] == 2
+    with pytest.raises(QuestionError, match="empty"):
+        hoprank.context(" ", corpus=library)
+    with pytest.raises(QuestionError, match="0 tokens"):
+        hoprank.context("moon", corpus=library, tokens=0)
+    with pytest.raises(FilterError):
+        hoprank.context("moon", corpus=library, filters={"$not": []})
+
+
+def test_files_are_cited_by_their_lines(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> None:
+    (tmp_path / "otter.md").write_text("# Otter\n\nThe otter swims in the [Severn](severn.md).\n")
+    (tmp_path / "severn.md").write_text("# Severn\n\nThe Severn rises on Plynlimon.\n")
+    hoprank.ingest(tmp_path, corpus=corpus_name)
+
+    found = hoprank.context(QUESTION, corpus=corpus_name)
+
+    assert {one.source for one in found.passages} == {f"{tmp_path}/otter.md:1-3", f"{tmp_path}/severn.md:1-3"}
+    assert found.passages[1].after == 1
+    assert re.search(r"^## \[1\] ", found.to_markdown())
+
+
+def test_tokens_are_guessed_until_the_model_is_loaded() -> None:
+    embedder = Embedder()
+
+    assert embedder.count_tokens("four characters each") == 5
+    embedder.token_offsets(["this loads it"])
+    assert embedder.count_tokens("four characters each") == 3

@@ -42,10 +42,13 @@ RETURN collect(id) AS near, collect(score) AS near_scores;
 // mode: read
 // params: index, text, ids, generation, limit
 // The chunks that match the question's words best among those given. The index gives its hits one by one, best first, so it
-// is read only as far as needed.
+// is read only as far as needed; nodes are compared and not their ids, for those of all hits would have to be read.
+MATCH (a:Chunk)
+WHERE a.id IN $ids AND a.since <= $generation AND a.until > $generation
+WITH collect(a) AS admitted
 CALL db.index.fulltext.queryNodes($index, $text) YIELD node AS c, score
-WITH c, score
-WHERE c.id IN $ids AND c.since <= $generation AND c.until > $generation
+WITH c, score, admitted
+WHERE c IN admitted
 WITH c, score LIMIT $limit
 RETURN collect(c.id) AS matching, collect(score) AS matching_scores;
 

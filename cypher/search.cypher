@@ -32,39 +32,6 @@ CALL (corpus) {
 }
 RETURN corpus.generation AS generation, matching, matching_scores;
 
-// name: candidates
-// mode: read
-// params: corpus, vector, index, text, limit, entities
-// names: embedding
-// All that the graph is followed from, in one round trip: vector and full-text candidates, and those of the entities given
-// that the corpus has, each with the number of chunks that mention it, one of these, and how many are about it.
-CYPHER 25
-MATCH (corpus:Corpus {id: $corpus})
-CALL (corpus) {
-  MATCH (c:<embedding>)
-  SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
-    WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
-  RETURN collect(c.id) AS near, collect(score) AS near_scores
-}
-CALL (corpus) {
-  WITH corpus WHERE $text <> ''
-  CALL db.index.fulltext.queryNodes($index, $text, {limit: CASE WHEN corpus.staging IS NULL THEN $limit ELSE 4 * $limit END})
-  YIELD node AS c, score
-  WITH corpus, c, score
-  WHERE c.since <= corpus.generation AND c.until > corpus.generation
-  WITH c, score LIMIT $limit
-  RETURN collect(c.id) AS matching, collect(score) AS matching_scores
-}
-CALL (corpus) {
-  UNWIND $entities AS entity
-  MATCH (e:Entity {id: entity})<-[r:MENTIONS]-(c)
-  WHERE r.since <= corpus.generation AND r.until > corpus.generation
-    AND c.since <= corpus.generation AND c.until > corpus.generation
-  WITH e, count(c) AS frequency, min(c.id) AS chunk, sum(CASE WHEN r.about THEN 1 ELSE 0 END) AS about
-  RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: chunk, about: about}) AS named
-}
-RETURN corpus.generation AS generation, corpus.chunks AS chunks, corpus.entities AS entities, near, near_scores, matching, matching_scores, named;
-
 // name: hydrate
 // mode: read
 // params: ids, corpus, generation

@@ -73,62 +73,103 @@ WHERE c:Chunk
 WITH c, score LIMIT $limit
 RETURN collect(c.id) AS ids, collect(score) AS scores;
 
-// name: neighbourhood
+// name: explore
 // mode: read
-// params: corpus, generation, chunks, entities, near, hub
-// The k-hop expansion of seeds, chunks and entities by id: all that mention an entity that a seed mentions or that is a
-// seed, unless more than hub chunks do (then the seeds among them), and the links of the seed chunks in both directions. Of
-// a linked document of many parts its first and those in near are taken. Where nothing is being written, all is visible.
+// params: corpus, vector, index, text, limit, names, seeds, first, k, hub
+// names: embedding
+// All that a search needs before its hits, in one round trip. First vector and full-text candidates, as their legs find them, and
+// those of the entities in names that the corpus has, with the number of chunks that mention each, one of these, and how many
+// are about it. Then the k-hop expansion of the seeds: the chunks in seeds or, without these, the first of both rankings
+// fused by reciprocal rank, the only chunks of names, and the names themselves. An entity that a seed chunk mentions
+// comes with all its chunks, unless these are more than hub: then with the seeds among them. Of a linked document of many
+// parts its first and the candidates are taken. Where nothing is being written, all is visible and unchecked.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
-WITH corpus.staging IS NULL AND corpus.generation = $generation AS settled
-CALL (settled) {
-  CALL (settled) {
-    UNWIND $chunks AS id
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
+CALL (corpus) {
+  WITH corpus WHERE $seeds IS NULL
+  MATCH (c:<embedding>)
+  SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
+    WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
+  RETURN collect(c.id) AS near, collect(score) AS near_scores
+}
+CALL (corpus) {
+  WITH corpus WHERE $text <> '' AND $seeds IS NULL
+  CALL db.index.fulltext.queryNodes($index, $text, {limit: CASE WHEN corpus.staging IS NULL THEN $limit ELSE 4 * $limit END})
+  YIELD node AS c, score
+  WITH corpus, c, score
+  WHERE corpus.staging IS NULL OR (c.since <= corpus.generation AND c.until > corpus.generation)
+  WITH c, score LIMIT $limit
+  RETURN collect(c.id) AS matching, collect(score) AS matching_scores
+}
+CALL (generation, settled) {
+  UNWIND $names AS name
+  MATCH (e:Entity {id: name})<-[r:MENTIONS]-(c)
+  WHERE settled OR (r.since <= generation AND r.until > generation AND c.since <= generation AND c.until > generation)
+  WITH e, count(c) AS frequency, min(c.id) AS chunk, sum(CASE WHEN r.about THEN 1 ELSE 0 END) AS about
+  RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: chunk, about: about}) AS named
+}
+CALL (near, matching, named) {
+  CALL (near, matching) {
+    UNWIND range(0, size(near) - 1) AS place
+    RETURN near[place] AS id, 1.0 / ($k + place + 1) AS term
+    UNION ALL
+    UNWIND range(0, size(matching) - 1) AS place
+    RETURN matching[place] AS id, 1.0 / ($k + place + 1) AS term
+  }
+  WITH id, sum(term) AS score ORDER BY score DESC, id LIMIT $first
+  WITH collect(id) AS best, named
+  RETURN coalesce($seeds, best) + [name IN named WHERE name.frequency = 1 | name.chunk] AS chunks
+}
+CALL (settled, generation, chunks, named) {
+  CALL (settled, generation, chunks, named) {
+    UNWIND chunks AS id
     MATCH (c:Chunk {id: id})-[r:MENTIONS]->(e)
-    WHERE settled OR (r.since <= $generation AND r.until > $generation)
+    WHERE settled OR (r.since <= generation AND r.until > generation)
     RETURN e, [id, r.about] AS mention
     UNION ALL
-    UNWIND $entities AS id
-    MATCH (e:Entity {id: id})
+    UNWIND named AS name
+    MATCH (e:Entity {id: name.id})
     RETURN e, null AS mention
   }
-  WITH settled, e, collect(mention) AS of_seeds, COUNT { (e)<-[:MENTIONS]-() } AS frequency
+  WITH settled, generation, e, collect(mention) AS of_seeds, COUNT { (e)<-[:MENTIONS]-() } AS frequency
   WHERE frequency > 1
-  CALL (settled, e, frequency) {
-    WITH settled, e WHERE frequency <= $hub
+  CALL (settled, generation, e, frequency) {
+    WITH settled, generation, e WHERE frequency <= $hub
     MATCH (e)<-[r:MENTIONS]-(c)
-    WHERE settled OR (r.since <= $generation AND r.until > $generation AND c.since <= $generation AND c.until > $generation)
+    WHERE settled OR (r.since <= generation AND r.until > generation AND c.since <= generation AND c.until > generation)
     RETURN collect([c.id, r.about]) AS of_all
   }
   RETURN collect([e.id, frequency, CASE WHEN frequency > $hub THEN of_seeds ELSE of_all END]) AS mentions
 }
-CALL (settled) {
-  UNWIND $chunks AS id
+CALL (settled, generation, chunks, near, matching) {
+  UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[r:REFERS_TO|LINKS_TO]->(d)
-  WHERE settled OR (r.since <= $generation AND r.until > $generation)
+  WHERE settled OR (r.since <= generation AND r.until > generation)
   MATCH (d)<-[p:PART_OF]-(t)
-  WHERE settled OR (p.since <= $generation AND p.until > $generation AND t.since <= $generation AND t.until > $generation)
-  WITH id, r, collect(t) AS parts
-  WITH id, r, CASE WHEN size(parts) < 4 THEN parts ELSE [t IN parts WHERE t.ordinal = 0 OR t.id IN $near] END AS parts
+  WHERE settled OR (p.since <= generation AND p.until > generation AND t.since <= generation AND t.until > generation)
+  WITH id, r, near, matching, collect(t) AS parts
+  WITH id, r, CASE WHEN size(parts) < 4 THEN parts
+    ELSE [t IN parts WHERE t.ordinal = 0 OR t.id IN near OR t.id IN matching OR t.id IN $seeds] END AS parts
   RETURN collect([id, type(r), [t IN parts | t.id]]) AS links
 }
-CALL (settled) {
-  UNWIND $chunks AS id
+CALL (settled, generation, chunks) {
+  UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[:PART_OF]->(d)
-  WITH id, d, COUNT { (d)<-[:PART_OF]-() } AS parts
+  WITH settled, generation, id, d, COUNT { (d)<-[:PART_OF]-() } AS parts
   MATCH (d)<-[r:REFERS_TO|LINKS_TO]-(t)
-  WHERE settled OR (r.since <= $generation AND r.until > $generation AND t.since <= $generation AND t.until > $generation)
+  WHERE settled OR (r.since <= generation AND r.until > generation AND t.since <= generation AND t.until > generation)
   WITH id, parts, r, t LIMIT 1000
   RETURN collect([t.id, type(r), id, parts]) AS backlinks
 }
-CALL (settled) {
-  UNWIND $chunks AS id
+CALL (settled, generation, chunks) {
+  UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[r:SIMILAR|NEXT]-(t)
-  WHERE settled OR (r.since <= $generation AND r.until > $generation)
+  WHERE settled OR (r.since <= generation AND r.until > generation)
   RETURN collect([id, t.id, type(r), r.score]) AS beside
 }
-RETURN mentions, links, backlinks, beside;
+RETURN generation, corpus.chunks AS chunks, corpus.entities AS entities,
+       near, near_scores, matching, matching_scores, named, mentions, links, backlinks, beside;
 
 // name: paths
 // mode: read

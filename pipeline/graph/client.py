@@ -30,6 +30,9 @@ Item = TypeVar("Item")
 _BESIDE = 8
 """Queries that may run beside those of the callers' own threads."""
 
+_PASSING = (driver_errors.TransientError, driver_errors.ServiceUnavailable, driver_errors.SessionExpired)
+"""Faults that the driver's documentation says to retry."""
+
 _AGAIN = "Run the same command again: what was written is kept, and the rest is completed."
 
 
@@ -107,15 +110,20 @@ class Client:
         check_version(version, self.address.uri)
 
     def read(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
-        """Run the read query ``name``; ``names`` fills its identifiers. Rows come in the server's order."""
-        query = self._queries[name]
+        """Run the read query ``name``; ``names`` fills its identifiers. Rows come in the server's order.
+
+        It is asked once without a transaction of its own, which spares a round trip, and after a transient fault in one
+        that the driver retries.
+        """
+        text = self._queries[name].text_with(names or {})
+        database = self.address.database
         with self._using():
-            return self._driver.execute_query(
-                query.text_with(names or {}),
-                params,
-                routing_=neo4j.RoutingControl.READ,
-                database_=self.address.database,
-            ).records
+            try:
+                with self._driver.session(database=database, default_access_mode=neo4j.READ_ACCESS) as session:
+                    return list(session.run(text, params))
+            except _PASSING:
+                routing = neo4j.RoutingControl.READ
+                return self._driver.execute_query(text, params, routing_=routing, database_=database).records
 
     def beside(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
         """Start ``work``, which reads through this client, on a thread of its own, and return at once."""

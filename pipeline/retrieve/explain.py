@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -33,7 +33,7 @@ def present(
     by_id = {row["id"]: row for row in rows}
     shown = [id_ for id_ in top if id_ in by_id]
     paths = _paths(client, found, {id_: by_id[id_]["title"] for id_ in shown}, admitted) if explain else {}
-    legs = _leg_ranks(found)
+    legs = _leg_ranks(found, shown)
     items = tuple(
         RetrieverResultItem(
             by_id[id_]["text"],
@@ -42,7 +42,7 @@ def present(
                 "rank": rank,
                 "score": found.ranking.scores[id_],
                 "document_metadata": _document_metadata(by_id[id_]["properties"]),
-                "legs": {str(leg): asdict(place) for leg, place in legs.get(id_, {}).items()},
+                "legs": legs[id_],
                 **({"evidence": paths.get(id_, [])} if explain else {}),
             },
         )
@@ -62,13 +62,16 @@ def _filter_summary(admitted: Admitted) -> dict[str, Any]:
     return {"admitted": len(admitted), "chunks": admitted.total, "unknown_fields": list(admitted.unknown)}
 
 
-def _leg_ranks(found: Found) -> dict[str, dict[str, LegRank]]:
-    places: dict[str, dict[str, LegRank]] = {}
+def _leg_ranks(found: Found, ids: Sequence[str]) -> dict[str, dict[str, dict[str, float]]]:
+    """Return for each of ``ids`` the place that every leg gives it, a LegRank as plain values."""
+    places: dict[str, dict[str, dict[str, float]]] = {id_: {} for id_ in ids}
     for ranking, weight in found.parts:
-        for id_, rank in ranking.ranks().items():
+        ranks = ranking.ranks()
+        for id_ in (id_ for id_ in ids if id_ in ranks):
+            rank = ranks[id_]
             whole = found.ranking.scores.get(id_, 0.0)
             share = weight / (found.k + rank) / whole if whole and len(found.parts) > 1 else 1.0
-            places.setdefault(id_, {})[ranking.leg] = LegRank(rank, ranking.scores[id_], share)
+            places[id_][str(ranking.leg)] = asdict(LegRank(rank, ranking.scores[id_], share))
     return places
 
 

@@ -6,6 +6,8 @@ the whole graph it gives what GDS gives.
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 
 from pipeline.retrieve.fuse import Ranked, ranked
@@ -49,7 +51,10 @@ class LocalWalk:
         for _ in range(self._settings.iterations):
             moved = np.bincount(self._target, self._share * scores[self._source], len(scores))
             scores = (1 - damping) * restart + damping * moved
-        no_chunks = {*self._entities, *seeds.entities}
-        found = {id_: float(scores[i]) for id_, i in self._index.items() if id_ not in no_chunks and scores[i] > 0}
-        whole = ranked(Leg.GRAPH, found)
-        return Ranked(Leg.GRAPH, dict(list(whole.scores.items())[:limit]))
+        ids = list(self._index)
+        # Enough of the first to hold ``limit`` chunks whatever the rest are.
+        reached = np.flatnonzero(scores)
+        best = reached[np.argsort(-scores[reached], kind="stable")][: limit + len(self._entities) + len(seeds.entities)]
+        found = ((ids[i], float(scores[i])) for i in best.tolist())
+        chunks = ((id_, score) for id_, score in found if id_ not in self._entities and id_ not in seeds.entities)
+        return ranked(Leg.GRAPH, dict(islice(chunks, limit)))

@@ -1,16 +1,13 @@
-"""The k-hop expansion: what is linked to the seeds, pulled in one round trip, and how heavily."""
+"""The k-hop expansion: what is linked to the seeds, and how heavily."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus
 from pipeline.records import EdgeKind
-from pipeline.retrieve.seeds import Seeds
 from pipeline.settings import WalkSettings
 
 
@@ -71,33 +68,18 @@ class Neighbourhood:
         return Neighbourhood(self.chunks, entities, links)
 
 
-def pull(
-    client: Client, corpus: Corpus, generation: int, chunks: int, seeds: Seeds, near: Sequence[str], hub: int
-) -> Neighbourhood:
-    """Expand ``seeds`` in a generation of so many ``chunks``; entities that more than ``hub`` chunks mention are not.
+def neighbourhood(row: Mapping[str, Any], chunks: Container[str], entities: Container[str]) -> Neighbourhood:
+    """Read the neighbourhood of seeds, ``chunks`` and ``entities`` by id, out of a row of the query ``explore``.
 
-    Of a linked document of many chunks the first is taken, and those in ``near``, which the question's words and
-    vector are close to.
+    The query may have followed more, for it doesn't know which of the names that overlap the question means.
     """
-    rows = client.read(
-        "neighbourhood",
-        corpus=corpus.id,
-        generation=generation,
-        chunks=list(seeds.chunks),
-        entities=list(seeds.entities),
-        near=list(near),
-        hub=hub,
-    )
-    if not rows:
-        return Neighbourhood(chunks, {}, ())
-    row = rows[0]
-    return Neighbourhood(chunks, dict(_entities(row["mentions"])), tuple(_links(row)))
-
-
-def _entities(rows: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Mentions]]:
-    for id_, frequency, mentions in rows:
-        # While a generation is being staged, the count includes what only it sees; what was pulled whole is exact.
-        yield id_, Mentions(max(frequency, 1), {chunk: bool(about) for chunk, about in mentions})
+    found = {
+        id_: Mentions(frequency, {chunk: bool(about) for chunk, about in mentions})
+        for id_, frequency, mentions in row["mentions"]
+        if id_ in entities or any(chunk in chunks for chunk, _ in mentions)
+    }
+    links = tuple(link for link in _links(row) if link.source in chunks or link.target in chunks)
+    return Neighbourhood(row["chunks"], found, links)
 
 
 def _links(row: Mapping[str, Any]) -> Iterator[ChunkLink]:

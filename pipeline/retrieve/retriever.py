@@ -17,11 +17,10 @@ from pipeline.retrieve.gds_walk import GdsWalk
 from pipeline.retrieve.hops import rank_by_hops
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.local_walk import LocalWalk
-from pipeline.retrieve.neighbourhood import Neighbourhood, pull
 from pipeline.retrieve.scorer import Scorer
 from pipeline.retrieve.seeds import NamedEntity, Planted, Seeds, Strength, plant
-from pipeline.retrieve.start import HYBRID_K, Start, begin, by_vector, by_words
-from pipeline.retrieve.within import start_within, vector_within, words_within
+from pipeline.retrieve.start import HYBRID_K, Start, StartSettings, begin, by_vector, by_words
+from pipeline.retrieve.within import begin_within, vector_within, words_within
 from pipeline.settings import EvidenceSettings, Settings
 
 _NO_SEEDS = Seeds({}, {})
@@ -92,20 +91,21 @@ class Retriever:
     ) -> Found:
         """Rank chunks for a question that was checked; ``vector`` replaces the embedding of its text.
 
-        The ranking holds at most ``candidates`` chunks of each leg that takes part. With ``admitted`` no other chunks
-        are ranked or walked through, and the local engine walks.
+        The ranking holds at most ``candidates`` chunks of each leg that takes part, and with ``admitted`` these only:
+        others are not walked through either.
         """
+
+        def embed() -> Sequence[float]:
+            return self._embed_query(question) if vector is None else vector
+
         limit = self._settings.candidates
         if leg is Leg.BM25:
             return _alone(*self._bm25.rank(question, limit, admitted))
         if leg is Leg.FULLTEXT:
             return _alone(*self._by_words(question, admitted))
-        embedded = self._embed_query(question) if vector is None else vector
         if leg is Leg.VECTOR:
-            return _alone(*self._by_vector(embedded, admitted))
-        start = begin(self._client, self.corpus, question, embedded, limit)
-        if admitted is not None:
-            start = start_within(self._client, self.corpus, start, admitted, question, embedded, limit)
+            return _alone(*self._by_vector(embed(), admitted))
+        start = self._begin(question, embed(), admitted)
         if leg is Leg.HYBRID:
             parts = ((start.vector, 1.0), (start.fulltext, 1.0))
             return Found(start.hybrid, start.generation, parts, HYBRID_K, _NO_SEEDS, ())
@@ -118,46 +118,53 @@ class Retriever:
     def prepare(self) -> None:
         """Do what the first question would wait for: the projection of the present generation, if GDS will walk it."""
         row = self._client.read("corpus_size", corpus=self.corpus.id)[0]
-        if self._engine(row["chunks"] + row["entities"]) == "gds":
+        if self._engine(Leg.GRAPH, row["chunks"] + row["entities"]) == "gds":
             self._gds.prepare(row["generation"], row["chunks"])
 
     def _by_words(self, question: str, admitted: Admitted | None) -> tuple[int, Ranked]:
-        limit = self._settings.candidates
+        here = (self._client, self.corpus)
         if admitted is None:
-            return by_words(self._client, self.corpus, question, limit)
-        return admitted.generation, words_within(self._client, self.corpus, admitted, question, limit)
+            return by_words(*here, question, self._settings.candidates)
+        return admitted.generation, words_within(*here, admitted, question, self._settings.candidates)
 
     def _by_vector(self, vector: Sequence[float], admitted: Admitted | None) -> tuple[int, Ranked]:
-        limit = self._settings.candidates
+        here = (self._client, self.corpus)
         if admitted is None:
-            return by_vector(self._client, self.corpus, vector, limit)
-        return admitted.generation, vector_within(self._client, self.corpus, admitted, vector, limit)
+            return by_vector(*here, vector, self._settings.candidates)
+        return admitted.generation, vector_within(*here, admitted, vector, self._settings.candidates)
+
+    def _begin(self, question: str, vector: Sequence[float], admitted: Admitted | None) -> Start:
+        here = (self._client, self.corpus)
+        settings = StartSettings(self._settings.candidates, self._walk.chunk_seeds, self._settings.hop_hub)
+        if admitted is None:
+            return begin(*here, question, vector, settings)
+        return begin_within(*here, admitted, question, vector, settings)
 
     def _follow(self, start: Start, leg: Leg, admitted: Admitted | None) -> Found:
-        """Follow the graph from what the first stage found."""
-        planted = self._plant(start)
-        engine = self._engine(start.nodes) if admitted is None else "local"
-        limit = self._settings.candidates
-        in_server = None
-        if engine == "gds" and leg in (Leg.GRAPH, Leg.WHOLE):
-            asked = (planted.chosen, start.generation, start.chunks, limit)
-            if leg is Leg.GRAPH:
-                return self._single(self._gds.rank(*asked), start, planted, engine)
-            in_server = self._client.beside(self._gds.rank, *asked)
-        here = self._pull(start, planted)
-        here = here if admitted is None else here.within(admitted)
+        """Follow the graph from what the first stage found; GDS can't walk among admitted chunks alone."""
+        planted = plant(start.hybrid, start.names, start.chunks, self._evidence, self._walk)
+        engine = "local" if admitted is not None else self._engine(leg, start.nodes)
         if leg is Leg.HOPS:
-            return self._single(self._hops(planted, here), start, planted, "")
-        walk = LocalWalk(here, self._walk)
+            return self._single(self._hops(start, planted), start, planted, "")
+        if engine == "gds" and leg is Leg.GRAPH:
+            return self._single(self._in_server(start, planted), start, planted, engine)
+        walk = LocalWalk(start.around, self._walk)
+        limit = self._settings.candidates
+        walks = (walk.rank(planted.steep, limit), walk.rank(planted.gentle, limit))
+        graph = walks[0] if planted.chosen is planted.steep else walks[1]
         if leg is Leg.GRAPH:
-            return self._single(walk.rank(planted.chosen, limit), start, planted, engine)
-        examined = self._examine(start, planted, here, walk)
+            return self._single(graph, start, planted, engine)
+        examined = self._examine(start, planted, walks)
         scored = self._scorer.rank(examined.ids, examined.matrix, examined.strength)
         if leg is Leg.SCORER:
             return self._single(scored, start, planted, "")
-        graph = in_server.result() if in_server else walk.rank(planted.chosen, limit)
-        whole = self._whole(start, planted, (graph, self._hops(planted, here), scored))
+        if engine == "gds":
+            graph = self._in_server(start, planted)
+        whole = self._whole(start, planted, (graph, self._hops(start, planted), scored))
         return replace(whole, engine=engine, examined=examined)
+
+    def _in_server(self, start: Start, planted: Planted) -> Ranked:
+        return self._gds.rank(planted.chosen, start.generation, start.chunks, self._settings.candidates)
 
     def _whole(self, start: Start, planted: Planted, found: tuple[Ranked, Ranked, Ranked]) -> Found:
         weights = _weights(self._evidence, planted.strength)
@@ -171,27 +178,22 @@ class Retriever:
         parts = ((ranking, 1.0),)
         return Found(ranking, start.generation, parts, HYBRID_K, planted.chosen, start.names, engine)
 
-    def _plant(self, start: Start) -> Planted:
-        return plant(start.hybrid, start.names, start.chunks, self._evidence, self._walk)
+    def _hops(self, start: Start, planted: Planted) -> Ranked:
+        return rank_by_hops(start.around, planted.chosen, self._settings.hop_seeds, self._settings.candidates)
 
-    def _pull(self, start: Start, planted: Planted) -> Neighbourhood:
-        size = (start.generation, start.chunks)
-        return pull(self._client, self.corpus, *size, planted.chosen, start.hybrid.ids, self._settings.hop_hub)
-
-    def _hops(self, planted: Planted, here: Neighbourhood) -> Ranked:
-        return rank_by_hops(here, planted.chosen, self._settings.hop_seeds, self._settings.candidates)
-
-    def _examine(self, start: Start, planted: Planted, here: Neighbourhood, walk: LocalWalk) -> Examined:
-        limit = self._settings.candidates
-        walks = (walk.rank(planted.steep, limit), walk.rank(planted.gentle, limit))
-        evidence = Evidence(start.vector, start.fulltext, start.hybrid, *walks, start.names, here)
+    def _examine(self, start: Start, planted: Planted, walks: tuple[Ranked, Ranked]) -> Examined:
+        evidence = Evidence(start.vector, start.fulltext, start.hybrid, *walks, start.names, start.around)
         ids = candidates(evidence, self._settings.scored)
         return Examined(tuple(ids), features(ids, evidence), planted.strength)
 
-    def _engine(self, nodes: int) -> str:
+    def _engine(self, leg: Leg, nodes: int) -> str:
+        """Choose what walks: "auto" takes GDS for the graph leg where its projection is small enough.
+
+        The whole has its neighbourhood at hand in any case, and a walk of GDS beside it would take as long again.
+        """
         if self._walk.engine != "auto":
             return self._walk.engine
-        return "gds" if self._client.has_gds and nodes <= self._walk.gds_up_to else "local"
+        return "gds" if leg is Leg.GRAPH and self._client.has_gds and nodes <= self._walk.gds_up_to else "local"
 
 
 def _weights(settings: EvidenceSettings, strength: Strength) -> tuple[float, float, float]:

@@ -1,10 +1,10 @@
-"""The first stage of a search: vector and full-text candidates, and the names that the question holds."""
+"""The first stage of a search: candidates by vector and full text, the question's names, and what is around both."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from neo4j.vector import Vector as DriverVector
@@ -14,6 +14,7 @@ from pipeline.graph.corpora import Corpus
 from pipeline.ids import entity_id
 from pipeline.retrieve.fuse import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.neighbourhood import Neighbourhood, neighbourhood
 from pipeline.retrieve.question import fulltext_terms, longest_names, possible_names
 from pipeline.retrieve.seeds import NamedEntity
 
@@ -21,18 +22,30 @@ HYBRID_K = 60
 """k of the hybrid leg's fusion: a fixed yardstick, never tuned."""
 
 
+class StartSettings(NamedTuple):
+    """How many candidates are found by each of vector and full text, how many of both fused are seeds, and from how
+    many mentions on an entity is a hub, through which no way leads.
+    """
+
+    candidates: int
+    seeds: int
+    hub: int
+
+
 _NOTHING: Mapping[str, Any] = {
-    "generation": 0,
-    "chunks": 0,
-    "entities": 0,
+    **dict.fromkeys(("generation", "chunks", "entities"), 0),
     **dict.fromkeys(("near", "near_scores", "matching", "matching_scores", "named"), ()),
+    **dict.fromkeys(("mentions", "links", "backlinks", "beside"), ()),
 }
 """What is found in a corpus that is no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the first stage finds in one generation of a corpus of so many ``chunks``; ``nodes`` counts entities too."""
+    """What the first stage finds in one generation of a corpus of so many ``chunks``; ``nodes`` counts entities too.
+
+    ``around`` is what the first of ``hybrid`` and the names are linked to.
+    """
 
     generation: int
     chunks: int
@@ -41,34 +54,47 @@ class Start:
     fulltext: Ranked
     hybrid: Ranked
     names: tuple[NamedEntity, ...]
+    around: Neighbourhood
 
 
-def begin(client: Client, corpus: Corpus, question: str, vector: Sequence[float], limit: int) -> Start:
-    """Find candidates by vector and full text, and the names in the question, in one round trip."""
+def begin(
+    client: Client,
+    corpus: Corpus,
+    question: str,
+    vector: Sequence[float],
+    settings: StartSettings,
+    seeds: Sequence[str] | None = None,
+) -> Start:
+    """Find candidates by vector and full text, the names in the question, and what is around them, in one round trip.
+
+    With ``seeds``, chunks by id, no candidates are looked for: these are what the neighbourhood is of.
+    """
     possible = possible_names(question)
     keys = {entity_id(corpus.id, name.key): name.key for name in possible}
     rows = client.read(
-        "candidates",
+        "explore",
         {"embedding": corpus.embedding},
         corpus=corpus.id,
         vector=packed(vector),
         index=corpus.label,
         text=fulltext_terms(question),
-        limit=limit,
-        entities=list(keys),
+        limit=settings.candidates,
+        names=list(keys),
+        seeds=None if seeds is None else list(seeds),
+        first=settings.seeds,
+        k=HYBRID_K,
+        hub=settings.hub,
     )
     row = rows[0] if rows else _NOTHING
     near, matching = _vector_ranking(row), _fulltext_ranking(row)
+    hybrid = fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K)
     known = {keys[named["id"]]: named for named in row["named"]}
-    return Start(
-        row["generation"],
-        row["chunks"],
-        row["chunks"] + row["entities"],
-        near,
-        matching,
-        fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K),
-        tuple(_named(key, known[key]) for key in longest_names(possible, known)),
-    )
+    names = tuple(_named(key, known[key]) for key in longest_names(possible, known))
+    first = hybrid.ids[: settings.seeds] if seeds is None else seeds
+    only = [name.only_chunk for name in names if name.only_chunk]
+    around = neighbourhood(row, {*first, *only}, {name.id for name in names})
+    nodes = row["chunks"] + row["entities"]
+    return Start(row["generation"], row["chunks"], nodes, near, matching, hybrid, names, around)
 
 
 def by_vector(client: Client, corpus: Corpus, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:

@@ -12,12 +12,15 @@ from pipeline.retrieve.admitted import Admitted
 from pipeline.retrieve.fuse import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import fulltext_terms
-from pipeline.retrieve.start import HYBRID_K, Start, by_vector, by_words, packed
+from pipeline.retrieve.start import HYBRID_K, Start, StartSettings, begin, by_vector, by_words, packed
 
 _SURPLUS = 1.5
 """How many more candidates are asked for than would do if the admitted ones were spread evenly."""
 
 _GROWTH = 4
+
+FETCHED_AT_MOST = 5_000
+"""Hits of the full-text index: to find admitted ones among its first so many is quicker than to compare all hits."""
 
 
 def vector_within(client: Client, corpus: Corpus, admitted: Admitted, vector: Sequence[float], limit: int) -> Ranked:
@@ -32,11 +35,14 @@ def vector_within(client: Client, corpus: Corpus, admitted: Admitted, vector: Se
 
 
 def words_within(client: Client, corpus: Corpus, admitted: Admitted, question: str, limit: int) -> Ranked:
-    """Return the ``limit`` admitted chunks that match a question's words best; scores are Lucene's."""
+    """Return the ``limit`` admitted chunks that match a question's words best; scores are Lucene's.
+
+    Either way they are exact, since the index gives all its hits in order.
+    """
     text = fulltext_terms(question)
     if not (text and admitted.ids):
         return Ranked(Leg.FULLTEXT, {})
-    if not admitted.exact:
+    if not admitted.exact or _ask(admitted, limit) <= FETCHED_AT_MOST:
         return _overfetched(lambda ask: by_words(client, corpus, question, ask)[1], admitted, limit)
     rows = client.read(
         "fulltext_within",
@@ -49,25 +55,41 @@ def words_within(client: Client, corpus: Corpus, admitted: Admitted, question: s
     return ranked(Leg.FULLTEXT, dict(zip(rows[0]["matching"], rows[0]["matching_scores"], strict=True)))
 
 
-def start_within(
-    client: Client, corpus: Corpus, start: Start, admitted: Admitted, question: str, vector: Sequence[float], limit: int
+def begin_within(
+    client: Client,
+    corpus: Corpus,
+    admitted: Admitted,
+    question: str,
+    vector: Sequence[float],
+    settings: StartSettings,
 ) -> Start:
-    """Return what the first stage finds among admitted chunks: their rankings, and the names to start from."""
-    near = vector_within(client, corpus, admitted, vector, limit)
-    matching = words_within(client, corpus, admitted, question, limit)
+    """Return what the first stage finds among admitted chunks: their rankings, the names, and what is around them.
+
+    No chunk that isn't admitted is in any of it.
+    """
+    near = vector_within(client, corpus, admitted, vector, settings.candidates)
+    matching = words_within(client, corpus, admitted, question, settings.candidates)
+    hybrid = fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K)
+    start = begin(client, corpus, question, vector, settings, hybrid.ids[: settings.seeds])
     return replace(
         start,
         generation=admitted.generation,
         vector=near,
         fulltext=matching,
-        hybrid=fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K),
+        hybrid=hybrid,
         names=tuple(name for name in start.names if name.only_chunk is None or name.only_chunk in admitted),
+        around=start.around.within(admitted),
     )
+
+
+def _ask(admitted: Admitted, limit: int) -> int:
+    """Return how many candidates are likely to have ``limit`` admitted ones among them."""
+    return math.ceil(limit * _SURPLUS * admitted.total / len(admitted))
 
 
 def _overfetched(fetch: Callable[[int], Ranked], admitted: Admitted, limit: int) -> Ranked:
     """Ask an index for more and more until ``limit`` of what it gives is admitted, or it has no more."""
-    ask = math.ceil(limit * _SURPLUS * admitted.total / len(admitted))
+    ask = _ask(admitted, limit)
     while True:
         found = fetch(ask)
         kept = admitted.keep(found)

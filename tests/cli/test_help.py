@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli.app import app
+from pipeline.retrieve.legs import Leg
 
 HEAVY = "torch sentence_transformers transformers neo4j numpy jpype jgo requests"
 COMMANDS = {
@@ -50,7 +51,7 @@ def test_every_option_has_a_help_text() -> None:
 
     for option in ("--corpus", "--top-k", "--leg", "--explain", "--full", "--filter", "--json", "--model", "--set"):
         assert option in result.stdout
-    assert "vector|fulltext|bm25|hybrid|hops|graph|hoprank" in result.stdout
+    assert "|".join(Leg) in result.stdout
 
 
 def test_version() -> None:

@@ -117,7 +117,9 @@ def test_over_fetching_gives_what_scoring_one_by_one_does(hoprank: HopRank, voya
     vector = hoprank.embedder.embed_query(QUESTION)
 
     by_vector = [vector_within(hoprank.client, retriever.corpus, one, vector, limit) for one in (few, many)]
-    by_words = [words_within(hoprank.client, retriever.corpus, one, QUESTION, limit) for one in (few, many)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pipeline.retrieve.within.FETCHED_AT_MOST", 0)
+        by_words = [words_within(hoprank.client, retriever.corpus, one, QUESTION, limit) for one in (few, many)]
 
     for exact, fetched in (by_vector, by_words):
         # Of chunks that tie at the end of the list, the index may give others.

@@ -12,10 +12,23 @@ MATCH (corpus:Corpus {name: $name}) RETURN properties(corpus) AS corpus;
 // name: create_corpus
 // mode: write
 // params: id, name, properties
-// Make a corpus, or return the one that has the name already.
+// Make a corpus, or return the one that has the name already; nobody drops a shared index meanwhile.
+MERGE (catalog:Catalog {id: 'hoprank'})
+SET catalog.lock = true
 MERGE (corpus:Corpus {name: $name})
 ON CREATE SET corpus += $properties, corpus.id = $id, corpus.created_at = datetime(), corpus.generation = 0
+REMOVE catalog.lock
 RETURN properties(corpus) AS corpus;
+
+// name: lock_catalog
+// mode: write
+// params: fingerprint
+// Keep others from making a corpus until the transaction ends; return how many corpora use a model.
+MERGE (catalog:Catalog {id: 'hoprank'})
+SET catalog.lock = true
+REMOVE catalog.lock
+WITH catalog
+RETURN COUNT { MATCH (corpus:Corpus {fingerprint: $fingerprint}) } AS corpora;
 
 // name: hold_corpus
 // mode: write
@@ -26,10 +39,17 @@ SET corpus.lock = true
 WITH corpus, corpus.writer AS holder
 CALL (corpus, holder) {
   WITH corpus, holder WHERE holder IS NULL OR holder IN $dead
-  SET corpus.writer = $writer, corpus.writer_since = $since
+  SET corpus.writer = $writer, corpus.writer_since = $since, corpus.writer_seen = timestamp()
 }
 REMOVE corpus.lock
-RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, properties(corpus) AS corpus;
+RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, properties(corpus) AS corpus,
+       (timestamp() - corpus.writer_seen) / 1000.0 AS silent;
+
+// name: keep_corpus
+// mode: write
+// params: corpus, writer
+// Say that the holder is alive, by the server's clock.
+MATCH (corpus:Corpus {id: $corpus, writer: $writer}) SET corpus.writer_seen = timestamp();
 
 // name: begin_staging
 // mode: write
@@ -43,7 +63,18 @@ RETURN corpus.generation AS generation;
 // mode: write
 // params: corpus, writer
 // Give the right to write back.
-MATCH (corpus:Corpus {id: $corpus, writer: $writer}) REMOVE corpus.writer, corpus.writer_since;
+MATCH (corpus:Corpus|DroppedCorpus {id: $corpus, writer: $writer}) REMOVE corpus.writer, corpus.writer_since, corpus.writer_seen;
+
+// name: begin_drop
+// mode: write
+// params: corpus
+// Let nobody find a corpus any more; its name is free.
+MATCH (corpus:Corpus {id: $corpus}) SET corpus:DroppedCorpus REMOVE corpus:Corpus;
+
+// name: dropped_corpora
+// mode: read
+// Corpora whose drop was begun and is not done.
+MATCH (corpus:DroppedCorpus) RETURN properties(corpus) AS corpus;
 
 // name: delete_corpus_part
 // mode: write
@@ -55,6 +86,8 @@ CALL () {
   MATCH (n:Document {corpus: $corpus}) RETURN n
   UNION ALL
   MATCH (n:Entity {corpus: $corpus}) RETURN n
+  UNION ALL
+  MATCH (n:Tally {corpus: $corpus}) RETURN n
 }
 WITH n LIMIT $limit
 DETACH DELETE n
@@ -64,4 +97,4 @@ RETURN count(*) AS deleted;
 // mode: write
 // params: corpus
 // Delete the corpus's own node, last of all.
-MATCH (corpus:Corpus {id: $corpus}) DELETE corpus;
+MATCH (corpus:DroppedCorpus {id: $corpus}) DELETE corpus;

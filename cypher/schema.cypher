@@ -1,3 +1,8 @@
+// name: constrain_catalog_id
+// mode: schema
+// There is one catalog, whose lock keeps makers and droppers of shared indexes apart.
+CREATE CONSTRAINT catalog_id IF NOT EXISTS FOR (n:Catalog) REQUIRE n.id IS UNIQUE;
+
 // name: constrain_corpus_id
 // mode: schema
 // A corpus is found by its immutable internal id.
@@ -22,6 +27,21 @@ CREATE CONSTRAINT chunk_id IF NOT EXISTS FOR (n:Chunk) REQUIRE n.id IS UNIQUE;
 // mode: schema
 // An entity is found by the hash of its corpus and name key.
 CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
+
+// name: constrain_tally_id
+// mode: schema
+// A shard of counts is found by its corpus, kind, number and generation.
+CREATE CONSTRAINT tally_id IF NOT EXISTS FOR (n:Tally) REQUIRE n.id IS UNIQUE;
+
+// name: index_tally_shard
+// mode: schema
+// Counts are read by shard.
+CREATE INDEX tally_shard IF NOT EXISTS FOR (n:Tally) ON (n.corpus, n.kind, n.shard);
+
+// name: index_chunk_document
+// mode: schema
+// The chunks of a document are found by its key.
+CREATE INDEX chunk_document IF NOT EXISTS FOR (n:Chunk) ON (n.corpus, n.document);
 
 // name: index_document_corpus
 // mode: schema

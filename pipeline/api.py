@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +22,7 @@ from pipeline.graph.corpora import check_fingerprint, find_corpus, get_corpus
 from pipeline.graph.embedded.progress import Report as StartReport
 from pipeline.graph.embedded.progress import silent
 from pipeline.ingest.summary import IngestSummary
+from pipeline.ingest.sync import Announce, SyncSummary
 from pipeline.ingest.update import Outcome
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.progress import Progress
@@ -108,6 +109,32 @@ class HopRank:
             strict=strict,
             progress=progress,
         )
+
+    def sync(
+        self,
+        *paths: str | Path,
+        corpus: str = "default",
+        dry_run: bool = False,
+        strict: bool = False,
+        announce: Announce = lambda _: None,
+        progress: Progress | None = None,
+    ) -> SyncSummary:
+        """Bring a corpus to hold exactly what is in ``paths``; see :func:`pipeline.flows.sync`."""
+        return flows.sync(
+            self.client,
+            self.embedder,
+            self.settings,
+            [str(path) for path in paths],
+            corpus,
+            dry_run=dry_run,
+            strict=strict,
+            announce=announce,
+            progress=progress,
+        )
+
+    def delete(self, keys: Iterable[str], corpus: str = "default", *, progress: Progress | None = None) -> Outcome:
+        """Delete documents from a corpus, by key; see :func:`pipeline.flows.remove`."""
+        return flows.remove(self.client, self.settings, corpus, list(keys), progress=progress)
 
     def remove(self, *keys: str, corpus: str = "default", progress: Progress | None = None) -> Outcome:
         """Remove documents from a corpus, by key; see :func:`pipeline.flows.remove`."""

@@ -10,8 +10,9 @@ from pipeline.evaluate.answer import answer
 from pipeline.evaluate.measures import QueryResult
 from pipeline.evaluate.querysets import QuerySet, check_documents, read_queryset
 from pipeline.evaluate.tune import Lesson, Tuned, check_sets, learn_from, study
-from pipeline.flows import Ready, ingested, known_documents
+from pipeline.flows import Ready, ingested
 from pipeline.graph.corpora import get_corpus
+from pipeline.ingest.known import known_documents
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.projection import drop_projections

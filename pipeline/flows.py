@@ -12,21 +12,22 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pipeline.embedder import Embedder
-from pipeline.errors import CorpusError, InputError, QuerySetError, QuestionError
+from pipeline.errors import CorpusError, QuerySetError, QuestionError
 from pipeline.evaluate.answer import answer
 from pipeline.evaluate.calibrate import Calibration
 from pipeline.evaluate.calibrate import calibrate as calibrate_links
 from pipeline.evaluate.querysets import QuerySet, check_documents, read_document_ids, read_queryset
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus, check_fingerprint, create_corpus, drop_corpus, find_corpus, get_corpus, held
-from pipeline.graph.schema import ensure_schema
-from pipeline.ingest.chunking import Chunker
-from pipeline.ingest.intake import Intake, batched
-from pipeline.ingest.prepare import PREFIX_TOKENS, Prepared, Preparer
+from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus
+from pipeline.graph.hold import held
+from pipeline.ingest.intake import Intake
+from pipeline.ingest.known import known_documents, move_documents
 from pipeline.ingest.sources import read
 from pipeline.ingest.summary import IngestSummary, summarise
+from pipeline.ingest.sync import Announce, Sync, SyncSummary
 from pipeline.ingest.update import Change, Outcome, update
+from pipeline.ingest.writing import Writing, make_chunker
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped
 from pipeline.retrieve.context import Context, build_context
@@ -83,32 +84,48 @@ def ingest_documents(
     progress: Progress | None = None,
 ) -> IngestSummary:
     """As :func:`ingest`, of documents that somebody else reads."""
-    progress = progress or Progress()
-    chunker = make_chunker(embedder, settings)
-    corpus = find_corpus(client, corpus_name)
-    if corpus:
-        check_fingerprint(corpus, embedder.fingerprint, chunker.fingerprint)
+    writing = Writing(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
+    corpus = writing.find(corpus_name)
     known = known_documents(client, corpus)
-    intake = Intake({key: digest for key, (_, digest) in known.items()})
+    intake = Intake(known)
     changed = intake.changed(source)
     first = next(changed, None)
-    if first is None and not (corpus and corpus.staging):
-        return summarise(corpus_name, corpus, intake, None, progress)
-    corpus = corpus or _create(client, embedder, chunker, settings, corpus_name)
-    try:
-        seen = corpus.generation
-        with held(client, corpus) as (corpus, writer):
-            known = known if corpus.generation == seen else known_documents(client, corpus)
-            ensure_schema(client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
-            preparer = Preparer(client, embedder, chunker, corpus.id, corpus.embedding)
-            documents = chain([first] if first else [], changed)
-            change = Change(_prepare(preparer, documents, progress), {key: title for key, (title, _) in known.items()})
-            outcome = update(client, corpus, writer, change, settings.link, progress)
-    except InputError:
-        if corpus.generation == 0:
-            drop_corpus(client, corpus)
-        raise
-    return summarise(corpus_name, corpus, intake, outcome, progress)
+    if first is None and not intake.moved and not (corpus and corpus.staging):
+        return summarise(corpus_name, corpus, intake, None, writing.progress)
+    corpus = corpus or writing.create(corpus_name)
+    seen, outcome = corpus.generation, None
+    with held(client, corpus, settings.ingest.wait) as (corpus, writer):
+        known = known if corpus.generation == seen else known_documents(client, corpus)
+        if first or corpus.staging:
+            outcome = writing.write(corpus, writer, chain([first] if first else [], changed), known)
+            corpus = corpus.at(outcome.generation)
+        move_documents(client, corpus, intake.moved)
+    return summarise(corpus_name, corpus, intake, outcome, writing.progress)
+
+
+def sync(
+    client: Client,
+    embedder: Embedder,
+    settings: Settings,
+    paths: Sequence[str],
+    corpus_name: str,
+    *,
+    dry_run: bool = False,
+    strict: bool = False,
+    announce: Announce = lambda _: None,
+    progress: Progress | None = None,
+) -> SyncSummary:
+    """Bring the corpus to hold exactly what is in ``paths``; documents that aren't there are removed.
+
+    The plan is told to ``announce`` before anything is written; with ``dry_run`` nothing is. The corpus is made if it
+    is missing. Readers see the old state until the new one is whole.
+
+    Raises SourceError (also if ``paths`` hold no document at all, and the corpus some), FingerprintError, Busy,
+    ServerLost; after wrong input the corpus is as it was before.
+    """
+    writing = Writing(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
+    job = Sync(writing, paths, corpus_name, strict=strict)
+    return SyncSummary(job.plan(), None) if dry_run else job.run(announce)
 
 
 def remove(
@@ -123,9 +140,9 @@ def remove(
             "A document's key is its path relative to the folder that was ingested, or its .jsonl id.",
         )
     seen = corpus.generation
-    with held(client, corpus) as (corpus, writer):
+    with held(client, corpus, settings.ingest.wait) as (corpus, writer):
         known = known if corpus.generation == seen else known_documents(client, corpus)
-        change = Change([], {key: title for key, (title, _) in known.items()}, frozenset(keys))
+        change = Change([], {key: one.title for key, one in known.items()}, frozenset(keys))
         return update(client, corpus, writer, change, settings.link, progress or Progress())
 
 
@@ -133,8 +150,9 @@ def drop(client: Client, corpus_name: str) -> None:
     """Delete a corpus with all that it holds; raises CorpusError if there is none, Busy if somebody writes to it."""
     corpus = get_corpus(client, corpus_name)
     with held(client, corpus):
-        drop_projections(client, corpus)
         drop_corpus(client, corpus)
+        # Last, for until then a reader could have made one.
+        drop_projections(client, corpus)
 
 
 def search(
@@ -259,21 +277,13 @@ def ingested(
         summary = ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, source, name, progress=progress)
         yield name, summary.documents, time.perf_counter() - start
     finally:
-        if corpus_name is None and (corpus := find_corpus(hoprank.client, name)):
-            drop_projections(hoprank.client, corpus)
-            drop_corpus(hoprank.client, corpus)
+        if corpus_name is None and find_corpus(hoprank.client, name):
+            drop(hoprank.client, name)
 
 
 def calibrate(client: Client, settings: Settings, corpus_name: str) -> Calibration:
     """Say what each cosine threshold would do to a corpus's graph; raises CorpusError if it has under two chunks."""
     return calibrate_links(client, get_corpus(client, corpus_name), settings.link)
-
-
-def make_chunker(embedder: Embedder, settings: Settings) -> Chunker:
-    """Return the chunker that fits the embedder: a chunk, its title and its heading are read whole."""
-    room = embedder.max_tokens - PREFIX_TOKENS
-    size = min(settings.chunk.max_tokens or room, room)
-    return Chunker(embedder.token_offsets, size, min(settings.chunk.overlap, size // 2))
 
 
 def _most_bytes(settings: Settings) -> int:
@@ -289,32 +299,3 @@ def _documents(queryset: QuerySet, folder: Path, settings: Settings) -> Iterable
         )
     check_documents(queryset, read_document_ids(queryset.corpus_path))
     return read([str(queryset.corpus_path)], max_bytes=_most_bytes(settings))
-
-
-def _create(client: Client, embedder: Embedder, chunker: Chunker, settings: Settings, name: str) -> Corpus:
-    corpus = create_corpus(
-        client,
-        name,
-        fingerprint=embedder.fingerprint,
-        dimension=embedder.dimension,
-        chunker=chunker.fingerprint,
-        analyzer=settings.fulltext.analyzer,
-    )
-    # Somebody else may have made it meanwhile.
-    check_fingerprint(corpus, embedder.fingerprint, chunker.fingerprint)
-    return corpus
-
-
-def known_documents(client: Client, corpus: Corpus | None) -> dict[str, tuple[str, str]]:
-    """Return title and content hash of each document that is visible, by key."""
-    if corpus is None:
-        return {}
-    rows = client.read("document_hashes", corpus=corpus.id, generation=corpus.generation)
-    return {row["key"]: (row["title"], row["hash"]) for row in rows}
-
-
-def _prepare(preparer: Preparer, documents: Iterable[Document], progress: Progress) -> Iterator[list[Prepared]]:
-    for batch in batched(documents):
-        with progress.stage("embed") as done:
-            prepared = preparer.prepare(batch, done)
-        yield prepared

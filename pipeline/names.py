@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -108,6 +108,24 @@ class Casing:
         for text in texts:
             self._lower.update(word.text for word in text if word.text[0].islower())
             self._upper.update(word.text.lower() for word in text if not word.initial and word.text[0].isupper())
+
+    @classmethod
+    def of(cls, lower: Mapping[str, int], upper: Mapping[str, int]) -> Casing:
+        """Take counts that were made before: of words in lower case, and of those with a capital inside a sentence."""
+        casing = cls([])
+        casing._lower.update(lower)
+        casing._upper.update(upper)
+        return casing
+
+    @property
+    def lower(self) -> Mapping[str, int]:
+        """How often each word is written in lower case."""
+        return self._lower
+
+    @property
+    def upper(self) -> Mapping[str, int]:
+        """How often each word, by its lower case, has a capital where no sentence begins."""
+        return self._upper
 
     def is_common(self, word: str) -> bool:
         """Whether the lower-case ``word`` is written so more often than with a capital inside a sentence."""

@@ -50,13 +50,23 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenChunk:
+    """A chunk ``text[start:end]`` that a document brings itself, with its ``embedding`` or without."""
+
+    start: int
+    end: int
+    embedding: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document as it was read: plain text, and where its structure lies in it.
 
     ``key`` names it within its corpus: its path relative to the root that was given, or its .jsonl id.
     ``blocks`` are in order and don't overlap; text outside every block is white space or markup.
     ``line_offset`` is added to line numbers counted in ``text`` (front matter that was cut off);
-    ``page_starts`` are the character offsets at which a PDF's pages begin, else empty.
+    ``page_starts`` are the character offsets at which a PDF's pages begin, else empty. ``given`` are its chunks if it
+    brings them, else it is cut.
     """
 
     key: str
@@ -68,6 +78,7 @@ class Document:
     path: str = ""
     line_offset: int = 0
     page_starts: tuple[int, ...] = ()
+    given: tuple[GivenChunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +86,8 @@ class Chunk:
     """A piece of a document that is embedded and found as one.
 
     ``text`` equals ``document.text[start:end]``; lines are those of the source file, counted from 1, both inclusive.
-    ``heading`` is the path of headings above it, joined by `` > ``; ``ordinal`` counts from 0 within the document.
+    ``heading`` is the path of headings above it, joined by `` > ``; ``ordinal`` counts from 0 within the document;
+    ``tokens`` is 0 if they weren't counted.
     """
 
     id: str
@@ -113,7 +125,10 @@ class EdgeKind(StrEnum):
     LINKS_TO = "LINKS_TO"
     """to a document that it hyperlinks, with ``count``"""
     SIMILAR = "SIMILAR"
-    """to a chunk of near meaning, with the cosine as ``score``; stored once, from the lesser id"""
+    """to one of the chunks nearest in meaning, with the cosine as ``score``; stored once, and ``mutual`` if each is
+    among the other's nearest"""
+    CAPPED = "CAPPED"
+    """as SIMILAR, beyond what one of its ends may have of these: read by nothing but the next update"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,12 @@ class SourceSettings(_Section):
     max_megabytes: float = Field(gt=0)
 
 
+class IngestSettings(_Section):
+    """How writing goes about it."""
+
+    wait: float = Field(ge=0)
+
+
 class LinkSettings(_Section):
     """How chunks are linked."""
 
@@ -191,6 +197,7 @@ class Settings(BaseSettings):
     embed: EmbedSettings
     chunk: ChunkSettings
     sources: SourceSettings
+    ingest: IngestSettings
     link: LinkSettings
     fulltext: FulltextSettings
     retrieve: RetrieveSettings

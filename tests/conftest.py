@@ -131,6 +131,18 @@ def graph_of(client: Client, cypher: Callable[..., list[neo4j.Record]]) -> Calla
     return lambda name: dump(client, cypher, name)
 
 
+@pytest.fixture(scope="session")
+def graph_by() -> Callable[[Client, str], Dump]:
+    """As ``graph_of``, for a server of the test's own."""
+
+    def seen(client: Client, name: str) -> Dump:
+        address = client.address
+        with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
+            return dump(client, lambda text, **params: driver.execute_query(text, params).records, name)
+
+    return seen
+
+
 def docker_answers() -> bool:
     # In a process of its own: without Docker its client leaks sockets, and a warning is an error here.
     ping = "from testcontainers.core.docker_client import DockerClient as D; D().client.ping()"
@@ -197,12 +209,15 @@ def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -
     found: Dump = defaultdict(set)
     names: dict[str, Any] = {}
     nodes = cypher(
-        "MATCH (n) WHERE $label IN labels(n) OR (n.corpus = $id AND (n:Document OR n:Entity))"
+        "MATCH (n) WHERE $label IN labels(n) OR (n.corpus = $id AND (n:Document OR n:Entity OR n:Tally))"
         " RETURN labels(n) AS labels, properties(n) AS p",
         label=corpus.label,
         id=corpus.id,
     )
     for row in nodes:
+        if "Tally" in row["labels"]:
+            add_counts(found, corpus.generation, row["p"])
+            continue
         kind, name_of, values = node_tuple(row["labels"], row["p"])
         names[row["p"]["id"]] = name_of
         add(found, corpus.generation, kind, values, row["p"])
@@ -216,7 +231,13 @@ def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -
         # SIMILAR leaves the lesser id, and ids differ from corpus to corpus.
         values = (*(sorted(ends) if row["kind"] == "SIMILAR" else ends), *evidence)
         add(found, corpus.generation, row["kind"], values, row["p"])
+    found["sizes"] = {(corpus.documents, corpus.chunks, corpus.entities, *sorted(corpus.edges.items()))}
     return found
+
+
+def add_counts(found: Dump, generation: int, p: Mapping[str, Any]) -> None:
+    for key, counts in json.loads(p["counts"]).items():
+        add(found, generation, "counts", (p["kind"], key, tuple(sorted(counts.items()))), p)
 
 
 def node_tuple(labels: list[str], p: Mapping[str, Any]) -> tuple[str, Any, tuple[Any, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 from pipeline import HopRank, flows
 from pipeline.errors import Busy, CorpusError, FingerprintError, SourceError
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus, create_corpus, find_corpus, get_corpus, held, list_corpora
+from pipeline.graph.corpora import Corpus, create_corpus, find_corpus, get_corpus, list_corpora
+from pipeline.graph.hold import held
 
 Jsonl = Callable[..., Path]
 GraphOf = Callable[[str], Any]
@@ -151,7 +153,7 @@ def overtaken_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], obje
     def arrange(other: Callable[[], object]) -> None:
         quicker = [other]
 
-        def late(client: Client, corpus: Corpus) -> AbstractContextManager[tuple[Corpus, str]]:
+        def late(client: Client, corpus: Corpus, wait: float = 0.0) -> AbstractContextManager[tuple[Corpus, str]]:
             while quicker:
                 quicker.pop()()
             return held(client, corpus)
@@ -208,7 +210,7 @@ def test_a_new_corpus_that_another_model_made_first_is_refused_and_left_to_it(
         create_corpus(client, name, **{**properties, "fingerprint": "other@1/384"})
         return create_corpus(client, name, **properties)
 
-    monkeypatch.setattr("pipeline.flows.create_corpus", quicker)
+    monkeypatch.setattr("pipeline.ingest.writing.create_corpus", quicker)
 
     with pytest.raises(FingerprintError, match="other@1/384"):
         hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)
@@ -218,3 +220,51 @@ def test_a_new_corpus_that_another_model_made_first_is_refused_and_left_to_it(
 def test_what_is_unknown_can_not_be_dropped(hoprank: HopRank, corpora: None) -> None:
     with pytest.raises(CorpusError, match="never-made"):
         flows.drop(hoprank.client, "never-made")
+
+
+def test_a_reader_of_a_corpus_that_is_dropped_is_told_so(
+    hoprank: HopRank, corpus_name: str, jsonl: Jsonl, corpora: None
+) -> None:
+    hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)
+    said: list[str] = []
+    begun = threading.Event()
+
+    def read() -> None:
+        try:
+            while True:
+                hoprank.search("Where does the Severn rise?", corpus=corpus_name)
+                begun.set()
+        except CorpusError as error:
+            said.append(error.message)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    begun.wait()
+    flows.drop(hoprank.client, corpus_name)
+    for reader in readers:
+        reader.join()
+
+    assert said == [f"There is no corpus {corpus_name!r}."] * 3
+
+
+def test_wrong_input_takes_no_corpus_from_another_that_has_filled_it_meanwhile(
+    hoprank: HopRank, corpus_name: str, jsonls: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right, wrong = jsonls(ANIMALS[:2], ANIMALS[2:3])
+
+    def refuse(*_: object) -> None:
+        monkeypatch.undo()
+        raise SourceError("The file was changed meanwhile.", "Run this again.")
+
+    def late(client: Client, corpus: Corpus, wait: float = 0.0) -> AbstractContextManager[tuple[Corpus, str]]:
+        monkeypatch.setattr("pipeline.flows.held", held)
+        hoprank.ingest(right, corpus=corpus_name)
+        monkeypatch.setattr("pipeline.ingest.writing.update", refuse)
+        return held(client, corpus)
+
+    monkeypatch.setattr("pipeline.flows.held", late)
+    with pytest.raises(SourceError, match="meanwhile"):
+        hoprank.ingest(wrong, corpus=corpus_name)
+
+    assert get_corpus(hoprank.client, corpus_name).documents == 2

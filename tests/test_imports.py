@@ -24,11 +24,12 @@ LAYERS = (
     ("settings",),
     ("graph",),
     ("ingest",),
+    ("transfer",),
     ("retrieve",),
     ("knowledge",),
     ("domains",),
     ("evaluate",),
-    ("flows",),
+    ("flows", "upkeep"),
     ("experiments",),
     ("api",),
     ("",),
@@ -134,7 +135,14 @@ def test_every_query_is_used_and_every_use_is_a_query() -> None:
 
 def test_queries_are_run_in_the_mode_that_they_declare() -> None:
     queries = load_queries()
-    modes = {"read": "read", "stream": "read", "write": "write", "write_rows": "write", "schema": "schema"}
+    modes = {
+        "read": "read",
+        "stream": "read",
+        "write": "write",
+        "write_rows": "write",
+        "locking": "write",
+        "schema": "schema",
+    }
 
     wrong = [(name, run) for run, name in calls() if run in modes and queries[name].mode != modes[run]]
 
@@ -151,6 +159,7 @@ def calls() -> Iterator[tuple[str, str]]:
                     "stream",
                     "write",
                     "write_rows",
+                    "locking",
                     "schema",
                 ) and ast.unparse(on).endswith("client"):
                     yield method, query

@@ -20,7 +20,9 @@ from pipeline.cli.ingest import ingest, remove
 from pipeline.cli.quickstart import quickstart
 from pipeline.cli.search import search
 from pipeline.cli.skills import app as skills
+from pipeline.cli.sync import sync
 from pipeline.cli.tune import tune
+from pipeline.cli.upkeep import migrate, reembed
 
 app = typer.Typer(
     cls=Edge,
@@ -51,7 +53,20 @@ def root(
     """Take what is asked of all commands; ``verbose`` is read at the edge."""
 
 
-for command in (quickstart, ingest, remove, search, context, evaluate, compare, tune, calibrate):
+for command in (
+    quickstart,
+    ingest,
+    sync,
+    remove,
+    search,
+    context,
+    evaluate,
+    compare,
+    tune,
+    calibrate,
+    reembed,
+    migrate,
+):
     app.command()(command)
 for name, group in {"corpus": corpus, "graph": graph, "skills": skills, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

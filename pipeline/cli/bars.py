@@ -23,7 +23,7 @@ from rich.text import Text
 
 from pipeline.progress import Progress
 
-_UNITS = {"embed": "chunks", "load edges": "edges"}
+_UNITS = {"embed": "chunks", "link": "edges"}
 
 
 @contextmanager

@@ -1,9 +1,10 @@
-"""``hoprank corpus``: which corpora there are."""
+"""``hoprank corpus``: which corpora there are, and what is done to one as a whole."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,13 +12,16 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.connection import client_of
-from pipeline.cli.options import Json
+from pipeline.cli.bars import shown_progress
+from pipeline.cli.connection import client_of, connected
+from pipeline.cli.options import Json, Model, flags
 from pipeline.cli.output import print_json, show, warn
+from pipeline.cli.summary import stats_table
 from pipeline.errors import InputError
 from pipeline.settings import load_settings
+from pipeline.transfer.formats import Format
 
-app = typer.Typer(help="Corpora: list them, drop one.", no_args_is_help=True)
+app = typer.Typer(help="Corpora: list, look into, rename, export, import or drop them.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -42,6 +46,65 @@ def list_(as_json: Json = False) -> None:
         counts = (f"{count:,}" for count in (corpus.documents, corpus.chunks, corpus.entities))
         table.add_row(Text(corpus.name), *counts, Text(corpus.fingerprint))
     show(table)
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The corpus.")]
+
+
+@app.command()
+def stats(name: Name, as_json: Json = False) -> None:
+    """Print what a corpus holds, how it was made and who writes to it."""
+    from pipeline import upkeep
+
+    with client_of(load_settings()) as client:
+        found = upkeep.stats(client, name)
+    if as_json:
+        print_json(found.to_json())
+        return
+    show(stats_table(found))
+
+
+@app.command()
+def rename(name: Name, other: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")]) -> None:
+    """Give a corpus another name."""
+    from pipeline import upkeep
+
+    with client_of(load_settings()) as client:
+        upkeep.rename(client, name, other)
+    print(f"Renamed {name} to {other}.")
+
+
+@app.command()
+def export(
+    name: Name,
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="NAME.jsonl, NAME.graphml, or a folder for Parquet.")],
+    form: Annotated[
+        Format | None, typer.Option("--format", help="Instead of what the suffix says.", show_default=False)
+    ] = None,
+    embeddings: Annotated[bool, typer.Option(help="With the vectors; an import makes them again without.")] = True,
+) -> None:
+    """Write a corpus to JSON lines (everything, for an import), GraphML or Parquet."""
+    from pipeline import upkeep
+
+    with client_of(load_settings()) as client, shown_progress() as progress:
+        upkeep.export_corpus(client, name, path, form, embeddings=embeddings, progress=progress)
+    print(f"Exported {name} to {path}.")
+
+
+@app.command("import")
+def import_(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="What `corpus export` wrote as JSON lines.")],
+    name: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Another name for it.", show_default=False)
+    ] = None,
+    model: Model = None,
+) -> None:
+    """Make a corpus again from an export; the two are equal."""
+    from pipeline import upkeep
+
+    with connected(load_settings(flags(model))) as hoprank, shown_progress() as progress:
+        corpus = upkeep.import_corpus(hoprank.client, hoprank.embedder, path, name, progress=progress)
+    print(f"Imported {corpus.name}: {corpus.documents:,} documents, {corpus.chunks:,} chunks.")
 
 
 @app.command()

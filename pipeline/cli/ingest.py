@@ -9,7 +9,7 @@ import typer
 
 from pipeline.cli.bars import shown_progress
 from pipeline.cli.connection import client_of, connected
-from pipeline.cli.options import Corpus, Json, Model, Set, flags
+from pipeline.cli.options import Corpus, Json, Model, Set, Wait, flags
 from pipeline.cli.output import print_json, show, warn
 from pipeline.cli.summary import removal_table, summary_table
 from pipeline.settings import load_settings
@@ -27,12 +27,13 @@ def ingest(
     as_json: Json = False,
     model: Model = None,
     settings: Set = None,
+    wait: Wait = None,
 ) -> None:
     """Bring a corpus to hold the documents in PATH...; make the corpus if it is missing.
 
     Run it again whenever documents change: only changes cost time, and documents that aren't in PATH... stay.
     """
-    with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
+    with connected(load_settings(flags(model, settings, wait))) as hoprank, shown_progress() as progress:
         summary = hoprank.ingest(*paths, corpus=corpus, strict=strict, progress=progress)
     if as_json:
         print_json(summary.to_json())
@@ -51,11 +52,12 @@ def remove(
     ],
     corpus: Corpus = "default",
     as_json: Json = False,
+    wait: Wait = None,
 ) -> None:
     """Remove documents from a corpus."""
     from pipeline import flows
 
-    chosen = load_settings()
+    chosen = load_settings(flags(wait=wait))
     with client_of(chosen) as client, shown_progress() as progress:
         outcome = flows.remove(client, chosen, corpus, documents, progress=progress)
     if as_json:

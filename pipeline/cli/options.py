@@ -43,6 +43,18 @@ Legs = Annotated[
 ]
 
 
+Wait = Annotated[
+    float | None,
+    typer.Option(
+        "--wait",
+        metavar="SECONDS",
+        min=0,
+        help="How long to wait while somebody else writes to the corpus.",
+        show_default=False,
+    ),
+]
+
+
 def filters_of(text: str | None) -> Any:
     """Return what --filter holds, as JSON values; raises FilterError if it isn't JSON or no filter."""
     from pipeline.retrieve.filters import parse_filter
@@ -60,7 +72,7 @@ def filters_of(text: str | None) -> Any:
     return document
 
 
-def flags(model: str | None = None, assignments: list[str] | None = None) -> dict[str, Any]:
+def flags(model: str | None = None, assignments: list[str] | None = None, wait: float | None = None) -> dict[str, Any]:
     """Return what the options say in the shape that :func:`pipeline.settings.load_settings` takes.
 
     ``assignments`` are ``name=value`` with dotted names. Raises ConfigurationError for one that isn't.
@@ -71,6 +83,8 @@ def flags(model: str | None = None, assignments: list[str] | None = None) -> dic
         if not equals or not all(name.split(".")):
             raise ConfigurationError(f"--set {assignment!r} isn't NAME=VALUE.", "For example --set walk.damping=0.9.")
         _put(given, name.split("."), value, assignment)
+    if wait is not None:
+        _put(given, ["ingest", "wait"], str(wait), f"ingest.wait={wait}")
     if model is not None:
         _put(given, ["embed", "model"], model, f"embed.model={model}")
     return given

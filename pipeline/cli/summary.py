@@ -9,11 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from pipeline.ingest.plan import Plan
     from pipeline.ingest.summary import IngestSummary
     from pipeline.ingest.update import Outcome
     from pipeline.records import Skipped
+    from pipeline.upkeep import Stats
 
 _SKIPPED_SHOWN = 20
+_NAMED = 10
 
 
 def summary_table(summary: IngestSummary) -> Table:
@@ -29,6 +32,22 @@ def summary_table(summary: IngestSummary) -> Table:
     return _table(rows)
 
 
+def plan_table(plan: Plan) -> Table:
+    """Return what a sync is going to do."""
+    rows = [
+        ("corpus", plan.corpus),
+        ("added", _counted(plan.added)),
+        ("changed", _counted(plan.changed)),
+        ("renamed", _counted([f"{old} -> {new}" for old, new in plan.renamed])),
+        ("removed", _counted(plan.removed)),
+        ("unchanged", f"{plan.unchanged:,}" + (f", {plan.moved:,} of them moved" if plan.moved else "")),
+        ("to embed", f"{plan.chunks_to_embed:,} chunks" if plan else ""),
+        ("to relink", f"{plan.edges_to_relink:,} edges" if plan.edges_to_relink else ""),
+        ("skipped", _skipped(plan.skipped)),
+    ]
+    return _table(rows)
+
+
 def removal_table(corpus: str, removed: Sequence[str], outcome: Outcome) -> Table:
     """Return what was removed and what the corpus holds now."""
     rows = [
@@ -36,6 +55,24 @@ def removal_table(corpus: str, removed: Sequence[str], outcome: Outcome) -> Tabl
         ("removed", ", ".join(removed)),
         ("documents", f"{outcome.documents:,}"),
         *_graph(outcome.chunks, outcome.entities, outcome.edges),
+    ]
+    return _table(rows)
+
+
+def stats_table(stats: Stats) -> Table:
+    """Return what a corpus holds and how it was made."""
+    corpus = stats.corpus
+    rows = [
+        ("corpus", corpus.name),
+        ("documents", f"{corpus.documents:,}"),
+        *_graph(corpus.chunks, corpus.entities, corpus.edges),
+        ("top entities", _listed({name: f"{mentions:,}" for name, mentions in stats.top})),
+        ("model", f"{corpus.fingerprint}, {corpus.dimension} numbers"),
+        ("chunker", corpus.chunker),
+        ("analyser", corpus.analyzer),
+        ("made", f"{stats.created_at}, id {corpus.id}, generation {corpus.generation}, schema {corpus.schema_version}"),
+        ("written by", f"{stats.writer} since {stats.writer_since}" if stats.writer else ""),
+        ("unfinished", "a run died; the next one completes it" if corpus.staging and not stats.writer else ""),
     ]
     return _table(rows)
 
@@ -56,6 +93,12 @@ def _table(rows: Sequence[tuple[str, str]]) -> Table:
 
 def _listed(values: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _counted(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    listed = [*names[:_NAMED], f"... and {more:,} more (--json lists all)"] if more > 0 else names
+    return "\n".join([f"{len(names):,}", *listed]) if names else ""
 
 
 def _skipped(skipped: Sequence[Skipped]) -> str:

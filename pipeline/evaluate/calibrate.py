@@ -11,7 +11,7 @@ import numpy as np
 from pipeline.errors import CorpusError
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
-from pipeline.ingest.link import Similar, similar
+from pipeline.ingest.similar import Near, similar
 from pipeline.records import Vector
 from pipeline.settings import LinkSettings
 
@@ -86,20 +86,20 @@ def calibrate(client: Client, corpus: Corpus, settings: LinkSettings) -> Calibra
     if len(rows) < 2:
         raise CorpusError(f"The corpus {corpus.name!r} has {len(rows)} chunks.", "Ingest more before calibrating.")
     vectors: Vector = np.stack([np.asarray(row["vector"], dtype=np.float32) for row in rows])
-    links = similar(
+    near = similar(
         vectors,
         top_k=settings.similar_top_k,
         threshold=_LOWEST / 100,
         hub_cap=settings.similar_hub_cap,
         exact_up_to=settings.exact_up_to,
     )
-    levels = tuple(levels_of(links, len(vectors)))
+    levels = tuple(levels_of([one for one in near if one.linked], len(vectors)))
     chance = _chance(vectors)
     suggested, reason = suggest(levels, chance)
     return Calibration(corpus.name, len(vectors), settings.similar_threshold, suggested, reason, chance, levels)
 
 
-def levels_of(links: Sequence[Similar], chunks: int) -> Iterator[Level]:
+def levels_of(links: Sequence[Near], chunks: int) -> Iterator[Level]:
     """Yield the level at each threshold, from the highest, where ``links`` are those of the lowest one.
 
     The links that a hub keeps are its best, so those of a higher threshold are among them.
@@ -111,8 +111,8 @@ def levels_of(links: Sequence[Similar], chunks: int) -> Iterator[Level]:
     for hundredths in range(_HIGHEST, _LOWEST - 1, -_STEP):
         while taken < len(best_first) and best_first[taken].score >= hundredths / 100:
             link = best_first[taken]
-            groups.join(link.first, link.second)
-            degree[[link.first, link.second]] += 1
+            groups.join(link.source, link.target)
+            degree[[link.source, link.target]] += 1
             taken += 1
         hubs = np.sort(degree)[::-1][: max(1, round(_HUBS * chunks))]
         yield Level(

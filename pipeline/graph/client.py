@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +25,8 @@ _T = TypeVar("_T")
 
 OLDEST_VERSION = (2026, 2)
 """Neo4j 2026.02: the first with filters inside the vector index that HopRank's queries use."""
+
+Item = TypeVar("Item")
 
 _BESIDE = 8
 """Queries that may run beside those of the callers' own threads."""
@@ -169,12 +171,27 @@ class Client:
         Each batch is one transaction. ``done`` hears of each batch's size.
         """
         total = 0
-        for part in _batches(rows, batch):
+        for part in batches(rows, batch):
             self.write(name, names, rows=part, **params)
             total += len(part)
             if done:
                 done(len(part))
         return total
+
+    @contextmanager
+    def locking(self, name: str, /, **params: Any) -> Iterator[list[neo4j.Record]]:
+        """Run the write query ``name`` and keep its locks for as long as the context lasts; yields its rows.
+
+        It is committed at the end; after an error, or if the server or this process goes away, it never was.
+        """
+        query = self._queries[name]
+        with (
+            self._using(),
+            self._driver.session(database=self.address.database) as session,
+            session.begin_transaction() as transaction,
+        ):
+            yield list(transaction.run(query.text_with({}), params))
+            transaction.commit()
 
     def schema(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> None:
         """Run the schema query ``name``, outside any retry: index and constraint commands are idempotent."""
@@ -254,8 +271,9 @@ def check_version(version: str, uri: str) -> None:
         )
 
 
-def _batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[Sequence[Mapping[str, Any]]]:
-    remaining = iter(rows)
+def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield ``items`` in lists of at most ``size``, in their order."""
+    remaining = iter(items)
     while part := list(islice(remaining, size)):
         yield part
 

@@ -2,10 +2,10 @@
 
 A query begins with a header of ``//`` lines and runs to the next header (after aiosql's format)::
 
-    // name: document_hashes
+    // name: staged_documents
     // mode: read
     // params: corpus, generation
-    // Keys and content hashes of the documents that are visible.
+    // Documents that a run which died had staged.
     MATCH ...
 
 ``mode`` is ``read``, ``write`` or ``schema``. ``params`` are values, passed beside the query. ``names`` are

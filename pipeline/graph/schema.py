@@ -14,11 +14,15 @@ LIVE = 2**53
 """The ``until`` of what is not retired."""
 
 CONSTRAINTS = (
+    "constrain_catalog_id",
     "constrain_corpus_id",
     "constrain_corpus_name",
     "constrain_document_id",
     "constrain_chunk_id",
     "constrain_entity_id",
+    "constrain_tally_id",
+    "index_tally_shard",
+    "index_chunk_document",
     "index_document_corpus",
     "index_entity_corpus",
     "index_chunk_embedded",
@@ -37,25 +41,31 @@ def corpus_label(corpus_id: str) -> str:
     return f"Corpus_{corpus_id}"
 
 
+def ensure_constraints(client: Client) -> None:
+    """Make the constraints and indexes that all corpora share where they are missing; wait until they are online."""
+    by_name = {query.removeprefix("constrain_").removeprefix("index_"): query for query in CONSTRAINTS}
+    missing = by_name.keys() - _online(client, list(by_name))
+    # In their order, for an index made before its constraint would stand in its way.
+    for name in [name for name in by_name if name in missing]:
+        client.schema(by_name[name])
+    _await(client, missing)
+
+
 def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: int, analyzer: str) -> None:
     """Make the constraints and the two indexes of a corpus where they are missing, and wait until they are online.
 
-    Raises ConfigurationError if the server doesn't have the analyser, ServerTooPoor if it has no vector indexes.
+    The corpus must exist and be held, or somebody may drop its model's index meanwhile. Raises ConfigurationError if
+    the server doesn't have the analyser, ServerTooPoor if it has no vector indexes.
     """
+    ensure_constraints(client)
     label, embedding = corpus_label(corpus_id), embedding_name(fingerprint)
-    wanted = {name.removeprefix("constrain_").removeprefix("index_") for name in CONSTRAINTS}
-    present = _online(client, [*wanted, label, embedding])
-    if missing := wanted - present:
-        for query in CONSTRAINTS:
-            if query.removeprefix("constrain_").removeprefix("index_") in missing:
-                client.schema(query)
+    present = _online(client, [label, embedding])
     if embedding not in present:
         create_vector_index(client, embedding, dimension)
     if label not in present:
         check_analyzer(client, analyzer)
         client.schema("create_fulltext_index", {"label": label}, analyzer=analyzer)
-    for index in {*wanted, label, embedding} - present:
-        client.read("await_index", index=index, seconds=_SECONDS_ONLINE)
+    _await(client, {label, embedding} - present)
 
 
 def check_analyzer(client: Client, analyzer: str) -> None:
@@ -83,6 +93,11 @@ def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
             f"{client.address.uri} can't make a vector index of {dimension} dimensions: {error.message}",
             "HopRank needs Neo4j 2026.02 or newer with vector indexes.",
         ) from error
+
+
+def _await(client: Client, names: Iterable[str]) -> None:
+    for name in names:
+        client.read("await_index", index=name, seconds=_SECONDS_ONLINE)
 
 
 def _online(client: Client, names: list[str]) -> set[str]:

@@ -1,18 +1,15 @@
-"""The edges and entities that a corpus should have, from its chunks alone: what one fresh ingest would make."""
+"""The edges that leave chunks, from their texts, their names and their links."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
 from pipeline.ids import document_id, entity_id
-from pipeline.ingest.extract import ChunkNames, extract
-from pipeline.ingest.link import LinkResolver, similar
-from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
-from pipeline.settings import LinkSettings
+from pipeline.ingest.extract import ChunkNames
+from pipeline.ingest.link import LinkResolver
+from pipeline.records import Chunk, Edge, EdgeKind, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,28 +21,9 @@ class LinkedChunk:
     links: tuple[str, ...]
 
 
-def desired(
-    corpus_id: str, chunks: Sequence[LinkedChunk], titles: Mapping[str, str], settings: LinkSettings
-) -> tuple[list[Edge], list[Entity]]:
-    """Return all edges and entities of a corpus.
-
-    ``chunks`` are all of the corpus's, ``titles`` maps the keys of all its documents to their titles. The result
-    is the same for any order of ``chunks``.
-    """
-    ordered = sorted(chunks, key=lambda linked: linked.chunk.id)
-    plain = [linked.chunk for linked in ordered]
-    names = extract(plain, settings.title_shared_by)
-    edges = [
-        *_structure(corpus_id, plain),
-        *_names(corpus_id, names.chunks),
-        *_hyperlinks(corpus_id, ordered, titles),
-        *_similar(ordered, settings),
-    ]
-    entities = [Entity(entity_id(corpus_id, key), key, name) for key, name in sorted(names.spellings.items())]
-    return edges, entities
-
-
-def _structure(corpus_id: str, chunks: Sequence[Chunk]) -> Iterator[Edge]:
+def structure(corpus_id: str, chunks: Iterable[Chunk]) -> Iterator[Edge]:
+    """Yield the edges from chunks to their documents and to the next chunk, of documents that are there as a whole."""
+    chunks = list(chunks)
     for chunk in chunks:
         yield Edge(EdgeKind.PART_OF, chunk.id, document_id(corpus_id, chunk.document_key))
     in_order = sorted(chunks, key=lambda chunk: (chunk.document_key, chunk.ordinal))
@@ -54,7 +32,8 @@ def _structure(corpus_id: str, chunks: Sequence[Chunk]) -> Iterator[Edge]:
             yield Edge(EdgeKind.NEXT, before.id, after.id)
 
 
-def _names(corpus_id: str, named: Sequence[ChunkNames]) -> Iterator[Edge]:
+def name_edges(corpus_id: str, named: Iterable[ChunkNames]) -> Iterator[Edge]:
+    """Yield the edges from chunks to the entities and to the documents that they name."""
     for names in named:
         for mention in names.mentions:
             evidence = {"count": mention.count, "position": mention.position, "about": mention.about}
@@ -64,23 +43,7 @@ def _names(corpus_id: str, named: Sequence[ChunkNames]) -> Iterator[Edge]:
             yield Edge(EdgeKind.REFERS_TO, names.chunk_id, document_id(corpus_id, title.document_key), evidence)
 
 
-def _hyperlinks(corpus_id: str, chunks: Sequence[LinkedChunk], titles: Mapping[str, str]) -> Iterator[Edge]:
-    resolver = LinkResolver(titles)
-    for linked in chunks:
-        for key, count in resolver.resolve_all(linked.links, linked.chunk.document_key):
-            yield Edge(EdgeKind.LINKS_TO, linked.chunk.id, document_id(corpus_id, key), {"count": count})
-
-
-def _similar(chunks: Sequence[LinkedChunk], settings: LinkSettings) -> Iterator[Edge]:
-    if not chunks:
-        return
-    links = similar(
-        np.stack([linked.vector for linked in chunks]),
-        top_k=settings.similar_top_k,
-        threshold=settings.similar_threshold,
-        hub_cap=settings.similar_hub_cap,
-        exact_up_to=settings.exact_up_to,
-    )
-    for link in links:
-        first, second = chunks[link.first].chunk.id, chunks[link.second].chunk.id
-        yield Edge(EdgeKind.SIMILAR, first, second, {"score": link.score})
+def hyperlinks(corpus_id: str, chunk: Chunk, links: Sequence[str], resolver: LinkResolver) -> Iterator[Edge]:
+    """Yield the edges from a chunk to the documents that its links, as written, mean."""
+    for key, count in resolver.resolve_all(links, chunk.document_key):
+        yield Edge(EdgeKind.LINKS_TO, chunk.id, document_id(corpus_id, key), {"count": count})

@@ -58,38 +58,55 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class Entry:
+    """What the gazetteer knows of a title or heading: the documents of that title, and how it is told from prose."""
+
     key: str
     documents: tuple[str, ...]
     any_case: bool
     words: int
 
 
-class Gazetteer:
-    """The titles and headings of a corpus, matched by Aho-Corasick, leftmost and longest first.
+Titled = tuple[str, str, str]
+"""A document's key with a title and a heading that it has."""
 
-    Titles that more than ``shared_by`` documents have are left out: they name nothing (Introduction, Usage).
+
+def entries(titled: Iterable[Titled], shared_by: int) -> dict[str, Entry]:
+    """Return the entries that titles and headings make, by key, whatever their order.
+
+    Those that more than ``shared_by`` documents have are left out: they name nothing (Introduction, Usage).
     """
+    documents: dict[str, set[str]] = defaultdict(set)
+    holders: dict[str, set[str]] = defaultdict(set)
+    spelling: dict[str, str] = {}
+    for title, document_key, is_title in _titles(titled):
+        key = name_key(title)
+        holders[key].add(document_key)
+        spelling[key] = min(title, spelling.get(key, title))
+        if is_title:
+            documents[key].add(document_key)
+    made = {}
+    for key, held_by in holders.items():
+        length = key.count(" ") + 1
+        if len(key) > 1 and len(held_by) <= shared_by and length <= _LONGEST_TITLE:
+            made[key] = Entry(key, tuple(sorted(documents[key])), _any_case(spelling[key], length), length)
+    return made
 
-    def __init__(self, chunks: Iterable[Chunk], shared_by: int) -> None:
+
+class Gazetteer:
+    """The titles and headings of a corpus, matched by Aho-Corasick, leftmost and longest first."""
+
+    def __init__(self, known: Mapping[str, Entry]) -> None:
         self._automaton = ahocorasick.Automaton()
-        documents: dict[str, set[str]] = defaultdict(set)
-        holders: dict[str, set[str]] = defaultdict(set)
-        spelling: dict[str, str] = {}
-        for title, document_key, is_title in _titles(chunks):
-            key = name_key(title)
-            holders[key].add(document_key)
-            spelling[key] = min(title, spelling.get(key, title))
-            if is_title:
-                documents[key].add(document_key)
-        for key, held_by in holders.items():
-            length = key.count(" ") + 1
-            if len(key) > 1 and len(held_by) <= shared_by and length <= _LONGEST_TITLE:
-                entry = _Entry(key, tuple(sorted(documents[key])), _any_case(spelling[key], length), length)
-                self._automaton.add_word(f" {key} ", entry)
+        for key, entry in known.items():
+            self._automaton.add_word(f" {key} ", entry)
         self._automaton.make_automaton()
 
-    def find(self, text: str, found: Sequence[Word], casing: Casing) -> Iterator[tuple[_Entry, Name]]:
+    def named(self, found: Sequence[Word]) -> bool:
+        """Whether any entry occurs among the words ``found``, written as a name or not."""
+        return bool(len(self._automaton)) and next(self._automaton.iter(_fold(found)[0]), None) is not None
+
+    def find(self, text: str, found: Sequence[Word], casing: Casing) -> Iterator[tuple[Entry, Name]]:
         """Yield the entries that ``text`` (whose words are ``found``) names, and the names; they don't overlap."""
         if not len(self._automaton):
             return
@@ -106,6 +123,10 @@ class Gazetteer:
             yield entry, Name(entry.key, text[begin:end], begin, end)
 
 
+Spelled = dict[str, Counter[str]]
+"""How often each key is spelled in which way."""
+
+
 def extract(chunks: Sequence[Chunk], shared_by: int = 8) -> Extraction:
     """Find the names in each chunk of a whole corpus.
 
@@ -113,14 +134,16 @@ def extract(chunks: Sequence[Chunk], shared_by: int = 8) -> Extraction:
     """
     # Words are found twice, for those of a whole corpus would take more memory than all else.
     casing = Casing(words(chunk.text) for chunk in chunks)
-    gazetteer = Gazetteer(chunks, shared_by)
-    spelled: dict[str, Counter[str]] = defaultdict(Counter)
-    named = tuple(_names_of(chunk, casing, gazetteer, spelled) for chunk in chunks)
-    return Extraction(named, {key: _usual(counts) for key, counts in spelled.items()})
+    gazetteer = Gazetteer(entries(((chunk.document_key, chunk.title, chunk.heading) for chunk in chunks), shared_by))
+    spelled: Spelled = defaultdict(Counter)
+    named = tuple(names_of(chunk, words(chunk.text), casing, gazetteer, spelled) for chunk in chunks)
+    return Extraction(named, {key: usual(counts) for key, counts in spelled.items()})
 
 
-def _names_of(chunk: Chunk, casing: Casing, gazetteer: Gazetteer, spelled: dict[str, Counter[str]]) -> ChunkNames:
-    in_chunk = words(chunk.text)
+def names_of(
+    chunk: Chunk, in_chunk: Sequence[Word], casing: Casing, gazetteer: Gazetteer, spelled: Spelled
+) -> ChunkNames:
+    """Find the names in one chunk, whose words are ``in_chunk``; their spellings are counted into ``spelled``."""
     found: dict[str, list[int]] = defaultdict(list)
     titles: dict[str, list[int]] = defaultdict(list)
     covered: set[int] = set()
@@ -144,7 +167,7 @@ def _names_of(chunk: Chunk, casing: Casing, gazetteer: Gazetteer, spelled: dict[
     return ChunkNames(chunk.id, mentions, links)
 
 
-def _about(chunk: Chunk, spelled: dict[str, Counter[str]]) -> set[str]:
+def _about(chunk: Chunk, spelled: Spelled) -> set[str]:
     keys = set()
     for title in (chunk.title, chunk.heading.rsplit(" > ", 1)[-1]):
         name = without_disambiguation(title)
@@ -155,13 +178,13 @@ def _about(chunk: Chunk, spelled: dict[str, Counter[str]]) -> set[str]:
     return keys
 
 
-def _titles(chunks: Iterable[Chunk]) -> Iterator[tuple[str, str, bool]]:
-    for chunk in chunks:
-        for name in {chunk.title, without_disambiguation(chunk.title)} - {""}:
-            yield name, chunk.document_key, True
-        heading = chunk.heading.rsplit(" > ", 1)[-1]
+def _titles(titled: Iterable[Titled]) -> Iterator[tuple[str, str, bool]]:
+    for document_key, title, headings in titled:
+        for name in {title, without_disambiguation(title)} - {""}:
+            yield name, document_key, True
+        heading = headings.rsplit(" > ", 1)[-1]
         if " " in heading:
-            yield heading, chunk.document_key, False
+            yield heading, document_key, False
 
 
 def _fold(found: Sequence[Word]) -> tuple[str, dict[int, int], dict[int, int]]:
@@ -187,7 +210,7 @@ def _any_case(title: str, length: int) -> bool:
     return length > 1 and not any(word[0].isupper() for word in title.split()[1:])
 
 
-def _written_as_name(first: Word, entry: _Entry, casing: Casing) -> bool:
+def _written_as_name(first: Word, entry: Entry, casing: Casing) -> bool:
     if entry.any_case:
         return True
     if entry.words == 1 and (first.initial and casing.is_common(first.text.lower())):
@@ -195,5 +218,6 @@ def _written_as_name(first: Word, entry: _Entry, casing: Casing) -> bool:
     return first.text[0].isupper() or first.text[0].isdigit()
 
 
-def _usual(counts: Counter[str]) -> str:
+def usual(counts: Mapping[str, int]) -> str:
+    """Return the spelling that is most frequent, the first of those that are."""
     return min(counts, key=lambda spelling: (-counts[spelling], spelling))

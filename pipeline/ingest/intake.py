@@ -1,9 +1,10 @@
-"""What of the input is new: documents against the hashes that the graph has."""
+"""What of the input is new: documents against those that the graph has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from pipeline.ingest.known import Known
 from pipeline.ingest.prepare import content_hash
 from pipeline.records import Document, Skipped
 
@@ -12,14 +13,20 @@ _DOCUMENTS_AT_ONCE = 512
 
 
 class Intake:
-    """Sorts what is read into skipped, unchanged and changed; complete once :meth:`changed` is read to its end."""
+    """Sorts what is read into skipped, unchanged and changed; complete once :meth:`changed` is read to its end.
 
-    def __init__(self, hashes: Mapping[str, str]) -> None:
-        self._hashes = hashes
+    ``seen`` holds the keys of all documents that were read, ``moved`` the new paths of those that are otherwise as
+    they were.
+    """
+
+    def __init__(self, known: Mapping[str, Known]) -> None:
+        self._known = known
         self.skipped: list[Skipped] = []
         self.empty: list[str] = []
         self.unchanged = 0
         self.changed_keys: list[str] = []
+        self.moved: dict[str, str] = {}
+        self.seen: set[str] = set()
 
     def changed(self, source: Iterable[Document | Skipped]) -> Iterator[Document]:
         """Yield the documents that the graph doesn't have, or has otherwise."""
@@ -27,13 +34,17 @@ class Intake:
             if isinstance(item, Skipped):
                 self.skipped.append(item)
                 continue
+            self.seen.add(item.key)
             if not item.text.strip():
                 self.empty.append(item.key)
-            if self._hashes.get(item.key) == content_hash(item):
-                self.unchanged += 1
-            else:
+            known = self._known.get(item.key)
+            if known is None or known.hash != content_hash(item):
                 self.changed_keys.append(item.key)
                 yield item
+                continue
+            self.unchanged += 1
+            if known.path != item.path:
+                self.moved[item.key] = item.path
 
 
 def batched(documents: Iterable[Document]) -> Iterator[list[Document]]:

@@ -8,12 +8,11 @@ staged and undoes the rest. One that dies after it leaves things to sweep, which
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from neo4j.vector import Vector as DriverVector
 
 from pipeline.errors import Busy
@@ -28,27 +27,10 @@ from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
 _NODES_AT_ONCE = 1000
 _EDGES_AT_ONCE = 10_000
 _SWEPT_AT_ONCE = 10_000
-_SCORE_TOLERANCE = 1e-3
-"""Two runs of the same product may differ in a cosine's last bits; that is no change."""
-
-_TO_CHUNKS = frozenset({EdgeKind.NEXT, EdgeKind.SIMILAR})
+_TO_CHUNKS = frozenset({EdgeKind.NEXT, EdgeKind.SIMILAR, EdgeKind.CAPPED})
 _TO_ENTITIES = frozenset({EdgeKind.MENTIONS})
 
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """A chunk as the graph has it; ``embedded`` is the hash of what its vector was made from."""
-
-    linked: LinkedChunk
-    embedded: str
-    since: int
-    until: int
-
-    def visible(self, generation: int) -> bool:
-        """Whether readers of ``generation`` see it."""
-        return self.since <= generation < self.until
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +45,8 @@ class Moved:
 class Loader:
     """Writes one new generation of a corpus, which its caller holds for writing as ``writer``.
 
-    ``begin``, ``stage_documents``, ``stage_edges``, ``retire``, ``flip`` and ``sweep`` are called in this order;
-    ``abandon`` at any time before ``flip``.
+    ``begin``, any of the stages and retirements, ``flip`` and ``sweep`` are called in this order; ``abandon`` at any
+    time before ``flip``. ``edges`` counts by kind what was staged, less what was retired.
     """
 
     def __init__(self, client: Client, corpus: Corpus, writer: str) -> None:
@@ -72,55 +54,71 @@ class Loader:
         self._corpus = corpus
         self._writer = writer
         self._retired: list[Row] = []
+        self._orphans: list[Row] = []
+        self.edges: Counter[EdgeKind] = Counter()
 
     def begin(self) -> None:
         """Undo what a run that died left, or sweep what it had published, and note that a new one is under way."""
         if self._corpus.staging == self._corpus.generation:
-            self.sweep(self._corpus.generation)
+            self._sweep_all(self._corpus.generation)
         elif self._corpus.staging is not None:
             self._undo()
         self._client.write("begin_staging", corpus=self._corpus.id, writer=self._writer)
 
     def abandon(self) -> None:
         """Take back all that this run has staged and retired: the corpus is as it was before it."""
-        label, generation = self._corpus.label, self._corpus.generation
         self._undo()
-        self._repeat("sweep_nodes", corpus=self._corpus.id, label=label, generation=generation)
+        self._sweep_all(self._corpus.generation)
         self._client.write("end_staging", corpus=self._corpus.id, writer=self._writer)
 
     def stage_documents(self, prepared: Sequence[Prepared]) -> None:
         """Write documents and chunks that the corpus lacks; those that it has are updated by :meth:`flip`."""
-        documents = ({"id": one.id, "properties": self._staged(_document_row(self._corpus, one))} for one in prepared)
+        documents = (self.document_row(one) for one in prepared)
         self._client.write_rows("stage_documents", documents, batch=_NODES_AT_ONCE)
+        self.stage_chunks(piece for one in prepared for piece in zip(one.pieces, one.embedded, strict=True))
+
+    def stage_chunks(self, pieces: Iterable[tuple[LinkedChunk, str]]) -> None:
+        """Write chunks with the hashes of what their vectors were made from; one that is there is left as it is."""
         chunks = (
             {
                 "id": piece.chunk.id,
                 "properties": self._staged(_chunk_row(self._corpus, piece.chunk, piece.links, embedded)),
                 "vector": _packed(piece.vector),
             }
-            for one in prepared
-            for piece, embedded in zip(one.pieces, one.embedded, strict=True)
+            for piece, embedded in pieces
         )
         labels = [self._corpus.label, self._corpus.embedding]
         self._client.write_rows("stage_chunks", chunks, batch=_NODES_AT_ONCE, labels=labels)
 
-    def stage_edges(self, edges: Sequence[Edge], entities: Sequence[Entity], done: Callable[[int], None]) -> None:
-        """Bring edges and entities to what is wanted: write those that are missing, retire those that are too many."""
-        missing, surplus = self._difference(edges)
-        self._stage_entities(entities)
+    def stage_entities(self, entities: Iterable[Entity]) -> None:
+        """Write entities that the corpus lacks; one that was staged before gets this name."""
+        rows = ({"id": one.id, "key": one.key, "name": one.name} for one in entities)
+        self._client.write_rows("stage_entities", rows, batch=_EDGES_AT_ONCE, corpus=self._corpus.id)
+
+    def stage_edges(self, edges: Iterable[Edge], done: Callable[[int], None]) -> None:
+        """Write edges whose ends are there."""
+        edges = list(edges)
         for query, kinds in (
             ("stage_edges_to_entities", _TO_ENTITIES),
             ("stage_edges_to_chunks", _TO_CHUNKS),
             ("stage_edges_to_documents", frozenset(EdgeKind) - _TO_ENTITIES - _TO_CHUNKS),
         ):
-            for rows, count in _edge_batches(edge for edge in missing if edge.kind in kinds):
+            for rows, count in _edge_batches(edge for edge in edges if edge.kind in kinds):
                 self._client.write(query, rows=[self._edge_row(source, group) for source, group in rows.items()])
                 done(count)
-        self._retired = [{"kind": kind, "source": source, "target": target} for kind, source, target in surplus]
+        self.edges.update(edge.kind for edge in edges)
+
+    def retire_edges(self, keys: Iterable[tuple[str, str, str]]) -> None:
+        """Let edges, by kind, source and target, end with the present generation."""
+        rows = [{"kind": kind, "source": source, "target": target} for kind, source, target in keys]
         generation = self._corpus.generation
-        self._client.write_rows(
-            "retire_edges", self._retired, batch=_EDGES_AT_ONCE, generation=generation, until=generation + 1
-        )
+        self._client.write_rows("retire_edges", rows, batch=_EDGES_AT_ONCE, generation=generation, until=generation + 1)
+        self._retired += rows
+        self.edges.subtract(EdgeKind(row["kind"]) for row in rows)
+
+    def retire_entities(self, ids: Iterable[str]) -> None:
+        """Note entities that nothing will mention any more; :meth:`sweep` deletes them."""
+        self._orphans += ({"id": one} for one in ids)
 
     def retire(self, chunks: Iterable[str], documents: Iterable[str]) -> None:
         """Let chunks and documents, by id, end with the present generation."""
@@ -130,13 +128,19 @@ class Loader:
             "retire_documents", ({"id": one} for one in documents), batch=_EDGES_AT_ONCE, until=until
         )
 
-    def flip(self, changed: Sequence[Prepared], moved: Sequence[Moved], counts: Mapping[str, int]) -> int:
+    def flip(
+        self,
+        changed: Sequence[Row],
+        moved: Sequence[Moved],
+        spellings: Mapping[str, str],
+        counts: Mapping[str, int],
+    ) -> int:
         """Make the new generation visible in one transaction, and return its number.
 
-        ``changed`` are documents that were there and are different now; ``moved`` are chunks that stay and have
-        another place, heading or vector.
+        ``changed`` are the rows (see :meth:`document_row`) of documents that were there and are different now;
+        ``moved`` are chunks that stay and have another place, heading or vector; ``spellings`` the new names of
+        entities that were there, by id.
         """
-        documents = [{"id": one.id, "properties": self._staged(_document_row(self._corpus, one))} for one in changed]
         chunks = [
             {
                 "id": one.piece.chunk.id,
@@ -150,8 +154,9 @@ class Loader:
             corpus=self._corpus.id,
             writer=self._writer,
             generation=self._corpus.generation,
-            documents=documents,
+            documents=changed,
             chunks=chunks,
+            spellings=[{"id": id_, "name": name} for id_, name in spellings.items()],
             properties=dict(counts),
         )
         if not rows:
@@ -161,42 +166,34 @@ class Loader:
             )
         return int(rows[0]["generation"])
 
+    def document_row(self, one: Prepared) -> Row:
+        """Return what the graph is to have of a document."""
+        return {"id": one.id, "properties": self._staged(_document_row(self._corpus, one))}
+
     def sweep(self, generation: int) -> None:
         """Delete what ``generation`` no longer sees; what a run that died had left too."""
         if self._corpus.staging is not None:
-            self._repeat("sweep_retired_edges", label=self._corpus.label, generation=generation)
-        self._client.write_rows("sweep_edges", self._retired, batch=_EDGES_AT_ONCE, generation=generation)
-        self._repeat("sweep_nodes", corpus=self._corpus.id, label=self._corpus.label, generation=generation)
-        self._repeat("sweep_entities", corpus=self._corpus.id)
+            self._sweep_all(generation)
+        else:
+            self._client.write_rows("sweep_edges", self._retired, batch=_EDGES_AT_ONCE, generation=generation)
+            self._sweep_nodes(generation)
+            self._client.write_rows("sweep_orphans", self._orphans, batch=_EDGES_AT_ONCE)
         self._client.write("end_staging", corpus=self._corpus.id, writer=self._writer)
+
+    def _sweep_all(self, generation: int) -> None:
+        self._repeat("sweep_retired_edges", label=self._corpus.label, generation=generation)
+        self._sweep_nodes(generation)
+        self._repeat("sweep_entities", corpus=self._corpus.id)
+
+    def _sweep_nodes(self, generation: int) -> None:
+        self._repeat("sweep_nodes", corpus=self._corpus.id, label=self._corpus.label, generation=generation)
 
     def _undo(self) -> None:
         label, generation = self._corpus.label, self._corpus.generation
         self._repeat("undo_staged_edges", label=label, generation=generation)
+        self._repeat("undo_staged_tallies", corpus=self._corpus.id, generation=generation)
         self._repeat("undo_retired_edges", label=label, generation=generation, live=LIVE)
         self._repeat("undo_retired_nodes", corpus=self._corpus.id, label=label, generation=generation, live=LIVE)
-
-    def _difference(self, edges: Sequence[Edge]) -> tuple[list[Edge], list[tuple[str, str, str]]]:
-        wanted = {edge.key: edge for edge in edges}
-        if self._corpus.generation == 0:
-            return list(wanted.values()), []
-        surplus = []
-        rows = self._client.stream("stored_edges", label=self._corpus.label, generation=self._corpus.generation)
-        for row in rows:
-            key = (row["kind"], row["source"], row["target"])
-            edge = wanted.get(key)
-            if edge is not None and _same_evidence(edge.evidence, row["properties"]):
-                del wanted[key]
-            else:
-                surplus.append(key)
-        return list(wanted.values()), surplus
-
-    def _stage_entities(self, entities: Sequence[Entity]) -> None:
-        stored: dict[str, str] = {}
-        if self._corpus.generation > 0 or self._corpus.staging is not None:
-            stored = {row["id"]: row["name"] for row in self._client.stream("stored_entities", corpus=self._corpus.id)}
-        rows = ({"id": one.id, "key": one.key, "name": one.name} for one in entities if stored.get(one.id) != one.name)
-        self._client.write_rows("stage_entities", rows, batch=_EDGES_AT_ONCE, corpus=self._corpus.id)
 
     def _edge_row(self, source: str, edges: Sequence[Edge]) -> Row:
         return {
@@ -215,19 +212,6 @@ class Loader:
             pass
 
 
-def read_chunks(client: Client, corpus: Corpus) -> Iterator[StoredChunk]:
-    """Yield every chunk that the graph has of a corpus, also staged and retired ones."""
-    for row in client.stream("stored_chunks", label=corpus.label):
-        chunk = Chunk(
-            id=row["id"],
-            document_key=row["document"],
-            **{name: row[name] for name in ("ordinal", "text", "title", "heading", "start", "end")},
-            **{name: row[name] for name in ("line_start", "line_end", "tokens")},
-        )
-        vector: Vector = np.asarray(row["vector"], dtype=np.float32)
-        yield StoredChunk(LinkedChunk(chunk, vector, tuple(row["links"])), row["embedded"], row["since"], row["until"])
-
-
 def _document_row(corpus: Corpus, one: Prepared) -> Row:
     return {
         **{f"metadata.{name}": value for name, value in one.document.metadata.items()},
@@ -237,6 +221,7 @@ def _document_row(corpus: Corpus, one: Prepared) -> Row:
         "title": one.document.title,
         "path": one.document.path,
         "hash": one.hash,
+        "text_hash": one.text_hash,
     }
 
 
@@ -254,16 +239,6 @@ def _chunk_row(corpus: Corpus, chunk: Chunk, links: Sequence[str], embedded: str
 def _packed(vector: Vector) -> DriverVector:
     """Wrap a vector in the driver's binary form, which halves the cost of sending it."""
     return DriverVector.from_numpy(vector)
-
-
-def _same_evidence(wanted: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
-    for name, value in wanted.items():
-        if isinstance(value, float):
-            if abs(value - stored.get(name, -9.0)) > _SCORE_TOLERANCE:
-                return False
-        elif stored.get(name) != value:
-            return False
-    return True
 
 
 def _edge_batches(edges: Iterable[Edge]) -> Iterator[tuple[dict[str, list[Edge]], int]]:

@@ -1,25 +1,26 @@
-"""One new generation of a corpus: stage what changed, relink the whole, flip, sweep."""
+"""One new generation of a corpus: stage what changed, relink what it affects, flip, sweep."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pipeline.errors import InputError
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 from pipeline.ids import document_id
-from pipeline.ingest.edges import LinkedChunk, desired
-from pipeline.ingest.load import Loader, Moved, StoredChunk, read_chunks
+from pipeline.ingest.behind import Behind
+from pipeline.ingest.load import Loader
 from pipeline.ingest.prepare import Prepared
+from pipeline.ingest.relate import Relate
+from pipeline.ingest.relink import Relink, Titles
+from pipeline.ingest.settle import Piece, Settled, settle
+from pipeline.ingest.spool import Spool
+from pipeline.ingest.stored import StoredChunk
 from pipeline.progress import Progress
-from pipeline.records import Edge, EdgeKind
+from pipeline.records import EdgeKind
 from pipeline.settings import LinkSettings
-
-_WAITING = 2
-"""Batches that may wait to be written while the next is embedded; more would only fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,15 @@ class Outcome:
     edges: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class _Staged:
+    """What was staged of documents: titles by key, ids, and the rows of those that replace others."""
+
+    titles: dict[str, str] = field(default_factory=dict)
+    ids: set[str] = field(default_factory=set)
+    changed: list[dict[str, Any]] = field(default_factory=list)
+
+
 def update(
     client: Client, corpus: Corpus, writer: str, change: Change, settings: LinkSettings, progress: Progress
 ) -> Outcome:
@@ -54,85 +64,59 @@ def update(
     """
     loader = Loader(client, corpus, writer)
     loader.begin()
-    try:
-        prepared = _stage(loader, change.batches, progress)
-        stays, goes, moved = _settle(client, corpus, prepared, change.removed)
-        titles = {key: title for key, title in change.titles.items() if key not in change.removed}
-        titles |= {one.document.key: one.document.title for one in prepared}
-        with progress.stage("link"):
-            edges, entities = desired(corpus.id, stays, titles, settings)
-        with progress.stage("load edges", len(edges)) as done:
-            loader.stage_edges(edges, entities, done)
-    except InputError:
-        loader.abandon()
-        raise
-    outcome = Outcome(corpus.generation + 1, len(titles), len(stays), len(entities), _count(edges))
+    with Spool[Piece]() as new, Spool[StoredChunk]() as old:
+        try:
+            staged = _stage(loader, corpus, change, new, progress)
+            replaced = (staged.titles.keys() & change.titles.keys()) | change.removed
+            settled = settle(client, corpus, new, replaced, staged.ids, old)
+            stay = {key: title for key, title in change.titles.items() if key not in change.removed}
+            titles = Titles(change.titles, stay | staged.titles, replaced)
+            relink = Relink(client, corpus, loader, titles, settings)
+            chunks = corpus.chunks + new.count - len(settled.kept) - len(settled.vanished)
+            with progress.stage("link") as done:
+                relink.run(new, settled, done)
+                Relate(client, corpus, loader, settings).run(new, settled, chunks, done)
+        except InputError:
+            loader.abandon()
+            raise
+    edges = {kind.value: corpus.edges[kind.value] + loader.edges[kind] for kind in EdgeKind}
+    outcome = Outcome(corpus.generation + 1, len(titles.after), chunks, relink.entities, edges)
     with progress.stage("publish"):
-        removed = [document_id(corpus.id, key) for key in change.removed]
-        loader.retire(goes, [*removed, *_left_over(client, corpus, prepared)])
-        # A run that died may have staged documents as they were then.
-        changed = [one for one in prepared if one.document.key in change.titles or corpus.staging is not None]
-        counts = {"documents": outcome.documents, "chunks": outcome.chunks, "entities": outcome.entities}
-        loader.sweep(loader.flip(changed, moved, counts))
+        _publish(loader, corpus, change, staged, settled, relink.spellings, outcome)
     return outcome
 
 
-def _stage(loader: Loader, batches: Iterable[Sequence[Prepared]], progress: Progress) -> list[Prepared]:
-    """Write each batch in the background while the next is prepared; return all of them."""
-    prepared: list[Prepared] = []
-    waiting: list[Future[None]] = []
-    with ThreadPoolExecutor(1, "load") as pool:
-        for batch in batches:
-            waiting.append(pool.submit(loader.stage_documents, batch))
-            prepared += batch
-            while len(waiting) > _WAITING:
-                waiting.pop(0).result()
+def _stage(loader: Loader, corpus: Corpus, change: Change, new: Spool[Piece], progress: Progress) -> _Staged:
+    """Write each batch in the background while the next is prepared."""
+    staged = _Staged()
+    with Behind() as behind:
+        for batch in change.batches:
+            behind.do(loader.stage_documents, batch)
+            new.append(
+                [Piece(*one) for document in batch for one in zip(document.pieces, document.embedded, strict=True)]
+            )
+            for one in batch:
+                staged.titles[one.document.key] = one.document.title
+                staged.ids.add(one.id)
+                # A run that died may have staged documents as they were then.
+                if one.document.key in change.titles or corpus.staging is not None:
+                    staged.changed.append(loader.document_row(one))
         with progress.stage("load chunks"):
-            for future in waiting:
-                future.result()
-    return prepared
+            behind.wait()
+    return staged
 
 
-def _settle(
-    client: Client, corpus: Corpus, prepared: Sequence[Prepared], removed: frozenset[str]
-) -> tuple[list[LinkedChunk], list[str], list[Moved]]:
-    """Return the chunks that the corpus will have, the ids of stored ones that go, and stored ones that move."""
-    new = {
-        piece.chunk.id: (piece, embedded)
-        for one in prepared
-        for piece, embedded in zip(one.pieces, one.embedded, strict=True)
-    }
-    replaced = {one.document.key for one in prepared} | removed
-    stays = [piece for piece, _ in new.values()]
-    goes = []
-    moved = []
-    for stored in _stored(client, corpus):
-        chunk = stored.linked.chunk
-        if chunk.id in new:
-            piece, embedded = new[chunk.id]
-            if (chunk, stored.linked.links, stored.embedded) != (piece.chunk, piece.links, embedded):
-                moved.append(Moved(piece, embedded, stored.embedded != embedded))
-        elif stored.visible(corpus.generation) and chunk.document_key not in replaced:
-            stays.append(stored.linked)
-        else:
-            goes.append(chunk.id)
-    return stays, goes, moved
-
-
-def _stored(client: Client, corpus: Corpus) -> Iterator[StoredChunk]:
-    fresh = corpus.generation == 0 and corpus.staging is None
-    return iter(()) if fresh else read_chunks(client, corpus)
-
-
-def _left_over(client: Client, corpus: Corpus, prepared: Sequence[Prepared]) -> list[str]:
-    """Return the documents that a run which died had staged and this one was not given."""
-    if corpus.staging is None:
-        return []
-    given = {one.id for one in prepared}
-    rows = client.read("staged_documents", corpus=corpus.id, generation=corpus.generation)
-    return [row["id"] for row in rows if row["id"] not in given]
-
-
-def _count(edges: Iterable[Edge]) -> dict[str, int]:
-    counts = Counter(edge.kind.value for edge in edges)
-    return {kind.value: counts[kind.value] for kind in EdgeKind}
+def _publish(
+    loader: Loader,
+    corpus: Corpus,
+    change: Change,
+    staged: _Staged,
+    settled: Settled,
+    spellings: Mapping[str, str],
+    outcome: Outcome,
+) -> None:
+    removed = [document_id(corpus.id, key) for key in change.removed]
+    loader.retire(settled.goes, [*removed, *settled.abandoned])
+    counts = {"documents": outcome.documents, "chunks": outcome.chunks, "entities": outcome.entities}
+    by_kind = {f"edges.{kind}": count for kind, count in outcome.edges.items()}
+    loader.sweep(loader.flip(staged.changed, settled.moved, spellings, {**counts, **by_kind}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,7 @@ def test_ingest_tells_what_it_did_to_people_and_to_programs(run: Hoprank, archiv
     again = run.json("ingest", str(archive), "--corpus", corpus_name)
 
     assert "4 (4 new or changed, 0 unchanged)" in first.stdout
+    # A long path takes the line to its end.
     assert "nothing.md is empty" in " ".join(first.stdout.split())
     assert "want of text: nowhere" in first.stderr
     assert (again["changed"], again["unchanged"], again["documents"], again["empty"]) == (0, 4, 4, ["nowhere"])
@@ -158,6 +159,45 @@ def test_remove_takes_documents_away_and_names_those_that_are_not_there(
     assert "'people/hold.txt'" in unknown.stderr
     assert removed["removed"] == ["people/holt.txt", "nowhere"]
     assert removed["documents"] == 2
+
+
+def test_sync_prints_its_plan_and_does_it(run: Hoprank, archive: Path, corpus_name: str) -> None:
+    run("sync", str(archive), "--corpus", corpus_name)
+    (archive / "people/holt.txt").unlink()
+    (archive / "stations/alpha.md").rename(archive / "stations/first.md")
+
+    planned = run("sync", str(archive), "--corpus", corpus_name, "--dry-run")
+    plan = run.json("sync", str(archive), "--corpus", corpus_name, "--dry-run")["plan"]
+    done = run("sync", str(archive), "--corpus", corpus_name)
+    again = run.json("sync", str(archive), "--corpus", corpus_name)
+    contradictory = run("sync", str(archive), "--dry-run", "--watch", code=2)
+
+    assert "stations/alpha.md -> stations/first.md" in planned.stdout
+    assert (plan["removed"], plan["renamed"]) == (["people/holt.txt"], [["stations/alpha.md", "stations/first.md"]])
+    assert (plan["chunks_to_embed"], plan["unchanged"]) == (0, 2)
+    assert "3 (1 new or changed, 2 unchanged)" in done.stdout
+    assert (again["plan"]["unchanged"], again["done"]["documents"]) == (3, 3)
+    assert "--watch" in contradictory.stderr
+
+
+def test_a_corpus_is_looked_into_renamed_exported_and_imported(
+    run: Hoprank, archive: Path, corpus_name: str, tmp_path: Path, new_corpus: Callable[[], Any]
+) -> None:
+    run("ingest", str(archive), "--corpus", corpus_name)
+    path = tmp_path / "corpus.jsonl"
+    with new_corpus() as copy, new_corpus() as moved:
+        run("corpus", "export", corpus_name, str(path))
+        taken = run("corpus", "import", str(path), code=2)
+        run("corpus", "import", str(path), "--as", copy)
+        run("corpus", "rename", copy, moved)
+        first, second = (run.json("corpus", "stats", name) for name in (corpus_name, moved))
+        shown = run("corpus", "stats", moved)
+        run("migrate", moved)
+
+    assert "--as" in taken.stderr
+    assert first["top"] == second["top"]
+    assert (second["corpus"]["documents"], second["corpus"]["edges"]) == (4, first["corpus"]["edges"])
+    assert "Mira Holt 2" in shown.stdout
 
 
 def test_corpora_are_listed_and_dropped(run: Hoprank, archive: Path, corpus_name: str, client: Client) -> None:

@@ -19,9 +19,12 @@ from pipeline.cli.app import app
 from pipeline.errors import ConfigurationError, CorpusError
 from pipeline.evaluate.calibrate import Level, levels_of, suggest
 from pipeline.evaluate.plot import check_plot, plot_calibration
-from pipeline.ingest.link import Similar, similar
+from pipeline.ingest.similar import Near, similar
 
-LINKS = [Similar(0, 1, 0.9), Similar(1, 2, 0.8), Similar(3, 4, 0.7), Similar(2, 3, 0.5)]
+LINKS = [
+    Near(source, target, score, mutual=True, linked=True)
+    for source, target, score in ((0, 1, 0.9), (1, 2, 0.8), (3, 4, 0.7), (2, 3, 0.5))
+]
 
 
 RIVERS = ("Severn", "Wye", "Thames", "Tyne", "Trent", "Tees")
@@ -60,9 +63,12 @@ def test_links_groups_and_hubs_are_counted_at_each_threshold() -> None:
 def test_a_level_says_what_ingestion_at_that_threshold_would_link(seed: int, chunks: int, hub_cap: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(chunks, 3)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    # Scores are rounded to four decimals after they were compared.
     made = {
-        threshold: similar(vectors, top_k=5, threshold=threshold - 5e-5, hub_cap=hub_cap, exact_up_to=100)
+        threshold: [
+            near
+            for near in similar(vectors, top_k=5, threshold=threshold, hub_cap=hub_cap, exact_up_to=100)
+            if near.linked
+        ]
         for threshold in (0.3, 0.6, 0.9)
     }
 
@@ -71,7 +77,7 @@ def test_a_level_says_what_ingestion_at_that_threshold_would_link(seed: int, chu
     for threshold, links in made.items():
         assert at(levels, threshold).links == len(links)
         assert (
-            at(levels, threshold).linked == len({end for link in links for end in (link.first, link.second)}) / chunks
+            at(levels, threshold).linked == len({end for link in links for end in (link.source, link.target)}) / chunks
         )
 
 

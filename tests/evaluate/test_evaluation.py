@@ -126,7 +126,7 @@ def test_a_queryset_without_documents_is_refused(hoprank: HopRank, queryset: Pat
         hoprank.evaluate(queryset)
 
 
-@pytest.mark.parametrize("stage", ["embed", "load edges", "search: vector", "search: hoprank"])
+@pytest.mark.parametrize("stage", ["embed", "link", "search: vector", "search: hoprank"])
 def test_an_interrupted_evaluation_drops_its_corpus(
     hoprank: HopRank, queryset: Path, corpora: None, stage: str
 ) -> None:

@@ -7,7 +7,9 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import neo4j
@@ -16,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import Busy, CorpusError, FingerprintError, InputError
+from pipeline.errors import Busy, CorpusError, FingerprintError, InputError, ServerLost
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import (
     Corpus,
@@ -25,10 +27,10 @@ from pipeline.graph.corpora import (
     drop_corpus,
     find_corpus,
     get_corpus,
-    held,
     list_corpora,
 )
-from pipeline.graph.schema import drop_indexes, ensure_schema
+from pipeline.graph.hold import held
+from pipeline.graph.schema import drop_indexes, embedding_name, ensure_schema
 
 Cypher = Callable[..., list[neo4j.Record]]
 NewCorpus = Callable[[], Any]
@@ -178,6 +180,42 @@ def test_the_mark_of_another_machine_is_respected(client: Client, cypher: Cypher
         pass
 
 
+def test_a_holder_on_another_machine_that_was_silent_for_long_is_passed_over(
+    client: Client, cypher: Cypher, corpus_name: str
+) -> None:
+    corpus = create(client, corpus_name)
+    leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
+    say = "MATCH (c:Corpus {id: $id}) SET c.writer_seen = timestamp() - $silent"
+
+    cypher(say, id=corpus.id, silent=60_000)
+    with pytest.raises(Busy), held(client, corpus):
+        pass
+    cypher(say, id=corpus.id, silent=180_000)
+    with held(client, corpus) as (_, writer):
+        assert writer_of(cypher, corpus) == writer
+
+
+def test_a_second_writer_may_wait(client: Client, corpus_name: str) -> None:
+    corpus = create(client, corpus_name)
+    order: list[str] = []
+    begun = threading.Event()
+
+    def first() -> None:
+        with held(client, corpus):
+            begun.set()
+            time.sleep(0.3)
+            order.append("first")
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    begun.wait()
+    with held(client, corpus, wait=60):
+        order.append("second")
+    thread.join()
+
+    assert order == ["first", "second"]
+
+
 def test_a_holder_that_lives_is_respected(client: Client, cypher: Cypher, corpus_name: str) -> None:
     corpus = create(client, corpus_name)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
@@ -253,6 +291,11 @@ def test_dropping_is_repeatable_and_takes_the_corpus_alone(
         assert find_corpus(client, other) is not None
 
 
+def vector_indexes(cypher: Cypher, name: str) -> list[str]:
+    rows = cypher("SHOW VECTOR INDEXES YIELD name, state WHERE name = $name RETURN state", name=name)
+    return [row["state"] for row in rows]
+
+
 def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vectors_index(
     client: Client, cypher: Cypher, corpus_name: str, new_corpus: NewCorpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,15 +304,66 @@ def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vector
     ensure_schema(client, going.id, fingerprint, 8, "english")
     with new_corpus() as other:
 
+        def make() -> None:
+            ensure_schema(client, create(client, other, fingerprint).id, fingerprint, 8, "english")
+
+        maker = threading.Thread(target=make)
+
         def make_meanwhile(client: Client, names: list[str]) -> None:
             if going.embedding in names:
-                ensure_schema(client, create(client, other, fingerprint).id, fingerprint, 8, "english")
+                maker.start()
+                maker.join(0.5)
             drop_indexes(client, names)
 
         monkeypatch.setattr("pipeline.graph.corpora.drop_indexes", make_meanwhile)
-        drop_corpus(client, going)
+        with held(client, going):
+            drop_corpus(client, going)
+        maker.join()
         monkeypatch.undo()
 
-        names = cypher("SHOW VECTOR INDEXES YIELD name WHERE name = $name RETURN name", name=going.embedding)
-        assert len(names) == 1
-    assert not cypher("SHOW VECTOR INDEXES YIELD name WHERE name = $name RETURN name", name=going.embedding)
+        assert vector_indexes(cypher, going.embedding) == ["ONLINE"]
+    assert vector_indexes(cypher, going.embedding) == []
+
+
+def test_makers_and_droppers_of_one_model_never_lose_its_index(
+    client: Client, cypher: Cypher, corpus_name: str
+) -> None:
+    fingerprint = f"{corpus_name}@1/8"
+    states: list[list[str]] = []
+
+    def make_and_drop(number: int) -> None:
+        for turn in range(4):
+            corpus = create(client, f"{corpus_name}-{number}-{turn}", fingerprint)
+            with held(client, corpus):
+                ensure_schema(client, corpus.id, fingerprint, 8, "english")
+                states.append(vector_indexes(cypher, corpus.embedding))
+                drop_corpus(client, corpus)
+
+    with ThreadPoolExecutor(4) as pool:
+        for made in [pool.submit(make_and_drop, number) for number in range(4)]:
+            made.result()
+
+    assert states == [["ONLINE"]] * 16
+    assert vector_indexes(cypher, embedding_name(fingerprint)) == []
+
+
+def test_a_drop_that_was_cut_short_is_completed_by_the_next_maker(
+    client: Client, cypher: Cypher, corpus_name: str, new_corpus: NewCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = create(client, corpus_name)
+    ensure_schema(client, corpus.id, corpus.fingerprint, 8, "english")
+    cypher("CREATE (:Document {id: $id, corpus: $id})", id=corpus.id)
+
+    def cut_short(client: Client, names: list[str]) -> None:
+        raise ServerLost("went away")
+
+    monkeypatch.setattr("pipeline.graph.corpora.drop_indexes", cut_short)
+    with pytest.raises(ServerLost), held(client, corpus):
+        drop_corpus(client, corpus)
+    monkeypatch.undo()
+
+    assert find_corpus(client, corpus_name) is None
+    with new_corpus() as other:
+        create(client, other)
+    assert not cypher("MATCH (n) WHERE n.id = $id RETURN n", id=corpus.id)
+    assert not cypher("SHOW INDEXES YIELD name WHERE name = $name RETURN name", name=corpus.label)

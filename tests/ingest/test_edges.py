@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import random
+from itertools import chain
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.ids import document_id, entity_id
-from pipeline.ingest.edges import LinkedChunk, desired
-from pipeline.records import Chunk, Edge, EdgeKind, Entity
-from pipeline.settings import load_settings
+from pipeline.ingest.edges import LinkedChunk, hyperlinks, name_edges, structure
+from pipeline.ingest.extract import extract
+from pipeline.ingest.link import LinkResolver
+from pipeline.records import Chunk, Edge, EdgeKind
 
-LINK = load_settings().link
 CORPUS = "corpus"
 TITLES = {"ada.md": "Ada Lovelace", "babbage.md": "Charles Babbage", "empty.md": "Nothing"}
 
@@ -35,8 +35,16 @@ CHUNKS = [
 ]
 
 
+def desired(corpus: str, chunks: list[LinkedChunk]) -> list[Edge]:
+    """All edges of a corpus but the cosine links."""
+    plain = [one.chunk for one in chunks]
+    resolver = LinkResolver(TITLES)
+    links = (hyperlinks(corpus, one.chunk, one.links, resolver) for one in chunks)
+    return [*structure(corpus, plain), *name_edges(corpus, extract(plain).chunks), *chain.from_iterable(links)]
+
+
 def edges(kind: EdgeKind, chunks: list[LinkedChunk] = CHUNKS) -> set[tuple[str, str, tuple[object, ...]]]:
-    found, _ = desired(CORPUS, chunks, TITLES, LINK)
+    found = desired(CORPUS, chunks)
     return {(edge.source, edge.target, tuple(edge.evidence.values())) for edge in found if edge.kind is kind}
 
 
@@ -81,33 +89,15 @@ def test_hyperlinks_are_counted_by_document_and_dead_ones_left_out() -> None:
     }
 
 
-def test_near_chunks_are_similar_once_from_the_lesser_id() -> None:
-    ((source, target, (score,)),) = edges(EdgeKind.SIMILAR)
-
-    assert (source, target) == ("ada.md-0", "babbage.md-0")
-    assert score == pytest.approx(np.cos(0.1), abs=1e-4)
-
-
-def test_every_entity_that_is_mentioned_is_listed_with_its_spelling() -> None:
-    _, entities = desired(CORPUS, CHUNKS, TITLES, LINK)
-
-    assert entities == [
-        Entity(entity_id(CORPUS, "ada lovelace"), "ada lovelace", "Ada Lovelace"),
-        Entity(entity_id(CORPUS, "charles babbage"), "charles babbage", "Charles Babbage"),
-        Entity(entity_id(CORPUS, "turin"), "turin", "Turin"),
-    ]
-
-
 def test_no_chunks_want_nothing() -> None:
-    assert desired(CORPUS, [], {}, LINK) == ([], [])
-    assert desired(CORPUS, [], TITLES, LINK) == ([], [])
+    assert desired(CORPUS, []) == []
 
 
 def test_ids_are_those_of_the_corpus() -> None:
-    (here, _), (there, _) = desired("one", CHUNKS, TITLES, LINK), desired("two", CHUNKS, TITLES, LINK)
+    here, there = desired("one", CHUNKS), desired("two", CHUNKS)
     targets = {edge.target for edge in here} & {edge.target for edge in there}
 
-    assert targets == {"ada.md-1", "babbage.md-0"}, "only chunks, whose ids the chunker makes, have one id in both"
+    assert targets == {"ada.md-1"}, "only chunks, whose ids the chunker makes, have one id in both"
 
 
 @settings(max_examples=20, deadline=None)
@@ -120,11 +110,11 @@ def test_the_order_of_chunks_changes_nothing(parts: list[tuple[str, float]], shu
         linked(key, f"Ada Lovelace by Turin {place}", "Nothing", ordinal=place, angle=angle)
         for place, (key, angle) in enumerate(parts)
     ]
-    before, entities = desired(CORPUS, chunks, TITLES, LINK)
+    before = desired(CORPUS, chunks)
     shuffler.shuffle(chunks)
-    after, entities_after = desired(CORPUS, chunks, TITLES, LINK)
+    after = desired(CORPUS, chunks)
 
-    assert (after, entities_after) == (before, entities)
+    assert {edge.key: edge for edge in after} == {edge.key: edge for edge in before}
     assert len({edge.key for edge in before}) == len(before)
 
 

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.ids import digest
 from pipeline.ingest.intake import Intake, batched
+from pipeline.ingest.known import Known
 from pipeline.ingest.prepare import content_hash
 from pipeline.records import Block, BlockKind, Document, Link, Skipped
 
@@ -26,7 +28,6 @@ DOCUMENT = Document(
 CHANGES: dict[str, Callable[[Document], Document]] = {
     "text": lambda one: replace(one, text=one.text + "!"),
     "title": lambda one: replace(one, title="B"),
-    "path": lambda one: replace(one, path="other/a.md"),
     "link": lambda one: replace(one, links=(Link("c.md", 9, 18),)),
     "no link": lambda one: replace(one, links=()),
     "metadata": lambda one: replace(one, metadata={**one.metadata, "year": 2021}),
@@ -40,9 +41,13 @@ CHANGES: dict[str, Callable[[Document], Document]] = {
 }
 
 
+def known(document: Document) -> Known:
+    return Known(document.title, content_hash(document), digest(document.text), document.path)
+
+
 def test_documents_are_sorted_into_unchanged_and_changed() -> None:
     same, other, new = (replace(DOCUMENT, key=key) for key in ("same", "other", "new"))
-    intake = Intake({"same": content_hash(same), "other": "another hash", "unread": "x"})
+    intake = Intake({"same": known(same), "other": replace(known(other), hash="another"), "unread": known(other)})
 
     changed = list(intake.changed([same, other, Skipped("c.bin", "is binary"), new]))
 
@@ -59,7 +64,7 @@ def test_documents_without_text_are_named_and_kept(text: str) -> None:
 
     assert list(intake.changed([blank])) == [blank]
     assert intake.empty == ["a.md"]
-    again = Intake({"a.md": content_hash(blank)})
+    again = Intake({"a.md": known(blank)})
     assert list(again.changed([blank])) == []
     assert (again.empty, again.unchanged) == (["a.md"], 1)
 

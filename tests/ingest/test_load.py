@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pipeline import HopRank
-from pipeline.errors import Busy, InputError
-from pipeline.flows import make_chunker
+from pipeline.errors import Busy, InputError, ServerLost
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus, create_corpus, get_corpus, held
+from pipeline.graph.corpora import Corpus, create_corpus, get_corpus
+from pipeline.graph.hold import held
 from pipeline.graph.schema import ensure_schema
-from pipeline.ingest.edges import desired
-from pipeline.ingest.load import Loader, read_chunks
+from pipeline.ingest.known import known_documents
+from pipeline.ingest.load import Loader
 from pipeline.ingest.prepare import Prepared, Preparer
 from pipeline.ingest.update import Change, Outcome, update
+from pipeline.ingest.writing import make_chunker
 from pipeline.progress import Progress
 from pipeline.records import Document
 
@@ -38,7 +38,7 @@ class Workshop:
     def __init__(self, hoprank: HopRank, name: str) -> None:
         self.client: Client = hoprank.client
         self.name = name
-        self._hoprank = hoprank
+        self.settings = hoprank.settings
         chunker = make_chunker(hoprank.embedder, hoprank.settings)
         model = hoprank.embedder.fingerprint
         corpus = create_corpus(
@@ -55,48 +55,31 @@ class Workshop:
         return self._preparer.prepare(documents, lambda _: None)
 
     def titles(self) -> dict[str, str]:
-        corpus = self.corpus
-        rows = self.client.read("document_hashes", corpus=corpus.id, generation=corpus.generation)
-        return {row["key"]: row["title"] for row in rows}
+        return {key: one.title for key, one in known_documents(self.client, self.corpus).items()}
 
     def write(self, *documents: Document, removed: Sequence[str] = ()) -> Outcome:
         """Do what an ingestion does once it knows what changed."""
         change = Change([self.prepared(*documents)], self.titles(), frozenset(removed))
         with held(self.client, self.corpus) as (corpus, writer):
-            return update(self.client, corpus, writer, change, self._hoprank.settings.link, Progress())
+            return update(self.client, corpus, writer, change, self.settings.link, Progress())
 
-    @contextmanager
-    def loader(self) -> Iterator[Loader]:
-        with held(self.client, self.corpus) as (corpus, writer):
-            yield Loader(self.client, corpus, writer)
+    def die(self, at: str, *documents: Document, removed: Sequence[str] = ()) -> None:
+        """Do as :meth:`write`, but lose the server when the loader's method ``at`` is called."""
 
-    def stage(self, loader: Loader, *documents: Document) -> list[Prepared]:
-        """Stage documents with their edges as far as the step before the flip."""
-        loader.begin()
-        prepared = self.prepared(*documents)
-        loader.stage_documents(prepared)
-        pieces = [piece for one in prepared for piece in one.pieces]
-        titles = self.titles() | {one.document.key: one.document.title for one in prepared}
-        loader.stage_edges(*desired(self.corpus.id, pieces, titles, self._hoprank.settings.link), lambda _: None)
-        return prepared
+        def lost(*_: object) -> None:
+            raise ServerLost("The server went away.")
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Loader, at, lost)
+            with pytest.raises(ServerLost):
+                self.write(*documents, removed=removed)
 
     def die_before_the_flip(self, *documents: Document, retiring: bool = False) -> None:
-        with self.loader() as loader:
-            self.stage(loader, *documents)
-            if retiring:
-                loader.retire(
-                    [stored.linked.chunk.id for stored in read_chunks(self.client, self.corpus)], [ADA.key, ENGINE.key]
-                )
+        self.die("flip" if retiring else "retire", *documents, removed=sorted(self.titles()) if retiring else [])
 
     def die_after_the_flip(self, document: Document) -> None:
         """Replace a document, and leave what it was unswept."""
-        with self.loader() as loader:
-            old = [
-                one for one in read_chunks(self.client, self.corpus) if one.linked.chunk.document_key == document.key
-            ]
-            prepared = self.stage(loader, document)
-            loader.retire([one.linked.chunk.id for one in old], [])
-            loader.flip(prepared, [], {"documents": 1, "chunks": 1, "entities": 1})
+        self.die("sweep", document)
 
 
 @pytest.fixture
@@ -131,17 +114,13 @@ def test_what_is_staged_is_seen_by_nobody_before_the_flip(
 ) -> None:
     workshop.write(ADA)
 
-    with workshop.loader() as loader:
-        prepared = workshop.stage(loader, ADA, ENGINE)
-        assert found(hoprank, workshop.name) == {"ada"}
-        assert workshop.titles() == {"ada": "Ada Lovelace"}
-        assert graph_of(workshop.name)["leftovers"]
+    workshop.die("retire", ENGINE)
+    assert found(hoprank, workshop.name) == {"ada"}
+    assert workshop.titles() == {"ada": "Ada Lovelace"}
+    assert graph_of(workshop.name)["leftovers"]
 
-        generation = loader.flip([], [], {"documents": 2, "chunks": 2, "entities": 4})
-        assert found(hoprank, workshop.name) == {"ada", "engine"}
-        loader.sweep(generation)
-
-    assert len(prepared) == 2
+    workshop.write(ENGINE)
+    assert found(hoprank, workshop.name) == {"ada", "engine"}
     assert not graph_of(workshop.name)["leftovers"]
     assert workshop.corpus.staging is None
 
@@ -225,9 +204,8 @@ def test_a_run_that_died_after_the_flip_is_swept_by_the_next(
     if next_ == "a death":
         workshop.die_before_the_flip(ADA)
     if next_ == "a refusal":
-        with workshop.loader() as loader:
-            workshop.stage(loader, ADA)
-            loader.abandon()
+        with pytest.raises(InputError):
+            refuse(workshop, ADA)
         assert not graph_of(workshop.name)["leftovers"]
     given = ADA if next_ == "the one before" else ENGINE
     workshop.write(given, removed=["ada"] if next_ == "a removal" else [])
@@ -252,32 +230,46 @@ def test_the_next_ingest_sweeps_though_nothing_changed(
 
 @pytest.mark.parametrize("older", [(), (ADA,)], ids=["a new corpus", "a corpus that is there"])
 def test_input_that_turns_out_to_be_wrong_takes_all_back(
-    hoprank: HopRank, workshop: Workshop, graph_of: GraphOf, older: tuple[Document, ...]
+    workshop: Workshop, graph_of: GraphOf, older: tuple[Document, ...]
 ) -> None:
     if older:
         workshop.write(*older)
-    before, titles = graph_of(workshop.name), workshop.titles()
+    before = graph_of(workshop.name)
 
-    def batches() -> Iterator[list[Prepared]]:
-        yield workshop.prepared(ENGINE)
-        yield workshop.prepared(replace(ADA, text="Other words."), BABBAGE)
-        raise InputError("The next file is wrong.", "Mend it.")
-
-    with pytest.raises(InputError, match="next file"), held(workshop.client, workshop.corpus) as (corpus, writer):
-        update(workshop.client, corpus, writer, Change(batches(), titles), hoprank.settings.link, Progress())
+    with pytest.raises(InputError, match="next file"):
+        refuse(workshop, ENGINE, replace(ADA, text="Other words."), BABBAGE)
 
     assert graph_of(workshop.name) == before
     assert workshop.corpus.staging is None
 
 
-def test_a_run_that_lost_the_corpus_to_another_can_not_flip(workshop: Workshop) -> None:
-    with workshop.loader() as loader:
-        workshop.stage(loader, ADA)
+def refuse(workshop: Workshop, *documents: Document) -> None:
+    """Write documents of which the last is followed by wrong input."""
+
+    def batches() -> Iterator[list[Prepared]]:
+        for document in documents:
+            yield workshop.prepared(document)
+        raise InputError("The next file is wrong.", "Mend it.")
+
+    with held(workshop.client, workshop.corpus) as (corpus, writer):
+        change = Change(batches(), workshop.titles())
+        update(workshop.client, corpus, writer, change, workshop.settings.link, Progress())
+
+
+def test_a_run_that_lost_the_corpus_to_another_can_not_flip(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retire = Loader.retire
+
+    def overtaken(self: Loader, *arguments: Any) -> None:
+        retire(self, *arguments)
         workshop.client.write(
             "hold_corpus", corpus=workshop.corpus.id, writer="h/1/1/x", since="", dead=[writer(workshop)]
         )
-        with pytest.raises(Busy, match="taken over"):
-            loader.flip([], [], {"documents": 1, "chunks": 1, "entities": 1})
+
+    monkeypatch.setattr(Loader, "retire", overtaken)
+    with pytest.raises(Busy, match="taken over"):
+        workshop.write(ADA)
 
     assert workshop.corpus.generation == 0
 

@@ -11,11 +11,11 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.embedder import Embedder
-from pipeline.flows import make_chunker
 from pipeline.graph.client import Client
 from pipeline.graph.schema import embedding_name
 from pipeline.ids import document_id
 from pipeline.ingest.prepare import Preparer, content_hash, embedded_text
+from pipeline.ingest.writing import make_chunker
 from pipeline.records import Chunk, Document, Link, Vector
 from pipeline.settings import load_settings
 

@@ -109,7 +109,7 @@ def test_a_server_that_is_killed_gives_a_clear_error_and_the_next_run_completes_
         before = graph(hoprank, "killed")
     write(later)
 
-    for stage in ("load edges", "embed"):
+    for stage in ("link", "embed"):
         lose(options, embedder, path, stage)
         with connected(options, embedder) as hoprank:
             assert graph(hoprank, "killed")[:3] == before[:3]

@@ -1,4 +1,4 @@
-"""JSON Lines: a document a line, ``{"id", "title", "text", "metadata"}``; BEIR's ``_id`` is read too."""
+"""JSON Lines: a document a line, ``{"id", "title", "text", "metadata"}``; BEIR's ``_id`` and own ``chunks`` too."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from pipeline.ingest.chunking.paragraphs import paragraphs
 from pipeline.ingest.sources.decode import UTF_16_MARKS, well_formed
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.source import Unreadable, unopenable
-from pipeline.records import Document
+from pipeline.records import Document, GivenChunk
 
-_FORM = 'A line is {"id": ..., "title": ..., "text": ..., "metadata": {...}}; only id and text are needed.'
+_FORM = (
+    'A line is {"id": ..., "title": ..., "text": ..., "metadata": {...}}; only id and text are needed. Instead of text'
+    ' it may have "chunks": [{"text": ..., "embedding": [...]}], with embeddings or without.'
+)
 _BEIR_ID = "_id"
 """What BEIR's corpora call the id; read where there is no other."""
 
-_FIELDS = frozenset(("id", _BEIR_ID, "title", "text", "metadata"))
+_FIELDS = frozenset(("id", _BEIR_ID, "title", "text", "metadata", "chunks"))
+_BETWEEN = "\n\n"
 _LONGEST_ID = 1000
 """Characters; the graph's index takes no entry of more than 8 kB."""
 
@@ -61,7 +65,8 @@ def document(path: Path, row: Row) -> Document:
 
     Its text may be empty, and so is its title when none is given. Raises SourceError, naming file and line.
     """
-    text, metadata = row.value.get("text"), row.value.get("metadata")
+    text, given = _own_chunks(path, row) if row.value.get("chunks") is not None else (row.value.get("text"), ())
+    metadata = row.value.get("metadata")
     if not isinstance(text, str):
         raise _error(path, row.line, "has no text" if text is None else "has a text that isn't a string")
     if not isinstance(metadata, Mapping | None):
@@ -74,7 +79,31 @@ def document(path: Path, row: Row) -> Document:
     except RecursionError:
         raise _error(path, row.line, "has metadata that is nested too deeply") from None
     title = scalar_title(row.value.get("title"))
-    return Document(row.id, title, text, tuple(paragraphs(text)), metadata=kept, path=str(path))
+    return Document(row.id, title, text, tuple(paragraphs(text)), metadata=kept, path=str(path), given=given)
+
+
+def _own_chunks(path: Path, row: Row) -> tuple[str, tuple[GivenChunk, ...]]:
+    """Return the text that a row's own chunks make, joined by empty lines, and where each of them is in it."""
+    chunks = row.value["chunks"]
+    if row.value.get("text") is not None:
+        raise _error(path, row.line, "has both a text and chunks")
+    if not isinstance(chunks, list) or not all(isinstance(chunk, dict) for chunk in chunks):
+        raise _error(path, row.line, "has chunks that aren't a list of objects")
+    given = []
+    at = 0
+    for chunk in chunks:
+        text, embedding = chunk.get("text"), chunk.get("embedding")
+        if not isinstance(text, str) or not text.strip():
+            raise _error(path, row.line, "has a chunk without a text")
+        if not isinstance(embedding, list | None) or not all(map(_is_number, embedding or ())):
+            raise _error(path, row.line, "has a chunk with an embedding that isn't a list of numbers")
+        given.append(GivenChunk(at, at + len(text), tuple(map(float, embedding or ()))))
+        at += len(text) + len(_BETWEEN)
+    return _BETWEEN.join(chunk["text"] for chunk in chunks), tuple(given)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _problem(error: ValueError | RecursionError) -> str:
@@ -84,8 +113,9 @@ def _problem(error: ValueError | RecursionError) -> str:
 
 
 def _missing(value: Mapping[str, Any]) -> list[str]:
-    given = value if _BEIR_ID not in value else {"id": value[_BEIR_ID], **value}
-    return [name for name in ("id", "text") if given.get(name) is None]
+    text = value.get("text") if value.get("chunks") is None else value["chunks"]
+    found = {"id": value.get("id", value.get(_BEIR_ID)), "text": text}
+    return [name for name, one in found.items() if one is None]
 
 
 def _id(path: Path, number: int, value: object) -> str:

@@ -1,0 +1,64 @@
+"""Documents that bring their own chunks, and vectors if they like: taken as they are, neither cut nor embedded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pipeline.errors import SourceError
+from pipeline.ids import digest
+from pipeline.ingest.chunking import Chunker
+from pipeline.ingest.chunking.chunk import chunk_id
+from pipeline.records import Chunk, Document, GivenChunk, Vector
+
+
+def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iterator[list[Chunk]]:
+    """Yield the chunks of each document in turn: its own, or those that the chunker makes."""
+    made = chunker.chunk_all([one for one in documents if not one.given], corpus_id)
+    for document in documents:
+        yield _own(document, corpus_id) if document.given else next(made)
+
+
+def given_vector(document: Document, given: GivenChunk, dimension: int) -> tuple[str, Vector]:
+    """Return a hash of the vector that a chunk brings, and the vector at unit length.
+
+    Raises SourceError, naming the document, if it can't be one of the corpus's.
+    """
+    vector: Vector = np.asarray(given.embedding, dtype=np.float32)
+    length = float(np.linalg.norm(vector))
+    if len(vector) != dimension or not np.isfinite(length) or length == 0:
+        problem = f"of {len(vector)} numbers" if len(vector) != dimension else "without a direction"
+        raise SourceError(
+            f"{document.path}: the document {document.key!r} brings an embedding {problem}.",
+            f"Embeddings of this corpus have {dimension} finite numbers, made by its model; leave them out to have"
+            " them made.",
+        )
+    vector = vector / np.float32(length)
+    return digest("given", vector.tobytes().hex()), vector
+
+
+def _own(document: Document, corpus_id: str) -> list[Chunk]:
+    seen: Counter[str] = Counter()
+    chunks: list[Chunk] = []
+    for given in document.given:
+        text = document.text[given.start : given.end]
+        line = document.text.count("\n", 0, given.start) + 1
+        chunks.append(
+            Chunk(
+                id=chunk_id(corpus_id, document.key, text, seen[text]),
+                document_key=document.key,
+                ordinal=len(chunks),
+                text=text,
+                title=document.title,
+                heading="",
+                start=given.start,
+                end=given.end,
+                line_start=line,
+                line_end=line + text.count("\n"),
+                tokens=0,
+            )
+        )
+        seen[text] += 1
+    return chunks

@@ -1,0 +1,110 @@
+"""The cosine links of an update: all of a new corpus's, or those that follow from what changed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from typing import IO
+
+import numpy as np
+
+from pipeline.graph.client import Client, batches
+from pipeline.graph.corpora import Corpus
+from pipeline.ingest.load import Loader
+from pipeline.ingest.near import NearUpdate
+from pipeline.ingest.settle import Piece, Settled
+from pipeline.ingest.similar import similar
+from pipeline.ingest.space import Indexed, Matrix, Order, Space
+from pipeline.ingest.spool import Spool
+from pipeline.records import Edge, EdgeKind, Vector
+from pipeline.settings import LinkSettings
+
+_AT_ONCE = 10_000
+
+Done = Callable[[int], None]
+
+
+class Relate:
+    """Brings the cosine links of a corpus to what a fresh ingest would make."""
+
+    def __init__(self, client: Client, corpus: Corpus, loader: Loader, settings: LinkSettings) -> None:
+        self._client = client
+        self._corpus = corpus
+        self._loader = loader
+        self._settings = settings
+
+    def run(self, new: Spool[Piece], settled: Settled, chunks: int, done: Done) -> None:
+        """Stage the links that are missing and retire those that are too many; the corpus will have ``chunks``."""
+        if self._settings.similar_top_k == 0 or not (settled.placed or settled.unplaced):
+            return
+        if not self._corpus.generation:
+            self._all(new, done)
+            return
+        top_k, hub_cap = self._settings.similar_top_k, self._settings.similar_hub_cap
+        space = self._space(new, settled, chunks)
+        update = NearUpdate(self._client, self._corpus.generation, space, top_k, hub_cap)
+        missing, surplus = update.changes(settled.placed, settled.unplaced)
+        self._loader.retire_edges(surplus)
+        self._loader.stage_edges(missing, done)
+
+    def _all(self, new: Spool[Piece], done: Done) -> None:
+        ids = []
+        orders: list[Order] = []
+        with tempfile.TemporaryFile(prefix="hoprank-") as file, tempfile.TemporaryFile(prefix="hoprank-") as ordered:
+            for pieces in new.batches():
+                for linked, _ in pieces:
+                    ids.append(linked.chunk.id)
+                    orders.append((linked.chunk.document_key, linked.chunk.ordinal))
+                    file.write(linked.vector.tobytes())
+            in_order = sorted(range(len(ids)), key=lambda row: orders[row])
+            vectors = self._mapped(file, len(ids))
+            for rows in batches(in_order, _AT_ONCE):
+                ordered.write(vectors[rows].tobytes())
+            vectors = self._mapped(ordered, len(ids))
+            near = similar(
+                vectors,
+                top_k=self._settings.similar_top_k,
+                threshold=self._settings.similar_threshold,
+                hub_cap=self._settings.similar_hub_cap,
+                exact_up_to=self._settings.exact_up_to,
+            )
+            for part in batches(near, _AT_ONCE):
+                self._loader.stage_edges(
+                    (
+                        Edge(
+                            EdgeKind.SIMILAR if one.linked else EdgeKind.CAPPED,
+                            ids[in_order[one.source]],
+                            ids[in_order[one.target]],
+                            {"score": one.score, "mutual": one.mutual},
+                        )
+                        for one in part
+                    ),
+                    done,
+                )
+
+    def _mapped(self, file: IO[bytes], count: int) -> Vector:
+        """Return vectors in a file, for those of a large corpus are most of what an ingest would hold in memory."""
+        file.flush()
+        shape = (count, self._corpus.dimension)
+        return np.memmap(file, dtype=np.float32, mode="r", shape=shape) if count else np.empty(shape, dtype=np.float32)
+
+    def _space(self, new: Spool[Piece], settled: Settled, chunks: int) -> Space:
+        top_k, threshold = self._settings.similar_top_k, self._settings.similar_threshold
+        if chunks > self._settings.exact_up_to:
+            return Indexed(self._client, self._corpus, top_k, threshold)
+        ids: list[str] = []
+        orders: list[Order] = []
+        vectors: list[Vector] = []
+        rows = self._client.stream("visible_vectors", label=self._corpus.label, generation=self._corpus.generation)
+        for row in rows:
+            if row["id"] not in settled.unplaced:
+                ids.append(row["id"])
+                orders.append((row["document"], row["ordinal"]))
+                vectors.append(np.asarray(row["vector"].to_numpy(), dtype=np.float32))
+        for linked, _ in new:
+            if linked.chunk.id in settled.placed:
+                ids.append(linked.chunk.id)
+                orders.append((linked.chunk.document_key, linked.chunk.ordinal))
+                vectors.append(linked.vector)
+        stacked = np.stack(vectors) if vectors else np.empty((0, self._corpus.dimension), dtype=np.float32)
+        return Matrix(ids, orders, stacked, top_k, threshold)

@@ -1,0 +1,98 @@
+"""What every way of writing to a corpus shares: made if it is missing, held, and given its next generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pipeline.embedder import Embedder
+from pipeline.errors import InputError
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import Corpus, check_fingerprint, create_corpus, drop_corpus, find_corpus
+from pipeline.graph.schema import ensure_schema
+from pipeline.ingest.chunking import Chunker
+from pipeline.ingest.intake import batched
+from pipeline.ingest.known import Known
+from pipeline.ingest.prepare import PREFIX_TOKENS, Prepared, Preparer
+from pipeline.ingest.update import Change, Outcome, update
+from pipeline.progress import Progress
+from pipeline.records import Document
+from pipeline.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The means of writing documents: the server, the model and the chunker that fits it, and the settings."""
+
+    client: Client
+    embedder: Embedder
+    chunker: Chunker
+    settings: Settings
+    progress: Progress
+
+    def find(self, name: str) -> Corpus | None:
+        """Return the corpus if there is one; raises FingerprintError if another model or chunker made it."""
+        corpus = find_corpus(self.client, name)
+        if corpus:
+            self._check(corpus)
+        return corpus
+
+    def create(self, name: str) -> Corpus:
+        """Make the corpus; raises FingerprintError if somebody else has made it meanwhile, with another model."""
+        corpus = create_corpus(
+            self.client,
+            name,
+            fingerprint=self.embedder.fingerprint,
+            dimension=self.embedder.dimension,
+            chunker=self.chunker.fingerprint,
+            analyzer=self.settings.fulltext.analyzer,
+        )
+        self._check(corpus)
+        return corpus
+
+    def write(
+        self,
+        corpus: Corpus,
+        writer: str,
+        documents: Iterable[Document],
+        known: Mapping[str, Known],
+        removed: frozenset[str] = frozenset(),
+    ) -> Outcome:
+        """Write the next generation of a corpus, which the caller holds as ``writer``.
+
+        ``documents`` are new or changed, ``known`` are those that the corpus has. A corpus that never held anything
+        is dropped if the input turns out to be wrong.
+        """
+        with _dropped_if_never_filled(self.client, corpus):
+            ensure_schema(self.client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
+            preparer = Preparer(self.client, self.embedder, self.chunker, corpus.id, corpus.embedding)
+            titles = {key: one.title for key, one in known.items()}
+            change = Change(self._prepare(preparer, documents), titles, removed)
+            return update(self.client, corpus, writer, change, self.settings.link, self.progress)
+
+    def _prepare(self, preparer: Preparer, documents: Iterable[Document]) -> Iterator[list[Prepared]]:
+        for batch in batched(documents):
+            with self.progress.stage("embed") as done:
+                prepared = preparer.prepare(batch, done)
+            yield prepared
+
+    def _check(self, corpus: Corpus) -> None:
+        check_fingerprint(corpus, self.embedder.fingerprint, self.chunker.fingerprint)
+
+
+def make_chunker(embedder: Embedder, settings: Settings) -> Chunker:
+    """Return the chunker that fits the embedder: a chunk, its title and its heading are read whole."""
+    room = embedder.max_tokens - PREFIX_TOKENS
+    size = min(settings.chunk.max_tokens or room, room)
+    return Chunker(embedder.token_offsets, size, min(settings.chunk.overlap, size // 2))
+
+
+@contextmanager
+def _dropped_if_never_filled(client: Client, corpus: Corpus) -> Iterator[None]:
+    try:
+        yield
+    except InputError:
+        if corpus.generation == 0:
+            drop_corpus(client, corpus)
+        raise

@@ -1,0 +1,81 @@
+"""GraphML: documents, chunks and entities as nodes, and the edges between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from pipeline.ids import digest
+from pipeline.transfer.portable import Part
+
+_NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
+_NODES = {
+    "document": ("key", "title", "path"),
+    "chunk": ("document", "ordinal", "title", "heading", "text"),
+    "entity": ("key", "name"),
+}
+_KEYS = {
+    "node": ("kind", *dict.fromkeys(name for names in _NODES.values() for name in names)),
+    "edge": ("kind", "score", "count", "position", "about", "mutual"),
+}
+_TYPES = {
+    "ordinal": "long",
+    "count": "long",
+    "position": "long",
+    "score": "double",
+    "about": "boolean",
+    "mutual": "boolean",
+}
+
+
+def write_graphml(parts: Iterable[Part], path: Path) -> None:
+    """Write ``parts`` as one GraphML file, as they come."""
+    with etree.xmlfile(str(path), encoding="utf-8") as file:
+        file.write_declaration()
+        with file.element("graphml", nsmap={None: _NAMESPACE}):
+            for on, names in _KEYS.items():
+                for name in names:
+                    kind = _TYPES.get(name, "string")
+                    attributes = {"id": f"{on}_{name}", "for": on, "attr.name": name, "attr.type": kind}
+                    file.write(etree.Element("key", attributes))
+            with file.element("graph", {"id": "corpus", "edgedefault": "directed"}):
+                for part in parts:
+                    for element in _element(part):
+                        file.write(element, pretty_print=True)
+
+
+def _element(part: Part) -> Iterator[Any]:
+    if part.kind in _NODES:
+        node = etree.Element("node", {"id": _id(part)})
+        values = {"kind": part.kind, **{name: part.value[name] for name in _NODES[part.kind]}}
+        yield _with_data(node, "node", values)
+    elif part.kind == "edge":
+        source, target, kind = part.value["source"], part.value["target"], part.value["kind"]
+        to = "chunk" if isinstance(target, list) else "entity" if kind == "MENTIONS" else "document"
+        edge = etree.Element("edge", {"source": _node_id("chunk", source), "target": _node_id(to, target)})
+        yield _with_data(edge, "edge", {name: part.value[name] for name in _KEYS["edge"] if name in part.value})
+
+
+def _with_data(element: Any, on: str, values: dict[str, Any]) -> Any:
+    for name, value in values.items():
+        data = etree.SubElement(element, "data", {"key": f"{on}_{name}"})
+        data.text = _text(value)
+    return element
+
+
+def _text(value: Any) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    # XML has no way to write control characters.
+    return "".join(char for char in text if char >= " " or char in "\t\n\r")
+
+
+def _id(part: Part) -> str:
+    value = part.value
+    return _node_id(part.kind, [value["document"], value["ordinal"]] if part.kind == "chunk" else value["key"])
+
+
+def _node_id(kind: str, key: Any) -> str:
+    return f"{kind[0]}_{digest(kind, *map(str, key if isinstance(key, list) else [key]))}"

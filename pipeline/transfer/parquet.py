@@ -1,0 +1,81 @@
+"""Parquet: a folder with a table each of documents, chunks, entities and edges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.transfer.portable import Part
+
+_ROWS_AT_ONCE = 5_000
+_METADATA = "metadata."
+
+_SCHEMAS = {
+    "document": pa.schema([(name, pa.string()) for name in ("key", "title", "path", "hash", "metadata")]),
+    "chunk": pa.schema(
+        [
+            *((name, pa.string()) for name in ("document", "text", "title", "heading", "embedded")),
+            *((name, pa.int64()) for name in ("ordinal", "start", "end", "line_start", "line_end", "tokens")),
+            ("links", pa.list_(pa.string())),
+            ("embedding", pa.list_(pa.float32())),
+        ]
+    ),
+    "entity": pa.schema([("key", pa.string()), ("name", pa.string())]),
+    "edge": pa.schema(
+        [
+            *((name, pa.string()) for name in ("kind", "source_document", "target_document", "target_entity")),
+            *((name, pa.int64()) for name in ("source_ordinal", "target_ordinal", "count", "position")),
+            ("score", pa.float64()),
+            ("about", pa.bool_()),
+            ("mutual", pa.bool_()),
+        ]
+    ),
+}
+_TABLES = {"document": "documents", "chunk": "chunks", "entity": "entities", "edge": "edges"}
+
+
+def write_parquet(parts: Iterable[Part], path: Path) -> None:
+    """Write ``parts`` as tables into the folder ``path``, a bounded number of rows at a time."""
+    path.mkdir()
+    waiting: dict[str, list[dict[str, Any]]] = {kind: [] for kind in _SCHEMAS}
+    with ExitStack() as stack:
+        writers = {
+            kind: stack.enter_context(pq.ParquetWriter(path / f"{_TABLES[kind]}.parquet", schema))
+            for kind, schema in _SCHEMAS.items()
+        }
+        for part in parts:
+            if part.kind not in waiting:
+                continue
+            waiting[part.kind].append(_row(part))
+            if len(waiting[part.kind]) >= _ROWS_AT_ONCE:
+                _write(writers, waiting, part.kind)
+        for kind in waiting:
+            _write(writers, waiting, kind)
+
+
+def _write(writers: dict[str, Any], waiting: dict[str, list[dict[str, Any]]], kind: str) -> None:
+    if waiting[kind]:
+        writers[kind].write_table(pa.Table.from_pylist(waiting[kind], schema=_SCHEMAS[kind]))
+        waiting[kind] = []
+
+
+def _row(part: Part) -> dict[str, Any]:
+    value = part.value
+    if part.kind == "document":
+        metadata = {key.removeprefix(_METADATA): one for key, one in value.items() if key.startswith(_METADATA)}
+        return {**value, "metadata": json.dumps(metadata, ensure_ascii=False, sort_keys=True)}
+    if part.kind != "edge":
+        return value
+    source_document, source_ordinal = value["source"]
+    target = value["target"]
+    if isinstance(target, list):
+        ends = {"target_document": target[0], "target_ordinal": target[1]}
+    else:
+        ends = {"target_entity" if value["kind"] == "MENTIONS" else "target_document": target}
+    return {**value, "source_document": source_document, "source_ordinal": source_ordinal, **ends}

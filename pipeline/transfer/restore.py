@@ -1,0 +1,199 @@
+"""Restoring a corpus from its parts: an equal one, under a name that is free, visible once it is whole."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from pipeline.errors import CorpusError, InputError
+from pipeline.graph.client import Client, batches
+from pipeline.graph.corpora import SCHEMA_VERSION, Corpus, create_corpus, drop_corpus, find_corpus, get_corpus
+from pipeline.graph.hold import held
+from pipeline.graph.schema import LIVE, ensure_schema
+from pipeline.ids import digest, document_id, entity_id
+from pipeline.ingest.chunking.chunk import chunk_id
+from pipeline.ingest.edges import LinkedChunk
+from pipeline.ingest.load import Loader
+from pipeline.ingest.prepare import embedded_text
+from pipeline.ingest.relate import Relate
+from pipeline.ingest.relink import Relink, Titles
+from pipeline.ingest.settle import Piece, Settled
+from pipeline.ingest.spool import Spool
+from pipeline.ingest.stored import StoredChunk
+from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
+from pipeline.settings import LinkSettings
+from pipeline.transfer.portable import FORMAT, Part
+
+_AT_ONCE = 1000
+_EDGES_AT_ONCE = 10_000
+_STAGED = {"since": 1, "until": LIVE}
+
+Embed = Callable[[Mapping[str, str]], Mapping[str, Vector]]
+"""Makes the vectors of texts, both by the texts' hashes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a restoration needs besides the server; ``done`` hears how many parts were written.
+
+    With ``relink`` the parts are documents and chunks alone, and are linked as a fresh ingest would link them.
+    """
+
+    embed: Embed
+    done: Callable[[int], None]
+    relink: LinkSettings | None = None
+
+
+def restore(client: Client, parts: Iterable[Part], name: str | None, means: Means) -> Corpus:
+    """Make a corpus from ``parts``, under ``name`` or the one that they give; return it.
+
+    One that was cut short is completed by the next. Raises CorpusError if a corpus has the name already or the parts
+    are of another version, and InputError as ``parts`` do; then no corpus is left.
+    """
+    remaining = iter(parts)
+    head = next(remaining, Part("", {}))
+    _check_head(head)
+    name = name or str(head.value["name"])
+    corpus = find_corpus(client, name) or create_corpus(
+        client, name, **{key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "analyzer")}
+    )
+    with held(client, corpus) as (corpus, writer):
+        if corpus.generation or corpus.fingerprint != head.value["fingerprint"]:
+            raise CorpusError(f"There is a corpus {name!r} already.", "Give another name (--as), or drop that one.")
+        ensure_schema(client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
+        loader = Loader(client, corpus, writer)
+        loader.begin()
+        try:
+            with Spool[Piece]() as spool:
+                counts = _Restore(client, corpus, loader, means, spool).take(remaining)
+        except InputError:
+            drop_corpus(client, corpus)
+            raise
+        by_kind = {f"edges.{kind.value}": count for kind, count in loader.edges.items()}
+        loader.sweep(loader.flip([], [], {}, {**counts, **by_kind}))
+    return get_corpus(client, name)
+
+
+def _check_head(head: Part) -> None:
+    if head.kind != "corpus" or head.value.get("format") != FORMAT:
+        raise CorpusError(
+            "What is to be imported doesn't begin with a corpus.", "Give a file that `hoprank corpus export` wrote."
+        )
+    if head.value["schema"] != SCHEMA_VERSION:
+        raise CorpusError(
+            f"The export is of schema version {head.value['schema']}, not {SCHEMA_VERSION}.",
+            "Export it again with the present version of HopRank.",
+        )
+
+
+class _Restore:
+    """Writes the parts of one corpus, kind by kind."""
+
+    def __init__(self, client: Client, corpus: Corpus, loader: Loader, means: Means, spool: Spool[Piece]) -> None:
+        self._client = client
+        self._corpus = corpus
+        self._loader = loader
+        self._means = means
+        self._spool = spool
+        self._titles: dict[str, str] = {}
+        self._chunks: dict[tuple[str, int], str] = {}
+        self._seen: Counter[tuple[str, str]] = Counter()
+        self._named = 0
+
+    def take(self, parts: Iterator[Part]) -> dict[str, int]:
+        """Write ``parts``, which come in the order of their kinds; return how many there are."""
+        write = {
+            "document": self._documents,
+            "chunk": self._add_chunks,
+            "entity": self._entities,
+            "counts": self._counts,
+            "edge": self._edges,
+        }
+        for kind, group in groupby(parts, key=lambda part: part.kind):
+            for values in batches((part.value for part in group), _EDGES_AT_ONCE if kind == "edge" else _AT_ONCE):
+                write[kind](values)
+                self._means.done(len(values))
+        if self._means.relink:
+            self._relink(self._means.relink)
+        return {"documents": len(self._titles), "chunks": len(self._chunks), "entities": self._named}
+
+    def _relink(self, settings: LinkSettings) -> None:
+        with Spool[StoredChunk]() as nothing:
+            settled = Settled(nothing, placed={id_: place for place, id_ in self._chunks.items()})
+            titles = Titles({}, self._titles, ())
+            relink = Relink(self._client, self._corpus, self._loader, titles, settings)
+            relink.run(self._spool, settled, self._means.done)
+            relate = Relate(self._client, self._corpus, self._loader, settings)
+            relate.run(self._spool, settled, len(self._chunks), self._means.done)
+        self._named = relink.entities
+
+    def _documents(self, values: list[dict[str, Any]]) -> None:
+        rows = []
+        for value in values:
+            id_ = document_id(self._corpus.id, value["key"])
+            rows.append({"id": id_, "properties": {**value, "id": id_, "corpus": self._corpus.id, **_STAGED}})
+            self._titles[value["key"]] = value["title"]
+        self._client.write_rows("stage_documents", rows, batch=_AT_ONCE)
+
+    def _add_chunks(self, values: list[dict[str, Any]]) -> None:
+        pieces = [self._piece(value) for value in values]
+        texts = {piece.embedded: embedded_text(piece.linked.chunk) for piece in pieces if not len(piece.linked.vector)}
+        made = self._means.embed(texts) if texts else {}
+        whole = [
+            piece._replace(linked=replace(piece.linked, vector=made[piece.embedded]))
+            if piece.embedded in made
+            else piece
+            for piece in pieces
+        ]
+        self._loader.stage_chunks(whole)
+        if self._means.relink:
+            self._spool.append(whole)
+
+    def _piece(self, value: dict[str, Any]) -> Piece:
+        names = ("ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
+        chunk = Chunk(self._chunk_id(value), value["document"], *(value[name] for name in names))
+        vector: Vector = np.asarray(value.get("embedding", ()), dtype=np.float32)
+        # The hash is of what the vector is made from, be it here or where it comes from.
+        embedded = value["embedded"] if len(vector) else digest(embedded_text(chunk))
+        return Piece(LinkedChunk(chunk, vector, tuple(value["links"])), embedded)
+
+    def _chunk_id(self, value: dict[str, Any]) -> str:
+        place = (value["document"], value["text"])
+        id_ = chunk_id(self._corpus.id, *place, self._seen[place])
+        self._seen[place] += 1
+        self._chunks[value["document"], value["ordinal"]] = id_
+        return id_
+
+    def _entities(self, values: list[dict[str, Any]]) -> None:
+        self._named += len(values)
+        self._loader.stage_entities(
+            Entity(entity_id(self._corpus.id, value["key"]), value["key"], value["name"]) for value in values
+        )
+
+    def _counts(self, values: list[dict[str, Any]]) -> None:
+        rows = []
+        for value in values:
+            place = {"corpus": self._corpus.id, "kind": value["kind"], "shard": value["shard"]}
+            counts = json.dumps(value["counts"], ensure_ascii=False, sort_keys=True)
+            id_ = f"{self._corpus.id}/{value['kind']}/{value['shard']}/1"
+            rows.append({"id": id_, "properties": {**place, **_STAGED, "counts": counts}})
+        self._client.write_rows("stage_tallies", rows, batch=_AT_ONCE)
+
+    def _edges(self, values: list[dict[str, Any]]) -> None:
+        self._loader.stage_edges(map(self._edge, values), lambda _: None)
+
+    def _edge(self, value: dict[str, Any]) -> Edge:
+        kind, target = EdgeKind(value["kind"]), value["target"]
+        if isinstance(target, list):
+            to = self._chunks[target[0], target[1]]
+        else:
+            to = (entity_id if kind is EdgeKind.MENTIONS else document_id)(self._corpus.id, target)
+        evidence = {name: one for name, one in value.items() if name not in ("kind", "source", "target")}
+        document, ordinal = value["source"]
+        return Edge(kind, self._chunks[document, ordinal], to, evidence)

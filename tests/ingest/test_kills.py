@@ -1,0 +1,126 @@
+"""``kill -9`` of the process or of the server at random points of a sync: the next run leaves nothing different.
+
+The points are seeded; HOPRANK_TEST_KILLS asks for more of them (tests/benchmarks/long_runs.sh). Rows bring their own
+vectors, so that the processes that are killed need no model and start quickly.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+import pytest
+
+from pipeline import HopRank
+from pipeline.embedder import Embedder
+from pipeline.graph.client import Client
+from pipeline.graph.corpora import get_corpus
+from pipeline.graph.embedded import ServerOptions, ensure_running, status, stop
+from pipeline.settings import load_settings
+
+KILLS = int(os.environ.get("HOPRANK_TEST_KILLS", "5"))
+NAMES = "Ada Lovelace|Charles Babbage|Mary Somerville|Luigi Menabrea|Turin|engine|Engine|the river".split("|")
+
+DYING = """
+import os, random, signal, sys, threading, time
+import psutil
+from pipeline import HopRank
+from pipeline.graph.client import Client
+
+path, point, delay, victim = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+calls = 0
+counting = threading.Lock()
+
+def kill():
+    time.sleep(delay)
+    os.kill(victim or os.getpid(), signal.SIGKILL)
+
+def counted(method):
+    def call(self, *arguments, **params):
+        global calls
+        with counting:
+            calls += 1
+            due = calls == point
+        if due:
+            threading.Thread(target=kill).start()
+        return method(self, *arguments, **params)
+    return call
+
+for name in ("read", "write", "stream", "schema", "locking"):
+    setattr(Client, name, counted(getattr(Client, name)))
+with HopRank.connect() as hoprank:
+    calls = 0
+    hoprank.sync(path, corpus="killed")
+    print(calls)
+"""
+"""Syncs, and kills itself, or the process that it is given, a while after a query was begun."""
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOptions]:
+    jars = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
+    options = ServerOptions(tmp_path_factory.mktemp("own"), idle_minutes=15, heap_mb=512, page_cache_mb=64, jars=jars)
+    yield options
+    stop(options)
+
+
+def write(path: Path, chance: random.Random) -> None:
+    """Write a state of the corpus: some documents of a pool, with texts of names that others have too."""
+    directions = np.eye(8, 384)
+    rows = []
+    for key in chance.sample(range(14), chance.randint(5, 12)):
+        chunks = []
+        for _ in range(chance.randint(1, 4)):
+            vector = directions[chance.randrange(8)] + 0.5 * directions[chance.randrange(8)]
+            text = f"{chance.choice(NAMES)} met {chance.choice(NAMES)} by {chance.choice(NAMES)}."
+            chunks.append({"text": text, "embedding": vector.tolist()})
+        rows.append({"id": f"d{key}", "title": f"{chance.choice(NAMES)}", "chunks": chunks})
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+Ended = subprocess.CompletedProcess[str]
+
+
+def dying(options: ServerOptions, path: Path, point: int, delay: float, *, server: bool) -> Ended:
+    """Sync in a process of its own, and have it or the server killed at that point."""
+    address = ensure_running(options)
+    given = {"NEO4J_URI": address.uri, "NEO4J_USERNAME": address.username, "NEO4J_PASSWORD": address.password}
+    victim = status(options).pid if server else 0
+    command = [sys.executable, "-c", DYING, str(path), str(point), str(delay), str(victim)]
+    # A server that was killed doesn't come back by itself, so that there is little to wait for.
+    environment = {**os.environ, **given, "HOPRANK_NEO4J__RETRY_TIME": "1", "HOPRANK_NEO4J__CONNECTION_TIMEOUT": "2"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_whatever_is_killed_and_whenever_the_next_run_leaves_nothing_different(
+    options: ServerOptions, embedder: Embedder, tmp_path: Path, graph_by: Callable[[Client, str], dict[str, set[Any]]]
+) -> None:
+    chance = random.Random(20261122)  # noqa: S311 - chosen, so that a failure can be had again
+    path = tmp_path / "documents.jsonl"
+    write(path, chance)
+    undisturbed = dying(options, path, 0, 0.0, server=False)
+    assert undisturbed.returncode == 0, undisturbed.stderr
+    calls = int(undisturbed.stdout)
+    for kill in range(KILLS):
+        write(path, chance)
+        for _ in range(chance.choice((1, 1, 2))):
+            server = chance.random() < 0.4
+            ended = dying(options, path, chance.randint(1, calls), chance.random() * 0.02, server=server)
+            # A process may be done before it is killed.
+            assert ended.returncode in ((0, 1) if server else (0, -signal.SIGKILL)), ended.stderr
+        with Client(ensure_running(options), retry_time=5.0) as client:
+            hoprank = HopRank(client, embedder, load_settings())
+            hoprank.sync(path, corpus="killed")
+            hoprank.ingest(path, corpus=f"fresh-{kill}")
+            killed, fresh = graph_by(client, "killed"), graph_by(client, f"fresh-{kill}")
+            assert {kind for kind in killed.keys() | fresh.keys() if killed[kind] != fresh[kind]} == set(), kill
+            assert get_corpus(client, "killed").staging is None

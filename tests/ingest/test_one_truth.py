@@ -1,0 +1,158 @@
+"""One truth: after any edits and syncs the graph is that of one fresh ingest of what is there now."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from pipeline import HopRank
+from pipeline.flows import drop
+from pipeline.graph.corpora import find_corpus
+
+Dump = dict[str, set[tuple[Any, ...]]]
+
+EXAMPLES = int(os.environ.get("HOPRANK_TEST_EXAMPLES", "4"))
+STEPS = int(os.environ.get("HOPRANK_TEST_STEPS", "10"))
+"""More of both for a long run: tests/benchmarks/long_runs.sh."""
+
+NAMES = ("ada", "babbage", "old town/turin", "engine", "notes/ada", "São Paulo")
+TITLES = (
+    "Ada Lovelace",
+    "Charles Babbage",
+    "Turin (city)",
+    "The Engine",
+    "How to read a river",
+    "São Paulo",
+    "Engine",
+    "",
+)
+SENTENCES = (
+    "Ada Lovelace met Charles Babbage in Turin.",
+    "The Engine was never built. Engine parts lay about.",
+    "an engine, an engine and one more engine stood there.",
+    "Rivers are read by how to read a river.",
+    "SAO PAULO and Sao Paulo are the same as São Paulo.",
+    "See [the engine](../engine.md) or [ada](ada.md), and [[Charles Babbage]] or [[turin]].",
+    "babbage said so in 1833, and Babbage's notes too.",
+    "## Early life\n\nIn the early life of Ada Lovelace, Early Life mattered.",
+    "## See also\n\nTurin, Engine, River.",
+    "Babbage was there. Never was Turin so cold.",
+    "the river of turin. The River rose.",
+    "O'Neill-Smith met Dr. Lovelace; Never trust Rivers.",
+)
+BODIES = st.tuples(st.sampled_from(TITLES), st.lists(st.sampled_from(SENTENCES), min_size=0, max_size=5))
+
+
+@pytest.fixture(scope="module")
+def small(hoprank: HopRank) -> HopRank:
+    """With limits so low that a few documents reach them: short chunks, few neighbours, a low cap on hubs."""
+    link = hoprank.settings.link.model_copy(
+        update={"similar_top_k": 3, "similar_threshold": 0.3, "similar_hub_cap": 4, "title_shared_by": 2}
+    )
+    chunk = hoprank.settings.chunk.model_copy(update={"max_tokens": 24, "overlap": 4})
+    return HopRank(hoprank.client, hoprank.embedder, hoprank.settings.model_copy(update={"link": link, "chunk": chunk}))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The eyes of the test; in a class of its own, for a function that is a class's attribute is its method."""
+
+    graph_of: Callable[[str], Dump]
+
+
+class Edits(RuleBasedStateMachine):
+    """A folder that is edited, and a corpus that is synced with it."""
+
+    hoprank: ClassVar[HopRank]
+    seen: ClassVar[Seen]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="one-truth-"))
+        self.edited = False
+
+    @initialize(bodies=st.lists(BODIES, min_size=2, max_size=4))
+    def begin(self, bodies: list[tuple[str, list[str]]]) -> None:
+        for name, body in zip(NAMES, bodies, strict=False):
+            self.write(name, body)
+        self.sync()
+
+    @rule(name=st.sampled_from(NAMES), body=BODIES)
+    def write(self, name: str, body: tuple[str, list[str]]) -> None:
+        title, sentences = body
+        path = self.folder / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n\n".join([f"# {title}" if title else "Untitled.", *sentences]), encoding="utf-8")
+        self.edited = True
+
+    @precondition(lambda self: len(self.files()) > 1)
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        data.draw(st.sampled_from(self.files())).unlink()
+        self.edited = True
+
+    @rule(data=st.data(), name=st.sampled_from(NAMES))
+    def rename(self, data: st.DataObject, name: str) -> None:
+        target = self.folder / f"{name}.md"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        data.draw(st.sampled_from(self.files())).rename(target)
+        self.edited = True
+
+    @rule(data=st.data(), sentence=st.sampled_from(SENTENCES))
+    def insert(self, data: st.DataObject, sentence: str) -> None:
+        """Put a sentence in front, so that all behind it moves."""
+        path = data.draw(st.sampled_from(self.files()))
+        title, _, rest = path.read_text(encoding="utf-8").partition("\n\n")
+        path.write_text(f"{title}\n\n{sentence}\n\n{rest}", encoding="utf-8")
+        self.edited = True
+
+    @precondition(lambda self: self.edited)
+    @rule()
+    def sync(self) -> None:
+        self.hoprank.sync(self.folder, corpus="one-truth")
+        self.hoprank.ingest(self.folder, corpus="one-truth-fresh")
+        synced, fresh = self.seen.graph_of("one-truth"), self.seen.graph_of("one-truth-fresh")
+        drop(self.hoprank.client, "one-truth-fresh")
+        assert differences(synced, fresh) == {}
+        self.edited = False
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.folder)
+        for name in ("one-truth", "one-truth-fresh"):
+            if find_corpus(self.hoprank.client, name):
+                drop(self.hoprank.client, name)
+
+    def files(self) -> list[Path]:
+        return sorted(self.folder.rglob("*.md"))
+
+
+def differences(synced: Dump, fresh: Dump) -> dict[str, tuple[set[Any], set[Any]]]:
+    """What only the one, and only the other, graph has."""
+    kinds = synced.keys() | fresh.keys()
+    apart = {kind: (synced[kind] - fresh[kind], fresh[kind] - synced[kind]) for kind in kinds}
+    return {kind: sides for kind, sides in apart.items() if any(sides)}
+
+
+def test_any_edits_and_syncs_leave_the_graph_of_one_fresh_ingest(
+    small: HopRank, graph_of: Callable[[str], Dump]
+) -> None:
+    Edits.hoprank, Edits.seen = small, Seen(graph_of)
+    run_state_machine_as_test(
+        Edits,
+        settings=settings(
+            max_examples=EXAMPLES,
+            stateful_step_count=STEPS,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow],
+        ),
+    )

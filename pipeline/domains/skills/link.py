@@ -88,8 +88,8 @@ def similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSetti
     links = similar(
         np.asarray(vectors), top_k=settings.top_k, threshold=settings.similar, hub_cap=len(skills), exact_up_to=50_000
     )
-    for link in links:
-        one, other = sorted((skills[link.first].id, skills[link.second].id))
+    for link in (link for link in links if link.linked):
+        one, other = sorted((skills[link.source].id, skills[link.target].id))
         yield _edge(one, other, SkillEdge.SIMILAR, _SEMANTIC, link.score, directed=False)
 
 

@@ -20,7 +20,7 @@ _LONGEST_NAME = 200
 _DELETE_AT_ONCE = 5_000
 _ABANDONED = timedelta(days=1)
 _SECONDS_ONLINE = 600
-_SCHEMA = (
+GRAPH_SCHEMA = (
     "constrain_graph_id",
     "constrain_graph_name",
     "constrain_knowledge_node_key",
@@ -28,6 +28,7 @@ _SCHEMA = (
     "index_knowledge_node_type",
     "index_knowledge_edge_type",
 )
+"""The schema queries that knowledge graphs need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def drop_graph(client: Client, graph: NamedGraph) -> None:
 
 def ensure_graph_schema(client: Client) -> None:
     """Make the constraints and indexes that all graphs share, where they are missing; wait until they are online."""
-    wanted = {query.removeprefix("constrain_").removeprefix("index_"): query for query in _SCHEMA}
+    wanted = {query.removeprefix("constrain_").removeprefix("index_"): query for query in GRAPH_SCHEMA}
     states = client.read("index_states", index_names=list(wanted))
     missing = wanted.keys() - {row["name"] for row in states if row["state"] == "ONLINE"}
     for index in sorted(missing):

@@ -315,7 +315,7 @@ def test_quickstart_ingests_answers_and_measures(run: Hoprank, quickstart_corpus
     assert corpus is not None
     assert f"documents  {corpus.documents}" in shown
     assert "Which craft had the leader" in shown
-    assert "—links to→ Solvei Pardoe" in shown
+    assert "—names→ Tarrow Hydrographic Office" in shown
     assert "found by vector and full text" in shown
     assert MEASURED.findall(shown) == LEGS
     assert "hoprank ingest ~/notes" in shown

@@ -23,6 +23,7 @@ from pipeline.graph.schema import (
     embedding_name,
     ensure_schema,
 )
+from pipeline.knowledge.graphs import GRAPH_SCHEMA
 
 Cypher = Callable[..., list[neo4j.Record]]
 
@@ -137,7 +138,7 @@ def test_indexes_that_are_not_there_are_dropped_in_silence(client: Client, cyphe
 def test_every_constraint_of_the_file_is_made() -> None:
     schema = {name for name, query in load_queries().items() if query.mode == "schema"}
 
-    assert set(CONSTRAINTS) == {name for name in schema if name.startswith(("constrain_", "index_"))}
+    assert {*CONSTRAINTS, *GRAPH_SCHEMA} == {name for name in schema if name.startswith(("constrain_", "index_"))}
 
 
 def test_names_made_of_anything_are_identifiers() -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -20,16 +19,11 @@ from pipeline.graph.embedded import Address
 from pipeline.graph.queries import load_queries
 from pipeline.graph.transaction import Transaction
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-
 OLDEST_VERSION = (2026, 2)
 """Neo4j 2026.02: the first with filters inside the vector index that HopRank's queries use."""
 
+_Result = TypeVar("_Result")
 Item = TypeVar("Item")
-
-_BESIDE = 8
-"""Queries that may run beside those of the callers' own threads."""
 
 _PASSING = (driver_errors.TransientError, driver_errors.ServiceUnavailable, driver_errors.SessionExpired)
 """Faults that the driver's documentation says to retry."""
@@ -73,7 +67,6 @@ class Client:
         self.has_gds = True
         self.written = Written()
         self._counting = threading.Lock()
-        self._pool = ThreadPoolExecutor(_BESIDE, "hoprank-read")
         self._queries = load_queries()
         with self._connecting():
             self._driver = neo4j.GraphDatabase.driver(
@@ -96,7 +89,6 @@ class Client:
 
     def close(self) -> None:
         """Close the driver's connections."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
         self._driver.close()
 
     def verify(self) -> None:
@@ -126,10 +118,6 @@ class Client:
                 routing = neo4j.RoutingControl.READ
                 return self._driver.execute_query(text, params, routing_=routing, database_=database).records
 
-    def beside(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-        """Start ``work``, which reads through this client, on a thread of its own, and return at once."""
-        return self._pool.submit(work, *args, **kwargs)
-
     def write(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
         """Run the write query ``name`` in one transaction, retried on transient faults."""
         query = self._queries[name]
@@ -139,13 +127,13 @@ class Client:
             self.written += Written.of(result.summary.counters)
         return result.records
 
-    def write_together(self, work: Callable[[Transaction], _T]) -> _T:
+    def write_together(self, work: Callable[[Transaction], _Result]) -> _Result:
         """Run what ``work`` asks for in one transaction, and return what it returns; if it raises, nothing is kept.
 
         On a transient fault ``work`` is called again.
         """
 
-        def unit(open_one: neo4j.ManagedTransaction) -> tuple[_T, Transaction]:
+        def unit(open_one: neo4j.ManagedTransaction) -> tuple[_Result, Transaction]:
             transaction = Transaction(open_one, self._queries)
             return work(transaction), transaction
 

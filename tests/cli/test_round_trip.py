@@ -315,7 +315,8 @@ def test_quickstart_ingests_answers_and_measures(run: Hoprank, quickstart_corpus
     assert corpus is not None
     assert f"documents  {corpus.documents}" in shown
     assert "Which craft had the leader" in shown
-    assert "—names→ Tarrow Hydrographic Office" in shown
+    # Which of several shortest ways is shown is the server's choice.
+    assert re.search(r"—(names|links to|is named in|is linked from)→ \w", shown)
     assert "found by vector and full text" in shown
     assert MEASURED.findall(shown) == LEGS
     assert "hoprank ingest ~/notes" in shown

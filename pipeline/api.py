@@ -84,7 +84,7 @@ class HopRank:
         settings = settings or load_settings({"neo4j": overrides} if overrides else None)
         embed = settings.embed
         embedder = embedder or Embedder(
-            embed.model, device=embed.device, precision=embed.precision, batch_size=embed.batch_size
+            embed.model, device=embed.device, precision=embed.precision, batch_tokens=embed.batch_tokens
         )
         return cls(connect(settings, report), embedder, settings)
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 _BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _SPECIAL_TOKENS = 2
-_BATCHES_AT_ONCE = 8
-_PLAIN_MODULES = 3
+_COUNTED_AT_ONCE = 1000
 _CHARACTERS_A_TOKEN = 4
+_PLAIN_MODULES = 3
 """Transformer, pooling, normalisation; with more the pooling's dimension may not be the last word."""
 
 
@@ -41,12 +41,12 @@ class Embedder:
     """
 
     def __init__(
-        self, model: str = BUNDLED_MODEL, *, device: str = "auto", precision: str = "auto", batch_size: int = 32
+        self, model: str = BUNDLED_MODEL, *, device: str = "auto", precision: str = "auto", batch_tokens: int = 4096
     ) -> None:
         self.name = model
         self._device = None if device == "auto" else device
         self._precision = precision
-        self._batch_size = batch_size
+        self._batch_tokens = batch_tokens
         self._lock = threading.RLock()
         self._loaded: SentenceTransformer | None = None
 
@@ -82,13 +82,13 @@ class Embedder:
     def encode(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Vector:
         """Encode passages; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``.
 
-        Texts are batched by length, so that little padding is computed; ``done`` hears how many each step encoded.
+        ``done`` hears how many each batch held.
         """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for order in self._steps(texts):
-            vectors[order] = self._unit([texts[i] for i in order], self.model.encode_document)
+        for batch in self._batches(texts):
+            vectors[batch] = self._unit([texts[i] for i in batch], self.model.encode_document)
             if done:
-                done(len(order))
+                done(len(batch))
         return vectors
 
     def embed_query(self, text: str) -> list[float]:
@@ -108,29 +108,54 @@ class Embedder:
             return math.ceil(len(text) / _CHARACTERS_A_TOKEN)
         return len(self._tokenizer.encode(text, add_special_tokens=False))
 
-    @cached_property
+    @property
     def _tokenizer(self) -> Any:
+        if self._fast_tokenizer is None:
+            raise ConfigurationError(
+                f"The model {self.name} has no fast tokenizer, which chunking needs.", "Choose another embed.model."
+            )
+        return self._fast_tokenizer
+
+    @cached_property
+    def _fast_tokenizer(self) -> Any:
+        """The tokenizer, neither truncating nor padding; None if the model has none of the fast ones."""
         from tokenizers import Tokenizer
 
         backend = getattr(self.model.tokenizer, "backend_tokenizer", None)
         if backend is None:
-            raise ConfigurationError(
-                f"The model {self.name} has no fast tokenizer, which chunking needs.", "Choose another embed.model."
-            )
+            return None
         tokenizer = Tokenizer.from_str(backend.to_str())
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return tokenizer
 
-    def _steps(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        longest_first = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
-        size = self._batch_size * _BATCHES_AT_ONCE
-        for start in range(0, len(texts), size):
-            yield longest_first[start : start + size]
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        """Yield which texts are encoded together: the longest first, about ``batch_tokens`` tokens with their padding.
+
+        By tokens and not by characters: as many characters differ by a fifth in tokens, which would be padding.
+        """
+        sizes = self._sizes(texts)
+        order = sorted(range(len(texts)), key=lambda i: -sizes[i])
+        start = 0
+        while start < len(order):
+            end = start + max(1, self._batch_tokens // sizes[order[start]])
+            yield order[start:end]
+            start = end
+
+    def _sizes(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens of each text the model reads, with special ones; guessed if its tokenizer is slow."""
+        if self._fast_tokenizer is None:
+            return [1 + len(text) // _CHARACTERS_A_TOKEN for text in texts]
+        encodings = (
+            encoding
+            for start in range(0, len(texts), _COUNTED_AT_ONCE)
+            for encoding in self._fast_tokenizer.encode_batch(texts[start : start + _COUNTED_AT_ONCE])
+        )
+        return [min(max(len(encoding), 1), self.max_tokens + _SPECIAL_TOKENS) for encoding in encodings]
 
     def _unit(self, texts: list[str], encode: Callable[..., Any]) -> Vector:
         with self._lock:
-            tensor = encode(texts, batch_size=self._batch_size, convert_to_tensor=True, show_progress_bar=False)
+            tensor = encode(texts, batch_size=len(texts), convert_to_tensor=True, show_progress_bar=False)
         vectors: Vector = tensor.float().cpu().numpy()
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: Vector = vectors / np.maximum(norms, np.finfo(np.float32).tiny)

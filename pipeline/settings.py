@@ -55,7 +55,7 @@ class EmbedSettings(_Section):
     model: str = Field(min_length=1)
     device: str
     precision: Literal["auto", "float32", "bfloat16"]
-    batch_size: int = Field(ge=1)
+    batch_tokens: int = Field(ge=1)
 
 
 class ChunkSettings(_Section):

@@ -69,13 +69,22 @@ def test_no_texts_have_no_vectors(embedder: Embedder) -> None:
 
 
 def test_it_is_told_how_many_are_done() -> None:
-    embedder = Embedder(batch_size=1)
+    embedder = Embedder(batch_tokens=1)
     done: list[int] = []
 
     embedder.encode([f"text {number}" for number in range(20)], done.append)
 
     assert sum(done) == 20
     assert len(done) > 1
+
+
+def test_a_batch_holds_few_long_texts_or_many_short_ones() -> None:
+    embedder = Embedder(batch_tokens=120)
+    done: list[int] = []
+
+    embedder.encode(["short"] * 40 + ["a text that is longer " * 20] * 2, done.append)
+
+    assert done == [1, 1, 40]
 
 
 def test_a_question_is_encoded_as_a_list_of_floats(embedder: Embedder) -> None:

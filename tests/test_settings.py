@@ -53,30 +53,30 @@ def refusal(flags: dict[str, Any] | None = None) -> str:
 
 
 def test_the_shipped_file_wins_over_nothing() -> None:
-    assert load_settings().embed.batch_size == 32
-    assert origin("embed.batch_size") == str(shipped("configs") / "default.toml")
+    assert load_settings().embed.batch_tokens == 4096
+    assert origin("embed.batch_tokens") == str(shipped("configs") / "default.toml")
     assert origin("neo4j.uri") == "built in"
 
 
 def test_each_source_wins_over_the_one_before(configure: Configure, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = configure("[embed]\nbatch_size = 8\n[chunk]\noverlap = 5\n")
-    assert (load_settings().embed.batch_size, origin("embed.batch_size")) == (8, str(path))
+    path = configure("[embed]\nbatch_tokens = 8\n[chunk]\noverlap = 5\n")
+    assert (load_settings().embed.batch_tokens, origin("embed.batch_tokens")) == (8, str(path))
 
-    monkeypatch.setenv("HOPRANK_EMBED__BATCH_SIZE", "16")
-    assert (load_settings().embed.batch_size, origin("embed.batch_size")) == (16, "HOPRANK_EMBED__BATCH_SIZE")
+    monkeypatch.setenv("HOPRANK_EMBED__BATCH_TOKENS", "16")
+    assert (load_settings().embed.batch_tokens, origin("embed.batch_tokens")) == (16, "HOPRANK_EMBED__BATCH_TOKENS")
 
-    flags = {"embed": {"batch_size": 64}}
-    assert (load_settings(flags).embed.batch_size, origin("embed.batch_size", flags)) == (64, "flag")
+    flags = {"embed": {"batch_tokens": 64}}
+    assert (load_settings(flags).embed.batch_tokens, origin("embed.batch_tokens", flags)) == (64, "flag")
 
     # what a stronger source doesn't name stays as a weaker one has it
     assert (load_settings(flags).chunk.overlap, load_settings(flags).embed.device) == (5, "auto")
 
 
 def test_an_empty_variable_sets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOPRANK_EMBED__BATCH_SIZE", "")
+    monkeypatch.setenv("HOPRANK_EMBED__BATCH_TOKENS", "")
     monkeypatch.setenv("NEO4J_URI", "")
 
-    assert (load_settings().embed.batch_size, load_settings().neo4j.uri) == (32, None)
+    assert (load_settings().embed.batch_tokens, load_settings().neo4j.uri) == (4096, None)
     assert origin("neo4j.uri") == "built in"
 
 
@@ -130,8 +130,8 @@ def test_no_password_is_shown_as_none() -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "name"),
     [
-        ("HOPRANK_EMBED__BATCH_SIZE", "0", "embed.batch_size"),
-        ("HOPRANK_EMBED__BATCH_SIZE", "many", "embed.batch_size"),
+        ("HOPRANK_EMBED__BATCH_TOKENS", "0", "embed.batch_tokens"),
+        ("HOPRANK_EMBED__BATCH_TOKENS", "many", "embed.batch_tokens"),
         ("HOPRANK_EMBED__PRECISION", "int8", "embed.precision"),
         ("HOPRANK_WALK__DAMPING", "1", "walk.damping"),
         ("HOPRANK_FULLTEXT__ANALYZER", "english'; DROP", "fulltext.analyzer"),
@@ -152,14 +152,14 @@ def test_a_value_that_is_not_allowed_is_refused_by_name_and_origin(
 
 
 def test_a_wrong_flag_is_refused_as_a_flag() -> None:
-    assert "embed.batch_size (flag): -1" in refusal({"embed": {"batch_size": -1}})
+    assert "embed.batch_tokens (flag): -1" in refusal({"embed": {"batch_tokens": -1}})
     assert "embed.model (flag)" in refusal({"embed": {"model": ""}})
 
 
 def test_all_wrong_values_are_named_at_once() -> None:
-    message = refusal({"embed": {"batch_size": -1}, "chunk": {"overlap": -1}})
+    message = refusal({"embed": {"batch_tokens": -1}, "chunk": {"overlap": -1}})
 
-    assert "embed.batch_size" in message
+    assert "embed.batch_tokens" in message
     assert "chunk.overlap" in message
 
 

@@ -237,4 +237,4 @@ class KnowledgeGraph(GraphReader):
 
 def _embedder_of(settings: Settings) -> Embedder:
     embed = settings.embed
-    return Embedder(embed.model, device=embed.device, precision=embed.precision, batch_size=embed.batch_size)
+    return Embedder(embed.model, device=embed.device, precision=embed.precision, batch_tokens=embed.batch_tokens)

@@ -26,7 +26,7 @@ CALL (corpus) {
   CALL db.index.fulltext.queryNodes($index, $text, {limit: CASE WHEN corpus.staging IS NULL THEN $limit ELSE 4 * $limit END})
   YIELD node AS c, score
   WITH corpus, c, score
-  WHERE c.since <= corpus.generation AND c.until > corpus.generation
+  WHERE corpus.staging IS NULL OR (c.since <= corpus.generation AND c.until > corpus.generation)
   WITH c, score LIMIT $limit
   RETURN collect(c.id) AS matching, collect(score) AS matching_scores
 }

@@ -106,8 +106,7 @@ def search(
             rankings["graph"] = ranked("graph", _around(store, words, graph_hops, candidates, direction))
     chosen = [rankings[leg] for leg in _legs(mode) if leg in rankings]
     whole = chosen[0] if len(chosen) == 1 else fuse(mode, [(leg, 1.0) for leg in chosen], FUSE_K)
-    best = dict(list(whole.scores.items())[:top_k])
-    return _with_nodes(store, best, {name: leg.scores for name, leg in rankings.items()})
+    return _with_nodes(store, whole.first(top_k).scores, {name: leg.scores for name, leg in rankings.items()})
 
 
 def check_query(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import fsum
 
 
@@ -19,6 +20,10 @@ class Ranked:
     def ids(self) -> list[str]:
         """The ids in order."""
         return list(self.scores)
+
+    def first(self, limit: int) -> Ranked:
+        """Return the ranking of the best ``limit`` alone."""
+        return Ranked(self.leg, dict(islice(self.scores.items(), limit)))
 
     def ranks(self) -> dict[str, int]:
         """Return each id's rank, from 1."""

@@ -41,8 +41,7 @@ def rank_by_hops(neighbourhood: Neighbourhood, seeds: Seeds, first: int, limit: 
         gains[link.source].append(chunks.get(link.target, 0.0) * back)
     # An exact sum, so that the order in which links came from the server leaves no trace.
     scores = {chunk: total for chunk, terms in gains.items() if (total := math.fsum(terms)) > 0}
-    whole = ranked(Leg.HOPS, scores)
-    return Ranked(Leg.HOPS, dict(list(whole.scores.items())[:limit]))
+    return ranked(Leg.HOPS, scores).first(limit)
 
 
 def _gains_of(kind: EdgeKind, share: float) -> tuple[float, float]:

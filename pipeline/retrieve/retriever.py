@@ -105,10 +105,11 @@ class Retriever:
             return _alone(*self._by_words(question, admitted))
         if leg is Leg.VECTOR:
             return _alone(*self._by_vector(embed(), admitted))
-        start = self._begin(question, embed(), admitted)
         if leg is Leg.HYBRID:
+            start = self._begin(question, embed(), admitted, seeds=0)
             parts = ((start.vector, 1.0), (start.fulltext, 1.0))
             return Found(start.hybrid, start.generation, parts, HYBRID_K, _NO_SEEDS, ())
+        start = self._begin(question, embed(), admitted, self._walk.chunk_seeds)
         return self._follow(start, leg, admitted)
 
     def admit(self, filter_: Filter) -> Admitted:
@@ -133,9 +134,9 @@ class Retriever:
             return by_vector(*here, vector, self._settings.candidates)
         return admitted.generation, vector_within(*here, admitted, vector, self._settings.candidates)
 
-    def _begin(self, question: str, vector: Sequence[float], admitted: Admitted | None) -> Start:
+    def _begin(self, question: str, vector: Sequence[float], admitted: Admitted | None, seeds: int) -> Start:
         here = (self._client, self.corpus)
-        settings = StartSettings(self._settings.candidates, self._walk.chunk_seeds, self._settings.hop_hub)
+        settings = StartSettings(self._settings.candidates, seeds, self._settings.hop_hub)
         if admitted is None:
             return begin(*here, question, vector, settings)
         return begin_within(*here, admitted, question, vector, settings)

@@ -24,7 +24,7 @@ HYBRID_K = 60
 
 class StartSettings(NamedTuple):
     """How many candidates are found by each of vector and full text, how many of both fused are seeds, and from how
-    many mentions on an entity is a hub, through which no way leads.
+    many mentions on an entity is a hub, through which no way leads. Without seeds nothing but candidates is looked for.
     """
 
     candidates: int
@@ -69,7 +69,7 @@ def begin(
 
     With ``seeds``, chunks by id, no candidates are looked for: these are what the neighbourhood is of.
     """
-    possible = possible_names(question)
+    possible = possible_names(question) if settings.seeds else []
     keys = {entity_id(corpus.id, name.key): name.key for name in possible}
     rows = client.read(
         "explore",
@@ -86,7 +86,7 @@ def begin(
         hub=settings.hub,
     )
     row = rows[0] if rows else _NOTHING
-    near, matching = _vector_ranking(row), _fulltext_ranking(row)
+    near, matching = vector_ranking(row), fulltext_ranking(row)
     hybrid = fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K)
     known = {keys[named["id"]]: named for named in row["named"]}
     names = tuple(_named(key, known[key]) for key in longest_names(possible, known))
@@ -102,7 +102,7 @@ def by_vector(client: Client, corpus: Corpus, vector: Sequence[float], limit: in
     names = {"embedding": corpus.embedding}
     rows = client.read("vector_candidates", names, corpus=corpus.id, vector=packed(vector), limit=limit)
     row = rows[0] if rows else _NOTHING
-    return row["generation"], _vector_ranking(row)
+    return row["generation"], vector_ranking(row)
 
 
 def by_words(client: Client, corpus: Corpus, question: str, limit: int) -> tuple[int, Ranked]:
@@ -110,7 +110,7 @@ def by_words(client: Client, corpus: Corpus, question: str, limit: int) -> tuple
     text = fulltext_terms(question)
     rows = client.read("fulltext_candidates", corpus=corpus.id, index=corpus.label, text=text, limit=limit)
     row = rows[0] if rows else _NOTHING
-    return row["generation"], _fulltext_ranking(row)
+    return row["generation"], fulltext_ranking(row)
 
 
 def packed(vector: Sequence[float]) -> DriverVector:
@@ -118,13 +118,14 @@ def packed(vector: Sequence[float]) -> DriverVector:
     return DriverVector.from_numpy(np.asarray(vector, dtype=np.float32))
 
 
-def _vector_ranking(row: Mapping[str, Any]) -> Ranked:
-    """Turn the index's scores, (1 + cosine) / 2, into cosines."""
+def vector_ranking(row: Mapping[str, Any]) -> Ranked:
+    """Return the chunks that a query's row has as ``near``, the index's scores, (1 + cosine) / 2, made cosines."""
     scores = zip(row["near"], row["near_scores"], strict=True)
     return ranked(Leg.VECTOR, {id_: 2 * score - 1 for id_, score in scores})
 
 
-def _fulltext_ranking(row: Mapping[str, Any]) -> Ranked:
+def fulltext_ranking(row: Mapping[str, Any]) -> Ranked:
+    """Return the chunks that a query's row has as ``matching``, with Lucene's scores."""
     return ranked(Leg.FULLTEXT, dict(zip(row["matching"], row["matching_scores"], strict=True)))
 
 

@@ -9,10 +9,20 @@ from dataclasses import replace
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 from pipeline.retrieve.admitted import Admitted
-from pipeline.retrieve.fuse import Ranked, fuse, ranked
+from pipeline.retrieve.fuse import Ranked, fuse
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import fulltext_terms
-from pipeline.retrieve.start import HYBRID_K, Start, StartSettings, begin, by_vector, by_words, packed
+from pipeline.retrieve.start import (
+    HYBRID_K,
+    Start,
+    StartSettings,
+    begin,
+    by_vector,
+    by_words,
+    fulltext_ranking,
+    packed,
+    vector_ranking,
+)
 
 _SURPLUS = 1.5
 """How many more candidates are asked for than would do if the admitted ones were spread evenly."""
@@ -30,8 +40,7 @@ def vector_within(client: Client, corpus: Corpus, admitted: Admitted, vector: Se
     rows = client.read(
         "vector_within", ids=list(admitted.ids), vector=packed(vector), generation=admitted.generation, limit=limit
     )
-    scores = zip(rows[0]["near"], rows[0]["near_scores"], strict=True)
-    return ranked(Leg.VECTOR, {id_: 2 * score - 1 for id_, score in scores})
+    return vector_ranking(rows[0])
 
 
 def words_within(client: Client, corpus: Corpus, admitted: Admitted, question: str, limit: int) -> Ranked:
@@ -52,7 +61,7 @@ def words_within(client: Client, corpus: Corpus, admitted: Admitted, question: s
         generation=admitted.generation,
         limit=limit,
     )
-    return ranked(Leg.FULLTEXT, dict(zip(rows[0]["matching"], rows[0]["matching_scores"], strict=True)))
+    return fulltext_ranking(rows[0])
 
 
 def begin_within(
@@ -94,5 +103,5 @@ def _overfetched(fetch: Callable[[int], Ranked], admitted: Admitted, limit: int)
         found = fetch(ask)
         kept = admitted.keep(found)
         if len(kept.scores) >= limit or len(found.scores) < ask or ask >= admitted.total:
-            return Ranked(kept.leg, dict(list(kept.scores.items())[:limit]))
+            return kept.first(limit)
         ask *= _GROWTH

@@ -1,4 +1,4 @@
-// Rankings come as one row of parallel lists: two hundred rows of their own would take the driver longer than the search.
+// Rankings and hits come as one row of lists: rows of their own would take the driver longer than the search.
 
 // name: vector_candidates
 // mode: read
@@ -41,9 +41,8 @@ MATCH (c:Chunk {id: id})
 WHERE c.since <= $generation AND c.until > $generation
 MATCH (d:Document {corpus: $corpus, key: c.document})
 WHERE d.since <= $generation AND d.until > $generation
-RETURN c.id AS id, c.text AS text, c.document AS document, c.title AS title, c.heading AS heading, c.ordinal AS ordinal,
-       c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end,
-       d.path AS path, properties(d) AS properties;
+RETURN collect(c {.id, .text, .document, .title, .heading, .ordinal, .start, .end, .line_start, .line_end,
+                  path: d.path, properties: properties(d)}) AS hits;
 
 // name: chunk_documents
 // mode: read

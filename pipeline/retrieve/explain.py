@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from neo4j import Record
@@ -30,7 +29,7 @@ def present(
     """
     top = found.ranking.ids[:top_k]
     rows = client.read("hydrate", ids=top, corpus=corpus.id, generation=found.generation) if top else []
-    by_id = {row["id"]: row for row in rows}
+    by_id = {hit["id"]: hit for row in rows for hit in row["hits"]}
     shown = [id_ for id_ in top if id_ in by_id]
     paths = _paths(client, found, {id_: by_id[id_]["title"] for id_ in shown}, admitted) if explain else {}
     legs = _leg_ranks(found, shown)
@@ -62,16 +61,16 @@ def _filter_summary(admitted: Admitted) -> dict[str, Any]:
     return {"admitted": len(admitted), "chunks": admitted.total, "unknown_fields": list(admitted.unknown)}
 
 
-def _leg_ranks(found: Found, ids: Sequence[str]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return for each of ``ids`` the place that every leg gives it, a LegRank as plain values."""
-    places: dict[str, dict[str, dict[str, float]]] = {id_: {} for id_ in ids}
+def _leg_ranks(found: Found, ids: Sequence[str]) -> dict[str, dict[str, LegRank]]:
+    """Return for each of ``ids`` the place that every leg gives it."""
+    places: dict[str, dict[str, LegRank]] = {id_: {} for id_ in ids}
     for ranking, weight in found.parts:
         ranks = ranking.ranks()
         for id_ in (id_ for id_ in ids if id_ in ranks):
             rank = ranks[id_]
             whole = found.ranking.scores.get(id_, 0.0)
             share = weight / (found.k + rank) / whole if whole and len(found.parts) > 1 else 1.0
-            places[id_][str(ranking.leg)] = asdict(LegRank(rank, ranking.scores[id_], share))
+            places[id_][str(ranking.leg)] = LegRank(rank=rank, score=ranking.scores[id_], share=share)
     return places
 
 

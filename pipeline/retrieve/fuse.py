@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import fsum
+from operator import itemgetter
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ class Ranked:
 
 def ranked(leg: str, scores: Mapping[str, float]) -> Ranked:
     """Order scores from the highest to the lowest, ties by id."""
-    return Ranked(leg, dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))))
+    by_id = sorted(scores.items())
+    return Ranked(leg, dict(sorted(by_id, key=itemgetter(1), reverse=True)))
 
 
 def fuse(leg: str, rankings: Sequence[tuple[Ranked, float]], k: float) -> Ranked:

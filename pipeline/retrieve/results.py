@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 
-@dataclass(frozen=True, slots=True)
-class LegRank:
+class LegRank(TypedDict):
     """How one leg found a hit: its rank from 1, its raw score, and its share of the fused score (0 to 1)."""
 
     rank: int

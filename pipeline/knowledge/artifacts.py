@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from types import TracebackType
-from typing import Self
 
+from pipeline.closing import Closing
 from pipeline.embedder import Embedder
 from pipeline.errors import GraphError
 from pipeline.graph.client import Client
@@ -23,7 +22,7 @@ ARTIFACT = "artifact"
 """Type of the nodes."""
 
 
-class Knowledge:
+class Knowledge(Closing):
     """Artifacts of one ``id`` in namespaces, each of which is a knowledge graph of its own; a context manager.
 
     The graph of a namespace is named ``id/namespace``, so that neither ids nor the statistics of words are shared.
@@ -54,14 +53,6 @@ class Knowledge:
         self._closes = client is None
         self._client = client or connect(self._settings)
         self._embedder = embedder
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connection, if this opened it."""

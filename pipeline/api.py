@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from neo4j.exceptions import ClientError
 
 from pipeline import experiments, flows
+from pipeline.closing import Closing
 from pipeline.embedder import Embedder
 from pipeline.evaluate.ablate import Ablation, Variant
 from pipeline.evaluate.calibrate import Calibration
@@ -33,7 +33,7 @@ from pipeline.retrieve.retriever import Retriever
 from pipeline.settings import Settings, load_settings
 
 
-class HopRank:
+class HopRank(Closing):
     """A connection to the graph with an embedder; thread-safe, and a context manager that closes it.
 
     Example::
@@ -52,14 +52,6 @@ class HopRank:
         self.settings = settings
         self._retrievers: dict[str, Retriever] = {}
         self._lock = threading.Lock()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @classmethod
     def connect(

@@ -27,7 +27,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.embedder import Embedder
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus
+from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus, list_corpora
 from pipeline.graph.embedded import Address, ServerOptions, ensure_running, stop
 from pipeline.graph.schema import LIVE
 from pipeline.retrieve.projection import drop_projections
@@ -108,6 +108,18 @@ def shared_corpus_name(client: Client) -> Iterator[str]:
 def new_corpus(client: Client) -> Callable[[], Any]:
     """As ``corpus_name``, as a context manager, for tests that need several."""
     return lambda: fresh_corpus(client)
+
+
+@pytest.fixture
+def left_as_it_was(client: Client) -> Iterator[None]:
+    """The test leaves the corpora and the projections as they were."""
+
+    def there() -> tuple[set[str], set[str]]:
+        return {corpus.name for corpus in list_corpora(client)}, {row["name"] for row in client.read("projections")}
+
+    before = there()
+    yield
+    assert there() == before
 
 
 @pytest.fixture

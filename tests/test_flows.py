@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pytest
 from pipeline import HopRank, flows
 from pipeline.errors import Busy, CorpusError, FingerprintError, SourceError
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus, create_corpus, find_corpus, get_corpus, list_corpora
+from pipeline.graph.corpora import Corpus, create_corpus, find_corpus, get_corpus
 from pipeline.graph.hold import held
 
 Jsonl = Callable[..., Path]
@@ -41,20 +41,7 @@ def jsonls(tmp_path: Path) -> Callable[..., list[Path]]:
     return write
 
 
-@pytest.fixture
-def corpora(hoprank: HopRank) -> Iterator[None]:
-    """The test leaves the corpora and the projections as they were."""
-
-    def there() -> tuple[set[str], set[str]]:
-        names = {corpus.name for corpus in list_corpora(hoprank.client)}
-        return names, {row["name"] for row in hoprank.client.read("projections")}
-
-    before = there()
-    yield
-    assert there() == before
-
-
-def test_a_malformed_line_leaves_no_corpus_behind(hoprank: HopRank, tmp_path: Path, corpora: None) -> None:
+def test_a_malformed_line_leaves_no_corpus_behind(hoprank: HopRank, tmp_path: Path, left_as_it_was: None) -> None:
     path = tmp_path / "broken.jsonl"
     path.write_text(f'{json.dumps(ANIMALS[0])}\n{{"id": "b", "text"\n')
     written = hoprank.client.written
@@ -80,7 +67,7 @@ def test_a_malformed_line_leaves_a_corpus_as_it_was(
 
 
 def test_an_id_that_no_index_takes_is_refused_before_anything_is_written(
-    hoprank: HopRank, corpus_name: str, jsonl: Jsonl, corpora: None
+    hoprank: HopRank, corpus_name: str, jsonl: Jsonl, left_as_it_was: None
 ) -> None:
     with pytest.raises(SourceError, match="line 2 has an id of 1,001 characters"):
         hoprank.ingest(jsonl([ANIMALS[0], {"id": "é" * 1001, "text": "x"}]), corpus=corpus_name)
@@ -217,13 +204,13 @@ def test_a_new_corpus_that_another_model_made_first_is_refused_and_left_to_it(
     assert get_corpus(hoprank.client, corpus_name).fingerprint == "other@1/384"
 
 
-def test_what_is_unknown_can_not_be_dropped(hoprank: HopRank, corpora: None) -> None:
+def test_what_is_unknown_can_not_be_dropped(hoprank: HopRank, left_as_it_was: None) -> None:
     with pytest.raises(CorpusError, match="never-made"):
         flows.drop(hoprank.client, "never-made")
 
 
 def test_a_reader_of_a_corpus_that_is_dropped_is_told_so(
-    hoprank: HopRank, corpus_name: str, jsonl: Jsonl, corpora: None
+    hoprank: HopRank, corpus_name: str, jsonl: Jsonl, left_as_it_was: None
 ) -> None:
     hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)
     said: list[str] = []

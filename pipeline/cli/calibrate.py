@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from pipeline.cli.connection import client_of
 from pipeline.cli.options import Corpus, Json, Set, flags
 from pipeline.cli.output import print_json, show, waiting
+from pipeline.evaluate.frame import frame
 from pipeline.settings import load_settings
 
 if TYPE_CHECKING:
@@ -52,14 +51,7 @@ def calibrate(
 
 
 def _table(found: Calibration) -> Table:
-    table = Table(
-        title=Text(f"{found.corpus}: {found.chunks:,} chunks"),
-        caption=Text(_caption(found)),
-        caption_justify="left",
-        box=box.HORIZONTALS,
-        show_edge=False,
-        pad_edge=False,
-    )
+    table = frame(f"{found.corpus}: {found.chunks:,} chunks", _caption(found))
     for heading in ("threshold", "links", "links\na chunk", "linked\nchunks", "groups", "largest\ngroup", "hub\nshare"):
         table.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
     table.add_column("")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +15,7 @@ from rich.text import Text
 from pipeline.cli.options import Json
 from pipeline.cli.output import print_json, show
 from pipeline.errors import ConfigurationError
+from pipeline.evaluate.frame import frame
 from pipeline.retrieve.legs import Leg
 
 if TYPE_CHECKING:
@@ -54,14 +54,7 @@ def compare(
 
 
 def _table(comparison: Comparison) -> Table:
-    table = Table(
-        title=Text(comparison.queryset),
-        caption=Text(_caption(comparison)),
-        caption_justify="left",
-        box=box.HORIZONTALS,
-        show_edge=False,
-        pad_edge=False,
-    )
+    table = frame(comparison.queryset, _caption(comparison))
     table.add_column("measure", no_wrap=True)
     for heading in ("A", "B", "B - A", "95% interval", "wins", "losses", "ties"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.bars import shown_progress
 from pipeline.cli.connection import connected
-from pipeline.cli.options import Legs, Model, Set, flags
+from pipeline.cli.options import KeptCorpus, Legs, Model, Set, Split, flags
 from pipeline.cli.output import print_json, show
 from pipeline.errors import ConfigurationError
+from pipeline.evaluate.frame import frame
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import load_settings
 
@@ -42,14 +42,8 @@ def evaluate(
             "--json", metavar="FILE", help="Write the report to FILE as JSON; - prints it instead of the table."
         ),
     ] = None,
-    corpus: Annotated[
-        str | None,
-        typer.Option("--corpus", "-c", metavar="NAME", help="Keep the corpus under this name, and use it again."),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train."),
-    ] = None,
+    corpus: KeptCorpus = None,
+    split: Split = None,
     legs: Legs = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Print every query's own result, too.")] = False,
     ablate: Annotated[
@@ -111,7 +105,7 @@ def _show(report: Ablation | Report, *, per_query: bool) -> None:
 
 def _per_query_table(report: Report) -> Table:
     """Return a row a query, in the queryset's order: each leg's nDCG@10 in percent."""
-    table = Table(title="nDCG@10 by query", box=box.HORIZONTALS, show_edge=False, pad_edge=False)
+    table = frame("nDCG@10 by query")
     table.add_column("query", overflow="fold")
     for leg in report.legs:
         table.add_column(leg.leg, justify="right")

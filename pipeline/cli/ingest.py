@@ -9,21 +9,16 @@ import typer
 
 from pipeline.cli.bars import shown_progress
 from pipeline.cli.connection import client_of, connected
-from pipeline.cli.options import Corpus, Json, Model, Set, Wait, flags
+from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, flags
 from pipeline.cli.output import print_json, show, warn
 from pipeline.cli.summary import removal_table, summary_table
 from pipeline.settings import load_settings
 
 
 def ingest(
-    paths: Annotated[
-        list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders, globs, or .jsonl of {id, title, text, metadata}."),
-    ],
+    paths: Paths,
     corpus: Corpus = "default",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at what can't be read instead of skipping it.")
-    ] = False,
+    strict: Strict = False,
     as_json: Json = False,
     model: Model = None,
     settings: Set = None,

@@ -11,6 +11,24 @@ from pipeline.errors import ConfigurationError, FilterError
 from pipeline.retrieve.legs import Leg
 
 Corpus = Annotated[str, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
+KeptCorpus = Annotated[
+    str | None,
+    typer.Option(
+        "--corpus",
+        "-c",
+        metavar="NAME",
+        help="Keep the corpus under this name, or each of several as NAME/queryset, and use it again.",
+    ),
+]
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH...", help="Files, folders, globs, or .jsonl of {id, title, text, metadata}."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop at what can't be read instead of skipping it.")]
+Split = Annotated[
+    str | None,
+    typer.Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
 Model = Annotated[
     str | None,
@@ -41,8 +59,6 @@ Legs = Annotated[
     list[Leg] | None,
     typer.Option("--leg", help="Only this leg; repeatable.", show_default="all"),
 ]
-
-
 Wait = Annotated[
     float | None,
     typer.Option(

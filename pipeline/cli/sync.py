@@ -9,7 +9,7 @@ import typer
 
 from pipeline.cli.bars import shown_progress
 from pipeline.cli.connection import connected
-from pipeline.cli.options import Corpus, Json, Model, Set, Wait, flags
+from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, flags
 from pipeline.cli.output import print_json, show, warn
 from pipeline.cli.summary import plan_table, summary_table
 from pipeline.errors import Busy, ConfigurationError, InputError
@@ -21,18 +21,13 @@ if TYPE_CHECKING:
 
 
 def sync(
-    paths: Annotated[
-        list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders, globs, or .jsonl of {id, title, text, metadata}."),
-    ],
+    paths: Paths,
     corpus: Corpus = "default",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Sync again whenever something changes, until Ctrl-C.")
     ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at what can't be read instead of skipping it.")
-    ] = False,
+    strict: Strict = False,
     as_json: Json = False,
     model: Model = None,
     settings: Set = None,

@@ -9,7 +9,7 @@ import typer
 
 from pipeline.cli.bars import shown_progress
 from pipeline.cli.connection import connected
-from pipeline.cli.options import Model, Set, flags
+from pipeline.cli.options import KeptCorpus, Model, Set, Split, flags
 from pipeline.cli.output import show
 from pipeline.settings import load_settings
 
@@ -23,14 +23,8 @@ def tune(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
     ] = None,
-    corpus: Annotated[
-        str | None,
-        typer.Option("--corpus", "-c", metavar="NAME", help="Keep each corpus as NAME/queryset, for use again."),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train."),
-    ] = None,
+    corpus: KeptCorpus = None,
+    split: Split = None,
     model: Model = None,
     settings: Set = None,
 ) -> None:

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from pipeline.evaluate.ablate import Ablation, Worth
 from pipeline.evaluate.bootstrap import Interval
+from pipeline.evaluate.frame import frame
 
 _SHOWN = ("recall@5", "ndcg@10", "perfect@8")
 
 
 def ablation_table(ablation: Ablation) -> Table:
     """Return what each part adds, in points of percent with 95% intervals; bold where the interval leaves out 0."""
-    table = Table(
-        title=Text(", ".join(ablation.querysets)),
-        caption=Text(_caption(ablation)),
-        caption_justify="left",
-        box=box.HORIZONTALS,
-        show_edge=False,
-        pad_edge=False,
-    )
+    table = frame(", ".join(ablation.querysets), _caption(ablation))
     table.add_column("part", overflow="fold")
     table.add_column("kind", no_wrap=True)
     for name in _SHOWN:

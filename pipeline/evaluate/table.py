@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.evaluate.frame import frame
 from pipeline.evaluate.measures import MEASURES
 from pipeline.evaluate.report import WHOLE, LegReport, Report
 
@@ -17,16 +17,7 @@ def report_table(report: Report) -> Table:
 
     The rule and the row's place, unlike its bold type, also survive a pipe.
     """
-    # Names of corpora may hold what rich takes for markup, so text goes in as Text.
-    table = Table(
-        title=Text(report.queryset),
-        caption=Text(_caption(report)),
-        caption_justify="left",
-        box=box.HORIZONTALS,
-        show_edge=False,
-        pad_edge=False,
-        padding=0,
-    )
+    table = frame(report.queryset, _caption(report), padding=0)
     table.add_column("leg", no_wrap=True)
     for name in MEASURES:
         table.add_column(_heading(name), justify="right", vertical="bottom", no_wrap=True, min_width=5)

@@ -147,8 +147,8 @@ def learn(sets: Iterable[Sequence[Lesson]], evidence: EvidenceSettings) -> Learn
     scorer = ScorerSettings(titled=_fit(titled or weighed), untitled=_fit(untitled or weighed))
 
     def value(factor: float) -> float:
-        learned = Learned(scorer, factor)
-        return sum(share * _aim(_judge([lesson], learned, evidence)[0]) for lesson, share in weighed)
+        measured = _judge([lesson for lesson, _ in weighed], Learned(scorer, factor), evidence)
+        return sum(share * _aim(measures) for measures, (_, share) in zip(measured, weighed, strict=True))
 
     return Learned(scorer, max(_FACTORS, key=value))
 
@@ -176,15 +176,17 @@ def _relevance(lesson: Lesson) -> Matrix:
 
 
 def _judge(lessons: Sequence[Lesson], learned: Learned | None, evidence: EvidenceSettings) -> tuple[Measures, ...]:
-    return tuple(measure_query(lesson.query, _ranking(lesson, learned, evidence)) for lesson in lessons)
+    scorer = Scorer(learned.scorer) if learned and learned.factor else None
+    weights = learned.evidence(evidence) if learned else {}
+    return tuple(measure_query(lesson.query, _ranking(lesson, scorer, weights)) for lesson in lessons)
 
 
-def _ranking(lesson: Lesson, learned: Learned | None, evidence: EvidenceSettings) -> list[str]:
+def _ranking(lesson: Lesson, scorer: Scorer | None, weights: Mapping[str, float]) -> list[str]:
     parts = list(lesson.others)
     examined = lesson.examined
-    if learned and learned.factor:
-        scored = Scorer(learned.scorer).rank(examined.ids, examined.matrix, examined.strength)
-        parts.append((scored, learned.evidence(evidence)[f"scorer_{examined.strength}"]))
+    if scorer:
+        scored = scorer.rank(examined.ids, examined.matrix, examined.strength)
+        parts.append((scored, weights[f"scorer_{examined.strength}"]))
     whole = fuse(Leg.WHOLE, parts, lesson.k)
     return document_ranking(
         (lesson.documents[id_], score) for id_, score in whole.scores.items() if id_ in lesson.documents

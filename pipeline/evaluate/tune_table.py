@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.evaluate.frame import frame
 from pipeline.evaluate.measures import mean_measures
 from pipeline.evaluate.tune import Tuned
 
@@ -15,14 +15,7 @@ _JUDGED_BY = "recall@5"
 
 def tune_table(tuned: Tuned) -> Table:
     """Return every queryset's measures in percent; "left out" is by what the other sets teach, and is what counts."""
-    table = Table(
-        title="What the scorer adds",
-        caption=Text(_caption(tuned)),
-        caption_justify="left",
-        box=box.HORIZONTALS,
-        show_edge=False,
-        pad_edge=False,
-    )
+    table = frame("What the scorer adds", _caption(tuned))
     table.add_column("queryset", overflow="fold")
     table.add_column("scorer", no_wrap=True)
     for name in _SHOWN:

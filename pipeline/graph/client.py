@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from pipeline.closing import Closing
 from pipeline.errors import LoginRefused, ServerError, ServerLost, ServerTooPoor, ServerUnreachable
 from pipeline.graph.embedded import Address
 from pipeline.graph.queries import load_queries
@@ -55,7 +55,7 @@ class Written:
         return cls(*(getattr(counters, name) for name in cls.__slots__))
 
 
-class Client:
+class Client(Closing):
     """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
 
     ``written`` adds up the counters of everything that this client has written; ``has_gds`` says, once it has been
@@ -78,14 +78,6 @@ class Client:
                 notifications_min_severity="OFF",
                 user_agent="hoprank",
             )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the driver's connections."""

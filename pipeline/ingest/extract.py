@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import ahocorasick
 
-from pipeline.names import Casing, Name, Word, name_key, spans, without_disambiguation, words
+from pipeline.names import Casing, Name, Word, name_key, spans, without_disambiguation
 from pipeline.records import Chunk
 
 _LONGEST_TITLE = 12
@@ -47,14 +47,6 @@ class ChunkNames:
     chunk_id: str
     mentions: tuple[Mention, ...]
     titles: tuple[TitleLink, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """The names of all chunks, in their order; and each entity's usual spelling by its key."""
-
-    chunks: tuple[ChunkNames, ...]
-    spellings: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +117,6 @@ class Gazetteer:
 
 Spelled = dict[str, Counter[str]]
 """How often each key is spelled in which way."""
-
-
-def extract(chunks: Sequence[Chunk], shared_by: int = 8) -> Extraction:
-    """Find the names in each chunk of a whole corpus.
-
-    The statistics (casing, titles) are the corpus's, so the result depends on all chunks, and on nothing else.
-    """
-    # Words are found twice, for those of a whole corpus would take more memory than all else.
-    casing = Casing(words(chunk.text) for chunk in chunks)
-    gazetteer = Gazetteer(entries(((chunk.document_key, chunk.title, chunk.heading) for chunk in chunks), shared_by))
-    spelled: Spelled = defaultdict(Counter)
-    named = tuple(names_of(chunk, words(chunk.text), casing, gazetteer, spelled) for chunk in chunks)
-    return Extraction(named, {key: usual(counts) for key, counts in spelled.items()})
 
 
 def names_of(

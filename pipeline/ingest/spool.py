@@ -5,26 +5,23 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Iterator, Sequence
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
+
+from pipeline.closing import Closing
 
 Item = TypeVar("Item")
 
 
-class Spool(Generic[Item]):
+class Spool(Closing, Generic[Item]):
     """Batches of items in a temporary file, which goes when the context ends; read as often as wanted, in order."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="hoprank-")  # noqa: SIM115 - closed by __exit__
+        self._file = tempfile.TemporaryFile(prefix="hoprank-")  # noqa: SIM115 - closed by close
         self._ends: list[int] = []
         self.count = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Have the file gone."""
         self._file.close()
 
     def append(self, batch: Sequence[Item]) -> None:

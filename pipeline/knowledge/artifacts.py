@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from types import TracebackType
-from typing import Self
 
+from pipeline.closing import Closing
 from pipeline.embedder import Embedder
 from pipeline.errors import GraphError
 from pipeline.graph.client import Client
@@ -23,7 +22,7 @@ ARTIFACT = "artifact"
 """Type of the nodes."""
 
 
-class Knowledge:
+class Knowledge(Closing):
     """Artifacts of one ``id`` in namespaces, each of which is a knowledge graph of its own; a context manager.
 
     The graph of a namespace is named ``id/namespace``, so that neither ids nor the statistics of words are shared.
@@ -51,35 +50,25 @@ class Knowledge:
         if bm25 and graph:
             self._modes.add(Mode.HYBRID)
         self._settings = settings or load_settings()
-        self._closing = None if client else connect(self._settings)
-        self._client = client or self._closing
+        self._closes = client is None
+        self._client = client or connect(self._settings)
         self._embedder = embedder
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connection, if this opened it."""
-        if self._closing is not None:
-            self._closing.close()
+        if self._closes:
+            self._client.close()
 
     def namespaces(self) -> list[str]:
         """Return the namespaces that hold something or did, by name."""
         prefix = f"{self.id}/"
-        return [
-            one.name.removeprefix(prefix) for one, _ in list_graphs(self._connection) if one.name.startswith(prefix)
-        ]
+        return [one.name.removeprefix(prefix) for one, _ in list_graphs(self._client) if one.name.startswith(prefix)]
 
     def graph(self, namespace: str) -> KnowledgeGraph:
         """Return the graph of a namespace, which is made if there is none."""
         return KnowledgeGraph(
             f"{self.id}/{_part(namespace, 'A namespace')}",
-            client=self._connection,
+            client=self._client,
             embedder=self._embedder,
             settings=self._settings,
         )
@@ -119,16 +108,10 @@ class Knowledge:
         return self._existing(namespace).search(text, top_k, mode=chosen, graph_hops=graph_hops)
 
     def _existing(self, namespace: str) -> KnowledgeGraph:
-        if find_graph(self._connection, f"{self.id}/{namespace}") is None:
+        if find_graph(self._client, f"{self.id}/{namespace}") is None:
             known = ", ".join(self.namespaces()) or "none"
             raise GraphError(f"{self.id!r} has no namespace {namespace[:80]!r}.", f"It has {known}.")
         return self.graph(namespace)
-
-    @property
-    def _connection(self) -> Client:
-        if self._client is None:
-            raise GraphError(f"The knowledge {self.id!r} is closed.", "Open it anew.")
-        return self._client
 
 
 def _part(name: str, what: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self, Unpack
 
+from pipeline.closing import Closing
 from pipeline.embedder import Embedder
 from pipeline.errors import GraphError
 from pipeline.graph.client import Client
@@ -26,7 +26,7 @@ from pipeline.progress import Progress
 from pipeline.settings import Settings, load_settings
 
 
-class KnowledgeGraph(GraphReader):
+class KnowledgeGraph(GraphReader, Closing):
     """A graph kept on Neo4j by its name, which is made when it is first asked for; a context manager.
 
     Each change is one transaction: a batch of which anything is refused leaves nothing. Node and edge ids are the
@@ -116,14 +116,6 @@ class KnowledgeGraph(GraphReader):
             if client is None:
                 loaded.close()
         return cls(name, client=client, settings=settings)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connection, if this opened it."""

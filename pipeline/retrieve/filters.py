@@ -2,9 +2,10 @@
 
     {"year": {"$gte": 1990, "$lt": 2000}, "$or": [{"author": "Amsel"}, {"tags": {"$in": ["tides", "moon"]}}]}
 
-A field is one of a chunk's own, ``FIELDS``, or else of its document's metadata; ``metadata.`` before its name always
-means the latter. Several conditions beside each other must all hold; a value alone stands for ``$eq``. The names are
-those of neo4j-graphrag; what each operator means is in :mod:`pipeline.retrieve.conditions`.
+A field is a chunk's or its document's own (``CHUNK_FIELDS``, ``DOCUMENT_FIELDS``), or else of the document's metadata;
+``metadata.`` before its name always means the latter. Several conditions beside each other must all hold; a value
+alone stands for ``$eq``. The names are those of neo4j-graphrag; what each operator means is in
+:mod:`pipeline.retrieve.conditions`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from pipeline.errors import FilterError
 from pipeline.records import Scalar
 
 CHUNK_FIELDS = ("heading", "ordinal", "start", "end", "line_start", "line_end", "tokens")
+"""What a chunk has of its own, as a hit's metadata names it."""
+
 DOCUMENT_FIELDS = ("document", "title", "path")
-FIELDS = (*DOCUMENT_FIELDS, *CHUNK_FIELDS)
-"""What a chunk has besides its document's metadata, as a hit's metadata names it."""
+"""What a chunk has of its document besides the metadata, likewise."""
 
 METADATA = "metadata."
-"""Before a field's name: the document's metadata, also where a field of ``FIELDS`` has the same name."""
+"""Before a field's name: the document's metadata, also where one of the fields above has the same name."""
 
 DEEPEST = 16
 """Levels of ``$and`` and ``$or``."""

@@ -44,18 +44,29 @@ class Hoprank:
         return json.loads(self(*arguments, "--json").stdout)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def run(server_environment: dict[str, str]) -> Hoprank:
     return Hoprank(server_environment)
 
 
-@pytest.fixture
-def archive(tmp_path: Path) -> Path:
+def written(folder: Path) -> Path:
     for name, text in DOCUMENTS.items():
-        path = tmp_path / "archive" / name
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return tmp_path / "archive"
+    return folder
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    return written(tmp_path / "archive")
+
+
+@pytest.fixture(scope="module")
+def archived(run: Hoprank, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The name of a corpus of the archive, to read."""
+    run("ingest", str(written(tmp_path_factory.mktemp("archive"))), "--corpus", shared_corpus_name)
+    return shared_corpus_name
 
 
 @pytest.fixture
@@ -81,11 +92,9 @@ def test_ingest_tells_what_it_did_to_people_and_to_programs(run: Hoprank, archiv
     assert {Path(one["source"]).name for one in again["skipped"]} == {"notes.bin", "nothing.md"}
 
 
-def test_search_cites_file_and_lines_and_explains(run: Hoprank, archive: Path, corpus_name: str) -> None:
-    run("ingest", str(archive), "--corpus", corpus_name)
-
-    shown = run("search", QUESTION, "--corpus", corpus_name, "--top-k", "2", "--explain").stdout
-    found = run.json("search", QUESTION, "--corpus", corpus_name, "--top-k", "2")
+def test_search_cites_file_and_lines_and_explains(run: Hoprank, archived: str) -> None:
+    shown = run("search", QUESTION, "--corpus", archived, "--top-k", "2", "--explain").stdout
+    found = run.json("search", QUESTION, "--corpus", archived, "--top-k", "2")
 
     assert "alpha.md:1-3" in shown
     assert "holt.txt:1-1" in shown
@@ -96,12 +105,8 @@ def test_search_cites_file_and_lines_and_explains(run: Hoprank, archive: Path, c
 
 
 @pytest.mark.parametrize("leg", ["fulltext", "bm25"])
-def test_search_by_one_leg_with_nothing_to_find_is_no_error(
-    run: Hoprank, archive: Path, corpus_name: str, leg: str
-) -> None:
-    run("ingest", str(archive), "--corpus", corpus_name)
-
-    assert "Nothing in the corpus" in run("search", "zzzyx", "--corpus", corpus_name, "--leg", leg).stdout
+def test_search_by_one_leg_with_nothing_to_find_is_no_error(run: Hoprank, archived: str, leg: str) -> None:
+    assert "Nothing in the corpus" in run("search", "zzzyx", "--corpus", archived, "--leg", leg).stdout
 
 
 def test_search_is_filtered_by_metadata(run: Hoprank, corpus_name: str, tmp_path: Path) -> None:
@@ -119,12 +124,10 @@ def test_search_is_filtered_by_metadata(run: Hoprank, corpus_name: str, tmp_path
     assert "Nothing in the corpus" in misspelt.stdout
 
 
-def test_context_is_printed_for_a_language_model(run: Hoprank, archive: Path, corpus_name: str) -> None:
-    run("ingest", str(archive), "--corpus", corpus_name)
-
-    shown = run("context", QUESTION, "--corpus", corpus_name).stdout
-    as_json = run.json("context", QUESTION, "--corpus", corpus_name, "--tokens", "60")
-    nothing = run("context", QUESTION, "--corpus", corpus_name, "--filter", '{"title": "none"}')
+def test_context_is_printed_for_a_language_model(run: Hoprank, archived: str) -> None:
+    shown = run("context", QUESTION, "--corpus", archived).stdout
+    as_json = run.json("context", QUESTION, "--corpus", archived, "--tokens", "60")
+    nothing = run("context", QUESTION, "--corpus", archived, "--filter", '{"title": "none"}')
 
     assert shown.startswith("## [1] ")
     assert "alpha.md:1-3" in shown
@@ -216,12 +219,10 @@ def test_corpora_are_listed_and_dropped(run: Hoprank, archive: Path, corpus_name
     assert corpus_name not in run("corpus", "list").stdout
 
 
-def test_an_unknown_corpus_suggests_the_nearest(run: Hoprank, archive: Path, corpus_name: str) -> None:
-    run("ingest", str(archive), "--corpus", corpus_name)
-
+def test_an_unknown_corpus_suggests_the_nearest(run: Hoprank, archived: str) -> None:
     for arguments in (["search", QUESTION, "--corpus"], ["remove", "--document", "x", "--corpus"], ["corpus", "drop"]):
-        failed = run(*arguments, f"{corpus_name}x", code=2)
-        assert f"Did you mean '{corpus_name}'?" in failed.stderr
+        failed = run(*arguments, f"{archived}x", code=2)
+        assert f"Did you mean '{archived}'?" in failed.stderr
         assert failed.stdout == ""
 
 
@@ -253,11 +254,9 @@ def test_strict_refuses_what_would_be_skipped(run: Hoprank, archive: Path, corpu
     assert find_corpus(client, corpus_name) is None
 
 
-def test_another_model_is_refused(run: Hoprank, archive: Path, corpus_name: str, tmp_path: Path) -> None:
-    run("ingest", str(archive), "--corpus", corpus_name)
-
-    failed = run("ingest", str(archive), "--corpus", corpus_name, "--set", "chunk.max_tokens=64", code=2)
-    unknown = run("search", QUESTION, "--corpus", corpus_name, "--model", str(tmp_path / "no-model"), code=2)
+def test_another_model_is_refused(run: Hoprank, archive: Path, archived: str, tmp_path: Path) -> None:
+    failed = run("ingest", str(archive), "--corpus", archived, "--set", "chunk.max_tokens=64", code=2)
+    unknown = run("search", QUESTION, "--corpus", archived, "--model", str(tmp_path / "no-model"), code=2)
 
     assert "chunk.max_tokens" in failed.stderr
     assert "no-model" in unknown.stderr

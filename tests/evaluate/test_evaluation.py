@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from pipeline import HopRank, flows
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.measures import MEASURES
 from pipeline.evaluate.querysets import read_queryset
-from pipeline.graph.corpora import get_corpus, list_corpora
+from pipeline.graph.corpora import get_corpus
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 
@@ -42,19 +42,6 @@ def queryset(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def corpora(hoprank: HopRank) -> Iterator[None]:
-    """The test leaves the corpora and the projections as they were."""
-
-    def there() -> tuple[set[str], set[str]]:
-        names = {corpus.name for corpus in list_corpora(hoprank.client)}
-        return names, {row["name"] for row in hoprank.client.read("projections")}
-
-    before = there()
-    yield
-    assert there() == before
-
-
 class Interrupting:
     """Presses Ctrl-C when a stage has gone a step."""
 
@@ -72,7 +59,7 @@ class Interrupting:
         pass
 
 
-def test_an_evaluation_says_what_it_promises(hoprank: HopRank, queryset: Path, corpora: None) -> None:
+def test_an_evaluation_says_what_it_promises(hoprank: HopRank, queryset: Path, left_as_it_was: None) -> None:
     report = hoprank.evaluate(queryset)
     found = json.loads(json.dumps(report.to_json(per_query=True)))
 
@@ -90,7 +77,7 @@ def test_an_evaluation_says_what_it_promises(hoprank: HopRank, queryset: Path, c
     assert found["settings"]["model"] == hoprank.embedder.fingerprint
 
 
-def test_only_the_legs_that_are_asked_for_are_measured(hoprank: HopRank, queryset: Path, corpora: None) -> None:
+def test_only_the_legs_that_are_asked_for_are_measured(hoprank: HopRank, queryset: Path, left_as_it_was: None) -> None:
     found = hoprank.evaluate(queryset, legs=[Leg.BM25]).to_json()
 
     assert json.loads(json.dumps(found))["metrics"].keys() == {"bm25"}
@@ -108,7 +95,7 @@ def test_a_named_corpus_is_kept_and_used_again(hoprank: HopRank, queryset: Path,
 
 
 def test_a_queryset_that_names_unknown_documents_is_refused_before_anything_is_made(
-    hoprank: HopRank, queryset: Path, corpora: None
+    hoprank: HopRank, queryset: Path, left_as_it_was: None
 ) -> None:
     (queryset / "qrels.tsv").write_text(f"{QRELS}q2\tgriffin\t1\n")
     written = hoprank.client.written
@@ -119,7 +106,7 @@ def test_a_queryset_that_names_unknown_documents_is_refused_before_anything_is_m
     assert hoprank.client.written == written
 
 
-def test_a_queryset_without_documents_is_refused(hoprank: HopRank, queryset: Path, corpora: None) -> None:
+def test_a_queryset_without_documents_is_refused(hoprank: HopRank, queryset: Path, left_as_it_was: None) -> None:
     (queryset / "corpus.jsonl").unlink()
 
     with pytest.raises(QuerySetError, match=r"no corpus\.jsonl"):
@@ -128,7 +115,7 @@ def test_a_queryset_without_documents_is_refused(hoprank: HopRank, queryset: Pat
 
 @pytest.mark.parametrize("stage", ["embed", "link", "search: vector", "search: hoprank"])
 def test_an_interrupted_evaluation_drops_its_corpus(
-    hoprank: HopRank, queryset: Path, corpora: None, stage: str
+    hoprank: HopRank, queryset: Path, left_as_it_was: None, stage: str
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
         hoprank.evaluate(queryset, progress=Progress(Interrupting(stage)))

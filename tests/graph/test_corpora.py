@@ -1,29 +1,22 @@
-"""Corpora on the live server: named, found, held by one writer at a time, dropped."""
+"""Corpora on the live server: named, found, dropped."""
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import neo4j
-import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import Busy, CorpusError, FingerprintError, InputError, ServerLost
+from pipeline.errors import CorpusError, FingerprintError, InputError, ServerLost
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import (
     Corpus,
     check_fingerprint,
-    create_corpus,
     drop_corpus,
     find_corpus,
     get_corpus,
@@ -33,25 +26,12 @@ from pipeline.graph.hold import held
 from pipeline.graph.schema import drop_indexes, embedding_name, ensure_schema
 
 Cypher = Callable[..., list[neo4j.Record]]
+Create = Callable[..., Corpus]
 NewCorpus = Callable[[], Any]
 
 
-def create(client: Client, name: str, fingerprint: str = "model@1/8") -> Corpus:
-    return create_corpus(client, name, fingerprint=fingerprint, dimension=8, chunker="plain", analyzer="english")
-
-
-def writer_of(cypher: Cypher, corpus: Corpus) -> str | None:
-    (row,) = cypher("MATCH (c:Corpus {id: $id}) RETURN c.writer AS writer", id=corpus.id)
-    writer: str | None = row["writer"]
-    return writer
-
-
-def leave_mark(cypher: Cypher, corpus: Corpus, mark: str) -> None:
-    cypher("MATCH (c:Corpus {id: $id}) SET c.writer = $mark, c.writer_since = '2026-01-01'", id=corpus.id, mark=mark)
-
-
-def test_a_corpus_is_found_as_it_was_made(client: Client, corpus_name: str) -> None:
-    made = create(client, corpus_name)
+def test_a_corpus_is_found_as_it_was_made(client: Client, corpus_name: str, create: Create) -> None:
+    made = create(corpus_name)
 
     assert find_corpus(client, corpus_name) == get_corpus(client, corpus_name) == made
     assert made in list_corpora(client)
@@ -59,15 +39,15 @@ def test_a_corpus_is_found_as_it_was_made(client: Client, corpus_name: str) -> N
     assert (made.fingerprint, made.dimension, made.chunker, made.analyzer) == ("model@1/8", 8, "plain", "english")
 
 
-def test_a_name_that_is_taken_gives_the_corpus_that_has_it(client: Client, corpus_name: str) -> None:
-    made = create(client, corpus_name)
+def test_a_name_that_is_taken_gives_the_corpus_that_has_it(corpus_name: str, create: Create) -> None:
+    made = create(corpus_name)
 
-    assert create(client, corpus_name, "other@2/8") == made
+    assert create(corpus_name, "other@2/8") == made
 
 
-def test_two_that_make_it_at_once_get_one(client: Client, corpus_name: str) -> None:
+def test_two_that_make_it_at_once_get_one(corpus_name: str, create: Create) -> None:
     made: list[str] = []
-    threads = [threading.Thread(target=lambda: made.append(create(client, corpus_name).id)) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: made.append(create(corpus_name).id)) for _ in range(4)]
 
     for thread in threads:
         thread.start()
@@ -78,10 +58,10 @@ def test_two_that_make_it_at_once_get_one(client: Client, corpus_name: str) -> N
     assert len(set(made)) == 1
 
 
-def test_corpora_are_listed_by_name(client: Client, corpus_name: str, new_corpus: NewCorpus) -> None:
+def test_corpora_are_listed_by_name(client: Client, corpus_name: str, create: Create, new_corpus: NewCorpus) -> None:
     with new_corpus() as other:
-        create(client, other)
-        create(client, corpus_name)
+        create(other)
+        create(corpus_name)
 
         names = [corpus.name for corpus in list_corpora(client)]
 
@@ -89,8 +69,8 @@ def test_corpora_are_listed_by_name(client: Client, corpus_name: str, new_corpus
     assert {other, corpus_name} <= set(names)
 
 
-def test_an_unknown_name_suggests_the_nearest(client: Client, corpus_name: str) -> None:
-    create(client, corpus_name)
+def test_an_unknown_name_suggests_the_nearest(client: Client, corpus_name: str, create: Create) -> None:
+    create(corpus_name)
 
     with pytest.raises(CorpusError, match="There is no corpus") as caught:
         get_corpus(client, corpus_name[:-1])
@@ -100,8 +80,8 @@ def test_an_unknown_name_suggests_the_nearest(client: Client, corpus_name: str) 
     assert find_corpus(client, corpus_name[:-1]) is None
 
 
-def test_an_unknown_name_like_none_lists_what_there_is(client: Client, corpus_name: str) -> None:
-    create(client, corpus_name)
+def test_an_unknown_name_like_none_lists_what_there_is(client: Client, corpus_name: str, create: Create) -> None:
+    create(corpus_name)
 
     with pytest.raises(CorpusError) as caught:
         get_corpus(client, "Ω" * 50)
@@ -110,17 +90,17 @@ def test_an_unknown_name_like_none_lists_what_there_is(client: Client, corpus_na
 
 
 @pytest.mark.parametrize("name", ["", "  ", "\n", "x" * 201])
-def test_a_name_of_nothing_or_too_much_is_refused(client: Client, name: str) -> None:
+def test_a_name_of_nothing_or_too_much_is_refused(create: Create, name: str) -> None:
     with pytest.raises(InputError, match="can't be named") as caught:
-        create(client, name)
+        create(name)
     assert "200" in caught.value.fix
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(min_size=1, max_size=30).filter(lambda text: bool(text.strip())))
-def test_any_other_name_is_a_name(client: Client, cypher: Cypher, name: str) -> None:
+def test_any_other_name_is_a_name(client: Client, cypher: Cypher, create: Create, name: str) -> None:
     known = find_corpus(client, name)
-    made = create(client, name)
+    made = create(name)
     try:
         assert get_corpus(client, name).id == made.id
         assert [row["name"] for row in cypher("MATCH (c:Corpus {id: $id}) RETURN c.name AS name", id=made.id)] == [name]
@@ -129,8 +109,8 @@ def test_any_other_name_is_a_name(client: Client, cypher: Cypher, name: str) -> 
             drop_corpus(client, made)
 
 
-def test_a_model_or_a_chunker_that_is_another_is_refused(client: Client, corpus_name: str) -> None:
-    corpus = create(client, corpus_name)
+def test_a_model_or_a_chunker_that_is_another_is_refused(corpus_name: str, create: Create) -> None:
+    corpus = create(corpus_name)
 
     check_fingerprint(corpus, "model@1/8")
     check_fingerprint(corpus, "model@1/8", "plain")
@@ -142,147 +122,12 @@ def test_a_model_or_a_chunker_that_is_another_is_refused(client: Client, corpus_
     assert "chunk.max_tokens" in caught.value.fix
 
 
-def test_a_writer_holds_the_corpus_until_it_is_done(client: Client, cypher: Cypher, corpus_name: str) -> None:
-    corpus = create(client, corpus_name)
-
-    with held(client, corpus) as (now, writer):
-        assert now == corpus
-        assert writer_of(cypher, corpus) == writer
-
-    assert writer_of(cypher, corpus) is None
-
-
-def test_a_writer_that_fails_lets_go(client: Client, cypher: Cypher, corpus_name: str) -> None:
-    corpus = create(client, corpus_name)
-
-    with pytest.raises(KeyboardInterrupt), held(client, corpus):
-        raise KeyboardInterrupt
-
-    assert writer_of(cypher, corpus) is None
-
-
-def test_a_second_writer_is_told_who_holds_it(client: Client, corpus_name: str) -> None:
-    corpus = create(client, corpus_name)
-
-    with held(client, corpus), pytest.raises(Busy, match=f"Process {os.getpid()} on") as caught, held(client, corpus):
-        pass
-
-    assert socket.gethostname() in caught.value.message
-    assert corpus_name in caught.value.message
-    assert "since 20" in caught.value.message
-
-
-def test_the_mark_of_another_machine_is_respected(client: Client, cypher: Cypher, corpus_name: str) -> None:
-    corpus = create(client, corpus_name)
-    leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
-
-    with pytest.raises(Busy, match=r"Process 1 on elsewhere\.invalid"), held(client, corpus):
-        pass
-
-
-def test_a_holder_on_another_machine_that_was_silent_for_long_is_passed_over(
-    client: Client, cypher: Cypher, corpus_name: str
-) -> None:
-    corpus = create(client, corpus_name)
-    leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
-    say = "MATCH (c:Corpus {id: $id}) SET c.writer_seen = timestamp() - $silent"
-
-    cypher(say, id=corpus.id, silent=60_000)
-    with pytest.raises(Busy), held(client, corpus):
-        pass
-    cypher(say, id=corpus.id, silent=180_000)
-    with held(client, corpus) as (_, writer):
-        assert writer_of(cypher, corpus) == writer
-
-
-def test_a_second_writer_may_wait(client: Client, corpus_name: str) -> None:
-    corpus = create(client, corpus_name)
-    order: list[str] = []
-    begun = threading.Event()
-
-    def first() -> None:
-        with held(client, corpus):
-            begun.set()
-            time.sleep(0.3)
-            order.append("first")
-
-    thread = threading.Thread(target=first)
-    thread.start()
-    begun.wait()
-    with held(client, corpus, wait=60):
-        order.append("second")
-    thread.join()
-
-    assert order == ["first", "second"]
-
-
-def test_a_holder_that_lives_is_respected(client: Client, cypher: Cypher, corpus_name: str) -> None:
-    corpus = create(client, corpus_name)
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        started = psutil.Process(other.pid).create_time()
-        leave_mark(cypher, corpus, f"{socket.gethostname()}/{other.pid}/{started:.2f}/abc")
-        with pytest.raises(Busy, match=f"Process {other.pid}"), held(client, corpus):
-            pass
-        other.kill()
-
-
-@pytest.mark.parametrize("kind", ["gone", "another since", "this process before"])
-def test_a_holder_that_is_no_more_is_passed_over(client: Client, cypher: Cypher, corpus_name: str, kind: str) -> None:
-    corpus = create(client, corpus_name)
-    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
-        ended.wait()
-    now = psutil.Process().create_time()
-    mark = {
-        "gone": f"{ended.pid}/{now:.2f}",
-        "another since": f"{os.getppid()}/1000.00",
-        "this process before": f"{os.getpid()}/{now:.2f}",
-    }[kind]
-    leave_mark(cypher, corpus, f"{socket.gethostname()}/{mark}/abc")
-
-    with held(client, corpus) as (_, writer):
-        assert writer_of(cypher, corpus) == writer
-
-
-def test_of_many_that_want_it_at_once_one_gets_it(client: Client, corpus_name: str) -> None:
-    corpus = create(client, corpus_name)
-    got: list[str] = []
-    refused: list[str] = []
-    ready, done = threading.Barrier(5), threading.Event()
-
-    def want() -> None:
-        ready.wait()
-        try:
-            with held(client, corpus) as (_, writer):
-                got.append(writer)
-                done.wait(60)
-        except Busy as error:
-            refused.append(error.message)
-            if len(refused) == 4:
-                done.set()
-
-    threads = [threading.Thread(target=want) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert (len(got), len(refused)) == (1, 4)
-
-
-def test_a_corpus_that_was_dropped_meanwhile_can_not_be_held(client: Client, corpus_name: str) -> None:
-    corpus = create(client, corpus_name)
-    drop_corpus(client, corpus)
-
-    with pytest.raises(CorpusError, match="dropped"), held(client, corpus):
-        pass
-
-
 def test_dropping_is_repeatable_and_takes_the_corpus_alone(
-    client: Client, corpus_name: str, new_corpus: NewCorpus
+    client: Client, corpus_name: str, create: Create, new_corpus: NewCorpus
 ) -> None:
-    corpus = create(client, corpus_name)
+    corpus = create(corpus_name)
     with new_corpus() as other:
-        create(client, other)
+        create(other)
 
         drop_corpus(client, corpus)
         drop_corpus(client, corpus)
@@ -297,15 +142,20 @@ def vector_indexes(cypher: Cypher, name: str) -> list[str]:
 
 
 def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vectors_index(
-    client: Client, cypher: Cypher, corpus_name: str, new_corpus: NewCorpus, monkeypatch: pytest.MonkeyPatch
+    client: Client,
+    cypher: Cypher,
+    corpus_name: str,
+    create: Create,
+    new_corpus: NewCorpus,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fingerprint = f"{corpus_name}@1/8"
-    going = create(client, corpus_name, fingerprint)
+    going = create(corpus_name, fingerprint)
     ensure_schema(client, going.id, fingerprint, 8, "english")
     with new_corpus() as other:
 
         def make() -> None:
-            ensure_schema(client, create(client, other, fingerprint).id, fingerprint, 8, "english")
+            ensure_schema(client, create(other, fingerprint).id, fingerprint, 8, "english")
 
         maker = threading.Thread(target=make)
 
@@ -326,14 +176,14 @@ def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vector
 
 
 def test_makers_and_droppers_of_one_model_never_lose_its_index(
-    client: Client, cypher: Cypher, corpus_name: str
+    client: Client, cypher: Cypher, corpus_name: str, create: Create
 ) -> None:
     fingerprint = f"{corpus_name}@1/8"
     states: list[list[str]] = []
 
     def make_and_drop(number: int) -> None:
         for turn in range(4):
-            corpus = create(client, f"{corpus_name}-{number}-{turn}", fingerprint)
+            corpus = create(f"{corpus_name}-{number}-{turn}", fingerprint)
             with held(client, corpus):
                 ensure_schema(client, corpus.id, fingerprint, 8, "english")
                 states.append(vector_indexes(cypher, corpus.embedding))
@@ -348,9 +198,14 @@ def test_makers_and_droppers_of_one_model_never_lose_its_index(
 
 
 def test_a_drop_that_was_cut_short_is_completed_by_the_next_maker(
-    client: Client, cypher: Cypher, corpus_name: str, new_corpus: NewCorpus, monkeypatch: pytest.MonkeyPatch
+    client: Client,
+    cypher: Cypher,
+    corpus_name: str,
+    create: Create,
+    new_corpus: NewCorpus,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    corpus = create(client, corpus_name)
+    corpus = create(corpus_name)
     ensure_schema(client, corpus.id, corpus.fingerprint, 8, "english")
     cypher("CREATE (:Document {id: $id, corpus: $id})", id=corpus.id)
 
@@ -364,6 +219,6 @@ def test_a_drop_that_was_cut_short_is_completed_by_the_next_maker(
 
     assert find_corpus(client, corpus_name) is None
     with new_corpus() as other:
-        create(client, other)
+        create(other)
     assert not cypher("MATCH (n) WHERE n.id = $id RETURN n", id=corpus.id)
     assert not cypher("SHOW INDEXES YIELD name WHERE name = $name RETURN name", name=corpus.label)

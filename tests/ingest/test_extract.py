@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.ingest.extract import ChunkNames, Mention, TitleLink, extract
+from pipeline.ingest.extract import ChunkNames, Mention, TitleLink
 from pipeline.records import Chunk
 
 EVERYDAY = "the he it what was in by we met and is a of how to planet song here"
@@ -18,22 +19,38 @@ def chunk(key: str, text: str, title: str = "", heading: str = "", ordinal: int 
     return Chunk(f"{key}/{ordinal}", key, ordinal, text, title, heading, 0, len(text), 1, 1, 5)
 
 
-def names(*chunks: Chunk, shared_by: int = 8) -> dict[str, ChunkNames]:
+Extract = Callable[..., tuple[list[ChunkNames], dict[str, str]]]
+Names = Callable[..., dict[str, ChunkNames]]
+Linked = Callable[..., dict[str, list[str]]]
+
+
+@pytest.fixture(scope="module")
+def names(extract: Extract) -> Names:
     """What each chunk names, by its document; a chunk of everyday words makes sentence starts tell nothing."""
-    found = extract([*chunks, chunk("everyday", EVERYDAY)], shared_by)
-    return {named.chunk_id.split("/", 1)[0]: named for named in found.chunks}
+
+    def find(*chunks: Chunk, shared_by: int = 8) -> dict[str, ChunkNames]:
+        found, _ = extract([*chunks, chunk("everyday", EVERYDAY)], shared_by)
+        return {named.chunk_id.split("/", 1)[0]: named for named in found}
+
+    return find
 
 
-def mentioned(*chunks: Chunk) -> dict[str, list[str]]:
-    return {key: [mention.key for mention in named.mentions] for key, named in names(*chunks).items()}
+@pytest.fixture(scope="module")
+def linked(names: Names) -> Linked:
+    """The documents that each chunk refers to, of those that do."""
+
+    def find(*chunks: Chunk, shared_by: int = 8) -> dict[str, list[str]]:
+        found = names(*chunks, shared_by=shared_by).items()
+        return {key: [link.document_key for link in named.titles] for key, named in found if named.titles}
+
+    return find
 
 
-def linked(*chunks: Chunk, shared_by: int = 8) -> dict[str, list[str]]:
-    found = names(*chunks, shared_by=shared_by).items()
-    return {key: [link.document_key for link in named.titles] for key, named in found if named.titles}
+def keys(named: ChunkNames) -> list[str]:
+    return [mention.key for mention in named.mentions]
 
 
-def test_a_mention_has_its_count_and_first_position() -> None:
+def test_a_mention_has_its_count_and_first_position(names: Names) -> None:
     text = "He met Ada Lovelace. Ada Lovelace's notes, by Babbage"
 
     assert names(chunk("a", text))["a"].mentions == (
@@ -42,7 +59,7 @@ def test_a_mention_has_its_count_and_first_position() -> None:
     )
 
 
-def test_a_chunk_is_about_its_title_and_its_last_heading_named_in_it_or_not() -> None:
+def test_a_chunk_is_about_its_title_and_its_last_heading_named_in_it_or_not(names: Names) -> None:
     named = names(chunk("a", "by 1833 we met", "Ada Lovelace (writer)", "Life > Later life"))["a"]
 
     assert named.mentions == (
@@ -52,7 +69,7 @@ def test_a_chunk_is_about_its_title_and_its_last_heading_named_in_it_or_not() ->
     )
 
 
-def test_a_text_that_names_a_title_links_to_its_document_but_not_to_its_own() -> None:
+def test_a_text_that_names_a_title_links_to_its_document_but_not_to_its_own(names: Names) -> None:
     ada = chunk("ada", "Ada Lovelace met Charles Babbage. Charles Babbage's engine", "Ada Lovelace")
     charles = chunk("charles", "we met Ada Lovelace", "Charles Babbage")
 
@@ -60,7 +77,7 @@ def test_a_text_that_names_a_title_links_to_its_document_but_not_to_its_own() ->
     assert names(ada, charles)["charles"].titles == (TitleLink("ada", 1, 7),)
 
 
-def test_the_longest_title_wins() -> None:
+def test_the_longest_title_wins(linked: Linked) -> None:
     assert linked(
         chunk("york", "", "York"),
         chunk("new", "", "New York"),
@@ -71,11 +88,11 @@ def test_the_longest_title_wins() -> None:
     ) == {"a": ["times"], "b": ["new"], "c": ["york"]}
 
 
-def test_titles_that_touch_are_both_found() -> None:
+def test_titles_that_touch_are_both_found(linked: Linked) -> None:
     assert linked(chunk("a", "", "Ada"), chunk("b", "", "Babbage"), chunk("c", "by Ada Babbage")) == {"c": ["a", "b"]}
 
 
-def test_a_disambiguated_title_is_found_by_both_its_forms() -> None:
+def test_a_disambiguated_title_is_found_by_both_its_forms(linked: Linked) -> None:
     found = linked(
         chunk("planet", "", "Mercury (planet)"),
         chunk("plain", "we met Mercury here"),
@@ -85,14 +102,16 @@ def test_a_disambiguated_title_is_found_by_both_its_forms() -> None:
     assert found == {"plain": ["planet"], "full": ["planet"]}
 
 
-def test_documents_of_one_title_are_all_linked() -> None:
+def test_documents_of_one_title_are_all_linked(linked: Linked) -> None:
     assert linked(chunk("a", "", "Smile (song)"), chunk("b", "", "Smile (album)"), chunk("c", "he made Smile")) == {
         "c": ["a", "b"]
     }
 
 
 @pytest.mark.parametrize(("sharers", "expected"), [(3, {"z": ["d0", "d1", "d2"]}), (4, {})])
-def test_a_title_that_too_many_documents_share_names_nothing(sharers: int, expected: dict[str, list[str]]) -> None:
+def test_a_title_that_too_many_documents_share_names_nothing(
+    linked: Linked, sharers: int, expected: dict[str, list[str]]
+) -> None:
     shared = [chunk(f"d{number}", "", "Release Notes") for number in range(sharers)]
 
     assert linked(*shared, chunk("z", "in the Release Notes"), shared_by=3) == expected
@@ -116,50 +135,48 @@ def test_a_title_that_too_many_documents_share_names_nothing(sharers: int, expec
         (" ".join(["Long"] * 13), " ".join(["Long"] * 13), False),
     ],
 )
-def test_a_title_counts_where_it_is_written_as_a_name(title: str, text: str, found: bool) -> None:
+def test_a_title_counts_where_it_is_written_as_a_name(linked: Linked, title: str, text: str, found: bool) -> None:
     assert bool(linked(chunk("a", "", title), chunk("b", text))) is found
 
 
-def test_a_heading_of_several_words_is_a_name_but_links_to_no_document() -> None:
+def test_a_heading_of_several_words_is_a_name_but_links_to_no_document(names: Names) -> None:
     found = names(
         chunk("guide", "here", "Guide", "Setup > Getting started"),
         chunk("other", "see getting started, and setup"),
     )
 
-    assert [mention.key for mention in found["other"].mentions] == ["getting started"]
+    assert keys(found["other"]) == ["getting started"]
     assert found["other"].titles == ()
 
 
-def test_a_span_within_a_title_is_not_counted_twice() -> None:
-    assert mentioned(chunk("a", "", "University of Oxford"), chunk("b", "the University of Oxford"))["b"] == [
+def test_a_span_within_a_title_is_not_counted_twice(names: Names) -> None:
+    assert keys(names(chunk("a", "", "University of Oxford"), chunk("b", "the University of Oxford"))["b"]) == [
         "university of oxford"
     ]
 
 
-def test_a_span_that_is_longer_than_the_title_in_it_is_a_name_too() -> None:
-    assert mentioned(chunk("a", "", "Oxford"), chunk("b", "the Oxford English Dictionary"))["b"] == [
+def test_a_span_that_is_longer_than_the_title_in_it_is_a_name_too(names: Names) -> None:
+    assert keys(names(chunk("a", "", "Oxford"), chunk("b", "the Oxford English Dictionary"))["b"]) == [
         "oxford",
         "oxford english dictionary",
     ]
 
 
-def test_an_entity_is_spelled_as_it_mostly_is() -> None:
+def test_an_entity_is_spelled_as_it_mostly_is(extract: Extract) -> None:
     texts = ["by Sao Paulo", "in São Paulo", "he met SÃO PAULO", "we met São Paulo"]
-    found = extract([chunk(str(number), text) for number, text in enumerate(texts)])
+    _, spellings = extract([chunk(str(number), text) for number, text in enumerate(texts)])
 
-    assert found.spellings == {"sao paulo": "São Paulo"}
-
-
-def test_every_mention_has_a_spelling_and_every_spelling_a_mention() -> None:
-    found = extract([chunk("a", "He met Ada in 1833", "Notes", "Notes > On it"), chunk("b", "", "")])
-
-    assert {mention.key for named in found.chunks for mention in named.mentions} == found.spellings.keys()
+    assert spellings == {"sao paulo": "São Paulo"}
 
 
-def test_no_chunks_have_no_names() -> None:
-    found = extract([])
+def test_every_mention_has_a_spelling_and_every_spelling_a_mention(extract: Extract) -> None:
+    named, spellings = extract([chunk("a", "He met Ada in 1833", "Notes", "Notes > On it"), chunk("b", "", "")])
 
-    assert (found.chunks, found.spellings) == ((), {})
+    assert {key for one in named for key in keys(one)} == spellings.keys()
+
+
+def test_no_chunks_have_no_names(extract: Extract) -> None:
+    assert extract([]) == ([], {})
 
 
 POOL = [
@@ -173,12 +190,12 @@ POOL = [
 
 @settings(max_examples=25, deadline=None)
 @given(st.randoms(use_true_random=False), st.lists(st.sampled_from(POOL), unique=True))
-def test_the_order_of_chunks_changes_nothing(shuffler: random.Random, chunks: list[Chunk]) -> None:
-    before = extract(chunks)
+def test_the_order_of_chunks_changes_nothing(extract: Extract, shuffler: random.Random, chunks: list[Chunk]) -> None:
+    before, spellings_before = extract(chunks)
     shuffled = list(chunks)
     shuffler.shuffle(shuffled)
-    after = extract(shuffled)
+    after, spellings_after = extract(shuffled)
 
-    assert set(after.chunks) == set(before.chunks)
-    assert [named.chunk_id for named in after.chunks] == [one.id for one in shuffled]
-    assert after.spellings == before.spellings
+    assert set(after) == set(before)
+    assert [named.chunk_id for named in after] == [one.id for one in shuffled]
+    assert spellings_after == spellings_before

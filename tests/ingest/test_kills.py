@@ -12,19 +12,17 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import platformdirs
-import pytest
 
 from pipeline import HopRank
 from pipeline.embedder import Embedder
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import get_corpus
-from pipeline.graph.embedded import ServerOptions, ensure_running, status, stop
+from pipeline.graph.embedded import ServerOptions, ensure_running, status
 from pipeline.settings import load_settings
 
 KILLS = int(os.environ.get("HOPRANK_TEST_KILLS", "5"))
@@ -63,14 +61,6 @@ with HopRank.connect() as hoprank:
     print(calls)
 """
 """Syncs, and kills itself, or the process that it is given, a while after a query was begun."""
-
-
-@pytest.fixture(scope="module")
-def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOptions]:
-    jars = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
-    options = ServerOptions(tmp_path_factory.mktemp("own"), idle_minutes=15, heap_mb=512, page_cache_mb=64, jars=jars)
-    yield options
-    stop(options)
 
 
 def write(path: Path, chance: random.Random) -> None:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import neo4j
-import platformdirs
 import psutil
 import pytest
 
@@ -17,7 +16,7 @@ from pipeline.embedder import Embedder
 from pipeline.errors import ServerLost
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import get_corpus
-from pipeline.graph.embedded import ServerOptions, ensure_running, status, stop
+from pipeline.graph.embedded import ServerOptions, ensure_running, status
 from pipeline.progress import Progress
 from pipeline.settings import load_settings
 
@@ -42,14 +41,6 @@ class Killing:
 
     def end(self, stage: str) -> None:
         pass
-
-
-@pytest.fixture(scope="module")
-def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOptions]:
-    jars = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
-    options = ServerOptions(tmp_path_factory.mktemp("own"), idle_minutes=15, heap_mb=512, page_cache_mb=64, jars=jars)
-    yield options
-    stop(options)
 
 
 @contextmanager
@@ -105,24 +96,24 @@ def test_a_server_that_is_killed_gives_a_clear_error_and_the_next_run_completes_
         for documents in (first, later):
             hoprank.ingest(write(documents), corpus="undisturbed")
         expected = graph(hoprank, "undisturbed")
-        hoprank.ingest(write(first), corpus="killed")
-        before = graph(hoprank, "killed")
+        hoprank.ingest(write(first), corpus="lost")
+        before = graph(hoprank, "lost")
     write(later)
 
     for stage in ("link", "embed"):
         lose(options, embedder, path, stage)
         with connected(options, embedder) as hoprank:
-            assert graph(hoprank, "killed")[:3] == before[:3]
-            found = hoprank.search("Who met Ada?", corpus="killed", top_k=50, leg="fulltext")
+            assert graph(hoprank, "lost")[:3] == before[:3]
+            found = hoprank.search("Who met Ada?", corpus="lost", top_k=50, leg="fulltext")
             assert {item.metadata["document"] for item in found.items} <= {row["id"] for row in first}
 
     with connected(options, embedder) as hoprank:
-        summary = hoprank.ingest(path, corpus="killed")
+        summary = hoprank.ingest(path, corpus="lost")
         assert (summary.changed, summary.unchanged, summary.documents) == (30, 5, 40)
         written = hoprank.client.written
-        hoprank.ingest(path, corpus="killed")
+        hoprank.ingest(path, corpus="lost")
         assert hoprank.client.written == written
-        assert graph(hoprank, "killed") == expected
+        assert graph(hoprank, "lost") == expected
 
 
 def lose(options: ServerOptions, embedder: Embedder, path: Path, stage: str) -> None:
@@ -131,6 +122,6 @@ def lose(options: ServerOptions, embedder: Embedder, path: Path, stage: str) -> 
         pid = status(options).pid
         assert pid is not None
         with pytest.raises(ServerLost, match="went away") as caught:
-            hoprank.ingest(path, corpus="killed", progress=Progress(Killing(pid, stage)))
+            hoprank.ingest(path, corpus="lost", progress=Progress(Killing(pid, stage)))
         assert hoprank.client.address.uri in caught.value.message
         assert "again" in caught.value.fix

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from pipeline.records import Vector
 
 Dump = dict[str, set[tuple[Any, ...]]]
 GraphOf = Callable[[str], Dump]
+Write = Callable[[Path, Mapping[str, str]], Path]
 
 NOTES = {
     "ada.md": "# Ada Lovelace\n\nAda Lovelace met Charles Babbage in Turin.",
@@ -29,19 +30,11 @@ NOTES = {
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
+def notes(write: Write, tmp_path: Path) -> Path:
     return write(tmp_path / "notes", NOTES)
 
 
-def write(folder: Path, notes: dict[str, str]) -> Path:
-    for name, text in notes.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
-
-
-def edit(notes: Path) -> None:
+def edit(write: Write, notes: Path) -> None:
     """Add one, change one, rename one, remove one."""
     write(notes, {"rome.md": "# Rome\n\nRome lies on the Tiber.", "ada.md": "# Ada Lovelace\n\nShe saw the Po."})
     (notes / "turin.md").rename(notes / "torino.md")
@@ -53,11 +46,11 @@ def documents(plan: Plan) -> tuple[object, ...]:
 
 
 def test_the_plan_tells_what_is_new_changed_renamed_and_gone_and_changes_nothing(
-    hoprank: HopRank, corpus_name: str, notes: Path
+    hoprank: HopRank, corpus_name: str, notes: Path, write: Write
 ) -> None:
     hoprank.sync(notes, corpus=corpus_name)
     written, corpus = hoprank.client.written, get_corpus(hoprank.client, corpus_name)
-    edit(notes)
+    edit(write, notes)
 
     plan = hoprank.sync(notes, corpus=corpus_name, dry_run=True).plan
 
@@ -68,10 +61,10 @@ def test_the_plan_tells_what_is_new_changed_renamed_and_gone_and_changes_nothing
 
 
 def test_a_sync_leaves_the_graph_of_a_fresh_ingest(
-    hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf, new_corpus: Callable[[], Any]
+    hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf, new_corpus: Callable[[], Any], write: Write
 ) -> None:
     hoprank.sync(notes, corpus=corpus_name)
-    edit(notes)
+    edit(write, notes)
     told: list[Plan] = []
 
     summary = hoprank.sync(notes, corpus=corpus_name, announce=told.append)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from pipeline.graph.corpora import get_corpus
 
 Dump = dict[str, set[tuple[Any, ...]]]
 GraphOf = Callable[[str], Dump]
+Write = Callable[[Path, Mapping[str, str]], Path]
 
 NOTES = {
     "people/ada.md": "# Ada Lovelace\n\nAda Lovelace met Charles Babbage in 1833 and knew the [engine](../engine.md).",
@@ -33,24 +34,16 @@ NOTES = {
 
 
 @pytest.fixture
-def notes(tmp_path: Path) -> Path:
+def notes(write: Write, tmp_path: Path) -> Path:
     return write(tmp_path / "notes", NOTES)
 
 
 @pytest.fixture(scope="module")
 def whole(
-    hoprank: HopRank, graph_of: GraphOf, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory
+    hoprank: HopRank, graph_of: GraphOf, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory, write: Write
 ) -> Dump:
     """The graph of all the notes, made by one ingest."""
     return after(hoprank, graph_of, shared_corpus_name, write(tmp_path_factory.mktemp("whole") / "notes", NOTES))
-
-
-def write(folder: Path, notes: dict[str, str]) -> Path:
-    for name, text in notes.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
 
 
 def after(hoprank: HopRank, graph_of: GraphOf, name: str, folder: Path) -> Dump:
@@ -108,7 +101,7 @@ def test_metadata_lines_and_offsets_are_those_of_the_file(whole: Dump) -> None:
 
 
 def test_the_chunks_of_a_long_document_are_joined_in_order(
-    hoprank: HopRank, corpus_name: str, graph_of: GraphOf, tmp_path: Path
+    hoprank: HopRank, corpus_name: str, graph_of: GraphOf, tmp_path: Path, write: Write
 ) -> None:
     long = "".join(f"# Part {number}\n\n{'A sentence that fills the page. ' * 30}\n\n" for number in range(3))
     graph = after(hoprank, graph_of, corpus_name, write(tmp_path / "long", {"long.md": long, "short.md": "# Short"}))
@@ -147,7 +140,13 @@ def test_the_summary_counts_what_the_graph_has(
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sets(st.sampled_from(sorted(NOTES)), min_size=1, max_size=len(NOTES) - 1))
 def test_two_steps_give_the_graph_of_one(
-    hoprank: HopRank, graph_of: GraphOf, new_corpus: Callable[[], Any], whole: Dump, tmp_path: Path, first: set[str]
+    hoprank: HopRank,
+    graph_of: GraphOf,
+    new_corpus: Callable[[], Any],
+    whole: Dump,
+    tmp_path: Path,
+    write: Write,
+    first: set[str],
 ) -> None:
     folder = tmp_path / "steps"
     shutil.rmtree(folder, ignore_errors=True)
@@ -158,7 +157,7 @@ def test_two_steps_give_the_graph_of_one(
 
 
 def test_a_changed_document_replaces_its_own_chunks_and_no_others(
-    hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf, whole: Dump
+    hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf, whole: Dump, write: Write
 ) -> None:
     hoprank.ingest(notes, corpus=corpus_name)
     write(notes, {"tides.md": "# Ebb and Flow\n\nMary Somerville wrote of the Moon."})
@@ -179,7 +178,7 @@ def test_a_changed_document_replaces_its_own_chunks_and_no_others(
 
 
 def test_a_new_title_is_written_though_the_text_is_the_same(
-    hoprank: HopRank, corpus_name: str, tmp_path: Path, graph_of: GraphOf, new_corpus: Callable[[], Any]
+    hoprank: HopRank, corpus_name: str, tmp_path: Path, graph_of: GraphOf, new_corpus: Callable[[], Any], write: Write
 ) -> None:
     before = {"a.txt": "They met in May.", "b.jsonl": '{"id": "b", "title": "Old Name", "text": "The same text."}\n'}
     later = {"b.jsonl": '{"id": "b", "title": "May", "text": "The same text."}\n'}

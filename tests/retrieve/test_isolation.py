@@ -70,7 +70,7 @@ def test_another_corpus_that_grows_changes_no_score_and_no_rank(
 ) -> None:
     hoprank.ingest(jsonl(SHARED), corpus=corpus_name)
     before = answers(hoprank, corpus_name)
-    flood = [{"id": str(number), "title": "Otters", "text": f"Otter {number} of Ada. " * 5} for number in range(150)]
+    flood = [{"id": str(number), "title": "Otters", "text": f"Otter {number} of Ada. " * 5} for number in range(60)]
 
     hoprank.ingest(jsonl(flood), corpus=other_name)
 

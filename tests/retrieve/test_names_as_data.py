@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pipeline import HopRank
 from pipeline.flows import drop
 from pipeline.graph.corpora import get_corpus, list_corpora
+from pipeline.upkeep import rename
 
 HOSTILE = (
     "Robert'); MATCH (n) DETACH DELETE n; //",
@@ -81,17 +82,46 @@ def test_metadata_can_not_take_the_place_of_what_the_graph_needs(
     assert (item.metadata["document"], item.metadata["id"] != "i") == ("a", True)
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_corpus_may_be_named_so(hoprank: HopRank, jsonl: Callable[..., Path], name: str) -> None:
+@pytest.fixture(scope="module")
+def otter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path: Path = tmp_path_factory.mktemp("otter") / "otter.jsonl"
+    path.write_text(json.dumps({"id": "a", "text": "An otter swims."}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("names", [HOSTILE[:7], HOSTILE[7:]], ids=["the first", "the last"])
+def test_a_corpus_is_made_and_dropped_under_many_of_them_at_once(
+    hoprank: HopRank, otter: Path, names: tuple[str, ...]
+) -> None:
+    name = "".join(names)
     others = {corpus.name for corpus in list_corpora(hoprank.client)}
-    hoprank.ingest(jsonl([{"id": "a", "text": "An otter swims."}]), corpus=name)
+    hoprank.ingest(otter, corpus=name)
     try:
-        assert hoprank.search("otter", corpus=name).items[0].metadata["document"] == "a"
-        assert hoprank.search("otter", corpus=name).metadata["corpus"] == name
         assert {corpus.name for corpus in list_corpora(hoprank.client)} == others | {name}
     finally:
         drop(hoprank.client, name)
     assert {corpus.name for corpus in list_corpora(hoprank.client)} == others
+
+
+@pytest.fixture(scope="module")
+def renamed(hoprank: HopRank, shared_corpus_name: str, otter: Path) -> str:
+    """A corpus to be given other names, which a test takes back."""
+    hoprank.ingest(otter, corpus=shared_corpus_name)
+    return shared_corpus_name
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_corpus_may_be_named_so(hoprank: HopRank, renamed: str, otter: Path, name: str) -> None:
+    others = {corpus.name for corpus in list_corpora(hoprank.client)} - {renamed}
+    rename(hoprank.client, renamed, name)
+    try:
+        assert hoprank.search("otter", corpus=name).items[0].metadata["document"] == "a"
+        assert hoprank.search("otter", corpus=name).metadata["corpus"] == name
+        assert hoprank.ingest(otter, corpus=name).unchanged == 1
+        assert {corpus.name for corpus in list_corpora(hoprank.client)} == others | {name}
+    finally:
+        rename(hoprank.client, name, renamed)
+    assert {corpus.name for corpus in list_corpora(hoprank.client)} == others | {renamed}
 
 
 ANYTHING = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)

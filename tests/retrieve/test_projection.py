@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,10 +27,19 @@ DOCUMENTS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def ingested(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    path: Path = tmp_path_factory.mktemp("met") / "met.jsonl"
+    path.write_text("\n".join(map(json.dumps, DOCUMENTS)))
+    hoprank.ingest(path, corpus=shared_corpus_name)
+    return get_corpus(hoprank.client, shared_corpus_name)
+
+
 @pytest.fixture
-def corpus(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> Corpus:
-    hoprank.ingest(jsonl(DOCUMENTS), corpus=corpus_name)
-    return get_corpus(hoprank.client, corpus_name)
+def corpus(hoprank: HopRank, ingested: Corpus) -> Corpus:
+    """A corpus to read, without a projection."""
+    drop_projections(hoprank.client, ingested)
+    return ingested
 
 
 @pytest.fixture
@@ -102,7 +112,9 @@ def test_it_holds_the_chunks_and_the_names_that_join_them(hoprank: HopRank, corp
     assert (row["nodes"], row["relationships"]) == (4, 10)
 
 
-def test_a_new_generation_has_its_own_and_the_old_one_goes(hoprank: HopRank, corpus: Corpus, jsonl: Jsonl) -> None:
+def test_a_new_generation_has_its_own_and_the_old_one_goes(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
+    hoprank.ingest(jsonl(DOCUMENTS), corpus=corpus_name)
+    corpus = get_corpus(hoprank.client, corpus_name)
     ask(hoprank, corpus)
     hoprank.ingest(jsonl([{"id": "c", "title": "Cleo", "text": "Cleo met nobody."}]), corpus=corpus.name)
 

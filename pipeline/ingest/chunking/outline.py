@@ -31,11 +31,6 @@ class Section:
     body: list[Block] = field(default_factory=list)
     children: list[Section] = field(default_factory=list)
 
-    @property
-    def body_end(self) -> int:
-        """Where its own blocks end, in characters."""
-        return self.body[-1].end if self.body else self.start
-
 
 def outline(document: Document) -> Section:
     """Return the document as a tree of sections; without blocks, its paragraphs are the one section.

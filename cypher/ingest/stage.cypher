@@ -1,0 +1,120 @@
+// What an ingest writes and retires, and how that becomes visible.
+// What is written carries `since` and `until`: it is visible to generation g when since <= g < until.
+
+// name: move_documents
+// mode: write
+// params: rows, corpus, generation
+// Note where documents are now: rows of {key, path}.
+UNWIND $rows AS row
+MATCH (d:Document {corpus: $corpus, key: row.key})
+WHERE d.since <= $generation AND d.until > $generation
+SET d.path = row.path;
+
+// name: stage_documents
+// mode: write
+// params: rows
+// Write documents that the corpus doesn't have yet.
+UNWIND $rows AS row
+MERGE (d:Document {id: row.id})
+ON CREATE SET d = row.properties;
+
+// name: stage_chunks
+// mode: write
+// params: rows, labels
+// Write chunks and their vectors; one that is there already is left as it is.
+CYPHER 25
+UNWIND $rows AS row
+MERGE (c:Chunk {id: row.id})
+ON CREATE SET c = row.properties
+SET c:$($labels)
+WITH c, row WHERE c.embedding IS NULL
+CALL db.create.setNodeVectorProperty(c, 'embedding', toFloatList(row.vector));
+
+// name: stage_entities
+// mode: write
+// params: rows, corpus
+// Write entities with their usual spelling.
+UNWIND $rows AS row
+MERGE (e:Entity {id: row.id})
+SET e.corpus = $corpus, e.key = row.key, e.name = row.name;
+
+// name: stage_edges_to_chunks
+// mode: write
+// params: rows
+// Write edges from a chunk to chunks: rows of {source, edges: [{kind, target, properties}]}.
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.source})
+UNWIND row.edges AS edge
+MATCH (target:Chunk {id: edge.target})
+CREATE (c)-[r:$(edge.kind)]->(target)
+SET r = edge.properties;
+
+// name: stage_edges_to_documents
+// mode: write
+// params: rows
+// Write edges from a chunk to documents: rows of {source, edges: [{kind, target, properties}]}.
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.source})
+UNWIND row.edges AS edge
+MATCH (target:Document {id: edge.target})
+CREATE (c)-[r:$(edge.kind)]->(target)
+SET r = edge.properties;
+
+// name: stage_edges_to_entities
+// mode: write
+// params: rows
+// Write edges from a chunk to entities: rows of {source, edges: [{kind, target, properties}]}.
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.source})
+UNWIND row.edges AS edge
+MATCH (target:Entity {id: edge.target})
+CREATE (c)-[r:$(edge.kind)]->(target)
+SET r = edge.properties;
+
+// name: retire_chunks
+// mode: write
+// params: rows, until
+// Let chunks end with the present generation.
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.id}) SET c.until = $until;
+
+// name: retire_documents
+// mode: write
+// params: rows, until
+// Let documents end with the present generation.
+UNWIND $rows AS row
+MATCH (d:Document {id: row.id}) SET d.until = $until;
+
+// name: retire_edges
+// mode: write
+// params: rows, generation, until
+// Let edges end with the present generation: rows of {source, kind, target}.
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.source})-[r]->(target)
+WHERE type(r) = row.kind AND target.id = row.target AND r.since <= $generation AND r.until > $generation
+SET r.until = $until;
+
+// name: flip
+// mode: write
+// params: corpus, writer, generation, documents, chunks, spellings, properties
+// Make the staged generation visible: the changed documents' and chunks' properties, the entities' changed spellings, and
+// the number itself, in one transaction.
+CYPHER 25
+MATCH (corpus:Corpus {id: $corpus, writer: $writer, generation: $generation})
+SET corpus += $properties, corpus.generation = $generation + 1
+WITH corpus
+CALL () {
+  UNWIND $documents AS row
+  MATCH (d:Document {id: row.id}) SET d = row.properties
+}
+CALL () {
+  UNWIND $chunks AS row
+  MATCH (c:Chunk {id: row.id}) SET c += row.properties
+  WITH c, row WHERE row.vector IS NOT NULL
+  CALL db.create.setNodeVectorProperty(c, 'embedding', toFloatList(row.vector))
+}
+CALL () {
+  UNWIND $spellings AS row
+  MATCH (e:Entity {id: row.id}) SET e.name = row.name
+}
+RETURN corpus.generation AS generation;

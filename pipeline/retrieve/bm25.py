@@ -1,16 +1,17 @@
-"""BM25 in Python (rank-bm25), stemmed: a yardstick for evaluation, and a leg by choice. It scores every chunk."""
+"""BM25 in Python (rank-bm25), stemmed: a yardstick for evaluation, and a leg by choice. It ranks over every chunk."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Container
+from collections import defaultdict
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import Stemmer
+from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
 from pipeline.graph.client import Client
@@ -20,11 +21,38 @@ from pipeline.retrieve.fuse import Ranked, ranked
 _TOKEN = re.compile(r"\w+")
 
 
+class Inverted(BM25Okapi):  # type: ignore[misc]  # the library is untyped
+    """The library's Okapi BM25 of tokenised texts, scored by the texts that hold a term instead of by all of them."""
+
+    doc_freqs: list[dict[str, int]]
+
+    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
+        super().__init__(texts)
+        rows: dict[str, list[int]] = defaultdict(list)
+        counts: dict[str, list[int]] = defaultdict(list)
+        for row, frequencies in enumerate(self.doc_freqs):
+            for term, count in frequencies.items():
+                rows[term].append(row)
+                counts[term].append(count)
+        self.doc_freqs = []
+        self._postings = {term: (np.array(rows[term]), np.array(counts[term])) for term in rows}
+        self._length = self.k1 * (1 - self.b + self.b * np.array(self.doc_len) / self.avgdl)
+
+    def get_scores(self, query: Sequence[str]) -> NDArray[np.float64]:
+        """Return every text's score, shape ``(len(texts),)``; a term that the query repeats counts as often."""
+        scores = np.zeros(self.corpus_size)
+        for term in query:
+            if term in self._postings:
+                rows, counts = self._postings[term]
+                scores[rows] += self.idf[term] * counts * (self.k1 + 1) / (counts + self._length[rows])
+        return scores
+
+
 @dataclass(frozen=True, slots=True)
 class _Index:
     generation: int
     ids: list[str]
-    scorer: Any
+    scorer: Inverted | None
 
 
 class Bm25:
@@ -42,7 +70,7 @@ class Bm25:
         With ``admitted`` only chunks of these ids are ranked.
         """
         index = self._current()
-        if not index.ids:
+        if index.scorer is None:
             return index.generation, Ranked("bm25", {})
         scores = index.scorer.get_scores(self._terms(question))
         best = (i for i in np.argsort(-scores, kind="stable").tolist() if admitted is None or index.ids[i] in admitted)
@@ -63,8 +91,7 @@ class Bm25:
             key=lambda row: row["id"],
         )
         texts = [self._terms(f"{row['title']} {row['heading']} {row['text']}") for row in rows]
-        scorer = BM25Okapi(texts) if any(texts) else None
-        return _Index(generation, [row["id"] for row in rows] if scorer else [], scorer)
+        return _Index(generation, [row["id"] for row in rows], Inverted(texts) if any(texts) else None)
 
     def _terms(self, text: str) -> list[str]:
         stems: list[str] = Stemmer.Stemmer("english").stemWords(_TOKEN.findall(text.lower()))

@@ -6,17 +6,27 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
 
 from pipeline import HopRank
 from pipeline.errors import CorpusError
 from pipeline.flows import drop
 from pipeline.graph.corpora import get_corpus
-from pipeline.retrieve.bm25 import Bm25
+from pipeline.retrieve.bm25 import Bm25, Inverted
+
+TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12), min_size=1, max_size=12).filter(any)
 
 
 @pytest.fixture
 def bm25(hoprank: HopRank, library: str) -> Bm25:
     return Bm25(hoprank.client, get_corpus(hoprank.client, library))
+
+
+@given(TEXTS, st.lists(st.sampled_from("abcdefghz"), max_size=6))
+def test_scores_are_those_of_the_library(texts: list[list[str]], query: list[str]) -> None:
+    assert Inverted(texts).get_scores(query) == pytest.approx(BM25Okapi(texts).get_scores(query))
 
 
 def test_words_are_compared_by_their_stems_in_any_case(bm25: Bm25) -> None:

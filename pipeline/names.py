@@ -12,19 +12,29 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from pipeline.identifiers import is_identifier, may_hold_identifiers
+
 # Accents may be written apart from their letters, as they are in many PDF files.
 _LETTERS = r"[\w\u0300-\u036f]+"
 _WORD = re.compile(rf"{_LETTERS}(?:[’'‘\-./&]{_LETTERS})*")
 _POSSESSIVE = re.compile(r"[’'‘]s?$")
 _DISAMBIGUATION = re.compile(r"\s*\([^()]*\)\s*$")
 _NOT_WORD = re.compile(r"[\W_]+")
+_INITIALS = re.compile(r"\b[^\W\d](?: [^\W\d]\b)+")
+_MIDDLE_INITIALS = re.compile(r"(?<=[^\W\d_]{2})(?: [^\W\d_]\.)+(?= [^\W\d_]{2})")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _YEAR = re.compile(r"(?:1\d|20)\d\d$")
 _SENTENCE_END = frozenset('.!?:;\n"“”»«(•*#|')
-_CONNECTORS = frozenset(
+CONNECTORS = frozenset(
     "of the de la le les du des del della di da do dos das der den van von und y e al el bin ibn af av zu for".split()
 )
+"""Words in lower case that may stand inside a name."""
+
 _HONORIFICS = frozenset("dr mr mrs ms prof professor sir lady".split())
 _SHORTENED = _HONORIFICS | {"st", "mt", "ft", "jr", "sr"}
+COUNTRIES = frozenset("us uk usa un eu dc".split())
+"""What stands before a name without being a person's initials; and so often that it tells texts apart by nothing."""
+
 ARTICLES = frozenset(("the", "a", "an"))
 FUNCTION_WORDS = ARTICLES | frozenset(
     "who whom whose what which when where why how is are was were be been being am do does did done has have had "
@@ -64,12 +74,26 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=200_000)
 def name_key(name: str) -> str:
-    """Fold a name: no accents, case, punctuation, possessive or leading article; words joined by single spaces."""
-    bare = _POSSESSIVE.sub("", name.strip())
+    """Fold a name: no accents, case, punctuation, possessive or leading article; words joined by single spaces.
+
+    Initials in a row are one word: ``J. R. R. Tolkien`` is ``jrr tolkien``, and ``U.S.`` is ``us``.
+    """
+    bare = without_possessive(name.strip())
     decomposed = unicodedata.normalize("NFKD", bare)
     folded = "".join(char for char in decomposed if not unicodedata.combining(char)).casefold()
     named = _ARTICLE.sub("", folded).replace("'s ", " ").replace("’s ", " ")
-    return _NOT_WORD.sub(" ", named).strip()
+    return join_initials(_NOT_WORD.sub(" ", named).strip())
+
+
+def join_initials(folded: str) -> str:
+    """Write the initials in a row of a folded text as one word."""
+    return _INITIALS.sub(lambda initials: initials.group().replace(" ", ""), folded)
+
+
+def without_middle_initials(name: str) -> str:
+    """Return a name without the initials between its words: ``John F. Kennedy`` is ``John Kennedy``."""
+    found = _MIDDLE_INITIALS.search(name)
+    return name[: found.start()] + name[found.end() :] if found else name
 
 
 def singular(key: str) -> str:
@@ -80,6 +104,18 @@ def singular(key: str) -> str:
         if key.endswith(plural):
             return key.removesuffix(plural) + ending
     return key
+
+
+def plurals(key: str) -> set[str]:
+    """Return the keys whose :func:`singular` this one may be."""
+    return {key + "s"} | {
+        key.removesuffix(ending) + plural for plural, ending in _PLURALS if ending and key.endswith(ending)
+    }
+
+
+def without_possessive(name: str) -> str:
+    """Return a name without a possessive at its end."""
+    return _POSSESSIVE.sub("", name)
 
 
 def without_disambiguation(title: str) -> str:
@@ -137,13 +173,14 @@ class Casing:
 
 
 def spans(text: str, found: Sequence[Word], casing: Casing) -> Iterator[Name]:
-    """Yield the runs of capitalised words and the years among ``found``, the words of ``text``, in order.
+    """Yield the runs of capitalised words, the years and the identifiers among ``found``, the words of ``text``.
 
     Connectors (of, the, de, van...) may stand inside a run, figures after its first word. A sentence's first word
     that the corpus mostly writes in lower case begins no name.
     """
     run: list[Word] = []
     pending: list[Word] = []
+    identifiers = may_hold_identifiers(text)
     for word in found:
         if run and not _adjoins(text, (pending or run)[-1], word):
             yield from _finish(run, text, casing)
@@ -154,31 +191,38 @@ def spans(text: str, found: Sequence[Word], casing: Casing) -> Iterator[Name]:
             if len(run) >= _LONGEST_SPAN or _POSSESSIVE.search(word.text):
                 yield from _finish(run, text, casing)
                 run = []
-        elif run and len(pending) < 2 and word.text in _CONNECTORS:
+        elif run and len(pending) < 2 and word.text in CONNECTORS:
             pending.append(word)
         else:
             if run:
                 yield from _finish(run, text, casing)
                 run, pending = [], []
-            if _YEAR.match(word.text):
-                yield Name(word.text, word.text, word.start, word.end)
+            if _YEAR.match(word.text) or (identifiers and is_identifier(text, word.start, word.end)):
+                yield from _alone(word)
     yield from _finish(run, text, casing)
+
+
+def _alone(word: Word) -> Iterator[Name]:
+    key = name_key(word.text)
+    if len(key) > 1 and key not in FUNCTION_WORDS:
+        yield Name(key, word.text, word.start, word.end)
 
 
 def _begins_name(word: Word, casing: Casing) -> bool:
     if not word.text[0].isupper():
         return False
     lower = word.text.lower()
-    return not ((word.initial or lower in _CONNECTORS) and casing.is_common(lower))
+    return not ((word.initial or lower in CONNECTORS) and casing.is_common(lower))
 
 
 def _adjoins(text: str, before: Word, word: Word) -> bool:
     gap = text[before.end : word.start]
     if gap in (" ", "\u00a0", "\n", " & "):
         return True
-    return (
-        gap in (". ", ".") and (len(before.text) == 1 or before.text.lower() in _SHORTENED) and before.text[0].isupper()
-    )
+    if gap not in (". ", ".") or not before.text[0].isupper():
+        return False
+    lower = before.text.lower()
+    return lower in _SHORTENED or bool(_DOTTED.fullmatch(before.text) and lower.replace(".", "") not in COUNTRIES)
 
 
 def _finish(run: list[Word], text: str, casing: Casing) -> Iterator[Name]:
@@ -189,4 +233,4 @@ def _finish(run: list[Word], text: str, casing: Casing) -> Iterator[Name]:
     start, end = run[0].start, run[-1].end
     key = name_key(text[start:end])
     if len(key) > 1:
-        yield Name(key, _POSSESSIVE.sub("", text[start:end]), start, end)
+        yield Name(key, without_possessive(text[start:end]), start, end)

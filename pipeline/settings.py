@@ -85,6 +85,8 @@ class LinkSettings(_Section):
     similar_hub_cap: int = Field(ge=1)
     exact_up_to: int = Field(ge=0)
     title_shared_by: int = Field(ge=1)
+    extractor: Literal["builtin", "spacy"]
+    spacy_model: str = Field(min_length=1)
 
 
 class FulltextSettings(_Section):

@@ -13,6 +13,7 @@ from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus, check_schema, drop_corpus, get_corpus
 from pipeline.graph.hold import held
 from pipeline.graph.schema import embedding_name
+from pipeline.ingest.extractors import extractor_fingerprint
 from pipeline.ingest.prepare import vectors_of
 from pipeline.progress import Progress
 from pipeline.records import Vector
@@ -125,7 +126,8 @@ def _rebuild(
     beside = f"{corpus.name[: _LONGEST_NAME - 30]} (rebuilt from {corpus.id})"
     with held(client, corpus, settings.ingest.wait) as (corpus, writer):
         with progress.stage("rebuild") as done:
-            parts = _texts(portable(client, corpus, embeddings="fingerprint" not in head), head)
+            extractor = {"extractor": extractor_fingerprint(settings.link)}
+            parts = _texts(portable(client, corpus, embeddings="fingerprint" not in head), {**head, **extractor})
             successor = restore(client, parts, beside, Means(embed, done, settings.link))
         client.write("switch_corpus", corpus=corpus.id, writer=writer, successor=successor.id)
         drop_corpus(client, corpus)

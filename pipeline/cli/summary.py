@@ -69,6 +69,7 @@ def stats_table(stats: Stats) -> Table:
         ("top entities", _listed({name: f"{mentions:,}" for name, mentions in stats.top})),
         ("model", f"{corpus.fingerprint}, {corpus.dimension} numbers"),
         ("chunker", corpus.chunker),
+        ("extractor", corpus.extractor or "builtin"),
         ("analyser", corpus.analyzer),
         ("made", f"{stats.created_at}, id {corpus.id}, generation {corpus.generation}, schema {corpus.schema_version}"),
         ("written by", f"{stats.writer} since {stats.writer_since}" if stats.writer else ""),

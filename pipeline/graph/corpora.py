@@ -14,7 +14,7 @@ from pipeline.graph.marks import is_dead
 from pipeline.graph.schema import corpus_label, drop_indexes, embedding_name, ensure_constraints
 from pipeline.records import EdgeKind
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _LONGEST_NAME = 200
 _DELETE_AT_ONCE = 10_000
 
@@ -35,6 +35,7 @@ class Corpus:
     fingerprint: str
     dimension: int
     chunker: str
+    extractor: str
     analyzer: str
     documents: int
     chunks: int
@@ -92,7 +93,7 @@ def get_corpus(client: Client, name: str) -> Corpus:
 
 
 def create_corpus(
-    client: Client, name: str, *, fingerprint: str, dimension: int, chunker: str, analyzer: str
+    client: Client, name: str, *, fingerprint: str, dimension: int, chunker: str, extractor: str, analyzer: str
 ) -> Corpus:
     """Make a corpus, or return the one that somebody made meanwhile under the same name."""
     if not name.strip() or len(name) > _LONGEST_NAME:
@@ -101,6 +102,7 @@ def create_corpus(
         "fingerprint": fingerprint,
         "dimension": dimension,
         "chunker": chunker,
+        "extractor": extractor,
         "analyzer": analyzer,
         "schema_version": SCHEMA_VERSION,
         "documents": 0,
@@ -126,6 +128,15 @@ def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str | None = No
         raise FingerprintError(
             f"The corpus {corpus.name!r} was chunked by {corpus.chunker}, not by {chunker}.",
             "Set chunk.max_tokens and chunk.overlap as they were, or ingest into a new corpus.",
+        )
+
+
+def check_extractor(corpus: Corpus, extractor: str) -> None:
+    """Raise FingerprintError unless the names in the corpus were found by this extractor."""
+    if corpus.extractor != extractor:
+        raise FingerprintError(
+            f"The names in the corpus {corpus.name!r} were found by {corpus.extractor}, not by {extractor}.",
+            "Set link.extractor and link.spacy_model as they were, or ingest into a new corpus.",
         )
 
 

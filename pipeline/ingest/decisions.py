@@ -1,63 +1,75 @@
-"""What decides which names are found: a corpus's casing and its gazetteer, as they were and as they will be."""
+"""What decides which names are found: a corpus's casing and its lexicon, as they were and as they will be."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
 import ahocorasick
 
-from pipeline.ingest.extract import ChunkNames, Entry, Gazetteer, Spelled, Titled, entries, names_of
+from pipeline.ingest.aliases import Aliases, definitions
+from pipeline.ingest.extract import ChunkNames, Lexicon, Spelled, names_of
+from pipeline.ingest.extractors import Extractor
+from pipeline.ingest.gazetteer import Entry, Gazetteer, Titled
 from pipeline.ingest.tallies import Counts, Tallies
-from pipeline.names import Casing, Word, words
+from pipeline.names import Casing, Word, join_initials, plurals, words
 from pipeline.records import Chunk
 
 _LOWER, _UPPER = "l", "u"
+_LETTERS = re.compile(r"\b[^\W\d_][\W_]+[^\W\d_]\b")
+_BETWEEN = re.compile(r"[\W_]+")
 
 
 class Decisions:
     """The decisions of one update. :meth:`count` every text that comes or goes, then :meth:`settle`."""
 
-    def __init__(self, casing: Tallies, shared_by: int) -> None:
+    def __init__(self, casing: Tallies, aliases: Tallies, shared_by: int, extractor: Extractor) -> None:
         self._casing = casing
+        self._aliases = aliases
         self._shared_by = shared_by
-        self._gazetteers = {False: Gazetteer({}), True: Gazetteer({})}
-        self._flipped: set[str] = set()
-        self._renamed: dict[str, Entry] = {}
+        self._extractor = extractor
+        nothing = Lexicon(Gazetteer({}), Aliases(()))
+        self._lexicons = {False: nothing, True: nothing}
+        self._affected = Affected(set(), {}, set())
 
     def count(self, texts: Iterable[str], sign: int) -> None:
-        """Count the words of texts in (``sign`` 1) or out (-1)."""
+        """Count the words of texts, and what they define, in (``sign`` 1) or out (-1)."""
+        texts = list(texts)
         counted = Casing(words(text) for text in texts)
         for form, counts in ((_LOWER, counted.lower), (_UPPER, counted.upper)):
             for word, count in counts.items():
                 self._casing.add(word, {form: count}, sign)
+        for text in texts:
+            for key, defined in definitions(text):
+                self._aliases.add(key, {defined: 1}, sign)
 
     def settle(self, before: Iterable[Titled], after: Iterable[Titled], whole: bool) -> None:
         """Find what flips, given all titles and headings as they were and as they will be; nothing if all is new."""
-        was = entries(before, self._shared_by)
-        will_be = entries(after, self._shared_by)
-        self._gazetteers = {False: Gazetteer(was), True: Gazetteer(will_be)}
+        defined = self._aliases.load_all()
+        was = Lexicon.of(before, ((key, self._aliases.before(key)) for key in defined), self._shared_by)
+        will_be = Lexicon.of(after, ((key, self._aliases.after(key)) for key in defined), self._shared_by)
+        self._lexicons = {False: was, True: will_be}
         if whole:
             return
-        self._renamed = {key: known for key, known in {**was, **will_be}.items() if was.get(key) != will_be.get(key)}
         changed = list(self._casing.changed())
         self._casing.load(changed)
-        self._flipped = {
+        flipped = {
             word for word in changed if _decision(self._casing.before(word)) != _decision(self._casing.after(word))
         }
+        self._affected = Affected(
+            flipped, was.gazetteer.differs(will_be.gazetteer), was.aliases.differs(will_be.aliases)
+        )
 
     def names(self, chunks: Sequence[Chunk], spelled: Spelled, *, after: bool) -> list[ChunkNames]:
         """Return the names in chunks as they were found before, or will be ``after``."""
         found = [words(chunk.text) for chunk in chunks]
         casing = self._casing_of(found, after)
-        gazetteer = self._gazetteers[after]
-        return [
-            names_of(chunk, in_chunk, casing, gazetteer, spelled) for chunk, in_chunk in zip(chunks, found, strict=True)
-        ]
+        return names_of(chunks, found, self._extractor, casing, self._lexicons[after], spelled)
 
     def affected(self) -> Affected:
-        """Return what tells the texts in which other names may be found than before."""
-        return Affected(self._flipped, self._renamed)
+        """Return what tells the chunks in which other names may be found than before."""
+        return self._affected
 
     def _casing_of(self, texts: Iterable[Sequence[Word]], after: bool) -> Casing:
         """Return the casing of the words that may begin a name in some texts; no other's is asked for."""
@@ -72,34 +84,62 @@ class Decisions:
 
 
 class Affected:
-    """Tells texts that hold a word whose casing flipped, or a title or heading that is new, gone or another's."""
+    """Tells chunks that hold a word whose casing flipped, a known name that is new, gone or another's, or a name that
+    means the same as others than before: in the text, or as the title.
+    """
 
-    def __init__(self, flipped: set[str], renamed: dict[str, Entry]) -> None:
+    def __init__(self, flipped: set[str], renamed: dict[str, Entry], realiased: set[str]) -> None:
         self._flipped = flipped
         self._renamed = Gazetteer(renamed)
-        # Cheap to look for, and in every text that is affected: the flipped words, and the longest word of each title.
-        needles = {_folded(word) for word in flipped} | {max(key.split(), key=len) for key in renamed}
-        self._needles = ahocorasick.Automaton()
-        for needle in needles - {""}:
-            self._needles.add_word(needle, len(needle))
-        self._needles.make_automaton()
+        # Cheap to look for, and in every text that is affected: the flipped words, and the longest word of each name.
+        self._of_texts = _Needles({_folded(word) for word in flipped} | {_longest_word(key) for key in renamed})
+        of_names = {form for key in realiased for form in (key, *plurals(key))}
+        self._of_names = _Needles({_longest_word(key) for key in of_names})
 
     def __bool__(self) -> bool:
-        return len(self._needles) > 0
+        return bool(self._of_texts or self._of_names)
 
-    def __contains__(self, text: str) -> bool:
-        if not self or not self._may_hold(_folded(text)):
+    def __contains__(self, chunk: Chunk) -> bool:
+        if self._of_names and self._of_names.found(f"{chunk.text}\n{chunk.title}\n{chunk.heading}"):
+            return True
+        if not self._of_texts:
             return False
-        found = words(text)
+        if self._of_texts.found(chunk.title) and self._renamed.named(words(chunk.title)):
+            return True
+        if not self._of_texts.found(chunk.text):
+            return False
+        found = words(chunk.text)
         flips = (word.text for word in found if word.text[0].isupper())
         return any(word.lower() in self._flipped for word in flips) or self._renamed.named(found)
 
-    def _may_hold(self, folded: str) -> bool:
-        for end, length in self._needles.iter(folded):
+
+class _Needles:
+    """Words that are looked for in texts, whatever their case and accents, and initials also as one word."""
+
+    def __init__(self, needles: set[str]) -> None:
+        self._automaton = ahocorasick.Automaton()
+        for needle in needles - {""}:
+            self._automaton.add_word(needle, len(needle))
+        self._automaton.make_automaton()
+
+    def __bool__(self) -> bool:
+        return len(self._automaton) > 0
+
+    def found(self, text: str) -> bool:
+        """Whether one of them is in a text."""
+        folded = _folded(text)
+        return self._in(folded) or bool(_LETTERS.search(folded) and self._in(join_initials(_BETWEEN.sub(" ", folded))))
+
+    def _in(self, folded: str) -> bool:
+        for end, length in self._automaton.iter(folded):
             before, after = folded[end - length : end - length + 1], folded[end + 1 : end + 2]
             if not (end - length >= 0 and before.isalnum()) and not after.isalnum():
                 return True
         return False
+
+
+def _longest_word(key: str) -> str:
+    return max(key.split(), key=len)
 
 
 def _folded(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Entities without an LLM: capitalised spans and years, and a gazetteer of the corpus's own titles and headings.
+"""Entities without an LLM: what an extractor finds, a gazetteer of the corpus's own titles, headings and definitions.
 
 What is returned is local evidence (counts, positions); idf and damping are applied when it is read.
 """
@@ -9,13 +9,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import ahocorasick
-
-from pipeline.names import Casing, Name, Word, name_key, spans, without_disambiguation
+from pipeline.ingest.aliases import Aliases, Forms
+from pipeline.ingest.extractors import Extractor
+from pipeline.ingest.gazetteer import LONGEST_TITLE, Gazetteer, Titled, alias_entries, entries
+from pipeline.names import Casing, Name, Word, name_key, without_disambiguation, without_middle_initials
 from pipeline.records import Chunk
-
-_LONGEST_TITLE = 12
-"""Words; a longer title is a sentence, which no other text repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,152 +47,103 @@ class ChunkNames:
     titles: tuple[TitleLink, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What the gazetteer knows of a title or heading: the documents of that title, and how it is told from prose."""
-
-    key: str
-    documents: tuple[str, ...]
-    any_case: bool
-    words: int
-
-
-Titled = tuple[str, str, str]
-"""A document's key with a title and a heading that it has."""
-
-
-def entries(titled: Iterable[Titled], shared_by: int) -> dict[str, Entry]:
-    """Return the entries that titles and headings make, by key, whatever their order.
-
-    Those that more than ``shared_by`` documents have are left out: they name nothing (Introduction, Usage).
-    """
-    documents: dict[str, set[str]] = defaultdict(set)
-    holders: dict[str, set[str]] = defaultdict(set)
-    spelling: dict[str, str] = {}
-    for title, document_key, is_title in _titles(titled):
-        key = name_key(title)
-        holders[key].add(document_key)
-        spelling[key] = min(title, spelling.get(key, title))
-        if is_title:
-            documents[key].add(document_key)
-    made = {}
-    for key, held_by in holders.items():
-        length = key.count(" ") + 1
-        if len(key) > 1 and len(held_by) <= shared_by and length <= _LONGEST_TITLE:
-            made[key] = Entry(key, tuple(sorted(documents[key])), _any_case(spelling[key], length), length)
-    return made
-
-
-class Gazetteer:
-    """The titles and headings of a corpus, matched by Aho-Corasick, leftmost and longest first."""
-
-    def __init__(self, known: Mapping[str, Entry]) -> None:
-        self._automaton = ahocorasick.Automaton()
-        for key, entry in known.items():
-            self._automaton.add_word(f" {key} ", entry)
-        self._automaton.make_automaton()
-
-    def named(self, found: Sequence[Word]) -> bool:
-        """Whether any entry occurs among the words ``found``, written as a name or not."""
-        return bool(len(self._automaton)) and next(self._automaton.iter(_fold(found)[0]), None) is not None
-
-    def find(self, text: str, found: Sequence[Word], casing: Casing) -> Iterator[tuple[Entry, Name]]:
-        """Yield the entries that ``text`` (whose words are ``found``) names, and the names; they don't overlap."""
-        if not len(self._automaton):
-            return
-        folded, starts, ends = _fold(found)
-        matches = [(end - len(entry.key) - 1, entry) for end, entry in self._automaton.iter(folded)]
-        matches.sort(key=lambda match: (match[0], -match[1].words))
-        free_from = 0
-        for start, entry in matches:
-            first, last = starts.get(start + 1), ends.get(start + 1 + len(entry.key))
-            if first is None or last is None or start < free_from or not _written_as_name(found[first], entry, casing):
-                continue
-            free_from = start + len(entry.key)
-            begin, end = found[first].start, found[last].end
-            yield entry, Name(entry.key, text[begin:end], begin, end)
-
-
 Spelled = dict[str, Counter[str]]
 """How often each key is spelled in which way."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The names that a corpus knows: those it finds wherever they are written, and those that mean the same."""
+
+    gazetteer: Gazetteer
+    aliases: Aliases
+
+    @classmethod
+    def of(cls, titled: Iterable[Titled], forms: Iterable[tuple[str, Forms]], shared_by: int) -> Lexicon:
+        """Make it of all titles and headings (see :func:`entries`) and all definitions, by the name's key."""
+        aliases = Aliases(forms)
+        return cls(Gazetteer({**alias_entries(aliases), **entries(titled, shared_by)}), aliases)
+
+
 def names_of(
-    chunk: Chunk, in_chunk: Sequence[Word], casing: Casing, gazetteer: Gazetteer, spelled: Spelled
-) -> ChunkNames:
-    """Find the names in one chunk, whose words are ``in_chunk``; their spellings are counted into ``spelled``."""
-    found: dict[str, list[int]] = defaultdict(list)
-    titles: dict[str, list[int]] = defaultdict(list)
-    covered: set[int] = set()
-    for entry, name in gazetteer.find(chunk.text, in_chunk, casing):
-        covered.update(range(name.start, name.end))
-        found[name.key].append(name.start)
-        spelled[name.key][name.text] += 1
-        for document_key in entry.documents:
-            if document_key != chunk.document_key:
-                titles[document_key].append(name.start)
-    for name in spans(chunk.text, in_chunk, casing):
-        if name.start not in covered or name.end - 1 not in covered:
-            found[name.key].append(name.start)
-            spelled[name.key][name.text] += 1
-    about = _about(chunk, spelled)
-    mentions = tuple(
-        Mention(key, max(1, len(found[key])), min(found[key], default=0), key in about)
-        for key in sorted(found.keys() | about)
-    )
-    links = tuple(TitleLink(key, len(titles[key]), min(titles[key])) for key in sorted(titles))
-    return ChunkNames(chunk.id, mentions, links)
+    chunks: Sequence[Chunk],
+    found: Sequence[Sequence[Word]],
+    extractor: Extractor,
+    casing: Casing,
+    lexicon: Lexicon,
+    spelled: Spelled,
+) -> list[ChunkNames]:
+    """Find the names in chunks, whose words were ``found``; their spellings are counted into ``spelled``."""
+    extracted = extractor.names([chunk.text for chunk in chunks], found, casing)
+    return [
+        _Noted(chunk, lexicon, spelled).names(in_chunk, names, casing)
+        for chunk, in_chunk, names in zip(chunks, found, extracted, strict=True)
+    ]
 
 
-def _about(chunk: Chunk, spelled: Spelled) -> set[str]:
-    keys = set()
-    for title in (chunk.title, chunk.heading.rsplit(" > ", 1)[-1]):
-        name = without_disambiguation(title)
-        key = name_key(name)
-        if len(key) > 1 and key.count(" ") < _LONGEST_TITLE:
-            keys.add(key)
-            spelled[key][name] += 1
-    return keys
+class _Noted:
+    """The names of one chunk, as they are found."""
 
+    def __init__(self, chunk: Chunk, lexicon: Lexicon, spelled: Spelled) -> None:
+        self._chunk = chunk
+        self._lexicon = lexicon
+        self._spelled = spelled
+        self._places: dict[str, list[int]] = defaultdict(list)
+        self._titles: dict[str, list[int]] = defaultdict(list)
 
-def _titles(titled: Iterable[Titled]) -> Iterator[tuple[str, str, bool]]:
-    for document_key, title, headings in titled:
-        for name in {title, without_disambiguation(title)} - {""}:
-            yield name, document_key, True
-        heading = headings.rsplit(" > ", 1)[-1]
-        if " " in heading:
-            yield heading, document_key, False
+    def names(self, in_chunk: Sequence[Word], extracted: Iterable[Name], casing: Casing) -> ChunkNames:
+        """Return them: known ones, and those of the extractor that are no part of a known one."""
+        covered: set[int] = set()
+        for entry, name in self._lexicon.gazetteer.find(self._chunk.text, in_chunk, casing):
+            covered.update(range(name.start, name.end))
+            self._note(name)
+            self._refer(entry.documents, name.start)
+        for name in extracted:
+            if name.start not in covered or name.end - 1 not in covered:
+                self._note(name)
+        about = self._about()
+        mentions = tuple(
+            Mention(key, len(self._places.get(key, "x")), min(self._places.get(key, (0,))), key in about)
+            for key in sorted(self._places.keys() | about)
+        )
+        links = tuple(TitleLink(key, len(self._titles[key]), min(self._titles[key])) for key in sorted(self._titles))
+        return ChunkNames(self._chunk.id, mentions, links)
 
+    def _note(self, name: Name) -> None:
+        self._places[name.key].append(name.start)
+        self._spelled[name.key][name.text] += 1
+        for key, text in self._others(name.key, name.text):
+            self._places[key].append(name.start)
+            self._spelled[key][text] += 1
+            self._refer(self._lexicon.gazetteer.documents(key), name.start)
 
-def _fold(found: Sequence[Word]) -> tuple[str, dict[int, int], dict[int, int]]:
-    """Join the words' keys with single spaces; map offsets of word starts and ends in it to the words' indexes."""
-    starts: dict[int, int] = {}
-    ends: dict[int, int] = {}
-    parts = [""]
-    at = 1
-    for index, word in enumerate(found):
-        key = name_key(word.text)
-        if not key:
-            continue
-        starts[at] = index
-        at += len(key)
-        ends[at] = index
-        at += 1
-        parts.append(key)
-    return " ".join([*parts, ""]), starts, ends
+    def _refer(self, documents: Iterable[str], place: int) -> None:
+        for document_key in documents:
+            if document_key != self._chunk.document_key:
+                self._titles[document_key].append(place)
 
+    def _others(self, key: str, text: str) -> Iterator[tuple[str, str]]:
+        """Yield what else means the same: other names, and the name without its middle initials."""
+        yield from self._lexicon.aliases.of(key, text)
+        if "." in text and (bare := without_middle_initials(text)) != text:
+            yield name_key(bare), bare
 
-def _any_case(title: str, length: int) -> bool:
-    """Whether a title is written without capitals after its first word, so that it may stand in running text."""
-    return length > 1 and not any(word[0].isupper() for word in title.split()[1:])
+    def _about(self) -> set[str]:
+        keys: set[str] = set()
+        heading = self._chunk.heading.rsplit(" > ", 1)[-1]
+        for title in {*self._told_apart(), without_disambiguation(heading)}:
+            key = name_key(title)
+            if len(key) > 1 and key.count(" ") < LONGEST_TITLE:
+                for one, text in ((key, title), *self._others(key, title)):
+                    keys.add(one)
+                    self._spelled[one][text] += 1
+        return keys
 
-
-def _written_as_name(first: Word, entry: Entry, casing: Casing) -> bool:
-    if entry.any_case:
-        return True
-    if entry.words == 1 and (first.initial and casing.is_common(first.text.lower())):
-        return False
-    return first.text[0].isupper() or first.text[0].isdigit()
+    def _told_apart(self) -> list[str]:
+        """Return the title without its disambiguation; and as it is, where other documents are called the same."""
+        bare = without_disambiguation(self._chunk.title)
+        shared = bare != self._chunk.title and len(self._lexicon.gazetteer.documents(name_key(bare))) > 1
+        return [bare, self._chunk.title] if shared else [bare]
 
 
 def usual(counts: Mapping[str, int]) -> str:

@@ -17,7 +17,9 @@ from pipeline.ids import entity_id
 from pipeline.ingest.behind import Behind
 from pipeline.ingest.decisions import Decisions
 from pipeline.ingest.edges import hyperlinks, name_edges, structure
-from pipeline.ingest.extract import Spelled, Titled, usual
+from pipeline.ingest.extract import Spelled, usual
+from pipeline.ingest.extractors import make_extractor
+from pipeline.ingest.gazetteer import Titled
 from pipeline.ingest.link import LinkResolver, names_of_document, paths_of_link
 from pipeline.ingest.load import Loader
 from pipeline.ingest.settle import Piece, Settled
@@ -57,7 +59,9 @@ class Relink:
         self._titles = titles
         self._casing = Tallies(client, corpus, "casing")
         self._spellings = Tallies(client, corpus, "spellings")
-        self._decisions = Decisions(self._casing, settings.title_shared_by)
+        self._aliases = Tallies(client, corpus, "aliases")
+        extractor = make_extractor(settings)
+        self._decisions = Decisions(self._casing, self._aliases, settings.title_shared_by, extractor)
         self._resolver = LinkResolver(titles.after)
         self._provisional: dict[str, str] = {}
         self.spellings: dict[str, str] = {}
@@ -83,6 +87,7 @@ class Relink:
             behind.do(self._loader.retire_edges, list(gone))
         self._settle_entities()
         self._casing.stage()
+        self._aliases.stage()
         self._spellings.stage()
 
     def _decide(self, new: Spool[Piece], settled: Settled) -> None:
@@ -108,7 +113,7 @@ class Relink:
             chunk = stored.chunk
             if chunk.document_key in self._titles.replaced:
                 continue
-            if links.any(stored.links, chunk.document_key) or chunk.text in texts:
+            if links.any(stored.links, chunk.document_key) or chunk in texts:
                 yield chunk, stored.links
 
     def _link(

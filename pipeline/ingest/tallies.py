@@ -45,7 +45,10 @@ class Tallies:
 
     def load(self, keys: Iterable[str]) -> None:
         """Have the stored counts of ``keys`` at hand; only those may be asked for."""
-        missing = {_shard(key) for key in keys} - self._stored.keys()
+        self._load_shards(map(_shard, keys))
+
+    def _load_shards(self, shards: Iterable[int]) -> None:
+        missing = set(shards) - self._stored.keys()
         if not missing:
             return
         self._stored.update((shard, {}) for shard in missing)
@@ -54,6 +57,12 @@ class Tallies:
         rows = self._client.stream("tallies", **self._place(), shards=list(missing), generation=self._corpus.generation)
         for row in rows:
             self._stored[row["shard"]] = json.loads(row["counts"])
+
+    def load_all(self) -> list[str]:
+        """Have all counts at hand, and return the keys of those that there were and those that there will be."""
+        self._load_shards(range(_SHARDS))
+        stored = (key for shard in self._stored.values() for key in shard)
+        return list(dict.fromkeys([*stored, *self._changes]))
 
     def before(self, key: str) -> Counts:
         """Return the counts of ``key`` as the visible generation has them."""

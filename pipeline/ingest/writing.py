@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pipeline.embedder import Embedder
 from pipeline.errors import InputError
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus, check_fingerprint, create_corpus, drop_corpus, find_corpus
+from pipeline.graph.corpora import Corpus, check_extractor, check_fingerprint, create_corpus, drop_corpus, find_corpus
 from pipeline.graph.schema import ensure_schema
 from pipeline.ingest.chunking import Chunker
+from pipeline.ingest.extractors import extractor_fingerprint
 from pipeline.ingest.intake import batched
 from pipeline.ingest.known import Known
 from pipeline.ingest.prepare import PREFIX_TOKENS, Prepared, Preparer
@@ -46,6 +47,7 @@ class Writing:
             fingerprint=self.embedder.fingerprint,
             dimension=self.embedder.dimension,
             chunker=self.chunker.fingerprint,
+            extractor=extractor_fingerprint(self.settings.link),
             analyzer=self.settings.fulltext.analyzer,
         )
         self._check(corpus)
@@ -79,6 +81,7 @@ class Writing:
 
     def _check(self, corpus: Corpus) -> None:
         check_fingerprint(corpus, self.embedder.fingerprint, self.chunker.fingerprint)
+        check_extractor(corpus, extractor_fingerprint(self.settings.link))
 
 
 def make_chunker(embedder: Embedder, settings: Settings) -> Chunker:

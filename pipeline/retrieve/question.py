@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.errors import QuestionError
-from pipeline.names import ARTICLES, FUNCTION_WORDS, Word, name_key, singular, words
+from pipeline.identifiers import is_identifier
+from pipeline.names import ARTICLES, FUNCTION_WORDS, Word, name_key, singular, without_middle_initials, words
 
 LONGEST = 10_000
 """Characters; a longer text is a document, not a question."""
@@ -79,19 +80,24 @@ def fulltext_terms(question: str) -> str:
 
 
 def possible_names(question: str) -> list[PossibleName]:
-    """Return all runs of up to eight words that may be a name, a name in the plural also by its singular.
+    """Return all runs of up to eight words that may be a name: as it is, in the singular, without middle initials.
 
     A run holds a word with a capital or a figure, or two words at least; function words (who, in, the) neither begin
     nor end it, except for an article before a name. In a question without capitals any word may be a name. The
-    graph then says which of them are.
+    graph then says which of them are. An identifier (snake_case, --flag) is one by itself.
     """
+    # Where all is in capitals they say nothing, and one word in capitals alone is an acronym.
+    if question.isupper() and " " in question.strip():
+        question = question.lower()
     found = words(question)[:_MOST_WORDS]
     no_capitals = not any(word.text[0].isupper() for word in found[1:])
     runs = []
     for first in range(len(found)):
         for last in range(first, min(first + _MOST_NAME_WORDS, len(found))):
-            if _may_be_name(found[first : last + 1], no_capitals):
-                text = question[found[first].start : found[last].end]
+            run = found[first : last + 1]
+            text = question[run[0].start : run[-1].end]
+            written = len(run) == 1 and is_identifier(question, run[0].start, run[0].end)
+            if written or _may_be_name(run, no_capitals):
                 runs += [PossibleName(key, first, last) for key in _keys(text) if len(key) > 1]
     return runs
 
@@ -118,7 +124,8 @@ def _may_be_name(run: Sequence[Word], no_capitals: bool) -> bool:
 
 def _is_function_word(word: Word) -> bool:
     """Whether a word is one of grammar: lower-case, or capitalised only for a sentence begins with it."""
-    return word.text.lower() in FUNCTION_WORDS and (word.initial or word.text[0].islower())
+    acronym = len(word.text) > 1 and word.text.isupper()
+    return word.text.lower() in FUNCTION_WORDS and ((word.initial and not acronym) or word.text[0].islower())
 
 
 def _looks_like_name(word: Word) -> bool:
@@ -127,4 +134,4 @@ def _looks_like_name(word: Word) -> bool:
 
 def _keys(text: str) -> list[str]:
     key = name_key(text)
-    return list(dict.fromkeys([key, singular(key)]))
+    return list(dict.fromkeys([key, singular(key), name_key(without_middle_initials(text))]))

@@ -41,7 +41,7 @@ def portable(client: Client, corpus: Corpus, *, embeddings: bool = True) -> Iter
 
 
 def _head(corpus: Corpus, *, embeddings: bool) -> dict[str, Any]:
-    names = ("name", "fingerprint", "dimension", "chunker", "analyzer", "documents", "chunks", "entities")
+    names = ("name", "fingerprint", "dimension", "chunker", "extractor", "analyzer", "documents", "chunks", "entities")
     return {
         "format": FORMAT,
         "schema": SCHEMA_VERSION,

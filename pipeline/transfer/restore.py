@@ -61,7 +61,9 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, means: Mean
     _check_head(head)
     name = name or str(head.value["name"])
     corpus = find_corpus(client, name) or create_corpus(
-        client, name, **{key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "analyzer")}
+        client,
+        name,
+        **{key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "extractor", "analyzer")},
     )
     with held(client, corpus) as (corpus, writer):
         if corpus.generation or corpus.fingerprint != head.value["fingerprint"]:

@@ -14,6 +14,7 @@ from pipeline.graph.corpora import Corpus
 from pipeline.graph.embedded import Address, ServerOptions, stop
 from pipeline.ingest.decisions import Decisions
 from pipeline.ingest.extract import ChunkNames, Spelled, usual
+from pipeline.ingest.extractors import BUILTIN, Extractor
 from pipeline.ingest.tallies import Tallies
 from pipeline.records import Chunk
 
@@ -51,8 +52,11 @@ def extract() -> Iterator[Extract]:
     # There are no counts of a new corpus to read, so that no server is asked.
     with Client(Address("bolt://localhost:1", "", "", "")) as client:
 
-        def names(chunks: Sequence[Chunk], shared_by: int = 8) -> tuple[list[ChunkNames], dict[str, str]]:
-            decisions = Decisions(Tallies(client, corpus, "casing"), shared_by)
+        def names(
+            chunks: Sequence[Chunk], shared_by: int = 8, extractor: Extractor = BUILTIN
+        ) -> tuple[list[ChunkNames], dict[str, str]]:
+            casing, aliases = (Tallies(client, corpus, kind) for kind in ("casing", "aliases"))
+            decisions = Decisions(casing, aliases, shared_by, extractor)
             decisions.count((chunk.text for chunk in chunks), 1)
             decisions.settle([], ((chunk.document_key, chunk.title, chunk.heading) for chunk in chunks), whole=True)
             spelled: Spelled = defaultdict(Counter)

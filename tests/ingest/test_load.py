@@ -42,7 +42,13 @@ class Workshop:
         chunker = make_chunker(hoprank.embedder, hoprank.settings)
         model = hoprank.embedder.fingerprint
         corpus = create_corpus(
-            self.client, name, fingerprint=model, dimension=384, chunker=chunker.fingerprint, analyzer="english"
+            self.client,
+            name,
+            fingerprint=model,
+            dimension=384,
+            chunker=chunker.fingerprint,
+            extractor="builtin",
+            analyzer="english",
         )
         ensure_schema(self.client, corpus.id, corpus.fingerprint, 384, "english")
         self._preparer = Preparer(self.client, hoprank.embedder, chunker, corpus.id, corpus.embedding)

@@ -34,6 +34,8 @@ TITLES = (
     "How to read a river",
     "São Paulo",
     "Engine",
+    "TEC",
+    "Turin (engine)",
     "",
 )
 SENTENCES = (
@@ -48,6 +50,10 @@ SENTENCES = (
     "## See also\n\nTurin, Engine, River.",
     "Babbage was there. Never was Turin so cold.",
     "the river of turin. The River rose.",
+    "The Turin Engine Club (TEC) met. TEC, or the Turin Engine Club, had TECs.",
+    "Turin early cures (TEC) and turin early cure helped. Tec was cured.",
+    "Ada B. Lovelace, also known as Augusta King, met Ada Lovelace.",
+    "Augusta King and A. B. C. Babbage, also known as Charles Babbage, ran --dry-run on old_town.",
     "O'Neill-Smith met Dr. Lovelace; Never trust Rivers.",
 )
 BODIES = st.tuples(st.sampled_from(TITLES), st.lists(st.sampled_from(SENTENCES), min_size=0, max_size=5))

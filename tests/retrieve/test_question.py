@@ -106,6 +106,24 @@ def test_a_plural_may_be_the_name_of_one() -> None:
     assert "pari" not in keys("Where is Paris?")
 
 
+def test_initials_are_set_as_in_the_passages_and_may_be_left_out() -> None:
+    assert "jrr tolkien" in keys("Who was J. R. R. Tolkien?") & keys("Who was J.R.R. Tolkien?")
+    assert {"john f kennedy", "john kennedy"} <= keys("Who was John F. Kennedy?")
+    assert named("Who was John F. Kennedy?", "john kennedy") == ["john kennedy"]
+
+
+def test_identifiers_are_names_by_themselves() -> None:
+    assert {"max tokens", "verbose", "getsize", "os path"} <= keys(
+        "Do max_tokens, --verbose, getSize and os.path Work?"
+    )
+
+
+def test_an_acronym_is_a_name_though_it_looks_like_a_word_of_grammar() -> None:
+    assert "who" in keys("WHO members are which countries?")
+    assert "who" not in keys("Who are the members?")
+    assert "who" not in keys("WHO ARE THE MEMBERS?")
+
+
 def test_possessives_and_accents_are_folded_as_in_the_passages() -> None:
     assert {"ada lovelace", "sao paulo"} <= keys("When was Ada Lovelace’s mother in São Paulo?")
 

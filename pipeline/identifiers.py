@@ -1,0 +1,53 @@
+"""Identifiers in running text and code: what a language or a shell calls a thing, told by how it is written."""
+
+from __future__ import annotations
+
+import re
+
+_JOINED = re.compile(r"[^\W\d_]\w*_\w|_+[^\W\d_]\w*_|__[^\W\d_]")
+_CAMEL = re.compile(r"[a-z][a-z0-9]*[A-Z]")
+_DOTTED = re.compile(r"(?:[A-Za-z_]\w+\.)+[A-Za-z_]\w+")
+_FILE = re.compile(r"[\w./\-]*\w\.[a-z][a-z0-9]{0,4}")
+_NUMBERED = re.compile(r"[a-z]+\d[a-z0-9]*")
+_VERSION = re.compile(r"v\d+(?:\.\d+)*|\d+(?:\.\d+){2,}")
+_ANY = re.compile(r"[`_]|--[A-Za-z]|\w\.[A-Za-z_]\w|[a-z][A-Z\d]|/\w|\d\.\d+\.\d")
+_MARKS = ("`", "-")
+_LONGEST = 80
+
+
+def may_hold_identifiers(text: str) -> bool:
+    """Whether it is worth while to ask for the identifiers in a text: most prose holds none."""
+    return _ANY.search(text) is not None
+
+
+def is_identifier(text: str, start: int, end: int) -> bool:
+    """Whether the word ``text[start:end]`` is an identifier.
+
+    That is snake_case, camelCase, a dotted.name, a --flag, a path, a version, a name with a figure in it (utf8), or any
+    word that stands alone in backticks. A word in CamelCase that begins with a capital is a name already.
+    """
+    word, before = text[start:end], text[max(0, start - 1) : start]
+    if end - start > _LONGEST or (before not in _MARKS and word.isalpha() and word.islower()):
+        return False
+    if before == "`":
+        return text[end : end + 1] == "`"
+    if before == "-":
+        return _is_flag(text, start)
+    if "/" in word:
+        return before == "/" or bool(_FILE.fullmatch(word))
+    return bool(
+        _JOINED.match(word)
+        or _CAMEL.match(word)
+        or _DOTTED.fullmatch(word)
+        or _NUMBERED.fullmatch(word)
+        or _VERSION.fullmatch(word)
+    )
+
+
+def _is_flag(text: str, start: int) -> bool:
+    """Whether what follows two hyphens is an option, and no part of a sentence between dashes."""
+    return (
+        text[max(0, start - 2) : start - 1] == "-"
+        and text[max(0, start - 3) : start - 2] in ("", " ", "\n", "`", "[", "(", '"', "'", "|")
+        and text[start].isalpha()
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -14,7 +14,7 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from pipeline.closing import Closing
-from pipeline.errors import LoginRefused, QueryTimeout, ServerError, ServerLost, ServerTooPoor, ServerUnreachable
+from pipeline.errors import LoginRefused, ServerError, ServerLost, ServerTooPoor, ServerUnreachable
 from pipeline.graph.embedded import Address
 from pipeline.graph.queries import load_queries
 from pipeline.graph.transaction import Transaction
@@ -27,9 +27,6 @@ Item = TypeVar("Item")
 
 _PASSING = (driver_errors.TransientError, driver_errors.ServiceUnavailable, driver_errors.SessionExpired)
 """Faults that the driver's documentation says to retry."""
-
-_OUT_OF_TIME = "Neo.ClientError.Transaction.TransactionTimedOut"
-"""The beginning of the codes of transactions that the server ends for taking too long: by its own limit, or ours."""
 
 _AGAIN = "Run the same command again: what was written is kept, and the rest is completed."
 
@@ -62,22 +59,11 @@ class Client(Closing):
     """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
 
     ``written`` adds up the counters of everything that this client has written; ``has_gds`` says, once it has been
-    verified, whether the server has Graph Data Science. Of the limits, in seconds and 0 for none, ``read_timeout`` is
-    for each :meth:`read`, and ``write_timeout`` for each transaction that writes and each :meth:`stream`, whose time is
-    also its reader's; what takes longer raises QueryTimeout.
+    verified, whether the server has Graph Data Science.
     """
 
-    def __init__(
-        self,
-        address: Address,
-        *,
-        connection_timeout: float = 10.0,
-        retry_time: float = 30.0,
-        read_timeout: float = 0.0,
-        write_timeout: float = 0.0,
-    ) -> None:
+    def __init__(self, address: Address, *, connection_timeout: float = 10.0, retry_time: float = 30.0) -> None:
         self.address = address
-        self._limits = {"read": read_timeout or None, "write": write_timeout or None}
         self.has_gds = True
         self.written = Written()
         self._counting = threading.Lock()
@@ -114,9 +100,9 @@ class Client(Closing):
         It is asked once without a transaction of its own, which spares a round trip, and after a transient fault in one
         that the driver retries.
         """
-        text = self._query(name, names, "read")
+        text = self._queries[name].text_with(names or {})
         database = self.address.database
-        with self._using("read", [name]):
+        with self._using():
             try:
                 with self._driver.session(database=database, default_access_mode=neo4j.READ_ACCESS) as session:
                     return list(session.run(text, params))
@@ -126,9 +112,9 @@ class Client(Closing):
 
     def write(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
         """Run the write query ``name`` in one transaction, retried on transient faults."""
-        query = self._query(name, names, "write")
-        with self._using("write", [name]):
-            result = self._driver.execute_query(query, params, database_=self.address.database)
+        query = self._queries[name]
+        with self._using():
+            result = self._driver.execute_query(query.text_with(names or {}), params, database_=self.address.database)
         with self._counting:
             self.written += Written.of(result.summary.counters)
         return result.records
@@ -139,14 +125,11 @@ class Client(Closing):
         On a transient fault ``work`` is called again.
         """
 
-        asked: list[str] = []
-
-        @neo4j.unit_of_work(timeout=self._limits["write"])
         def unit(open_one: neo4j.ManagedTransaction) -> tuple[_Result, Transaction]:
-            transaction = Transaction(open_one, self._queries, asked)
+            transaction = Transaction(open_one, self._queries)
             return work(transaction), transaction
 
-        with self._using("write", asked), self._driver.session(database=self.address.database) as session:
+        with self._using(), self._driver.session(database=self.address.database) as session:
             result, transaction = session.execute_write(unit)
         with self._counting:
             for counters in transaction.counters:
@@ -183,19 +166,19 @@ class Client(Closing):
         """
         query = self._queries[name]
         with (
-            self._using("write", [name]),
+            self._using(),
             self._driver.session(database=self.address.database) as session,
-            session.begin_transaction(timeout=self._limits["write"]) as transaction,
+            session.begin_transaction() as transaction,
         ):
             yield list(transaction.run(query.text_with({}), params))
             transaction.commit()
 
     def schema(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> None:
         """Run the schema query ``name``, outside any retry: index and constraint commands are idempotent."""
-        query = self._query(name, names, "write")
-        with self._using("write", [name]), self._driver.session(database=self.address.database) as session:
+        query = self._queries[name]
+        with self._using(), self._driver.session(database=self.address.database) as session:
             try:
-                session.run(query, params).consume()
+                session.run(query.text_with(names or {}), params).consume()
             except driver_errors.ClientError as error:
                 # IF NOT EXISTS looks before it makes: of two at the same moment, one is told this.
                 if error.code != "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists":
@@ -203,23 +186,19 @@ class Client(Closing):
 
     def stream(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> Iterator[neo4j.Record]:
         """Run the read query ``name`` and yield its rows as they arrive, so that memory stays flat."""
-        query = self._query(name, names, "write")
+        query = self._queries[name]
         with (
-            self._using("write", [name]),
+            self._using(),
             self._driver.session(
                 database=self.address.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=2000
             ) as session,
         ):
-            yield from session.run(query, params)
+            yield from session.run(query.text_with(names or {}), params)
 
     def explain(self, name: str, names: Mapping[str, str], params: Mapping[str, Any]) -> None:
         """Have the server plan the query ``name`` without running it; raises the driver's error if it can't."""
         with self._driver.session(database=self.address.database) as session:
             session.run(f"EXPLAIN {self._queries[name].text_with(names)}", dict(params)).consume()
-
-    def _query(self, name: str, names: Mapping[str, str] | None, kind: str) -> neo4j.Query:
-        text = self._queries[name].text_with(names or {})
-        return neo4j.Query(text, timeout=self._limits[kind])
 
     @contextmanager
     def _connecting(self) -> Iterator[None]:
@@ -245,8 +224,7 @@ class Client(Closing):
             ) from error
 
     @contextmanager
-    def _using(self, kind: str, asked: Sequence[str]) -> Iterator[None]:
-        """Say what goes wrong in HopRank's words; ``asked`` are the names of the queries, the last one last."""
+    def _using(self) -> Iterator[None]:
         uri = self.address.uri
         try:
             yield
@@ -260,17 +238,7 @@ class Client(Closing):
                     f"{uri} has no database {self.address.database!r}.",
                     "Check NEO4J_DATABASE; Community has only neo4j.",
                 ) from error
-            if str(error.code).startswith(_OUT_OF_TIME):
-                raise self._timeout(kind, asked[-1], by_server=error.code == _OUT_OF_TIME) from error
             raise
-
-    def _timeout(self, kind: str, name: str, *, by_server: bool) -> QueryTimeout:
-        if by_server:
-            limit, fix = "its server's db.transaction.timeout allows", "Raise it in neo4j.conf."
-        else:
-            limit = f"the {self._limits[kind]:g} seconds that neo4j.{kind}_timeout allows"
-            fix = f"Raise it: HOPRANK_NEO4J__{kind.upper()}_TIMEOUT=SECONDS; 0 lifts it."
-        return QueryTimeout(f"The query {name!r} took longer than {limit}; nothing of it was kept.", fix)
 
 
 def check_version(version: str, uri: str) -> None:

@@ -97,7 +97,7 @@ def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
 
 def _await(client: Client, names: Iterable[str]) -> None:
     for name in names:
-        client.schema("await_index", index=name, seconds=_SECONDS_ONLINE)
+        client.read("await_index", index=name, seconds=_SECONDS_ONLINE)
 
 
 def _online(client: Client, names: list[str]) -> set[str]:

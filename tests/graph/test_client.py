@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import neo4j
 import pytest
 
-from pipeline.errors import LoginRefused, QueryTimeout, ServerError, ServerTooPoor, ServerUnreachable
+from pipeline.errors import LoginRefused, ServerError, ServerTooPoor, ServerUnreachable
 from pipeline.graph.client import Client, Written, check_version
 from pipeline.graph.embedded import Address
 
@@ -154,51 +154,3 @@ def test_a_closed_client_says_so(address: Address) -> None:
 
     with pytest.raises(neo4j.exceptions.DriverError):
         client.read("corpora")
-
-
-LONG = [str(number) for number in range(500_000)]
-"""Texts that the server has to look up one by one, which takes it more than some milliseconds."""
-
-
-def test_a_read_that_takes_too_long_is_ended_and_named(address: Address) -> None:
-    with (
-        Client(address, read_timeout=0.001) as hurried,
-        pytest.raises(QueryTimeout, match=r"'count_stored_embeddings' took longer than the 0\.001 seconds") as caught,
-    ):
-        hurried.read("count_stored_embeddings", hashes=LONG, embedding="none")
-
-    assert "HOPRANK_NEO4J__READ_TIMEOUT" in caught.value.fix
-
-
-def test_a_write_or_a_stream_that_takes_too_long_is_ended_and_keeps_nothing(
-    address: Address, cypher: Callable[..., list[neo4j.Record]]
-) -> None:
-    rows = [{"id": f"timed-{text}", "key": text, "name": text} for text in LONG[:50_000]]
-    with Client(address, write_timeout=0.005) as hurried:
-        calls: tuple[Callable[[], object], ...] = (
-            lambda: hurried.write("stage_entities", rows=rows, corpus="timed"),
-            lambda: hurried.write_together(lambda open_one: open_one.run("stage_entities", rows=rows, corpus="timed")),
-            lambda: list(hurried.stream("count_stored_embeddings", hashes=LONG, embedding="none")),
-        )
-        for call in calls:
-            with pytest.raises(QueryTimeout, match=r"0\.005 seconds that neo4j\.write_timeout allows"):
-                call()
-
-        assert not hurried.written
-    assert cypher("MATCH (n:Entity {corpus: 'timed'}) RETURN count(n) AS left")[0]["left"] == 0
-
-
-def test_who_waits_for_a_lock_is_told_in_time(address: Address, client: Client) -> None:
-    with (
-        Client(address, write_timeout=0.3) as hurried,
-        client.locking("lock_catalog", fingerprint="none"),
-        pytest.raises(QueryTimeout, match="'lock_catalog' took longer"),
-        hurried.locking("lock_catalog", fingerprint="none"),
-    ):
-        pass
-
-
-def test_a_limit_that_is_kept_is_not_felt(address: Address) -> None:
-    with Client(address, read_timeout=60.0, write_timeout=60.0) as client:
-        client.verify()
-        assert client.write_together(lambda open_one: open_one.run("corpora")) == client.read("corpora")

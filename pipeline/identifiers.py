@@ -13,6 +13,7 @@ _VERSION = re.compile(r"v\d+(?:\.\d+)*|\d+(?:\.\d+){2,}")
 _ANY = re.compile(r"[`_]|--[A-Za-z]|\w\.[A-Za-z_]\w|[a-z][A-Z\d]|/\w|\d\.\d+\.\d")
 _MARKS = ("`", "-")
 _LONGEST = 80
+_LONGEST_TARGET = 200
 
 
 def may_hold_identifiers(text: str) -> bool:
@@ -33,6 +34,10 @@ def is_identifier(text: str, start: int, end: int) -> bool:
         return text[end : end + 1] == "`"
     if before == "-":
         return _is_flag(text, start)
+    return _is_written_as_one(word, before) and not _is_link_target(text, start)
+
+
+def _is_written_as_one(word: str, before: str) -> bool:
     if "/" in word:
         return before == "/" or bool(_FILE.fullmatch(word))
     return bool(
@@ -42,6 +47,12 @@ def is_identifier(text: str, start: int, end: int) -> bool:
         or _NUMBERED.fullmatch(word)
         or _VERSION.fullmatch(word)
     )
+
+
+def _is_link_target(text: str, start: int) -> bool:
+    """Whether a word is in the target of a Markdown link, which is an edge already and no name in the text."""
+    opened = text.rfind("](", max(0, start - _LONGEST_TARGET), start)
+    return opened >= 0 and ")" not in text[opened:start]
 
 
 def _is_flag(text: str, start: int) -> bool:

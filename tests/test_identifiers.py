@@ -28,6 +28,7 @@ def identifiers(text: str) -> list[str]:
         ("it -- as said -- works, no--it doesn't, and/or he/she", []),
         ("e.g. in 3.11 at 5 p.m. of 10km in the 1930s, i.e. a well-known one", []),
         (f"a {'x_' * 50}y", []),
+        ("[the gauge](../sea/tide_gauge.md) reads tide_level", ["tide_level"]),
         ("", []),
     ],
 )

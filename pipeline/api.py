@@ -145,19 +145,21 @@ class HopRank(Closing):
     ) -> RetrieverResult:
         """Return the ``top_k`` passages of a corpus that answer a question best; see :func:`pipeline.flows.search`."""
 
-        def once() -> RetrieverResult:
-            retriever = self._remembered(corpus)
+        def found_by(retriever: Retriever) -> RetrieverResult:
             return flows.search(
                 self.client, retriever, query_text, query_vector, top_k, filters=filters, leg=leg, explain=explain
             )
 
+        remembered = self._remembered(corpus)
         try:
-            result = once()
+            result = found_by(remembered)
         except ClientError:
-            if not self._forget(corpus):
+            if not self._outdated(remembered, corpus):
                 raise
-            return once()
-        return once() if not result.items and self._forget(corpus) else result
+            return found_by(self._remembered(corpus))
+        if result.items or not self._outdated(remembered, corpus):
+            return result
+        return found_by(self._remembered(corpus))
 
     def context(
         self,
@@ -220,8 +222,8 @@ class HopRank(Closing):
 
     def retriever(self, corpus: str = "default") -> Retriever:
         """Return the retriever of a corpus; raises CorpusError, or FingerprintError if another model made it."""
-        self._forget(corpus)
-        return self._remembered(corpus)
+        remembered = self._remembered(corpus)
+        return self._remembered(corpus) if self._outdated(remembered, corpus) else remembered
 
     def _remembered(self, name: str) -> Retriever:
         """Return the retriever of a corpus as it was when last looked up, which spares a round trip."""
@@ -232,12 +234,15 @@ class HopRank(Closing):
                 self._retrievers[name] = Retriever(self.client, found, self.embedder.embed_query, self.settings)
             return self._retrievers[name]
 
-    def _forget(self, name: str) -> bool:
-        """Drop what is remembered of a corpus that was dropped, renamed or made anew; say whether it was."""
+    def _outdated(self, retriever: Retriever, name: str) -> bool:
+        """Say whether the corpus of that name is another than the retriever's, by now, and then forget the retriever.
+
+        It may have been dropped, renamed or made anew.
+        """
         found = find_corpus(self.client, name)
+        if found is not None and found.id == retriever.corpus.id:
+            return False
         with self._lock:
-            known = self._retrievers.get(name)
-            outdated = known is not None and (found is None or found.id != known.corpus.id)
-            if outdated:
+            if self._retrievers.get(name) is retriever:
                 del self._retrievers[name]
-            return outdated
+        return True

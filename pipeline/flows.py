@@ -70,7 +70,7 @@ def ingest(
 
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
-    source = read(paths, strict=strict, max_bytes=_most_bytes(settings))
+    source = read(paths, strict=strict, max_bytes=settings.sources.max_bytes)
     return ingest_documents(client, embedder, settings, source, corpus_name, progress=progress)
 
 
@@ -286,10 +286,6 @@ def calibrate(client: Client, settings: Settings, corpus_name: str) -> Calibrati
     return calibrate_links(client, get_corpus(client, corpus_name), settings.link)
 
 
-def _most_bytes(settings: Settings) -> int:
-    return int(settings.sources.max_megabytes * 2**20)
-
-
 def _documents(queryset: QuerySet, folder: Path, settings: Settings) -> Iterable[Document | Skipped]:
     if queryset.documents is not None:
         return queryset.documents
@@ -298,4 +294,4 @@ def _documents(queryset: QuerySet, folder: Path, settings: Settings) -> Iterable
             f"{folder} has no corpus.jsonl.", "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv."
         )
     check_documents(queryset, read_document_ids(queryset.corpus_path))
-    return read([str(queryset.corpus_path)], max_bytes=_most_bytes(settings))
+    return read([str(queryset.corpus_path)], max_bytes=settings.sources.max_bytes)

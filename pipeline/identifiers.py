@@ -25,7 +25,8 @@ def is_identifier(text: str, start: int, end: int) -> bool:
     """Whether the word ``text[start:end]`` is an identifier.
 
     That is snake_case, camelCase, a dotted.name, a --flag, a path, a version, a name with a figure in it (utf8), or any
-    word that stands alone in backticks. A word in CamelCase that begins with a capital is a name already.
+    word that stands alone in backticks. A word in CamelCase that begins with a capital is a name already, and a word
+    or path in the target of a Markdown link an edge.
     """
     word, before = text[start:end], text[max(0, start - 1) : start]
     if end - start > _LONGEST or (before not in _MARKS and word.isalpha() and word.islower()):

@@ -70,6 +70,11 @@ class SourceSettings(_Section):
 
     max_megabytes: float = Field(gt=0)
 
+    @property
+    def max_bytes(self) -> int:
+        """The same in bytes."""
+        return int(self.max_megabytes * 2**20)
+
 
 class IngestSettings(_Section):
     """How writing goes about it."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.embedder import Embedder
-from pipeline.errors import CorpusError, InputError
+from pipeline.errors import CorpusError
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus, check_schema, drop_corpus, get_corpus
+from pipeline.graph.corpora import LONGEST_NAME, Corpus, check_name, check_schema, drop_corpus, get_corpus
 from pipeline.graph.hold import held
 from pipeline.graph.schema import embedding_name
 from pipeline.ingest.extractors import extractor_fingerprint
@@ -26,7 +26,6 @@ from pipeline.transfer.portable import Part, portable
 from pipeline.transfer.restore import Means, restore
 
 _TOP = 10
-_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +54,7 @@ def stats(client: Client, name: str) -> Stats:
 
 def rename(client: Client, name: str, other: str) -> None:
     """Give a corpus another name; raises CorpusError if that is taken, Busy if somebody writes to the corpus."""
-    if not other.strip() or len(other) > _LONGEST_NAME:
-        raise InputError(f"A corpus can't be named {other[:50]!r}.", f"Use 1 to {_LONGEST_NAME} characters.")
+    check_name(other)
     corpus = get_corpus(client, name)
     with held(client, corpus) as (corpus, writer):
         if not client.write("rename_corpus", corpus=corpus.id, writer=writer, name=other):
@@ -123,7 +121,7 @@ def _rebuild(
     progress: Progress,
 ) -> Corpus:
     """Make a corpus anew from its documents and chunks, and let it take the other's place."""
-    beside = f"{corpus.name[: _LONGEST_NAME - 30]} (rebuilt from {corpus.id})"
+    beside = f"{corpus.name[: LONGEST_NAME - 30]} (rebuilt from {corpus.id})"
     with held(client, corpus, settings.ingest.wait) as (corpus, writer):
         with progress.stage("rebuild") as done:
             extractor = {"extractor": extractor_fingerprint(settings.link)}

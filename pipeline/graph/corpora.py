@@ -15,7 +15,9 @@ from pipeline.graph.schema import corpus_label, drop_indexes, embedding_name, en
 from pipeline.records import EdgeKind
 
 SCHEMA_VERSION = 3
-_LONGEST_NAME = 200
+LONGEST_NAME = 200
+"""Characters of a corpus's name."""
+
 _DELETE_AT_ONCE = 10_000
 
 
@@ -92,12 +94,17 @@ def get_corpus(client: Client, name: str) -> Corpus:
     return corpus
 
 
+def check_name(name: str) -> None:
+    """Raise InputError unless a corpus can have this name."""
+    if not name.strip() or len(name) > LONGEST_NAME:
+        raise InputError(f"A corpus can't be named {name[:50]!r}.", f"Use 1 to {LONGEST_NAME} characters.")
+
+
 def create_corpus(
     client: Client, name: str, *, fingerprint: str, dimension: int, chunker: str, extractor: str, analyzer: str
 ) -> Corpus:
     """Make a corpus, or return the one that somebody made meanwhile under the same name."""
-    if not name.strip() or len(name) > _LONGEST_NAME:
-        raise InputError(f"A corpus can't be named {name[:50]!r}.", f"Use 1 to {_LONGEST_NAME} characters.")
+    check_name(name)
     properties = {
         "fingerprint": fingerprint,
         "dimension": dimension,

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 
+_MOVED_AT_ONCE = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -31,6 +33,3 @@ def move_documents(client: Client, corpus: Corpus, paths: Mapping[str, str]) -> 
     """Note where documents, by key, are now; what is searched doesn't depend on it, so it is no new generation."""
     rows = ({"key": key, "path": path} for key, path in paths.items())
     client.write_rows("move_documents", rows, batch=_MOVED_AT_ONCE, corpus=corpus.id, generation=corpus.generation)
-
-
-_MOVED_AT_ONCE = 10_000

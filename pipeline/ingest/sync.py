@@ -65,7 +65,7 @@ class Sync:
         embedding = embedding_name(self._writing.embedder.fingerprint)
         planner = Planner(self._writing.client, corpus, self._writing.chunker, embedding)
         with self._writing.progress.stage("read"):
-            max_bytes = int(self._writing.settings.sources.max_megabytes * 2**20)
+            max_bytes = self._writing.settings.sources.max_bytes
             source = read(self._paths, strict=self._strict, max_bytes=max_bytes)
             for batch in batched(intake.changed(source)):
                 planner.take(batch)

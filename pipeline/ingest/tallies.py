@@ -99,18 +99,24 @@ class Tallies:
                 counts[key] = dict(after)
             else:
                 counts.pop(key, None)
-        since = self._corpus.generation + 1
-        properties = {
-            **self._place(),
-            "shard": shard,
-            "since": since,
-            "until": LIVE,
-            "counts": json.dumps(counts, ensure_ascii=False, sort_keys=True),
-        }
-        return {"id": f"{self._corpus.id}/{self._kind}/{shard}/{since}", "properties": properties}
+        return shard_row(self._corpus, self._kind, shard, counts)
 
     def _place(self) -> dict[str, str]:
         return {"corpus": self._corpus.id, "kind": self._kind}
+
+
+def shard_row(corpus: Corpus, kind: str, shard: int, counts: Mapping[str, Counts]) -> dict[str, Any]:
+    """Return what the next generation's graph is to have of one shard of counts, by key."""
+    since = corpus.generation + 1
+    properties = {
+        "corpus": corpus.id,
+        "kind": kind,
+        "shard": shard,
+        "since": since,
+        "until": LIVE,
+        "counts": json.dumps(counts, ensure_ascii=False, sort_keys=True),
+    }
+    return {"id": f"{corpus.id}/{kind}/{shard}/{since}", "properties": properties}
 
 
 def _shard(key: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from pipeline.ingest.relink import Relink, Titles
 from pipeline.ingest.settle import Piece, Settled
 from pipeline.ingest.spool import Spool
 from pipeline.ingest.stored import StoredChunk
+from pipeline.ingest.tallies import shard_row
 from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
 from pipeline.settings import LinkSettings
 from pipeline.transfer.portable import FORMAT, Part
@@ -179,12 +179,7 @@ class _Restore:
         )
 
     def _counts(self, values: list[dict[str, Any]]) -> None:
-        rows = []
-        for value in values:
-            place = {"corpus": self._corpus.id, "kind": value["kind"], "shard": value["shard"]}
-            counts = json.dumps(value["counts"], ensure_ascii=False, sort_keys=True)
-            id_ = f"{self._corpus.id}/{value['kind']}/{value['shard']}/1"
-            rows.append({"id": id_, "properties": {**place, **_STAGED, "counts": counts}})
+        rows = (shard_row(self._corpus, value["kind"], value["shard"], value["counts"]) for value in values)
         self._client.write_rows("stage_tallies", rows, batch=_AT_ONCE)
 
     def _edges(self, values: list[dict[str, Any]]) -> None:

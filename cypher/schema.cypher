@@ -97,3 +97,12 @@ SHOW INDEXES YIELD name, type, state, options WHERE name IN $index_names RETURN 
 // mode: read
 // The analysers that the server offers.
 CALL db.index.fulltext.listAvailableAnalyzers() YIELD analyzer RETURN analyzer ORDER BY analyzer;
+
+// name: end_query
+// mode: schema
+// params: text
+// End whatever runs a query of exactly this text.
+SHOW TRANSACTIONS YIELD transactionId AS id, currentQuery
+WHERE currentQuery = $text
+TERMINATE TRANSACTIONS id YIELD message
+RETURN message;

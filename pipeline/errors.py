@@ -16,6 +16,7 @@ HopRankError                    a message that says what was wrong and what to d
 │       └── ServerTooPoor       it lacks something HopRank needs (version, GDS, vector index)
 └── Fault                       the input was right and it still failed: exit with 1
     ├── ServerLost              the server went away in the middle
+    ├── QueryTimeout            a query took longer than the settings allow
     ├── ServerStartFailed       the embedded server didn't come up
     ├── DownloadFailed          a jar or a model couldn't be fetched or has the wrong checksum
     └── Busy                    somebody else holds what is needed
@@ -94,6 +95,10 @@ class Fault(HopRankError):
 
 class ServerLost(Fault):
     """The server went away while it was being used."""
+
+
+class QueryTimeout(Fault):
+    """A query took longer than the settings, or the server's own, allow; the server has ended it and undone it."""
 
 
 class ServerStartFailed(Fault):

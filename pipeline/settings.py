@@ -38,6 +38,8 @@ class Neo4jSettings(_Section):
     database: str
     connection_timeout: float = Field(gt=0)
     retry_time: float = Field(ge=0)
+    read_timeout: float = Field(ge=0)
+    write_timeout: float = Field(ge=0)
 
 
 class ServerSettings(_Section):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
@@ -14,7 +16,15 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from pipeline.closing import Closing
-from pipeline.errors import LoginRefused, ServerError, ServerLost, ServerTooPoor, ServerUnreachable
+from pipeline.errors import (
+    HopRankError,
+    LoginRefused,
+    QueryTimeout,
+    ServerError,
+    ServerLost,
+    ServerTooPoor,
+    ServerUnreachable,
+)
 from pipeline.graph.embedded import Address
 from pipeline.graph.queries import load_queries
 from pipeline.graph.transaction import Transaction
@@ -27,6 +37,12 @@ Item = TypeVar("Item")
 
 _PASSING = (driver_errors.TransientError, driver_errors.ServiceUnavailable, driver_errors.SessionExpired)
 """Faults that the driver's documentation says to retry."""
+
+_OUT_OF_TIME = "Neo.ClientError.Transaction.TransactionTimedOut"
+"""The beginning of the codes of transactions that the server ends for taking too long: by its own limit, or ours."""
+
+_ENDED = ("Neo.ClientError.Transaction.LockClientStopped", "Neo.ClientError.Transaction.Terminated")
+"""Codes of those that it ends for this or another reason, and that may hear of it while they wait for a lock."""
 
 _AGAIN = "Run the same command again: what was written is kept, and the rest is completed."
 
@@ -59,11 +75,22 @@ class Client(Closing):
     """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
 
     ``written`` adds up the counters of everything that this client has written; ``has_gds`` says, once it has been
-    verified, whether the server has Graph Data Science.
+    verified, whether the server has Graph Data Science. Of the limits, in seconds and 0 for none, ``read_timeout`` is
+    for each :meth:`read`, and ``write_timeout`` for each transaction that writes and each :meth:`stream`, whose time is
+    also its reader's; what takes longer raises QueryTimeout.
     """
 
-    def __init__(self, address: Address, *, connection_timeout: float = 10.0, retry_time: float = 30.0) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        connection_timeout: float = 10.0,
+        retry_time: float = 30.0,
+        read_timeout: float = 0.0,
+        write_timeout: float = 0.0,
+    ) -> None:
         self.address = address
+        self._limits = {"read": read_timeout or None, "write": write_timeout or None}
         self.has_gds = True
         self.written = Written()
         self._counting = threading.Lock()
@@ -100,9 +127,9 @@ class Client(Closing):
         It is asked once without a transaction of its own, which spares a round trip, and after a transient fault in one
         that the driver retries.
         """
-        text = self._queries[name].text_with(names or {})
+        text = self._query(name, names, "read")
         database = self.address.database
-        with self._using():
+        with self._using("read", [name]):
             try:
                 with self._driver.session(database=database, default_access_mode=neo4j.READ_ACCESS) as session:
                     return list(session.run(text, params))
@@ -112,9 +139,9 @@ class Client(Closing):
 
     def write(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
         """Run the write query ``name`` in one transaction, retried on transient faults."""
-        query = self._queries[name]
-        with self._using():
-            result = self._driver.execute_query(query.text_with(names or {}), params, database_=self.address.database)
+        query = self._query(name, names, "write")
+        with self._using("write", [name]):
+            result = self._driver.execute_query(query, params, database_=self.address.database)
         with self._counting:
             self.written += Written.of(result.summary.counters)
         return result.records
@@ -125,11 +152,14 @@ class Client(Closing):
         On a transient fault ``work`` is called again.
         """
 
+        asked: list[str] = []
+
+        @neo4j.unit_of_work(timeout=self._limits["write"])
         def unit(open_one: neo4j.ManagedTransaction) -> tuple[_Result, Transaction]:
-            transaction = Transaction(open_one, self._queries)
+            transaction = Transaction(open_one, self._queries, asked)
             return work(transaction), transaction
 
-        with self._using(), self._driver.session(database=self.address.database) as session:
+        with self._using("write", asked), self._driver.session(database=self.address.database) as session:
             result, transaction = session.execute_write(unit)
         with self._counting:
             for counters in transaction.counters:
@@ -166,39 +196,73 @@ class Client(Closing):
         """
         query = self._queries[name]
         with (
-            self._using(),
+            self._using("write", [name]),
             self._driver.session(database=self.address.database) as session,
-            session.begin_transaction() as transaction,
+            session.begin_transaction(timeout=self._limits["write"]) as transaction,
         ):
             yield list(transaction.run(query.text_with({}), params))
             transaction.commit()
 
-    def schema(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> None:
-        """Run the schema query ``name``, outside any retry: index and constraint commands are idempotent."""
-        query = self._queries[name]
-        with self._using(), self._driver.session(database=self.address.database) as session:
+    def schema(
+        self, name: str, names: Mapping[str, str] | None = None, /, *, within: float | None = None, **params: Any
+    ) -> None:
+        """Run the schema query ``name``, outside any retry: index and constraint commands are idempotent.
+
+        It raises QueryTimeout if others keep it waiting for longer than ``within`` (seconds).
+        """
+        query = self._query(name, names, "write")
+        with (
+            self._using("write", [name]),
+            self._ended_after(within, query.text),
+            self._driver.session(database=self.address.database) as session,
+        ):
             try:
-                session.run(query.text_with(names or {}), params).consume()
+                session.run(query, params).consume()
             except driver_errors.ClientError as error:
+                if within is not None and _is_ended(error):
+                    waited = f"The query {name!r} waited {within:g} seconds for others to end."
+                    raise QueryTimeout(waited, "Run the same command again once they have.") from error
                 # IF NOT EXISTS looks before it makes: of two at the same moment, one is told this.
                 if error.code != "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists":
                     raise
 
+    @contextmanager
+    def _ended_after(self, seconds: float | None, text: str) -> Iterator[None]:
+        """End this query after a while; the server's time limits don't reach an index command that waits for a lock."""
+        if seconds is None:
+            yield
+            return
+        timer = threading.Timer(seconds, self._end, [text])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _end(self, text: str) -> None:
+        with suppress(HopRankError):
+            self.schema("end_query", text=text)
+
     def stream(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> Iterator[neo4j.Record]:
         """Run the read query ``name`` and yield its rows as they arrive, so that memory stays flat."""
-        query = self._queries[name]
+        query = self._query(name, names, "write")
         with (
-            self._using(),
+            self._using("write", [name]),
             self._driver.session(
                 database=self.address.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=2000
             ) as session,
         ):
-            yield from session.run(query.text_with(names or {}), params)
+            yield from session.run(query, params)
 
     def explain(self, name: str, names: Mapping[str, str], params: Mapping[str, Any]) -> None:
         """Have the server plan the query ``name`` without running it; raises the driver's error if it can't."""
         with self._driver.session(database=self.address.database) as session:
             session.run(f"EXPLAIN {self._queries[name].text_with(names)}", dict(params)).consume()
+
+    def _query(self, name: str, names: Mapping[str, str] | None, kind: str) -> neo4j.Query:
+        text = self._queries[name].text_with(names or {})
+        return neo4j.Query(text, timeout=self._limits[kind])
 
     @contextmanager
     def _connecting(self) -> Iterator[None]:
@@ -224,8 +288,10 @@ class Client(Closing):
             ) from error
 
     @contextmanager
-    def _using(self) -> Iterator[None]:
+    def _using(self, kind: str, asked: Sequence[str]) -> Iterator[None]:
+        """Say what goes wrong in HopRank's words; ``asked`` are the names of the queries, the last one last."""
         uri = self.address.uri
+        begun = time.monotonic()
         try:
             yield
         except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired) as error:
@@ -238,7 +304,26 @@ class Client(Closing):
                     f"{uri} has no database {self.address.database!r}.",
                     "Check NEO4J_DATABASE; Community has only neo4j.",
                 ) from error
-            raise
+            if not _is_ended(error):
+                raise
+            late = time.monotonic() - begun >= (self._limits[kind] or math.inf)
+            if late or str(error.code).startswith(_OUT_OF_TIME):
+                raise self._timeout(kind, asked[-1], by_server=error.code == _OUT_OF_TIME) from error
+            raise ServerLost(f"Neo4j at {uri} ended the query {asked[-1]!r}.", _AGAIN) from error
+
+    def _timeout(self, kind: str, name: str, *, by_server: bool) -> QueryTimeout:
+        if by_server:
+            limit, fix = "its server's db.transaction.timeout allows", "Raise it in neo4j.conf."
+        else:
+            limit = f"the {self._limits[kind]:g} seconds that neo4j.{kind}_timeout allows"
+            fix = f"Raise it: HOPRANK_NEO4J__{kind.upper()}_TIMEOUT=SECONDS; 0 lifts it."
+        return QueryTimeout(f"The query {name!r} took longer than {limit}; nothing of it was kept.", fix)
+
+
+def _is_ended(error: driver_errors.ClientError) -> bool:
+    """Whether the server has ended a transaction, which may hear of it in the middle or while it waits for a lock."""
+    code = str(error.code)
+    return code.startswith(_OUT_OF_TIME) or code in _ENDED
 
 
 def check_version(version: str, uri: str) -> None:

@@ -24,7 +24,13 @@ def connect(settings: Settings, report: Report = silent) -> Client:
         password = neo4j.password.get_secret_value() if neo4j.password else ""
         address = Address(neo4j.uri, neo4j.username, password, neo4j.database)
         retry_time = neo4j.retry_time
-    client = Client(address, connection_timeout=neo4j.connection_timeout, retry_time=retry_time)
+    client = Client(
+        address,
+        connection_timeout=neo4j.connection_timeout,
+        retry_time=retry_time,
+        read_timeout=neo4j.read_timeout,
+        write_timeout=neo4j.write_timeout,
+    )
     try:
         client.verify()
     except BaseException:

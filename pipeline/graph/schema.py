@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from neo4j.exceptions import ClientError
 
-from pipeline.errors import ConfigurationError, ServerTooPoor
+from pipeline.errors import ConfigurationError, QueryTimeout, ServerTooPoor
 from pipeline.graph.client import Client
 from pipeline.ids import digest
 
@@ -29,6 +29,8 @@ CONSTRAINTS = (
 )
 
 _SECONDS_ONLINE = 600
+_STEPS_BACK_AFTER = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+"""Seconds that each attempt to drop an index may wait for others to end."""
 
 
 def embedding_name(fingerprint: str) -> str:
@@ -79,9 +81,19 @@ def check_analyzer(client: Client, analyzer: str) -> None:
 
 
 def drop_indexes(client: Client, names: Iterable[str]) -> None:
-    """Drop indexes by name; those that don't exist are passed over."""
+    """Drop indexes by name; those that don't exist are passed over. Raises QueryTimeout if others use one for long.
+
+    A reader that holds an index's label, waiting in the server's planner for one that waits for this drop, is a
+    deadlock that the server doesn't see. So a drop steps back after a while, lets them pass and asks again.
+    """
     for name in names:
-        client.schema("drop_index", {"index": name})
+        for seconds in _STEPS_BACK_AFTER:
+            try:
+                client.schema("drop_index", {"index": name}, within=seconds)
+                break
+            except QueryTimeout:
+                if seconds == _STEPS_BACK_AFTER[-1]:
+                    raise
 
 
 def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
@@ -97,7 +109,7 @@ def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
 
 def _await(client: Client, names: Iterable[str]) -> None:
     for name in names:
-        client.read("await_index", index=name, seconds=_SECONDS_ONLINE)
+        list(client.stream("await_index", index=name, seconds=_SECONDS_ONLINE))
 
 
 def _online(client: Client, names: list[str]) -> set[str]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import neo4j
 import pytest
 
-from pipeline.errors import LoginRefused, ServerError, ServerTooPoor, ServerUnreachable
+from pipeline.errors import LoginRefused, QueryTimeout, ServerError, ServerTooPoor, ServerUnreachable
 from pipeline.graph.client import Client, Written, check_version
 from pipeline.graph.embedded import Address
+from pipeline.graph.schema import create_vector_index, drop_indexes
 
 
 @pytest.fixture
@@ -154,3 +156,70 @@ def test_a_closed_client_says_so(address: Address) -> None:
 
     with pytest.raises(neo4j.exceptions.DriverError):
         client.read("corpora")
+
+
+EMBEDDING = "Embedding_timed"
+
+
+@pytest.fixture
+def embedding(client: Client) -> Iterator[None]:
+    create_vector_index(client, EMBEDDING, 2)
+    yield
+    drop_indexes(client, [EMBEDDING])
+
+
+@contextmanager
+def underway(address: Address, text: str) -> Iterator[None]:
+    """Somebody runs this, and isn't done until the context ends."""
+    with (
+        neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver,
+        driver.session(database=address.database) as session,
+        session.begin_transaction() as transaction,
+    ):
+        transaction.run(text).consume()
+        yield
+        transaction.rollback()
+
+
+LOCKS_THE_INDEX = f"DROP INDEX {EMBEDDING}"
+LOCKS_THE_CATALOG = "MERGE (catalog:Catalog {id: 'hoprank'}) SET catalog.lock = true REMOVE catalog.lock"
+NEAREST = "vector_candidates", {"embedding": EMBEDDING}
+NEAREST_TO = {"corpus": "timed", "vector": [1.0, 0.0], "limit": 1}
+
+
+def test_a_read_that_takes_too_long_is_ended_and_named(address: Address, embedding: None) -> None:
+    with (
+        underway(address, LOCKS_THE_INDEX),
+        Client(address, read_timeout=0.3) as hurried,
+        pytest.raises(QueryTimeout, match=r"'vector_candidates' took longer than the 0\.3 seconds") as caught,
+    ):
+        hurried.read(*NEAREST, **NEAREST_TO)
+
+    assert "HOPRANK_NEO4J__READ_TIMEOUT" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        (LOCKS_THE_CATALOG, lambda client: client.write("lock_catalog", fingerprint="none")),
+        (
+            LOCKS_THE_CATALOG,
+            lambda client: client.write_together(lambda open_one: open_one.run("lock_catalog", fingerprint="none")),
+        ),
+        (LOCKS_THE_CATALOG, lambda client: client.locking("lock_catalog", fingerprint="none").__enter__()),
+        (LOCKS_THE_INDEX, lambda client: list(client.stream(*NEAREST, **NEAREST_TO))),
+    ],
+)
+def test_a_write_or_a_stream_that_takes_too_long_is_ended_and_keeps_nothing(
+    text: str, call: Callable[[Client], object], address: Address, embedding: None
+) -> None:
+    with underway(address, text), Client(address, write_timeout=0.3) as hurried:
+        with pytest.raises(QueryTimeout, match=r"0\.3 seconds that neo4j\.write_timeout allows"):
+            call(hurried)
+        assert not hurried.written
+
+
+def test_a_limit_that_is_kept_is_not_felt(address: Address) -> None:
+    with Client(address, read_timeout=60.0, write_timeout=60.0) as client:
+        client.verify()
+        assert client.write_together(lambda open_one: open_one.run("corpora")) == client.read("corpora")

@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from pipeline.domains.skills.dependencies import folded
-from pipeline.domains.skills.records import PACKAGE, SKILL, SkillEdge
+from pipeline.domains.skills.records import FOLDER, PACKAGE, SKILL, SkillEdge
 from pipeline.errors import GraphError
 from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode
 
@@ -65,12 +65,17 @@ def list_skills(graph: KnowledgeGraph, tag: str | None = None) -> list[Knowledge
 
 
 def related(graph: KnowledgeGraph, name: str, top_k: int, restart_prob: float) -> list[Related]:
-    """Return the ``top_k`` skills that a walk with restart at a skill visits most, in the limit of endless walks."""
+    """Return the ``top_k`` skills that a walk with restart at a skill visits most, in the limit of endless walks.
+
+    The walk passes through folders and packages, which aren't shown. A skill that it comes to by way of a folder alone
+    is left out: to lie in one place says little, and nothing in a collection whose skills all lie in one.
+    """
     skill = find_skill(graph, name)
-    # Folders and packages are passed through and not shown.
     ranked = graph.walk_from({skill.id: 1.0}, top_k=graph.size().nodes, restart_prob=restart_prob)
-    found = [one for one in ranked if one.node.type == SKILL and one.node.id != skill.id][:top_k]
-    return [Related(one.node, one.score, _why(graph, skill, one.node)) for one in found]
+    others = (one for one in ranked if one.node.type == SKILL and one.node.id != skill.id)
+    explained = ((one, _why(graph, skill, one.node)) for one in others)
+    found = (Related(one.node, one.score, why) for one, why in explained if why)
+    return list(islice(found, top_k))
 
 
 def requires(graph: KnowledgeGraph, name: str, *, transitive: bool) -> Required:
@@ -162,8 +167,12 @@ def said(edge: KnowledgeEdge, frm: str) -> str:
 
 
 def _why(graph: KnowledgeGraph, skill: KnowledgeNode, other: KnowledgeNode) -> list[str]:
+    """Return what joins two skills: the edges between them, else the way there; nothing, if it leads by a folder."""
     edges = sorted(graph.get_subgraph([skill.id, other.id]).edges(), key=lambda edge: (-edge.weight, edge.type))
     if edges:
         return [said(edge, skill.id) for edge in edges]
     way = graph.find_path(skill.id, other.id, by="strength", direction=Direction.BOTH)
-    return ["by way of " + ", ".join(str(node.properties.get("name", node.id)) for node in way[1:-1])]
+    between = way[1:-1]
+    if any(node.type == FOLDER for node in between):
+        return []
+    return ["by way of " + ", ".join(str(node.properties.get("name", node.id)) for node in between)]

@@ -105,6 +105,16 @@ def test_related_skills_come_with_why(collection: KnowledgeGraph) -> None:
     assert all(one.node.type == "skill" for one in found)
 
 
+def test_who_only_lies_in_the_same_folder_is_not_related(built: MakeGraph) -> None:
+    said = {"baking": "Bakes bread in an oven.", "surveying": "Measures land.", "mapping": "Draws maps of towns."}
+    text = "---\nname: {0}\ndescription: {1}\n---\n# {0}\n\n{2}\n"
+    uses = {"mapping": "Take the points from the surveying skill."}
+    graph, _ = built({f"all/{name}": text.format(name, what, uses.get(name, "")) for name, what in said.items()})
+
+    assert not related(graph, "baking", 3, 0.3)
+    assert [one.node.id for one in related(graph, "mapping", 3, 0.3)] == ["surveying"]
+
+
 def test_requirements_are_followed(collection: KnowledgeGraph) -> None:
     direct, whole = (requires(collection, "chroma", transitive=transitive) for transitive in (False, True))
 

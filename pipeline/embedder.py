@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import math
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,6 +91,7 @@ class Embedder:
             vectors[batch] = self._unit([texts[i] for i in batch], self.model.encode_document)
             if done:
                 done(len(batch))
+        _give_back_memory()
         return vectors
 
     def embed_query(self, text: str) -> list[float]:
@@ -208,6 +211,13 @@ class Embedder:
             return str(getattr(config, "_commit_hash", None) or "unknown")[:12]
         weights = sorted(location.rglob("*.safetensors")) or sorted(location.rglob("*.bin"))
         return hashlib.sha256("".join(_sha256(path) for path in weights).encode()).hexdigest()[:12]
+
+
+def _give_back_memory() -> None:
+    """Let the system have what freed tensors left behind; glibc keeps it, in pieces that the next shapes don't fit."""
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # another C library, which has none of this
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 @contextmanager

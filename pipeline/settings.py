@@ -107,7 +107,6 @@ class RetrieveSettings(_Section):
 
     candidates: int = Field(ge=1)
     scored: int = Field(ge=1)
-    hop_seeds: int = Field(ge=1)
     hop_hub: int = Field(ge=1)
     fuse_k: float = Field(gt=0)
 

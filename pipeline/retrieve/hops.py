@@ -18,13 +18,13 @@ _BESIDE = 0.1
 _NEXT = 0.5
 
 
-def rank_by_hops(neighbourhood: Neighbourhood, seeds: Seeds, first: int, limit: int) -> Ranked:
-    """Rank the ``limit`` chunks that the ``first`` seed chunks and the seed entities lead to most heavily.
+def rank_by_hops(neighbourhood: Neighbourhood, seeds: Seeds, limit: int) -> Ranked:
+    """Rank the ``limit`` chunks that the seeds lead to most heavily.
 
     An entity that is a seed gives its whole weight to each chunk that mentions it, double to one that is about it;
     one that a seed mentions a share that falls with its frequency.
     """
-    chunks = dict(list(seeds.chunks.items())[:first])
+    chunks = seeds.chunks
     gains: dict[str, list[float]] = defaultdict(list)
     for chunk, weight in chunks.items():
         gains[chunk].append(weight)

@@ -180,7 +180,7 @@ class Retriever:
         return Found(ranking, start.generation, parts, HYBRID_K, planted.chosen, start.names, engine)
 
     def _hops(self, start: Start, planted: Planted) -> Ranked:
-        return rank_by_hops(start.around, planted.chosen, self._settings.hop_seeds, self._settings.candidates)
+        return rank_by_hops(start.around, planted.chosen, self._settings.candidates)
 
     def _examine(self, start: Start, planted: Planted, walks: tuple[Ranked, Ranked]) -> Examined:
         evidence = Evidence(start.vector, start.fulltext, start.hybrid, *walks, start.names, start.around)

@@ -51,6 +51,16 @@ RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, pr
 // Say that the holder is alive, by the server's clock.
 MATCH (corpus:Corpus {id: $corpus, writer: $writer}) SET corpus.writer_seen = timestamp();
 
+// name: hold_on
+// mode: write
+// params: corpus, writer
+// Tell whether a writer still holds a corpus, and keep others from taking it over until the transaction ends.
+MATCH (corpus:Corpus {id: $corpus})
+SET corpus.lock = true
+WITH corpus
+REMOVE corpus.lock
+RETURN corpus.writer = $writer AS held;
+
 // name: begin_staging
 // mode: write
 // params: corpus, writer

@@ -20,7 +20,7 @@ from pipeline.evaluate.querysets import QuerySet, check_documents, read_document
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus
-from pipeline.graph.hold import held
+from pipeline.graph.hold import HeldWrites, held
 from pipeline.ingest.intake import Intake
 from pipeline.ingest.known import known_documents, move_documents
 from pipeline.ingest.sources import read
@@ -99,7 +99,7 @@ def ingest_documents(
         if first or corpus.staging:
             outcome = writing.write(corpus, writer, chain([first] if first else [], changed), known)
             corpus = corpus.at(outcome.generation)
-        move_documents(client, corpus, intake.moved)
+        move_documents(HeldWrites(client, corpus, writer), corpus, intake.moved)
     return summarise(corpus_name, corpus, intake, outcome, writing.progress)
 
 

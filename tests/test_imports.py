@@ -40,7 +40,7 @@ LAYERS = (
 CYPHER = re.compile(
     r"\b(?:(?:OPTIONAL )?MATCH \(|MATCH \w+ = |MERGE \(|CREATE \(|UNWIND |DETACH DELETE "
     r"|CALL (?:\(|\{|db\.|gds\.|dbms\.)"
-    r"|(?:CREATE|DROP) (?:\w+ )?(?:INDEX|CONSTRAINT)|SHOW (?:\w+ )?(?:INDEX|CONSTRAINT|FUNCTION|PROCEDURE|DATABASE)"
+    r"|(?:CREATE|DROP) (?:\w+ )?(?:INDEX|CONSTRAINT)|SHOW (?:\w+ )?(?:INDEX|CONSTRAINT|FUNCTION|PROCEDURE|DATABASE|TRANSACTION)"
     r"|ALTER (?:CURRENT )?USER|RETURN (?:\w+\.|COUNT \{)|SET \w+\.)"
 )
 
@@ -161,7 +161,7 @@ def calls() -> Iterator[tuple[str, str]]:
                     "write_rows",
                     "locking",
                     "schema",
-                ) and ast.unparse(on).endswith("client"):
+                ) and ast.unparse(on).endswith(("client", "writes")):
                     yield method, query
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 from neo4j import Record
 
 from pipeline.errors import Busy, CorpusError, HopRankError, ServerLost
-from pipeline.graph.client import Client
+from pipeline.graph.client import Client, batches
 from pipeline.graph.corpora import Corpus
 from pipeline.graph.marks import holder_of, is_dead, marked
+from pipeline.graph.transaction import Transaction
 
 _ASKED_EVERY = 0.5
 _SAID_EVERY = 15.0
@@ -39,6 +41,42 @@ def held(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[tuple[Co
             raise
         else:
             client.write("release_corpus", corpus=corpus.id, writer=writer)
+
+
+class HeldWrites:
+    """Writes to a corpus, each in a transaction that begins by making sure that ``writer`` still holds it.
+
+    Nobody can take the corpus over until such a transaction ends. Raises Busy, and writes nothing, if somebody has: a
+    holder that was silent for too long, as on a machine that slept, is taken for dead and may yet wake up.
+    """
+
+    def __init__(self, client: Client, corpus: Corpus, writer: str) -> None:
+        self._client = client
+        self._corpus = corpus
+        self._writer = writer
+
+    def write(self, name: str, /, **params: Any) -> list[Record]:
+        """Run the write query ``name``, and return its rows."""
+
+        def work(transaction: Transaction) -> list[Record]:
+            rows = transaction.run("hold_on", corpus=self._corpus.id, writer=self._writer)
+            if not rows or not rows[0]["held"]:
+                raise self.taken_over()
+            return transaction.run(name, **params)
+
+        return self._client.write_together(work)
+
+    def write_rows(self, name: str, rows: Iterable[Mapping[str, Any]], *, batch: int, **params: Any) -> None:
+        """Run the write query ``name`` once per ``batch`` of ``rows`` (its ``$rows``), each in its own transaction."""
+        for part in batches(rows, batch):
+            self.write(name, rows=part, **params)
+
+    def taken_over(self) -> Busy:
+        """Return the error that says so."""
+        return Busy(
+            f"Somebody else has taken over the corpus {self._corpus.name!r} while this run was writing to it.",
+            "Run this again once that is done.",
+        )
 
 
 def _hold(client: Client, corpus: Corpus, writer: str, deadline: float) -> Corpus:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
+from pipeline.graph.hold import HeldWrites
 
 _MOVED_AT_ONCE = 10_000
 
@@ -29,7 +30,7 @@ def known_documents(client: Client, corpus: Corpus | None) -> dict[str, Known]:
     return {row["key"]: Known(row["title"], row["hash"], row["text_hash"] or "", row["path"]) for row in rows}
 
 
-def move_documents(client: Client, corpus: Corpus, paths: Mapping[str, str]) -> None:
+def move_documents(writes: HeldWrites, corpus: Corpus, paths: Mapping[str, str]) -> None:
     """Note where documents, by key, are now; what is searched doesn't depend on it, so it is no new generation."""
     rows = ({"key": key, "path": path} for key, path in paths.items())
-    client.write_rows("move_documents", rows, batch=_MOVED_AT_ONCE, corpus=corpus.id, generation=corpus.generation)
+    writes.write_rows("move_documents", rows, batch=_MOVED_AT_ONCE, corpus=corpus.id, generation=corpus.generation)

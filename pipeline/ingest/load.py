@@ -15,9 +15,9 @@ from typing import Any
 
 from neo4j.vector import Vector as DriverVector
 
-from pipeline.errors import Busy
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
+from pipeline.graph.hold import HeldWrites
 from pipeline.graph.schema import LIVE
 from pipeline.ids import document_id
 from pipeline.ingest.edges import LinkedChunk
@@ -46,11 +46,12 @@ class Loader:
     """Writes one new generation of a corpus, which its caller holds for writing as ``writer``.
 
     ``begin``, any of the stages and retirements, ``flip`` and ``sweep`` are called in this order; ``abandon`` at any
-    time before ``flip``. ``edges`` counts by kind what was staged, less what was retired.
+    time before ``flip``. ``edges`` counts by kind what was staged, less what was retired. Everything is written through
+    ``writes``; so each of these raises Busy once somebody else has taken the corpus over.
     """
 
     def __init__(self, client: Client, corpus: Corpus, writer: str) -> None:
-        self._client = client
+        self.writes = HeldWrites(client, corpus, writer)
         self._corpus = corpus
         self._writer = writer
         self._retired: list[Row] = []
@@ -63,18 +64,18 @@ class Loader:
             self._sweep_all(self._corpus.generation)
         elif self._corpus.staging is not None:
             self._undo()
-        self._client.write("begin_staging", corpus=self._corpus.id, writer=self._writer)
+        self.writes.write("begin_staging", corpus=self._corpus.id, writer=self._writer)
 
     def abandon(self) -> None:
         """Take back all that this run has staged and retired: the corpus is as it was before it."""
         self._undo()
         self._sweep_all(self._corpus.generation)
-        self._client.write("end_staging", corpus=self._corpus.id, writer=self._writer)
+        self.writes.write("end_staging", corpus=self._corpus.id, writer=self._writer)
 
     def stage_documents(self, prepared: Sequence[Prepared]) -> None:
         """Write documents and chunks that the corpus lacks; those that it has are updated by :meth:`flip`."""
         documents = (self.document_row(one) for one in prepared)
-        self._client.write_rows("stage_documents", documents, batch=_NODES_AT_ONCE)
+        self.writes.write_rows("stage_documents", documents, batch=_NODES_AT_ONCE)
         self.stage_chunks(piece for one in prepared for piece in zip(one.pieces, one.embedded, strict=True))
 
     def stage_chunks(self, pieces: Iterable[tuple[LinkedChunk, str]]) -> None:
@@ -88,12 +89,12 @@ class Loader:
             for piece, embedded in pieces
         )
         labels = [self._corpus.label, self._corpus.embedding]
-        self._client.write_rows("stage_chunks", chunks, batch=_NODES_AT_ONCE, labels=labels)
+        self.writes.write_rows("stage_chunks", chunks, batch=_NODES_AT_ONCE, labels=labels)
 
     def stage_entities(self, entities: Iterable[Entity]) -> None:
         """Write entities that the corpus lacks; one that was staged before gets this name."""
         rows = ({"id": one.id, "key": one.key, "name": one.name} for one in entities)
-        self._client.write_rows("stage_entities", rows, batch=_EDGES_AT_ONCE, corpus=self._corpus.id)
+        self.writes.write_rows("stage_entities", rows, batch=_EDGES_AT_ONCE, corpus=self._corpus.id)
 
     def stage_edges(self, edges: Iterable[Edge], done: Callable[[int], None]) -> None:
         """Write edges whose ends are there."""
@@ -104,7 +105,7 @@ class Loader:
             ("stage_edges_to_documents", frozenset(EdgeKind) - _TO_ENTITIES - _TO_CHUNKS),
         ):
             for rows, count in _edge_batches(edge for edge in edges if edge.kind in kinds):
-                self._client.write(query, rows=[self._edge_row(source, group) for source, group in rows.items()])
+                self.writes.write(query, rows=[self._edge_row(source, group) for source, group in rows.items()])
                 done(count)
         self.edges.update(edge.kind for edge in edges)
 
@@ -112,7 +113,7 @@ class Loader:
         """Let edges, by kind, source and target, end with the present generation."""
         rows = [{"kind": kind, "source": source, "target": target} for kind, source, target in keys]
         generation = self._corpus.generation
-        self._client.write_rows("retire_edges", rows, batch=_EDGES_AT_ONCE, generation=generation, until=generation + 1)
+        self.writes.write_rows("retire_edges", rows, batch=_EDGES_AT_ONCE, generation=generation, until=generation + 1)
         self._retired += rows
         self.edges.subtract(EdgeKind(row["kind"]) for row in rows)
 
@@ -123,8 +124,8 @@ class Loader:
     def retire(self, chunks: Iterable[str], documents: Iterable[str]) -> None:
         """Let chunks and documents, by id, end with the present generation."""
         until = self._corpus.generation + 1
-        self._client.write_rows("retire_chunks", ({"id": one} for one in chunks), batch=_EDGES_AT_ONCE, until=until)
-        self._client.write_rows(
+        self.writes.write_rows("retire_chunks", ({"id": one} for one in chunks), batch=_EDGES_AT_ONCE, until=until)
+        self.writes.write_rows(
             "retire_documents", ({"id": one} for one in documents), batch=_EDGES_AT_ONCE, until=until
         )
 
@@ -149,7 +150,7 @@ class Loader:
             }
             for one in moved
         ]
-        rows = self._client.write(
+        rows = self.writes.write(
             "flip",
             corpus=self._corpus.id,
             writer=self._writer,
@@ -160,10 +161,7 @@ class Loader:
             properties=dict(counts),
         )
         if not rows:
-            raise Busy(
-                f"Somebody else has taken over the corpus {self._corpus.name!r} while this run was writing to it.",
-                "Run this again once that is done.",
-            )
+            raise self.writes.taken_over()
         return int(rows[0]["generation"])
 
     def document_row(self, one: Prepared) -> Row:
@@ -175,10 +173,10 @@ class Loader:
         if self._corpus.staging is not None:
             self._sweep_all(generation)
         else:
-            self._client.write_rows("sweep_edges", self._retired, batch=_EDGES_AT_ONCE, generation=generation)
+            self.writes.write_rows("sweep_edges", self._retired, batch=_EDGES_AT_ONCE, generation=generation)
             self._sweep_nodes(generation)
-            self._client.write_rows("sweep_orphans", self._orphans, batch=_EDGES_AT_ONCE)
-        self._client.write("end_staging", corpus=self._corpus.id, writer=self._writer)
+            self.writes.write_rows("sweep_orphans", self._orphans, batch=_EDGES_AT_ONCE)
+        self.writes.write("end_staging", corpus=self._corpus.id, writer=self._writer)
 
     def _sweep_all(self, generation: int) -> None:
         self._repeat("sweep_retired_edges", label=self._corpus.label, generation=generation)
@@ -208,7 +206,7 @@ class Loader:
         return {**properties, "since": self._corpus.generation + 1, "until": LIVE}
 
     def _repeat(self, query: str, **params: Any) -> None:
-        while self._client.write(query, limit=_SWEPT_AT_ONCE, **params)[0]["changed"]:
+        while self.writes.write(query, limit=_SWEPT_AT_ONCE, **params)[0]["changed"]:
             pass
 
 

@@ -86,9 +86,8 @@ class Relink:
             gone = stored_edges(self._client, self._corpus, settled.vanished, _BY_TEXT)
             behind.do(self._loader.retire_edges, list(gone))
         self._settle_entities()
-        self._casing.stage()
-        self._aliases.stage()
-        self._spellings.stage()
+        for tallies in (self._casing, self._aliases, self._spellings):
+            tallies.stage(self._loader.writes)
 
     def _decide(self, new: Spool[Piece], settled: Settled) -> None:
         for pieces in new.batches():

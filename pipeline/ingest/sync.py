@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline.errors import SourceError
 from pipeline.graph.corpora import Corpus
-from pipeline.graph.hold import held
+from pipeline.graph.hold import HeldWrites, held
 from pipeline.graph.schema import embedding_name
 from pipeline.ingest.intake import Intake, batched
 from pipeline.ingest.known import Known, known_documents, move_documents
@@ -100,6 +100,6 @@ class Sync:
             if plan or corpus.staging:
                 outcome = self._writing.write(corpus, writer, spool, known, plan.gone)
                 corpus = corpus.at(outcome.generation)
-            move_documents(self._writing.client, corpus, intake.moved)
+            move_documents(HeldWrites(self._writing.client, corpus, writer), corpus, intake.moved)
         done = summarise(self._name, corpus, intake, outcome, self._writing.progress)
         return SyncSummary(plan, done)

@@ -14,6 +14,7 @@ from typing import Any
 
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
+from pipeline.graph.hold import HeldWrites
 from pipeline.graph.schema import LIVE
 
 _SHARDS = 1024
@@ -78,7 +79,7 @@ class Tallies:
             form: count for form in before.keys() | changes.keys() if (count := before.get(form, 0) + changes[form])
         }
 
-    def stage(self) -> None:
+    def stage(self, writes: HeldWrites) -> None:
         """Write the shards that changed as part of the next generation."""
         by_shard: dict[int, list[str]] = defaultdict(list)
         for key in self.changed():
@@ -86,9 +87,9 @@ class Tallies:
         self.load(key for keys in by_shard.values() for key in keys)
         generation = self._corpus.generation
         rows = (self._row(shard, keys) for shard, keys in by_shard.items())
-        self._client.write_rows("stage_tallies", rows, batch=_WRITTEN_AT_ONCE)
+        writes.write_rows("stage_tallies", rows, batch=_WRITTEN_AT_ONCE)
         if generation:
-            self._client.write(
+            writes.write(
                 "retire_tallies", **self._place(), shards=list(by_shard), generation=generation, until=generation + 1
             )
 

@@ -141,7 +141,7 @@ class _Restore:
             id_ = document_id(self._corpus.id, value["key"])
             rows.append({"id": id_, "properties": {**value, "id": id_, "corpus": self._corpus.id, **_STAGED}})
             self._titles[value["key"]] = value["title"]
-        self._client.write_rows("stage_documents", rows, batch=_AT_ONCE)
+        self._loader.writes.write_rows("stage_documents", rows, batch=_AT_ONCE)
 
     def _add_chunks(self, values: list[dict[str, Any]]) -> None:
         pieces = [self._piece(value) for value in values]
@@ -180,7 +180,7 @@ class _Restore:
 
     def _counts(self, values: list[dict[str, Any]]) -> None:
         rows = (shard_row(self._corpus, value["kind"], value["shard"], value["counts"]) for value in values)
-        self._client.write_rows("stage_tallies", rows, batch=_AT_ONCE)
+        self._loader.writes.write_rows("stage_tallies", rows, batch=_AT_ONCE)
 
     def _edges(self, values: list[dict[str, Any]]) -> None:
         self._loader.stage_edges(map(self._edge, values), lambda _: None)

@@ -53,7 +53,7 @@ def counted(method):
         return method(self, *arguments, **params)
     return call
 
-for name in ("read", "write", "stream", "schema", "locking"):
+for name in ("read", "write", "write_together", "stream", "schema", "locking"):
     setattr(Client, name, counted(getattr(Client, name)))
 with HopRank.connect() as hoprank:
     calls = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from pipeline import HopRank
 from pipeline.errors import Busy, InputError, ServerLost
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus, create_corpus, get_corpus
-from pipeline.graph.hold import held
+from pipeline.graph.hold import HeldWrites, held
 from pipeline.graph.schema import ensure_schema
 from pipeline.ingest.known import known_documents
 from pipeline.ingest.load import Loader
@@ -262,25 +263,41 @@ def refuse(workshop: Workshop, *documents: Document) -> None:
         update(workshop.client, corpus, writer, change, workshop.settings.link, Progress())
 
 
-def test_a_run_that_lost_the_corpus_to_another_can_not_flip(
-    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "step", "begin stage_documents stage_entities stage_edges retire_edges retire flip sweep".split()
+)
+def test_a_run_that_is_overtaken_writes_no_more(
+    workshop: Workshop, fresh: Callable[..., Dump], graph_of: GraphOf, step: str
 ) -> None:
-    retire = Loader.retire
+    workshop.write(ADA)
+    original = getattr(Loader, step)
 
-    def overtaken(self: Loader, *arguments: Any) -> None:
-        retire(self, *arguments)
-        workshop.client.write(
-            "hold_corpus", corpus=workshop.corpus.id, writer="h/1/1/x", since="", dead=[writer(workshop)]
-        )
+    def overtaken(self: Loader, *arguments: Any) -> object:
+        with pytest.MonkeyPatch.context() as other:
+            other.setattr(Loader, step, original)
+            other.setattr("pipeline.graph.hold.is_dead", lambda *_: True)
+            workshop.write(BABBAGE, ENGINE, removed=["ada"])
+        done: object = original(self, *arguments)
+        return done
 
-    monkeypatch.setattr(Loader, "retire", overtaken)
-    with pytest.raises(Busy, match="taken over"):
-        workshop.write(ADA)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Loader, step, overtaken)
+        with pytest.raises(Busy, match="taken over"):
+            workshop.write(replace(ADA, text="Charles Babbage met Mary Somerville."))
 
-    assert workshop.corpus.generation == 0
+    assert graph_of(workshop.name) == fresh(BABBAGE, ENGINE)
+    assert workshop.corpus.staging is None
 
 
-def writer(workshop: Workshop) -> str:
-    (row,) = workshop.client.write("hold_corpus", corpus=workshop.corpus.id, writer="nobody", since="", dead=[])
-    holder: str = row["holder"]
-    return holder
+def test_nobody_takes_a_corpus_over_within_a_write(workshop: Workshop) -> None:
+    with held(workshop.client, workshop.corpus) as (corpus, writer), ThreadPoolExecutor() as pool:
+        with workshop.client.locking("hold_on", corpus=corpus.id, writer=writer) as rows:
+            assert rows[0]["held"]
+            params = {"corpus": corpus.id, "writer": "nobody", "since": "", "dead": [writer]}
+            overtaking = pool.submit(workshop.client.write, "hold_corpus", **params)
+            with pytest.raises(TimeoutError):
+                overtaking.result(0.3)
+        assert overtaking.result(10)[0]["held"]
+        with pytest.raises(Busy, match="taken over"):
+            HeldWrites(workshop.client, corpus, writer).write("end_staging", corpus=corpus.id, writer=writer)
+        workshop.client.write("release_corpus", corpus=corpus.id, writer="nobody")

@@ -27,7 +27,7 @@ from pipeline.retrieve.scorer import Scorer
 from pipeline.retrieve.seeds import Strength
 from pipeline.settings import EvidenceSettings, ScorerSettings
 
-_FACTORS = (0.0, 1.0, 2.0)
+_FACTORS = (0.0, 1.0, 2.0, 4.0)
 """What the scorer's ranking may weigh against the walk's; 0 leaves it out."""
 
 _AIMS = ("recall@5", "recall@10", "ndcg@10")

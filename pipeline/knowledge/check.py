@@ -75,6 +75,8 @@ def _json(value: object, what: str, depth: int) -> Any:
 
 
 def _check_unicode(value: str, what: str) -> None:
+    if value.isascii():  # most are, and it costs nothing to know
+        return
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

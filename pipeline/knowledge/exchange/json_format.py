@@ -70,8 +70,11 @@ def list_of(document: dict[str, Any], name: str, path: Path) -> list[Any]:
 
 
 def _lines(path: Path, kind: str) -> Iterator[object]:
+    others = '{"edge": ' if kind == "node" else '{"node": '
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
+            if line.startswith(others):  # as it is exported; who reads the others parses it
+                continue
             try:
                 found = json.loads(line) if not line.isspace() else None
             except (ValueError, RecursionError) as error:

@@ -40,7 +40,8 @@ LAYERS = (
 CYPHER = re.compile(
     r"\b(?:(?:OPTIONAL )?MATCH \(|MATCH \w+ = |MERGE \(|CREATE \(|UNWIND |DETACH DELETE "
     r"|CALL (?:\(|\{|db\.|gds\.|dbms\.)"
-    r"|(?:CREATE|DROP) (?:\w+ )?(?:INDEX|CONSTRAINT)|SHOW (?:\w+ )?(?:INDEX|CONSTRAINT|FUNCTION|PROCEDURE|DATABASE|TRANSACTION)"
+    r"|(?:CREATE|DROP) (?:\w+ )?(?:INDEX|CONSTRAINT)"
+    r"|SHOW (?:\w+ )?(?:INDEX|CONSTRAINT|FUNCTION|PROCEDURE|DATABASE|TRANSACTION)"
     r"|ALTER (?:CURRENT )?USER|RETURN (?:\w+\.|COUNT \{)|SET \w+\.)"
 )
 

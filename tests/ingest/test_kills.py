@@ -12,14 +12,17 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from pipeline import HopRank
 from pipeline.embedder import Embedder
+from pipeline.flows import drop
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import get_corpus
 from pipeline.graph.embedded import ServerOptions, ensure_running, status
@@ -29,20 +32,15 @@ KILLS = int(os.environ.get("HOPRANK_TEST_KILLS", "5"))
 NAMES = "Ada Lovelace|Charles Babbage|Mary Somerville|Luigi Menabrea|Turin|engine|Engine|the river".split("|")
 
 DYING = """
-import os, random, signal, sys, threading, time
-import psutil
+import json, os, signal, sys, threading, time, traceback
 from pipeline import HopRank
+from pipeline.embedder import Embedder
 from pipeline.graph.client import Client
 
-path, point, delay, victim = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
 calls = 0
 counting = threading.Lock()
 
-def kill():
-    time.sleep(delay)
-    os.kill(victim or os.getpid(), signal.SIGKILL)
-
-def counted(method):
+def counted(method, point, kill):
     def call(self, *arguments, **params):
         global calls
         with counting:
@@ -53,14 +51,73 @@ def counted(method):
         return method(self, *arguments, **params)
     return call
 
-for name in ("read", "write", "write_together", "stream", "schema", "locking"):
-    setattr(Client, name, counted(getattr(Client, name)))
-with HopRank.connect() as hoprank:
-    calls = 0
-    hoprank.sync(path, corpus="killed")
-    print(calls)
+def die(path, point, delay, victim, environment):
+    def kill():
+        time.sleep(delay)
+        os.kill(victim or os.getpid(), signal.SIGKILL)
+
+    global calls
+    signal.alarm(300)
+    os.environ.update(environment)
+    for name in ("read", "write", "write_together", "stream", "schema", "locking"):
+        setattr(Client, name, counted(getattr(Client, name), point, kill))
+    with HopRank.connect() as hoprank:
+        calls = 0
+        hoprank.sync(path, corpus="killed")
+    return calls
+
+for line in sys.stdin:
+    ended, child = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            result = {"calls": die(**json.loads(line))}
+        except BaseException:
+            result = {"error": traceback.format_exc()}
+        os.write(child, json.dumps(result).encode())
+        os._exit("error" in result)
+    os.close(child)
+    told = os.fdopen(ended, "rb").read()
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    print(json.dumps({"status": status, **json.loads(told or b"{}")}), flush=True)
 """
-"""Syncs, and kills itself, or the process that it is given, a while after a query was begun."""
+"""For each line syncs in a child of its own, which kills itself, or the process that it is given, a while after a
+query was begun. Children are forked from what has imported everything already: that takes longer than a sync."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child ended: its exit status, and the error or the number of its queries if it came to that."""
+
+    status: int
+    error: str = ""
+    calls: int = 0
+
+
+Sync = Callable[..., Ended]
+
+
+@pytest.fixture
+def dying(options: ServerOptions) -> Iterator[Sync]:
+    """Sync in a process of its own, and have it or the server killed at a point."""
+    with subprocess.Popen(
+        [sys.executable, "-c", DYING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as one:
+        tell, hear = one.stdin, one.stdout
+        assert tell
+        assert hear
+
+        def sync(path: Path, point: int, delay: float, *, server: bool) -> Ended:
+            address = ensure_running(options)
+            # A server that was killed doesn't come back by itself, so that there is little to wait for.
+            environment = {"HOPRANK_NEO4J__RETRY_TIME": "1", "HOPRANK_NEO4J__CONNECTION_TIMEOUT": "2"}
+            environment |= {"NEO4J_URI": address.uri, "NEO4J_USERNAME": address.username}
+            given = {"path": str(path), "point": point, "delay": delay, "victim": status(options).pid if server else 0}
+            wanted = {**given, "environment": environment | {"NEO4J_PASSWORD": address.password}}
+            print(json.dumps(wanted), file=tell, flush=True)
+            return Ended(**json.loads(hear.readline()))
+
+        yield sync
 
 
 def write(path: Path, chance: random.Random) -> None:
@@ -77,40 +134,30 @@ def write(path: Path, chance: random.Random) -> None:
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 
 
-Ended = subprocess.CompletedProcess[str]
-
-
-def dying(options: ServerOptions, path: Path, point: int, delay: float, *, server: bool) -> Ended:
-    """Sync in a process of its own, and have it or the server killed at that point."""
-    address = ensure_running(options)
-    given = {"NEO4J_URI": address.uri, "NEO4J_USERNAME": address.username, "NEO4J_PASSWORD": address.password}
-    victim = status(options).pid if server else 0
-    command = [sys.executable, "-c", DYING, str(path), str(point), str(delay), str(victim)]
-    # A server that was killed doesn't come back by itself, so that there is little to wait for.
-    environment = {**os.environ, **given, "HOPRANK_NEO4J__RETRY_TIME": "1", "HOPRANK_NEO4J__CONNECTION_TIMEOUT": "2"}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
-
-
 def test_whatever_is_killed_and_whenever_the_next_run_leaves_nothing_different(
-    options: ServerOptions, embedder: Embedder, tmp_path: Path, graph_by: Callable[[Client, str], dict[str, set[Any]]]
+    options: ServerOptions,
+    dying: Sync,
+    embedder: Embedder,
+    tmp_path: Path,
+    graph_by: Callable[[Client, str], dict[str, set[Any]]],
 ) -> None:
     chance = random.Random(20261122)  # noqa: S311 - chosen, so that a failure can be had again
     path = tmp_path / "documents.jsonl"
     write(path, chance)
-    undisturbed = dying(options, path, 0, 0.0, server=False)
-    assert undisturbed.returncode == 0, undisturbed.stderr
-    calls = int(undisturbed.stdout)
+    undisturbed = dying(path, 0, 0.0, server=False)
+    assert undisturbed.status == 0, undisturbed.error
     for kill in range(KILLS):
         write(path, chance)
         for _ in range(chance.choice((1, 1, 2))):
             server = chance.random() < 0.4
-            ended = dying(options, path, chance.randint(1, calls), chance.random() * 0.02, server=server)
+            ended = dying(path, chance.randint(1, undisturbed.calls), chance.random() * 0.02, server=server)
             # A process may be done before it is killed.
-            assert ended.returncode in ((0, 1) if server else (0, -signal.SIGKILL)), ended.stderr
+            assert ended.status in ((0, 1) if server else (0, -signal.SIGKILL)), ended.error
         with Client(ensure_running(options), retry_time=5.0) as client:
             hoprank = HopRank(client, embedder, load_settings())
             hoprank.sync(path, corpus="killed")
-            hoprank.ingest(path, corpus=f"fresh-{kill}")
-            killed, fresh = graph_by(client, "killed"), graph_by(client, f"fresh-{kill}")
+            hoprank.ingest(path, corpus="fresh")
+            killed, fresh = graph_by(client, "killed"), graph_by(client, "fresh")
             assert {kind for kind in killed.keys() | fresh.keys() if killed[kind] != fresh[kind]} == set(), kill
             assert get_corpus(client, "killed").staging is None
+            drop(client, "fresh")

@@ -101,7 +101,7 @@ def _by_graph(vectors: Vector, top_k: int, threshold: float) -> Listed:
     index = Index(
         ndim=vectors.shape[1],
         metric="ip",
-        dtype="f32",
+        dtype="f16",  # half the memory and quicker; what it finds is scored exactly
         connectivity=_CONNECTIVITY,
         expansion_add=_EXPANSION,
         expansion_search=_EXPANSION,

@@ -64,7 +64,7 @@ CALL (c) {
   MATCH (s:Chunk|Entity {id: seed})
   WHERE s <> c
   MATCH p = SHORTEST 1 (s)-[r:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT WHERE r.since <= $generation AND r.until > $generation
-    AND startNode(r).id IN $ids AND (endNode(r):Entity OR endNode(r).id IN $ids OR endNode(r).key IN $documents)]-{1,4}(c)
+    AND startNode(r).id IN $ids AND (endNode(r):Entity OR endNode(r).id IN $ids OR endNode(r).key IN $documents)]-{1,8}(c)
   RETURN p LIMIT 8
 }
 WITH c, p ORDER BY length(p)

@@ -182,7 +182,7 @@ CALL (c) {
   UNWIND $seeds AS seed
   MATCH (s:Chunk|Entity {id: seed})
   WHERE s <> c
-  MATCH p = SHORTEST 1 (s)-[r:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT WHERE r.since <= $generation AND r.until > $generation]-{1,4}(c)
+  MATCH p = SHORTEST 1 (s)-[r:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT WHERE r.since <= $generation AND r.until > $generation]-{1,8}(c)
   RETURN p, length(p) AS steps LIMIT 8
 }
 WITH c, p ORDER BY length(p)

@@ -63,8 +63,9 @@ CALL (c) {
   UNWIND $seeds AS seed
   MATCH (s:Chunk|Entity {id: seed})
   WHERE s <> c
-  MATCH p = SHORTEST 1 (s)-[r:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT WHERE r.since <= $generation AND r.until > $generation
-    AND startNode(r).id IN $ids AND (endNode(r):Entity OR endNode(r).id IN $ids OR endNode(r).key IN $documents)]-{1,8}(c)
+  MATCH p = shortestPath((s)-[:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT*1..8]-(c))
+  WHERE all(r IN relationships(p) WHERE r.since <= $generation AND r.until > $generation
+    AND startNode(r).id IN $ids AND (endNode(r):Entity OR endNode(r).id IN $ids OR endNode(r).key IN $documents))
   RETURN p LIMIT 8
 }
 WITH c, p ORDER BY length(p)

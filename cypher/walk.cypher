@@ -182,7 +182,8 @@ CALL (c) {
   UNWIND $seeds AS seed
   MATCH (s:Chunk|Entity {id: seed})
   WHERE s <> c
-  MATCH p = SHORTEST 1 (s)-[r:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT WHERE r.since <= $generation AND r.until > $generation]-{1,8}(c)
+  MATCH p = shortestPath((s)-[:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT*1..8]-(c))
+  WHERE all(r IN relationships(p) WHERE r.since <= $generation AND r.until > $generation)
   RETURN p, length(p) AS steps LIMIT 8
 }
 WITH c, p ORDER BY length(p)

@@ -20,9 +20,9 @@ from pipeline.evaluate.querysets import QuerySet, check_documents, read_document
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus
-from pipeline.graph.hold import HeldWrites, held
+from pipeline.graph.hold import held
 from pipeline.ingest.intake import Intake
-from pipeline.ingest.known import known_documents, move_documents
+from pipeline.ingest.known import known_documents
 from pipeline.ingest.sources import read
 from pipeline.ingest.summary import IngestSummary, summarise
 from pipeline.ingest.sync import Announce, Sync, SyncSummary
@@ -93,13 +93,11 @@ def ingest_documents(
     if first is None and not intake.moved and not (corpus and corpus.staging):
         return summarise(corpus_name, corpus, intake, None, writing.progress)
     corpus = corpus or writing.create(corpus_name)
-    seen, outcome = corpus.generation, None
+    seen = corpus.generation
     with held(client, corpus, settings.ingest.wait) as (corpus, writer):
         known = known if corpus.generation == seen else known_documents(client, corpus)
-        if first or corpus.staging:
-            outcome = writing.write(corpus, writer, chain([first] if first else [], changed), known)
-            corpus = corpus.at(outcome.generation)
-        move_documents(HeldWrites(client, corpus, writer), corpus, intake.moved)
+        documents = chain([first], changed) if first else None
+        corpus, outcome = writing.write(corpus, writer, documents, known, intake.moved)
     return summarise(corpus_name, corpus, intake, outcome, writing.progress)
 
 

@@ -127,15 +127,15 @@ class Client(Closing):
         It is asked once without a transaction of its own, which spares a round trip, and after a transient fault in one
         that the driver retries.
         """
-        text = self._query(name, names, "read")
+        query = self._query(name, names, "read")
         database = self.address.database
         with self._using("read", [name]):
             try:
                 with self._driver.session(database=database, default_access_mode=neo4j.READ_ACCESS) as session:
-                    return list(session.run(text, params))
+                    return list(session.run(query, params))
             except _PASSING:
                 routing = neo4j.RoutingControl.READ
-                return self._driver.execute_query(text, params, routing_=routing, database_=database).records
+                return self._driver.execute_query(query, params, routing_=routing, database_=database).records
 
     def write(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
         """Run the write query ``name`` in one transaction, retried on transient faults."""

@@ -109,6 +109,7 @@ def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
 
 def _await(client: Client, names: Iterable[str]) -> None:
     for name in names:
+        # As a stream, for an index may take longer to be built than a read may last.
         list(client.stream("await_index", index=name, seconds=_SECONDS_ONLINE))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pipeline.ingest.aliases import Aliases, Forms
 from pipeline.ingest.extractors import Extractor
-from pipeline.ingest.gazetteer import LONGEST_TITLE, Gazetteer, Titled, alias_entries, entries
+from pipeline.ingest.gazetteer import LONGEST_TITLE, Gazetteer, Titled, alias_entries, entries, last_heading
 from pipeline.names import Casing, Name, Word, name_key, without_disambiguation, without_middle_initials
 from pipeline.records import Chunk
 
@@ -130,7 +130,7 @@ class _Noted:
 
     def _about(self) -> set[str]:
         keys: set[str] = set()
-        heading = self._chunk.heading.rsplit(" > ", 1)[-1]
+        heading = last_heading(self._chunk.heading)
         for title in {*self._told_apart(), without_disambiguation(heading)}:
             key = name_key(title)
             if len(key) > 1 and key.count(" ") < LONGEST_TITLE:

@@ -58,6 +58,11 @@ def entries(titled: Iterable[Titled], shared_by: int) -> dict[str, Entry]:
     return made
 
 
+def last_heading(headings: str) -> str:
+    """Return the innermost of a chunk's headings."""
+    return headings.rsplit(" > ", 1)[-1]
+
+
 def alias_entries(aliases: Aliases) -> dict[str, Entry]:
     """Return the entries that names which mean the same make, by key: acronyms, and what they stand for."""
     made = {}
@@ -118,7 +123,7 @@ def _titles(titled: Iterable[Titled]) -> Iterator[tuple[str, str, bool]]:
         bare = without_disambiguation(title)
         for name in {title, bare, without_middle_initials(bare)} - {""}:
             yield name, document_key, True
-        heading = headings.rsplit(" > ", 1)[-1]
+        heading = last_heading(headings)
         if " " in heading:
             yield heading, document_key, False
 

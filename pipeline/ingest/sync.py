@@ -8,15 +8,14 @@ from typing import Any
 
 from pipeline.errors import SourceError
 from pipeline.graph.corpora import Corpus
-from pipeline.graph.hold import HeldWrites, held
+from pipeline.graph.hold import held
 from pipeline.graph.schema import embedding_name
 from pipeline.ingest.intake import Intake, batched
-from pipeline.ingest.known import Known, known_documents, move_documents
+from pipeline.ingest.known import Known, known_documents
 from pipeline.ingest.plan import Plan, Planner
 from pipeline.ingest.sources import read
 from pipeline.ingest.spool import Spool
 from pipeline.ingest.summary import IngestSummary, summarise
-from pipeline.ingest.update import Outcome
 from pipeline.ingest.writing import Writing
 from pipeline.records import Document
 
@@ -96,10 +95,7 @@ class Sync:
             if corpus.generation != seen:
                 return None
             announce(plan)
-            outcome: Outcome | None = None
-            if plan or corpus.staging:
-                outcome = self._writing.write(corpus, writer, spool, known, plan.gone)
-                corpus = corpus.at(outcome.generation)
-            move_documents(HeldWrites(self._writing.client, corpus, writer), corpus, intake.moved)
+            documents = spool if plan else None
+            corpus, outcome = self._writing.write(corpus, writer, documents, known, intake.moved, plan.gone)
         done = summarise(self._name, corpus, intake, outcome, self._writing.progress)
         return SyncSummary(plan, done)

@@ -10,11 +10,12 @@ from pipeline.embedder import Embedder
 from pipeline.errors import InputError
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus, check_extractor, check_fingerprint, create_corpus, drop_corpus, find_corpus
+from pipeline.graph.hold import HeldWrites
 from pipeline.graph.schema import ensure_schema
 from pipeline.ingest.chunking import Chunker
 from pipeline.ingest.extractors import extractor_fingerprint
 from pipeline.ingest.intake import batched
-from pipeline.ingest.known import Known
+from pipeline.ingest.known import Known, move_documents
 from pipeline.ingest.prepare import PREFIX_TOKENS, Prepared, Preparer
 from pipeline.ingest.update import Change, Outcome, update
 from pipeline.progress import Progress
@@ -57,15 +58,32 @@ class Writing:
         self,
         corpus: Corpus,
         writer: str,
+        documents: Iterable[Document] | None,
+        known: Mapping[str, Known],
+        moved: Mapping[str, str],
+        removed: frozenset[str] = frozenset(),
+    ) -> tuple[Corpus, Outcome | None]:
+        """Bring a corpus, which the caller holds as ``writer``, up to date; return it as it then is.
+
+        ``documents`` are new or changed, ``known`` are those that the corpus has, ``moved`` says where some are now.
+        A next generation is written if there are ``documents``, or if a run died over one; its outcome is returned
+        beside. A corpus that never held anything is dropped if the input turns out to be wrong.
+        """
+        outcome = None
+        if documents is not None or corpus.staging:
+            outcome = self._write_generation(corpus, writer, documents or (), known, removed)
+            corpus = corpus.at(outcome.generation)
+        move_documents(HeldWrites(self.client, corpus, writer), corpus, moved)
+        return corpus, outcome
+
+    def _write_generation(
+        self,
+        corpus: Corpus,
+        writer: str,
         documents: Iterable[Document],
         known: Mapping[str, Known],
-        removed: frozenset[str] = frozenset(),
+        removed: frozenset[str],
     ) -> Outcome:
-        """Write the next generation of a corpus, which the caller holds as ``writer``.
-
-        ``documents`` are new or changed, ``known`` are those that the corpus has. A corpus that never held anything
-        is dropped if the input turns out to be wrong.
-        """
         with _dropped_if_never_filled(self.client, corpus):
             ensure_schema(self.client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
             preparer = Preparer(self.client, self.embedder, self.chunker, corpus.id, corpus.embedding)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
+import neo4j
 import pytest
 
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus, create_corpus
+from pipeline.graph.embedded import Address
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +22,21 @@ def create(client: Client) -> Callable[..., Corpus]:
         return create_corpus(client, name, dimension=8, **made_by)
 
     return make
+
+
+@pytest.fixture
+def underway(address: Address) -> Callable[[str], AbstractContextManager[None]]:
+    """Have somebody run a query, who isn't done, and undoes it, when the context ends."""
+
+    @contextmanager
+    def run(text: str) -> Iterator[None]:
+        with (
+            neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver,
+            driver.session(database=address.database) as session,
+            session.begin_transaction() as transaction,
+        ):
+            transaction.run(text).consume()
+            yield
+            transaction.rollback()
+
+    return run

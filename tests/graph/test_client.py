@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import neo4j
@@ -158,6 +158,8 @@ def test_a_closed_client_says_so(address: Address) -> None:
         client.read("corpora")
 
 
+Underway = Callable[[str], AbstractContextManager[None]]
+
 EMBEDDING = "Embedding_timed"
 
 
@@ -168,28 +170,15 @@ def embedding(client: Client) -> Iterator[None]:
     drop_indexes(client, [EMBEDDING])
 
 
-@contextmanager
-def underway(address: Address, text: str) -> Iterator[None]:
-    """Somebody runs this, and isn't done until the context ends."""
-    with (
-        neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver,
-        driver.session(database=address.database) as session,
-        session.begin_transaction() as transaction,
-    ):
-        transaction.run(text).consume()
-        yield
-        transaction.rollback()
-
-
 LOCKS_THE_INDEX = f"DROP INDEX {EMBEDDING}"
 LOCKS_THE_CATALOG = "MERGE (catalog:Catalog {id: 'hoprank'}) SET catalog.lock = true REMOVE catalog.lock"
 NEAREST = "vector_candidates", {"embedding": EMBEDDING}
 NEAREST_TO = {"corpus": "timed", "vector": [1.0, 0.0], "limit": 1}
 
 
-def test_a_read_that_takes_too_long_is_ended_and_named(address: Address, embedding: None) -> None:
+def test_a_read_that_takes_too_long_is_ended_and_named(address: Address, embedding: None, underway: Underway) -> None:
     with (
-        underway(address, LOCKS_THE_INDEX),
+        underway(LOCKS_THE_INDEX),
         Client(address, read_timeout=0.3) as hurried,
         pytest.raises(QueryTimeout, match=r"'vector_candidates' took longer than the 0\.3 seconds") as caught,
     ):
@@ -211,9 +200,9 @@ def test_a_read_that_takes_too_long_is_ended_and_named(address: Address, embeddi
     ],
 )
 def test_a_write_or_a_stream_that_takes_too_long_is_ended_and_keeps_nothing(
-    text: str, call: Callable[[Client], object], address: Address, embedding: None
+    text: str, call: Callable[[Client], object], address: Address, embedding: None, underway: Underway
 ) -> None:
-    with underway(address, text), Client(address, write_timeout=0.3) as hurried:
+    with underway(text), Client(address, write_timeout=0.3) as hurried:
         with pytest.raises(QueryTimeout, match=r"0\.3 seconds that neo4j\.write_timeout allows"):
             call(hurried)
         assert not hurried.written

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -15,7 +15,6 @@ import pytest
 
 from pipeline.errors import ConfigurationError, QueryTimeout, ServerTooPoor
 from pipeline.graph.client import Client
-from pipeline.graph.embedded import Address
 from pipeline.graph.queries import load_queries
 from pipeline.graph.schema import (
     CONSTRAINTS,
@@ -28,6 +27,7 @@ from pipeline.graph.schema import (
 from pipeline.knowledge.graphs import GRAPH_SCHEMA
 
 Cypher = Callable[..., list[neo4j.Record]]
+Underway = Callable[[str], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,33 +150,21 @@ def test_names_made_of_anything_are_identifiers() -> None:
     assert all(name.isascii() and name.replace("_", "").isalnum() for name in names)
 
 
-@contextmanager
-def in_use(address: Address, label: str) -> Iterator[None]:
-    """Somebody writes a node with this label, and isn't done until the context ends."""
-    with (
-        neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver,
-        driver.session(database=address.database) as session,
-        session.begin_transaction() as transaction,
-    ):
-        transaction.run(f"CREATE (:{label})").consume()
-        yield
-        transaction.rollback()
-
-
 def test_a_drop_steps_back_for_a_while_and_then_says_what_it_waits_for(
-    client: Client, address: Address, wanted: Wanted, cypher: Cypher, monkeypatch: pytest.MonkeyPatch
+    client: Client, underway: Underway, wanted: Wanted, cypher: Cypher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ensure(client, wanted)
     embedding = wanted.indexes[1]
+    in_use = f"CREATE (:{embedding})"
     monkeypatch.setattr("pipeline.graph.schema._STEPS_BACK_AFTER", (0.1, 0.2))
 
-    with in_use(address, embedding), pytest.raises(QueryTimeout, match=r"'drop_index' waited 0\.2 seconds"):
+    with underway(in_use), pytest.raises(QueryTimeout, match=r"'drop_index' waited 0\.2 seconds"):
         drop_indexes(client, [embedding])
     assert index(cypher, embedding)
 
     monkeypatch.setattr("pipeline.graph.schema._STEPS_BACK_AFTER", (0.1, 60.0))
     with ThreadPoolExecutor() as pool:
-        with in_use(address, embedding):
+        with underway(in_use):
             dropping = pool.submit(drop_indexes, client, [embedding])
             with pytest.raises(TimeoutError):
                 dropping.result(timeout=0.5)

@@ -120,7 +120,11 @@ CALL (near, matching) {
   WITH id, sum(term) AS score ORDER BY score DESC, id LIMIT $first
   RETURN collect(id) AS best
 }
-WITH *, coalesce($seeds, best) + [name IN named WHERE name.frequency = 1 | name.chunk] AS chunks
+WITH *, coalesce($seeds, best) + [name IN named WHERE name.frequency = 1 | name.chunk] AS some_twice
+CALL (some_twice) {
+  UNWIND some_twice AS id
+  RETURN collect(DISTINCT id) AS chunks
+}
 CALL (settled, generation, chunks, named) {
   CALL (settled, generation, chunks, named) {
     UNWIND chunks AS id

@@ -219,8 +219,9 @@ def evaluate(
     """Ingest a queryset's corpus, answer its queries by every leg, one at a time, and measure.
 
     ``folder`` and ``split`` are those of :func:`pipeline.evaluate.querysets.read_queryset`. Without ``corpus_name``
-    the corpus is a temporary one, which is dropped whatever happens; with it, it is kept and used again.
-    Raises QuerySetError if the folder's files don't agree.
+    the corpus is a temporary one, which is dropped whatever happens; with it, it is kept and used again. A folder
+    without documents of its own is asked of the corpus of that name.
+    Raises QuerySetError if the folder's files don't agree, CorpusError if its questions are about no corpus.
     """
     progress = progress or Progress()
     queryset = read_queryset(folder, split)
@@ -266,8 +267,11 @@ def ingested(
 ) -> Iterator[tuple[str, int, float]]:
     """Ingest a queryset's corpus, and yield its name, how many documents it has and the seconds that it took.
 
-    Without ``corpus_name`` it is dropped afterwards.
+    Without ``corpus_name`` it is dropped afterwards. A folder of questions alone is asked of the corpus of that name.
     """
+    if corpus_name and queryset.documents is None and queryset.corpus_path is None:
+        yield corpus_name, get_corpus(hoprank.client, corpus_name).documents, 0.0
+        return
     source = _documents(queryset, folder, hoprank.settings)
     name = corpus_name or f"evaluate-{uuid.uuid4().hex[:12]}"
     try:
@@ -289,7 +293,8 @@ def _documents(queryset: QuerySet, folder: Path, settings: Settings) -> Iterable
         return queryset.documents
     if queryset.corpus_path is None:
         raise QuerySetError(
-            f"{folder} has no corpus.jsonl.", "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv."
+            f"{folder} has no corpus.jsonl.",
+            "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv; or name the corpus that its questions are about.",
         )
     check_documents(queryset, read_document_ids(queryset.corpus_path))
     return read([str(queryset.corpus_path)], max_bytes=settings.sources.max_bytes)

@@ -31,8 +31,8 @@ def evaluate(
         list[Path],
         typer.Argument(
             metavar="DIR...",
-            help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv; one of BEIR's, with qrels/; or HippoRAG's"
-            " NAME.json beside NAME_corpus.json. Several only with --ablate.",
+            help="A folder with corpus.jsonl (or --corpus), queries.jsonl and qrels.tsv; one of BEIR's, with qrels/; or"
+            " HippoRAG's NAME.json beside NAME_corpus.json. Several only with --ablate.",
             show_default=False,
         ),
     ],

@@ -38,8 +38,8 @@ Ask something yourself, and see why each passage was found:
 Bring your own documents (Markdown, text, HTML, PDF, DOCX, .rst, .jsonl):
     hoprank ingest ~/notes --corpus notes
     hoprank search "..." --corpus notes
-Measure it on questions of your own (corpus.jsonl, queries.jsonl, qrels.tsv):
-    hoprank evaluate my-queryset
+Measure it on questions of your own (queries.jsonl, qrels.tsv):
+    hoprank evaluate my-questions --corpus notes
 See the server, the settings, and all the rest:
     hoprank db status
     hoprank config show

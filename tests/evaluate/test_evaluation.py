@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank, flows
-from pipeline.errors import QuerySetError
+from pipeline.errors import CorpusError, QuerySetError
 from pipeline.evaluate.measures import MEASURES
 from pipeline.evaluate.querysets import read_queryset
 from pipeline.graph.corpora import get_corpus
@@ -111,6 +111,22 @@ def test_a_queryset_without_documents_is_refused(hoprank: HopRank, queryset: Pat
 
     with pytest.raises(QuerySetError, match=r"no corpus\.jsonl"):
         hoprank.evaluate(queryset)
+
+
+def test_questions_alone_are_asked_of_a_corpus_that_is_there(
+    hoprank: HopRank, queryset: Path, corpus_name: str, jsonl: Jsonl
+) -> None:
+    (queryset / "corpus.jsonl").unlink()
+    with pytest.raises(CorpusError, match=corpus_name):
+        hoprank.evaluate(queryset, corpus=corpus_name)
+    hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)
+    before = get_corpus(hoprank.client, corpus_name)
+
+    report = hoprank.evaluate(queryset, corpus=corpus_name, legs=[Leg.FULLTEXT])
+
+    assert report.legs[0].measures["recall@2"] > 0
+    assert report.run.documents == len(ANIMALS)
+    assert get_corpus(hoprank.client, corpus_name) == before
 
 
 @pytest.mark.parametrize("stage", ["embed", "link", "search: vector", "search: hoprank"])

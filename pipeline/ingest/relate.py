@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from typing import IO
 
 import numpy as np
 
@@ -16,6 +14,7 @@ from pipeline.ingest.settle import Piece, Settled
 from pipeline.ingest.similar import similar
 from pipeline.ingest.space import Indexed, Matrix, Order, Space
 from pipeline.ingest.spool import Spool
+from pipeline.ingest.vector_file import VectorFile
 from pipeline.records import Edge, EdgeKind, Vector
 from pipeline.settings import LinkSettings
 
@@ -48,19 +47,16 @@ class Relate:
         self._loader.stage_edges(missing, done)
 
     def _all(self, new: Spool[Piece], done: Done) -> None:
-        ids = []
+        ids: list[str] = []
         orders: list[Order] = []
-        with tempfile.TemporaryFile(prefix="hoprank-") as file, tempfile.TemporaryFile(prefix="hoprank-") as ordered:
+        with VectorFile(self._corpus.dimension) as written, VectorFile(self._corpus.dimension) as vectors:
             for pieces in new.batches():
-                for linked, _ in pieces:
-                    ids.append(linked.chunk.id)
-                    orders.append((linked.chunk.document_key, linked.chunk.ordinal))
-                    file.write(linked.vector.tobytes())
+                ids += [linked.chunk.id for linked, _ in pieces]
+                orders += [(linked.chunk.document_key, linked.chunk.ordinal) for linked, _ in pieces]
+                written.append(np.stack([linked.vector for linked, _ in pieces]))
             in_order = sorted(range(len(ids)), key=lambda row: orders[row])
-            vectors = self._mapped(file, len(ids))
             for rows in batches(in_order, _AT_ONCE):
-                ordered.write(vectors[rows].tobytes())
-            vectors = self._mapped(ordered, len(ids))
+                vectors.append(written[rows])
             near = similar(
                 vectors,
                 top_k=self._settings.similar_top_k,
@@ -81,12 +77,6 @@ class Relate:
                     ),
                     done,
                 )
-
-    def _mapped(self, file: IO[bytes], count: int) -> Vector:
-        """Return vectors in a file, for those of a large corpus are most of what an ingest would hold in memory."""
-        file.flush()
-        shape = (count, self._corpus.dimension)
-        return np.memmap(file, dtype=np.float32, mode="r", shape=shape) if count else np.empty(shape, dtype=np.float32)
 
     def _space(self, new: Spool[Piece], settled: Settled, chunks: int) -> Space:
         top_k, threshold = self._settings.similar_top_k, self._settings.similar_threshold

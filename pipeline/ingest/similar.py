@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.ingest.vector_file import VectorFile
 from pipeline.records import Vector
 
 _BLOCK = 1024
@@ -26,6 +27,7 @@ _DOUBT = 5e-4
 
 _CONNECTIVITY = 24
 _EXPANSION = 128
+_ADDED_AT_ONCE = 20_000
 
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
@@ -53,7 +55,9 @@ class Near:
     linked: bool
 
 
-def similar(vectors: Vector, *, top_k: int, threshold: float, hub_cap: int, exact_up_to: int) -> Iterator[Near]:
+def similar(
+    vectors: Vector | VectorFile, *, top_k: int, threshold: float, hub_cap: int, exact_up_to: int
+) -> Iterator[Near]:
     """Yield the near pairs of the rows of ``vectors`` (unit length, shape (n, d)), ordered by their lesser row.
 
     Neighbours are exact, by blocked matrix products, for up to ``exact_up_to`` rows; beyond, approximate by HNSW
@@ -63,7 +67,9 @@ def similar(vectors: Vector, *, top_k: int, threshold: float, hub_cap: int, exac
         return
     exact = len(vectors) <= exact_up_to
     listed = (
-        nearest(vectors, np.arange(len(vectors)), top_k, threshold) if exact else _by_graph(vectors, top_k, threshold)
+        nearest(vectors[:], np.arange(len(vectors)), top_k, threshold)
+        if exact
+        else _by_graph(vectors, top_k, threshold)
     )
     size = len(vectors)
     first, second = np.minimum(listed.row, listed.other), np.maximum(listed.row, listed.other)
@@ -95,7 +101,7 @@ def _block(vectors: Vector, rows: Rows, top_k: int | None, threshold: float) -> 
     return _best(row, other.astype(np.int64), _cosines(vectors, row, other), top_k, threshold)
 
 
-def _by_graph(vectors: Vector, top_k: int, threshold: float) -> Listed:
+def _by_graph(vectors: Vector | VectorFile, top_k: int, threshold: float) -> Listed:
     from usearch.index import Index
 
     index = Index(
@@ -106,7 +112,9 @@ def _by_graph(vectors: Vector, top_k: int, threshold: float) -> Listed:
         expansion_add=_EXPANSION,
         expansion_search=_EXPANSION,
     )
-    index.add(np.arange(len(vectors)), vectors)
+    for start in range(0, len(vectors), _ADDED_AT_ONCE):
+        added = vectors[start : start + _ADDED_AT_ONCE]
+        index.add(np.arange(start, start + len(added)), added)
     parts = []
     for start in range(0, len(vectors), _BLOCK):
         matches = index.search(vectors[start : start + _BLOCK], top_k + 1)
@@ -120,7 +128,7 @@ def _by_graph(vectors: Vector, top_k: int, threshold: float) -> Listed:
     return Listed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _cosines(vectors: Vector, row: Rows, other: Rows) -> Scores:
+def _cosines(vectors: Vector | VectorFile, row: Rows, other: Rows) -> Scores:
     scores = np.empty(len(row), dtype=np.float64)
     for at in range(0, len(row), _BLOCK):
         part = slice(at, at + _BLOCK)

@@ -1,9 +1,8 @@
 // name: project
 // mode: read
-// params: graph, corpus, label, generation, chunks, about, title, link, similar, next
+// params: graph, corpus, label, generation, chunks, title, link, similar, next
 // Project a corpus for PageRank: chunks, the entities that more than one of them mentions, and weighted links between chunks.
-// An entity's links weigh its inverse document frequency, times `about` for what a chunk is about; a link to a document
-// is shared out among the document's chunks.
+// An entity's links weigh its inverse document frequency; a link to a document is shared out among the document's chunks.
 CALL () {
   MATCH (c:$($label))
   WHERE c.since <= $generation AND c.until > $generation
@@ -13,12 +12,12 @@ CALL () {
   CALL (e) {
     MATCH (e)<-[r:MENTIONS]-(c)
     WHERE r.since <= $generation AND r.until > $generation AND c.since <= $generation AND c.until > $generation
-    RETURN collect([c, CASE WHEN r.about THEN $about ELSE 1.0 END]) AS mentions
+    RETURN collect(c) AS mentions
   }
   WITH e, mentions, size(mentions) AS frequency
   WHERE frequency > 1
   UNWIND mentions AS mention
-  RETURN mention[0] AS source, e AS target, mention[1] * log(1 + toFloat($chunks) / frequency) AS weight
+  RETURN mention AS source, e AS target, log(1 + toFloat($chunks) / frequency) AS weight
   UNION ALL
   MATCH (c:$($label))-[r:REFERS_TO|LINKS_TO]->(d:Document)
   WHERE r.since <= $generation AND r.until > $generation AND c.until > $generation

@@ -22,13 +22,8 @@ from pipeline.retrieve.seeds import NamedEntity
 Matrix: TypeAlias = NDArray[np.float64]
 
 FEATURES = (
-    "walk_steep",
-    "walk_gentle",
     "cosine",
-    "words",
-    "hybrid_rank",
-    "steep_rank",
-    "gentle_rank",
+    "walk_rank",
     "words_rank",
     "cosine_fall",
     "about_named",
@@ -42,26 +37,23 @@ _FIRST = 5
 """Passages of the walk that candidates are compared with as what may come before them."""
 
 _RANK_K = 5
-_LEAST = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that was found for a question, which the features are made from; ``steep`` and ``gentle`` are walks."""
+    """All that was found for a question, which the features are made from."""
 
     vector: Ranked
     words: Ranked
     hybrid: Ranked
-    steep: Ranked
-    gentle: Ranked
+    walk: Ranked
     names: tuple[NamedEntity, ...]
     neighbourhood: Neighbourhood
 
 
 def candidates(evidence: Evidence, of_each: int) -> list[str]:
-    """Return the first ``of_each`` chunks of hybrid and of both walks, each once."""
-    legs = (evidence.hybrid, evidence.steep, evidence.gentle)
-    return list(dict.fromkeys(id_ for leg in legs for id_ in leg.ids[:of_each]))
+    """Return the first ``of_each`` chunks of hybrid and of the walk, each once."""
+    return list(dict.fromkeys(id_ for leg in (evidence.hybrid, evidence.walk) for id_ in leg.ids[:of_each]))
 
 
 def features(ids: Sequence[str], evidence: Evidence) -> Matrix:
@@ -70,13 +62,8 @@ def features(ids: Sequence[str], evidence: Evidence) -> Matrix:
     # What the vector leg leaves out is no nearer than the last that it has.
     cosine = np.array([cosines.get(id_, min(cosines.values(), default=0.0)) for id_ in ids])
     columns = {
-        "walk_steep": _logarithms(ids, evidence.steep),
-        "walk_gentle": _logarithms(ids, evidence.gentle),
         "cosine": cosine,
-        "words": _shares(ids, evidence.words),
-        "hybrid_rank": _reciprocal(ids, evidence.hybrid),
-        "steep_rank": _reciprocal(ids, evidence.steep),
-        "gentle_rank": _reciprocal(ids, evidence.gentle),
+        "walk_rank": _reciprocal(ids, evidence.walk),
         "words_rank": _reciprocal(ids, evidence.words),
         "cosine_fall": cosine - max(cosines.values(), default=0.0),
         "about_named": _about_named(ids, evidence),
@@ -88,7 +75,7 @@ def features(ids: Sequence[str], evidence: Evidence) -> Matrix:
 def _chain(ids: Sequence[str], evidence: Evidence) -> dict[str, Matrix]:
     """Compare each candidate with what may come before it: the strongest tie to one of the walk's first."""
     rows = {id_: row for row, id_ in enumerate(ids)}
-    first = [rows[id_] for id_ in evidence.steep.ids[:_FIRST] if id_ in rows]
+    first = [rows[id_] for id_ in evidence.walk.ids[:_FIRST] if id_ in rows]
     about = _about_linked(rows, first, evidence)
     forth, back = _referring(rows, first, evidence.neighbourhood)
     ties = {"about_linked": about, "referred_to": forth, "refers_back": back}
@@ -148,17 +135,6 @@ def _about_named(ids: Sequence[str], evidence: Evidence) -> Matrix:
 
 def _most(here: Neighbourhood) -> float:
     return math.log(1 + max(here.chunks, 1))
-
-
-def _logarithms(ids: Sequence[str], walk: Ranked) -> Matrix:
-    most = max(walk.scores.values(), default=1.0)
-    values: Matrix = np.log(np.array([walk.scores.get(id_, 0.0) for id_ in ids]) / most + _LEAST)
-    return values
-
-
-def _shares(ids: Sequence[str], leg: Ranked) -> Matrix:
-    most = max(leg.scores.values(), default=1.0)
-    return np.array([leg.scores.get(id_, 0.0) / most for id_ in ids])
 
 
 def _reciprocal(ids: Sequence[str], leg: Ranked) -> Matrix:

@@ -45,8 +45,8 @@ class Neighbourhood:
         """Yield each undirected edge once, with its weight, as the projection has it."""
         for id_, entity in self.entities.items():
             rarity = self.rarity(id_)
-            for chunk, about in entity.chunks.items():
-                yield chunk, id_, rarity * (settings.about if about else 1.0)
+            for chunk in entity.chunks:
+                yield chunk, id_, rarity
         weights = {
             EdgeKind.REFERS_TO: settings.title,
             EdgeKind.LINKS_TO: settings.link,

@@ -47,7 +47,6 @@ def _project(client: Client, corpus: Corpus, generation: int, chunks: int, name:
             label=corpus.label,
             generation=generation,
             chunks=chunks,
-            about=settings.about,
             title=settings.title,
             link=settings.link,
             similar=settings.similar,

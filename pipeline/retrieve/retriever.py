@@ -149,13 +149,10 @@ class Retriever:
             return self._single(self._hops(start, planted), start, planted, "")
         if engine == "gds" and leg is Leg.GRAPH:
             return self._single(self._in_server(start, planted), start, planted, engine)
-        walk = LocalWalk(start.around, self._walk)
-        limit = self._settings.candidates
-        walks = (walk.rank(planted.steep, limit), walk.rank(planted.gentle, limit))
-        graph = walks[0] if planted.chosen is planted.steep else walks[1]
+        graph = LocalWalk(start.around, self._walk).rank(planted.seeds, self._settings.candidates)
         if leg is Leg.GRAPH:
             return self._single(graph, start, planted, engine)
-        examined = self._examine(start, planted, walks)
+        examined = self._examine(start, planted, graph)
         scored = self._scorer.rank(examined.ids, examined.matrix, examined.strength)
         if leg is Leg.SCORER:
             return self._single(scored, start, planted, "")
@@ -165,7 +162,7 @@ class Retriever:
         return replace(whole, engine=engine, examined=examined)
 
     def _in_server(self, start: Start, planted: Planted) -> Ranked:
-        return self._gds.rank(planted.chosen, start.generation, start.chunks, self._settings.candidates)
+        return self._gds.rank(planted.seeds, start.generation, start.chunks, self._settings.candidates)
 
     def _whole(self, start: Start, planted: Planted, found: tuple[Ranked, Ranked, Ranked]) -> Found:
         weights = _weights(self._evidence, planted.strength)
@@ -173,17 +170,17 @@ class Retriever:
         k = self._settings.fuse_k
         whole = fuse(Leg.WHOLE, [(ranking, weight) for ranking, weight in parts if weight], k)
         legs = ((start.vector, 0.0), (start.fulltext, 0.0), *parts)
-        return Found(whole, start.generation, legs, k, planted.chosen, start.names)
+        return Found(whole, start.generation, legs, k, planted.seeds, start.names)
 
     def _single(self, ranking: Ranked, start: Start, planted: Planted, engine: str) -> Found:
         parts = ((ranking, 1.0),)
-        return Found(ranking, start.generation, parts, HYBRID_K, planted.chosen, start.names, engine)
+        return Found(ranking, start.generation, parts, HYBRID_K, planted.seeds, start.names, engine)
 
     def _hops(self, start: Start, planted: Planted) -> Ranked:
-        return rank_by_hops(start.around, planted.chosen, self._settings.candidates)
+        return rank_by_hops(start.around, planted.seeds, self._settings.candidates)
 
-    def _examine(self, start: Start, planted: Planted, walks: tuple[Ranked, Ranked]) -> Examined:
-        evidence = Evidence(start.vector, start.fulltext, start.hybrid, *walks, start.names, start.around)
+    def _examine(self, start: Start, planted: Planted, walk: Ranked) -> Examined:
+        evidence = Evidence(start.vector, start.fulltext, start.hybrid, walk, start.names, start.around)
         ids = candidates(evidence, self._settings.scored)
         return Examined(tuple(ids), features(ids, evidence), planted.strength)
 

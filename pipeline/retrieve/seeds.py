@@ -56,16 +56,10 @@ class Seeds:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """The same seeds weighed in both ways, and how strong the names are, which says by which the graph leg walks."""
+    """Seeds, and how strong the names are, which says how they are weighed."""
 
     strength: Strength
-    steep: Seeds
-    gentle: Seeds
-
-    @property
-    def chosen(self) -> Seeds:
-        """The seeds of the graph leg."""
-        return self.steep if self.strength is Strength.TITLED else self.gentle
+    seeds: Seeds
 
 
 def weigh(names: Sequence[NamedEntity], chunks: int, settings: EvidenceSettings) -> Strength:
@@ -84,14 +78,15 @@ def plant(
     evidence: EvidenceSettings,
     settings: WalkSettings,
 ) -> Planted:
-    """Weigh the seeds: steeply by rank, with the names heavy, and gently, in a corpus of so many ``chunks``.
+    """Weigh the seeds, in a corpus of so many ``chunks``: by rank, and the names by how rare they are.
 
-    An entity that one chunk alone mentions is no node of the projection: its share goes to that chunk.
+    Where the names are strong evidence they weigh more in all. An entity that one chunk alone mentions is no node of
+    the projection: its share goes to that chunk.
     """
     first = hybrid.ids[: settings.chunk_seeds]
-    steep = _weighed(first, names, chunks, settings.steepness_titled, settings.names_titled)
-    gentle = _weighed(first, names, chunks, settings.steepness, settings.names)
-    return Planted(weigh(names, chunks, evidence), steep, gentle)
+    strength = weigh(names, chunks, evidence)
+    of_names = settings.names_titled if strength is Strength.TITLED else settings.names
+    return Planted(strength, _weighed(first, names, chunks, settings.steepness, of_names))
 
 
 def _weighed(

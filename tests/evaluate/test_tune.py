@@ -64,13 +64,13 @@ def test_where_nothing_can_be_learned_sets_left_out_gain_nothing() -> None:
 
 
 def test_a_kind_of_question_that_no_set_has_is_learned_from_the_others() -> None:
-    titled = [one for one in lessons(1, "words") if one.examined.strength is Strength.TITLED]
+    titled = [one for one in lessons(1, "words_rank") if one.examined.strength is Strength.TITLED]
 
-    assert learn([titled], EVIDENCE).scorer.untitled["words"] > 0
+    assert learn([titled], EVIDENCE).scorer.untitled["words_rank"] > 0
 
 
 def test_what_is_written_can_be_read_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tuned = learn_from({name: lessons(seed, "words") for seed, name in enumerate("ab")}, EVIDENCE)
+    tuned = learn_from({name: lessons(seed, "words_rank") for seed, name in enumerate("ab")}, EVIDENCE)
     (tmp_path / "tuned.toml").write_text(tuned.to_toml(), encoding="utf-8")
     monkeypatch.setenv("HOPRANK_CONFIG", str(tmp_path / "tuned.toml"))
 

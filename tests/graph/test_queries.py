@@ -21,7 +21,6 @@ from pipeline.knowledge import SupportedEdgeType
 from pipeline.knowledge.graphs import find_graph, replacing
 
 PARAMS: Mapping[str, Any] = {
-    "about": 2.0,
     "analyzer": "english",
     "before": "2026-01-01",
     "chunk_seeds": [{"id": "c", "weight": 1.0}],

@@ -28,17 +28,17 @@ def walk(**changed: float) -> WalkSettings:
     return WALK.model_copy(update=changed)
 
 
-def test_where_names_are_weak_evidence_hits_and_names_weigh_gently() -> None:
-    seeds = plant(hits(3), [entity("dna", 40)], 100, EVIDENCE, walk(steepness=1.0, names=1.0)).gentle
+def test_where_names_are_weak_evidence_they_weigh_as_much_as_the_hits() -> None:
+    seeds = plant(hits(3), [entity("dna", 40)], 100, EVIDENCE, walk(steepness=1.0, names=1.0)).seeds
 
     whole = 1 + 1 / 2 + 1 / 3
     assert seeds.chunks == pytest.approx({"c1": 1 / whole / 2, "c2": 1 / 2 / whole / 2, "c3": 1 / 3 / whole / 2})
     assert seeds.entities == pytest.approx({"dna": 1 / 2})
 
 
-def test_where_names_are_good_evidence_hits_weigh_steeply_and_names_by_rarity() -> None:
+def test_where_names_are_good_evidence_they_weigh_more_each_by_its_rarity() -> None:
     names = [entity("rare", 2), entity("common", 50)]
-    seeds = plant(hits(2), names, 100, EVIDENCE, walk(steepness_titled=2.0, names_titled=3.0)).steep
+    seeds = plant(hits(2), names, 100, EVIDENCE, walk(steepness=2.0, names_titled=3.0)).seeds
 
     rare, common = math.log(1 + 100 / 2), math.log(1 + 100 / 50)
     assert seeds.chunks == pytest.approx({"c1": 0.8 / 4, "c2": 0.2 / 4})
@@ -65,48 +65,47 @@ def test_rare_names_are_evidence_and_titles_the_best(names: list[NamedEntity], c
 def test_the_share_of_a_name_that_one_chunk_alone_mentions_goes_to_that_chunk() -> None:
     seeds = plant(
         hits(1), [entity("once", 1, "c9"), entity("also", 1, "c1")], 10, EVIDENCE, walk(names_titled=3.0)
-    ).steep
+    ).seeds
 
     assert seeds.entities == {}
     assert seeds.chunks == pytest.approx({"c1": (1 + 1.5) / 4, "c9": 1.5 / 4})
 
 
 def test_only_the_first_hits_are_seeds() -> None:
-    assert list(plant(hits(50), [], 100, EVIDENCE, walk(chunk_seeds=4)).gentle.chunks) == ["c1", "c2", "c3", "c4"]
+    assert list(plant(hits(50), [], 100, EVIDENCE, walk(chunk_seeds=4)).seeds.chunks) == ["c1", "c2", "c3", "c4"]
 
 
 def test_the_ids_come_heaviest_first_with_ties_by_id() -> None:
-    seeds = plant(hits(1), [entity("b", 5), entity("a", 5)], 10, EVIDENCE, walk(names_titled=3.0)).steep
+    seeds = plant(hits(1), [entity("b", 5), entity("a", 5)], 10, EVIDENCE, walk(names_titled=3.0)).seeds
 
     assert seeds.ids == ["a", "b", "c1"]
 
 
 @pytest.mark.parametrize(("frequency", "strength"), [(3, Strength.TITLED), (90, Strength.WEAK)])
-def test_the_graph_leg_walks_from_steep_seeds_where_the_names_are_strong(frequency: int, strength: Strength) -> None:
-    planted = plant(hits(3), [entity("name", frequency)], 100, EVIDENCE, WALK)
+def test_the_names_of_strong_evidence_weigh_more(frequency: int, strength: Strength) -> None:
+    weighing = walk(names=1.0, names_titled=3.0)
+    planted = plant(hits(3), [entity("name", frequency)], 100, EVIDENCE, weighing)
 
     assert planted.strength is strength
-    assert planted.chosen is (planted.steep if strength is Strength.TITLED else planted.gentle)
+    assert planted.seeds.entities == pytest.approx({"name": 3 / 4 if strength is Strength.TITLED else 1 / 2})
 
 
 def test_nothing_found_is_no_seeds() -> None:
-    seeds = plant(hits(0), [], 0, EVIDENCE, WALK).gentle
+    seeds = plant(hits(0), [], 0, EVIDENCE, WALK).seeds
 
     assert (seeds.chunks, seeds.entities, seeds.ids) == ({}, {}, [])
 
 
 @given(
     st.integers(0, 30),
-    st.lists(st.tuples(st.integers(1, 40), st.booleans()), max_size=6),
-    st.booleans(),
+    st.lists(st.tuples(st.integers(1, 40), st.booleans(), st.booleans()), max_size=6),
 )
-def test_weights_are_positive_and_sum_to_one(count: int, found: list[tuple[int, bool]], steep: bool) -> None:
+def test_weights_are_positive_and_sum_to_one(count: int, found: list[tuple[int, bool, bool]]) -> None:
     names = [
-        entity(f"e{number}", 1 if alone else frequency + 1, f"c{number}" if alone else None)
-        for number, (frequency, alone) in enumerate(found)
+        entity(f"e{number}", 1 if alone else frequency + 1, f"c{number}" if alone else None, titled=titled)
+        for number, (frequency, alone, titled) in enumerate(found)
     ]
-    planted = plant(hits(count), names, 50, EVIDENCE, WALK)
-    seeds = planted.steep if steep else planted.gentle
+    seeds = plant(hits(count), names, 50, EVIDENCE, WALK).seeds
     weights = [*seeds.chunks.values(), *seeds.entities.values()]
 
     assert all(weight > 0 for weight in weights)

@@ -4,13 +4,23 @@
 // mode: read
 // params: corpus, vector, limit
 // names: embedding
-// The chunks nearest to the question's vector; corpus and generation are filtered inside the index. Scores are (1 + cosine) / 2.
+// The chunks nearest to the question's vector; corpus and generation are filtered inside the index, and the generation, which takes
+// a while, only where something is being written: else all is visible. Scores are (1 + cosine) / 2.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
-  MATCH (c:<embedding>)
-  SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
-    WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
+  CALL (corpus) {
+    WITH corpus WHERE corpus.staging IS NULL
+    MATCH (c:<embedding>)
+    SEARCH c IN (VECTOR INDEX <embedding> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
+    RETURN c, score
+    UNION ALL
+    WITH corpus WHERE corpus.staging IS NOT NULL
+    MATCH (c:<embedding>)
+    SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
+      WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
+    RETURN c, score
+  }
   RETURN collect(c.id) AS near, collect(score) AS near_scores
 }
 RETURN corpus.generation AS generation, near, near_scores;

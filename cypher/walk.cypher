@@ -85,11 +85,19 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
 WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
-CALL (corpus) {
-  WITH corpus WHERE $seeds IS NULL
-  MATCH (c:<embedding>)
-  SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
-    WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
+CALL (corpus, settled) {
+  CALL (corpus, settled) {
+    WITH corpus, settled WHERE settled AND $seeds IS NULL
+    MATCH (c:<embedding>)
+    SEARCH c IN (VECTOR INDEX <embedding> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
+    RETURN c, score
+    UNION ALL
+    WITH corpus, settled WHERE NOT settled AND $seeds IS NULL
+    MATCH (c:<embedding>)
+    SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
+      WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
+    RETURN c, score
+  }
   RETURN collect(c.id) AS near, collect(score) AS near_scores
 }
 CALL (corpus) {

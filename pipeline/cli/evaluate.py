@@ -47,7 +47,8 @@ def evaluate(
     legs: Legs = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Print every query's own result, too.")] = False,
     ablate: Annotated[
-        bool, typer.Option("--ablate", help="Say what each leg, edge and seed is worth instead of measuring legs.")
+        bool,
+        typer.Option("--ablate", help="Say what each leg, edge, feature and seed is worth instead of measuring legs."),
     ] = False,
     model: Model = None,
     settings: Set = None,

@@ -22,7 +22,7 @@ _TIE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The retrieval without one part: the part's name and kind (leg, edge, seed), and settings by dotted name."""
+    """The retrieval without one part: its name and kind (leg, edge, feature, seed), and settings by dotted name."""
 
     name: str
     kind: str
@@ -85,14 +85,19 @@ def settings_without(settings: Settings, variant: Variant) -> Settings:
     """Return settings with a variant's; raises ConfigurationError naming one that there isn't or that can't be so."""
     changed: dict[str, BaseModel] = {}
     for dotted, value in variant.settings.items():
-        section, _, name = dotted.partition(".")
+        section, *tables, name = dotted.split(".") if "." in dotted else (dotted, "")
         before = changed.get(section, getattr(settings, section, None))
-        if not isinstance(before, BaseModel) or name not in type(before).model_fields:
+        values = before.model_dump() if isinstance(before, BaseModel) else {}
+        table: Any = values
+        for key in tables:
+            table = table.get(key) if isinstance(table, dict) else None
+        if not (isinstance(before, BaseModel) and isinstance(table, dict) and name in table):
             raise ConfigurationError(
                 f"The variant {variant.name!r} sets {dotted}, which is no setting.", "`hoprank config show` lists them."
             )
+        table[name] = value
         try:
-            changed[section] = type(before).model_validate({**before.model_dump(), name: value})
+            changed[section] = type(before).model_validate(values)
         except ValidationError as error:
             problem = error.errors()[0]["msg"]
             raise ConfigurationError(

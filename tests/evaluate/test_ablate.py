@@ -61,7 +61,7 @@ def test_the_shipped_variants_change_something_that_can_be_set() -> None:
     variants = read_variants()
 
     assert len({variant.name for variant in variants}) == len(variants) > 5
-    assert {variant.kind for variant in variants} == {"leg", "edge", "seed"}
+    assert {variant.kind for variant in variants} == {"leg", "edge", "feature", "seed"}
     for variant in variants:
         assert settings_without(settings, variant) != settings
 
@@ -76,12 +76,23 @@ def test_other_settings_stay_as_they_were() -> None:
     assert changed.retrieve == settings.retrieve
 
 
+def test_one_of_a_table_of_settings_can_be_set_and_the_others_stay() -> None:
+    settings = load_settings()
+
+    changed = settings_without(settings, Variant("v", "feature", {"scorer.titled.cosine": 0.5}))
+
+    assert changed.scorer.titled == {**settings.scorer.titled, "cosine": 0.5}
+    assert changed.scorer.untitled == settings.scorer.untitled
+
+
 @pytest.mark.parametrize(
     ("given_", "says"),
     [
         ({"walk.titel": 0.0}, r"'v' sets walk\.titel, which is no setting"),
         ({"wlak.title": 0.0}, r"wlak\.title"),
         ({"title": 0.0}, "title"),
+        ({"walk.title.far": 0.0}, r"walk\.title\.far"),
+        ({"scorer.titled.cosin": 0.0}, r"scorer\.titled\.cosin, which is no setting"),
         ({"walk.title": -1.0}, r"walk\.title to -1\.0"),
         ({"walk.title": "much"}, "'much'"),
     ],

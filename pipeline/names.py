@@ -79,8 +79,9 @@ def name_key(name: str) -> str:
     Initials in a row are one word: ``J. R. R. Tolkien`` is ``jrr tolkien``, and ``U.S.`` is ``us``.
     """
     bare = without_possessive(name.strip())
-    decomposed = unicodedata.normalize("NFKD", bare)
-    folded = "".join(char for char in decomposed if not unicodedata.combining(char)).casefold()
+    if not bare.isascii():
+        bare = "".join(char for char in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(char))
+    folded = bare.casefold()
     named = _ARTICLE.sub("", folded).replace("'s ", " ").replace("’s ", " ")
     return join_initials(_NOT_WORD.sub(" ", named).strip())
 

@@ -30,8 +30,8 @@ _DETAIL_DEPTH = 20
 class Run:
     """How an evaluation was run: what the figures can't be read without.
 
-    ``documents`` counts the documents in ``corpus``, ``ingest_seconds`` is the wall time of ingesting them, and
-    ``settings`` are those that the run was made with, as JSON.
+    ``documents`` counts the documents in ``corpus``, ``ingest_seconds`` is the wall time of ingesting them (0
+    if they were there already), and ``settings`` are those that the run was made with, as JSON.
     """
 
     corpus: str

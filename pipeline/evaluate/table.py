@@ -49,9 +49,10 @@ def _milliseconds(latency: float | None) -> str:
 def _caption(report: Report) -> str:
     left_out = report.queries_left_out
     without = f" ({left_out:,} more have no relevant document)" if left_out else ""
+    seconds = report.run.ingest_seconds
     return (
         f"In percent of {report.queries:,} queries{without}.\n"
         "R: recall; perfect: every relevant document is in the top k.\n"
-        f"{report.run.documents:,} documents in corpus {report.run.corpus}, ingested in"
-        f" {report.run.ingest_seconds:.1f} s."
+        f"{report.run.documents:,} documents in corpus {report.run.corpus}"
+        f"{f', ingested in {seconds:.1f} s' if seconds else ''}."
     )

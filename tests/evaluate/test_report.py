@@ -161,6 +161,12 @@ def test_the_caption_counts_what_was_measured() -> None:
     assert "songs" in text
 
 
+def test_documents_that_were_there_already_took_no_time() -> None:
+    text = " ".join(printed(report(dataclasses.replace(RUN, ingest_seconds=0.0))).split())
+
+    assert "5,183 documents in corpus evaluate-songs." in text
+
+
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_the_table_fits_with_every_figure_whole(width: int) -> None:
     slow = [result(query.id, leg, 12345.678) for query in QUERIES for leg in IN_ORDER]

@@ -6,7 +6,7 @@ the whole graph it gives what GDS gives.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -24,16 +24,14 @@ class LocalWalk:
         self._settings = settings
         self._index: dict[str, int] = {}
         index = self._index
-        edges = [
-            (index.setdefault(source, len(index)), index.setdefault(target, len(index)), weight)
-            for source, target, weight in neighbourhood.edges(settings)
-            if weight > 0
-        ]
-        ends = np.array([(source, target) for source, target, _ in edges], dtype=np.intp).reshape(-1, 2)
-        weights = np.array([weight for _, _, weight in edges], dtype=np.float64)
-        self._source = np.concatenate([ends[:, 0], ends[:, 1]])
-        self._target = np.concatenate([ends[:, 1], ends[:, 0]])
-        both = np.concatenate([weights, weights])
+        sources, targets, weights = neighbourhood.edges(settings)
+        ends = np.array([index.setdefault(id_, len(index)) for id_ in chain(sources, targets)], dtype=np.intp)
+        weight = np.array(weights, dtype=np.float64)
+        there = weight > 0
+        source, target = ends.reshape(2, -1)[:, there]
+        self._source = np.concatenate([source, target])
+        self._target = np.concatenate([target, source])
+        both = np.concatenate([weight[there], weight[there]])
         leaving = np.bincount(self._source, both, len(index))
         self._share = both / leaving[self._source] if len(both) else both
         self._entities = neighbourhood.entities

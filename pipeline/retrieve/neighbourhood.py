@@ -41,12 +41,16 @@ class Neighbourhood:
         """Return an entity's inverse document frequency, log(1 + N / df)."""
         return math.log(1 + self.chunks / self.entities[entity].frequency)
 
-    def edges(self, settings: WalkSettings) -> Iterator[tuple[str, str, float]]:
-        """Yield each undirected edge once, with its weight, as the projection has it."""
+    def edges(self, settings: WalkSettings) -> tuple[list[str], list[str], list[float]]:
+        """Return each undirected edge once, as the projection has it: the sources, the targets and the weights."""
+        sources: list[str] = []
+        targets: list[str] = []
+        shares: list[float] = []
         for id_, entity in self.entities.items():
-            rarity = self.rarity(id_)
-            for chunk in entity.chunks:
-                yield chunk, id_, rarity
+            count = len(entity.chunks)
+            sources += entity.chunks
+            targets += [id_] * count
+            shares += [self.rarity(id_)] * count
         weights = {
             EdgeKind.REFERS_TO: settings.title,
             EdgeKind.LINKS_TO: settings.link,
@@ -54,7 +58,10 @@ class Neighbourhood:
             EdgeKind.NEXT: settings.next,
         }
         for link in self.links:
-            yield link.source, link.target, weights[link.kind] * link.share
+            sources.append(link.source)
+            targets.append(link.target)
+            shares.append(weights[link.kind] * link.share)
+        return sources, targets, shares
 
     def within(self, admitted: Container[str]) -> Neighbourhood:
         """Return the part of it whose chunks are ``admitted``: the others are not walked through either."""

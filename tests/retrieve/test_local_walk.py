@@ -30,7 +30,7 @@ def walked(here: Neighbourhood, seeds: Seeds, limit: int = 100) -> dict[str, flo
 
 def test_it_is_personalised_pagerank() -> None:
     graph = networkx.Graph()
-    graph.add_weighted_edges_from(HERE.edges(WALK))
+    graph.add_weighted_edges_from(zip(*HERE.edges(WALK), strict=True))
     exact = networkx.pagerank(graph, WALK.damping, personalization={"c1": 0.75, "ben": 0.25}, tol=1e-12, max_iter=1000)
 
     found = walked(HERE, Seeds({"c1": 0.75}, {"ben": 0.25}))

@@ -53,7 +53,7 @@ class Relate:
             for pieces in new.batches():
                 ids += [linked.chunk.id for linked, _ in pieces]
                 orders += [(linked.chunk.document_key, linked.chunk.ordinal) for linked, _ in pieces]
-                written.append(np.stack([linked.vector for linked, _ in pieces]))
+                written.append([linked.vector for linked, _ in pieces])
             in_order = sorted(range(len(ids)), key=lambda row: orders[row])
             for rows in batches(in_order, _AT_ONCE):
                 vectors.append(written[rows])

@@ -32,8 +32,8 @@ class VectorFile(Closing):
     def __len__(self) -> int:
         return self._rows
 
-    def append(self, vectors: Vector) -> None:
-        """Add a vector, or the rows of an array, at the end."""
+    def append(self, vectors: npt.ArrayLike) -> None:
+        """Add a vector, the rows of an array, or a list of vectors, at the end; there may be none."""
         rows = np.ascontiguousarray(vectors, dtype=np.float32).reshape(-1, self._dimension)
         self._file.seek(0, 2)
         self._file.write(rows.data)

@@ -240,6 +240,17 @@ def test_a_document_that_is_not_there_can_not_be_removed(hoprank: HopRank, corpu
     assert hoprank.client.written == written
 
 
+def test_a_batch_of_empty_texts_is_no_hindrance_to_the_others(
+    hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.ingest.intake._DOCUMENTS_AT_ONCE", 1)
+    rows = [{"id": "a", "text": ""}, {"id": "b", "text": "Ada Lovelace wrote notes."}, {"id": "c", "text": ""}]
+
+    summary = hoprank.ingest(jsonl(rows), corpus=corpus_name)
+
+    assert (summary.documents, summary.chunks, summary.empty) == (3, 1, ("a", "c"))
+
+
 def test_a_text_that_is_empty_is_kept_and_found_by_nothing(
     hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path], graph_of: GraphOf
 ) -> None:

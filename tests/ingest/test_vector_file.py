@@ -37,6 +37,8 @@ def test_it_reads_as_the_array_does(sizes: list[int], data: st.DataObject) -> No
 def test_one_vector_is_a_row_and_none_is_an_empty_array() -> None:
     with VectorFile(8) as file:
         assert file[:].shape == (0, 8)
+        file.append([])
+        assert file.shape == (0, 8)
         file.append(numbers(1)[0])
 
         assert np.array_equal(file[[0]], numbers(1))

@@ -17,42 +17,29 @@ from pipeline.retrieve.seeds import Seeds
 from pipeline.settings import WalkSettings
 
 
-class LocalWalk:
-    """A neighbourhood as arrays, to be walked from one set of seeds or more."""
-
-    def __init__(self, neighbourhood: Neighbourhood, settings: WalkSettings) -> None:
-        self._settings = settings
-        self._index: dict[str, int] = {}
-        index = self._index
-        sources, targets, weights = neighbourhood.edges(settings)
-        ends = np.array([index.setdefault(id_, len(index)) for id_ in chain(sources, targets)], dtype=np.intp)
-        weight = np.array(weights, dtype=np.float64)
-        there = weight > 0
-        source, target = ends.reshape(2, -1)[:, there]
-        self._source = np.concatenate([source, target])
-        self._target = np.concatenate([target, source])
-        both = np.concatenate([weight[there], weight[there]])
-        leaving = np.bincount(self._source, both, len(index))
-        self._share = both / leaving[self._source] if len(both) else both
-        self._entities = neighbourhood.entities
-
-    def rank(self, seeds: Seeds, limit: int) -> Ranked:
-        """Rank the ``limit`` best chunks by how often a walk is there that restarts at ``seeds``."""
-        weights = {**seeds.chunks, **seeds.entities}
-        for id_ in weights:
-            self._index.setdefault(id_, len(self._index))
-        restart = np.zeros(len(self._index))
-        for id_, weight in weights.items():
-            restart[self._index[id_]] = weight
-        damping = self._settings.damping
-        scores = restart.copy()
-        for _ in range(self._settings.iterations):
-            moved = np.bincount(self._target, self._share * scores[self._source], len(scores))
-            scores = (1 - damping) * restart + damping * moved
-        ids = list(self._index)
-        # Enough of the first to hold ``limit`` chunks whatever the rest are.
-        reached = np.flatnonzero(scores)
-        best = reached[np.argsort(-scores[reached], kind="stable")][: limit + len(self._entities) + len(seeds.entities)]
-        found = ((ids[i], float(scores[i])) for i in best.tolist())
-        chunks = ((id_, score) for id_, score in found if id_ not in self._entities and id_ not in seeds.entities)
-        return ranked(Leg.GRAPH, dict(islice(chunks, limit)))
+def rank_by_walk(neighbourhood: Neighbourhood, seeds: Seeds, settings: WalkSettings, limit: int) -> Ranked:
+    """Rank the ``limit`` best chunks by how often a walk is there that restarts at ``seeds``."""
+    sources, targets, weights = neighbourhood.edges(settings)
+    restarts = {**seeds.chunks, **seeds.entities}
+    index = {id_: place for place, id_ in enumerate(dict.fromkeys(chain(sources, targets, restarts)))}
+    weight = np.array(weights, dtype=np.float64)
+    there = weight > 0
+    ends = np.array([index[id_] for id_ in chain(sources, targets)], dtype=np.intp).reshape(2, -1)[:, there]
+    source, target = np.concatenate([ends, ends[::-1]], axis=1)
+    both = np.concatenate([weight[there], weight[there]])
+    share = both / np.bincount(source, both, len(index))[source]
+    restart = np.zeros(len(index))
+    for id_, of_it in restarts.items():
+        restart[index[id_]] = of_it
+    scores = restart.copy()
+    for _ in range(settings.iterations):
+        moved = np.bincount(target, share * scores[source], len(scores))
+        scores = (1 - settings.damping) * restart + settings.damping * moved
+    ids = list(index)
+    entities = neighbourhood.entities
+    # Enough of the first to hold ``limit`` chunks whatever the rest are.
+    reached = np.flatnonzero(scores)
+    best = reached[np.argsort(-scores[reached], kind="stable")][: limit + len(entities) + len(seeds.entities)]
+    found = ((ids[i], float(scores[i])) for i in best.tolist())
+    chunks = ((id_, score) for id_, score in found if id_ not in entities and id_ not in seeds.entities)
+    return ranked(Leg.GRAPH, dict(islice(chunks, limit)))

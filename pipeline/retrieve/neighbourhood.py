@@ -45,13 +45,13 @@ class Neighbourhood:
         """Return each undirected edge once, as the projection has it: the sources, the targets and the weights."""
         sources: list[str] = []
         targets: list[str] = []
-        shares: list[float] = []
+        weights: list[float] = []
         for id_, entity in self.entities.items():
             count = len(entity.chunks)
             sources += entity.chunks
             targets += [id_] * count
-            shares += [self.rarity(id_)] * count
-        weights = {
+            weights += [self.rarity(id_)] * count
+        by_kind = {
             EdgeKind.REFERS_TO: settings.title,
             EdgeKind.LINKS_TO: settings.link,
             EdgeKind.SIMILAR: settings.similar,
@@ -60,8 +60,8 @@ class Neighbourhood:
         for link in self.links:
             sources.append(link.source)
             targets.append(link.target)
-            shares.append(weights[link.kind] * link.share)
-        return sources, targets, shares
+            weights.append(by_kind[link.kind] * link.share)
+        return sources, targets, weights
 
     def within(self, admitted: Container[str]) -> Neighbourhood:
         """Return the part of it whose chunks are ``admitted``: the others are not walked through either."""

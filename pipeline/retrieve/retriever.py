@@ -16,7 +16,7 @@ from pipeline.retrieve.fuse import Ranked, fuse
 from pipeline.retrieve.gds_walk import GdsWalk
 from pipeline.retrieve.hops import rank_by_hops
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.local_walk import LocalWalk
+from pipeline.retrieve.local_walk import rank_by_walk
 from pipeline.retrieve.scorer import Scorer
 from pipeline.retrieve.seeds import NamedEntity, Planted, Seeds, Strength, plant
 from pipeline.retrieve.start import HYBRID_K, Start, StartSettings, begin, by_vector, by_words
@@ -149,7 +149,7 @@ class Retriever:
             return self._single(self._hops(start, planted), start, planted, "")
         if engine == "gds" and leg is Leg.GRAPH:
             return self._single(self._in_server(start, planted), start, planted, engine)
-        graph = LocalWalk(start.around, self._walk).rank(planted.seeds, self._settings.candidates)
+        graph = rank_by_walk(start.around, planted.seeds, self._walk, self._settings.candidates)
         if leg is Leg.GRAPH:
             return self._single(graph, start, planted, engine)
         examined = self._examine(start, planted, graph)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipeline import HopRank
 from pipeline.records import EdgeKind
 from pipeline.retrieve.gds_walk import GdsWalk
-from pipeline.retrieve.local_walk import LocalWalk
+from pipeline.retrieve.local_walk import rank_by_walk
 from pipeline.retrieve.neighbourhood import ChunkLink, Mentions, Neighbourhood
 from pipeline.retrieve.seeds import Seeds
 from pipeline.retrieve.start import StartSettings, begin
@@ -25,7 +25,7 @@ HERE = Neighbourhood(
 
 
 def walked(here: Neighbourhood, seeds: Seeds, limit: int = 100) -> dict[str, float]:
-    return dict(LocalWalk(here, WALK).rank(seeds, limit).scores)
+    return dict(rank_by_walk(here, seeds, WALK, limit).scores)
 
 
 def test_it_is_personalised_pagerank() -> None:
@@ -66,7 +66,7 @@ def test_both_engines_agree_on_a_whole_graph(hoprank: HopRank, library: str) -> 
     chunks = [row["id"] for row in hoprank.client.read("chunk_documents", label=retriever.corpus.label)]
     start = begin(hoprank.client, retriever.corpus, "Ada", [1.0] * 384, StartSettings(100, 10, 10_000), chunks)
     seeds = Seeds({chunks[0]: 0.5, chunks[1]: 0.5}, {})
-    local = LocalWalk(start.around, WALK).rank(seeds, 100).scores
+    local = rank_by_walk(start.around, seeds, WALK, 100).scores
     server = GdsWalk(hoprank.client, retriever.corpus, WALK).rank(seeds, start.generation, start.chunks, 100).scores
 
     assert {id_ for id_, score in server.items() if score > 1e-9} == {id_ for id_, s in local.items() if s > 1e-9}

@@ -85,7 +85,8 @@ def settings_without(settings: Settings, variant: Variant) -> Settings:
     """Return settings with a variant's; raises ConfigurationError naming one that there isn't or that can't be so."""
     changed: dict[str, BaseModel] = {}
     for dotted, value in variant.settings.items():
-        section, *tables, name = dotted.split(".") if "." in dotted else (dotted, "")
+        section, _, path = dotted.partition(".")
+        *tables, name = path.split(".")
         before = changed.get(section, getattr(settings, section, None))
         values = before.model_dump() if isinstance(before, BaseModel) else {}
         table: Any = values

@@ -43,7 +43,7 @@ class VectorFile(Closing):
         places = np.arange(self._rows)[rows]
         found: Vector = np.empty((len(places), self._dimension), dtype=np.float32)
         # Each run of adjacent rows by one read.
-        ends = np.flatnonzero(np.diff(places) != 1) + 1 if len(places) else places
+        ends = np.flatnonzero(np.diff(places) != 1) + 1
         for first, last in zip(np.r_[0, ends].tolist(), np.r_[ends, len(places)].tolist(), strict=True):
             if first < last:
                 self._file.seek(int(places[first]) * found.itemsize * self._dimension)

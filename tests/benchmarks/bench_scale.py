@@ -29,7 +29,6 @@ from rich.table import Table
 
 from pipeline import HopRank
 from pipeline.flows import drop
-from pipeline.ingest.summary import IngestSummary
 from pipeline.progress import Progress
 
 _CENTRES = 500
@@ -71,7 +70,7 @@ def _ingest(hoprank: HopRank, path: Path, corpus: str) -> Iterator[str]:
     with _Peak() as peak:
         progress = Progress()
         start = time.perf_counter()
-        summary: IngestSummary = hoprank.ingest(path, corpus=corpus, progress=progress)
+        summary = hoprank.ingest(path, corpus=corpus, progress=progress)
         seconds = time.perf_counter() - start
     for count in (summary.chunks, summary.entities, sum(summary.edges.values())):
         yield f"{count:,}"

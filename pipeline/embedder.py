@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.errors import ConfigurationError, DownloadFailed
+from pipeline.processor import has_crippled_amx
 from pipeline.records import Vector
 
 if TYPE_CHECKING:
@@ -167,6 +168,8 @@ class Embedder:
     def _load(self) -> SentenceTransformer:
         # Idle workers of OpenMP spin unless told otherwise, and take the processor from Neo4j beside them.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        if has_crippled_amx():
+            os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
         import torch
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as transformers_logging
@@ -238,7 +241,10 @@ def _computes_bfloat16(device: str) -> bool:
 
     if device != "cpu":
         return device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    return bool(torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported())
+    if torch.cpu._is_amx_tile_supported():
+        # Without its matrix unit a processor that has one is slower in bfloat16 than in float32.
+        return not has_crippled_amx()
+    return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def _sha256(path: Path) -> str:

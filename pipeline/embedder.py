@@ -89,7 +89,12 @@ class Embedder:
         """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for batch in self._batches(texts):
-            vectors[batch] = self._unit([texts[i] for i in batch], self.model.encode_document)
+            some = [texts[i] for i in batch]
+            with self._lock:
+                tensor = self.model.encode_document(
+                    some, batch_size=len(some), convert_to_tensor=True, show_progress_bar=False
+                )
+            vectors[batch] = _unit(tensor)
             if done:
                 done(len(batch))
         _give_back_memory()
@@ -97,8 +102,10 @@ class Embedder:
 
     def embed_query(self, text: str) -> list[float]:
         """Encode one question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
-        with self._lock, _one_thread():
-            vector: list[float] = self._unit([text], self.model.encode_query)[0].tolist()
+        import torch
+
+        with self._lock, _one_thread(), torch.inference_mode():
+            vector: list[float] = _unit(self._encode_question(text))[0].tolist()
         return vector
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -157,13 +164,14 @@ class Embedder:
         )
         return [min(max(len(encoding), 1), self.max_tokens + _SPECIAL_TOKENS) for encoding in encodings]
 
-    def _unit(self, texts: list[str], encode: Callable[..., Any]) -> Vector:
-        with self._lock:
-            tensor = encode(texts, batch_size=len(texts), convert_to_tensor=True, show_progress_bar=False)
-        vectors: Vector = tensor.float().cpu().numpy()
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit: Vector = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
-        return unit
+    def _encode_question(self, text: str) -> Any:
+        """Do what ``encode_query`` does for one text, less what it prepares anew at each call: a sixth of its time."""
+        from sentence_transformers.util import batch_to_device
+
+        model = self.model
+        prompt = model.prompts.get("query" if "query" in model.prompts else model.default_prompt_name)
+        features = batch_to_device(model.preprocess([text], prompt=prompt, task="query"), model.device)
+        return model(features, task="query")["sentence_embedding"][:, : self.dimension]
 
     def _load(self) -> SentenceTransformer:
         # Idle workers of OpenMP spin unless told otherwise, and take the processor from Neo4j beside them.
@@ -185,7 +193,7 @@ class Embedder:
                 f"The embedding model {self.name!r} can't be loaded: {reason}",
                 f"Use the bundled {BUNDLED_MODEL}, a sentence-transformers name that a hub in reach has, or a folder.",
             ) from error
-        return model
+        return model.eval()
 
     def _declared(self, file: str, name: str) -> int:
         """Return a number that the model's own files give, if it is in a folder of the usual three modules; else 0."""
@@ -214,6 +222,14 @@ class Embedder:
             return str(getattr(config, "_commit_hash", None) or "unknown")[:12]
         weights = sorted(location.rglob("*.safetensors")) or sorted(location.rglob("*.bin"))
         return hashlib.sha256("".join(_sha256(path) for path in weights).encode()).hexdigest()[:12]
+
+
+def _unit(tensor: Any) -> Vector:
+    """Return rows of a tensor as float32, each of length 1."""
+    vectors: Vector = tensor.float().cpu().numpy()
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Vector = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
+    return unit
 
 
 def _give_back_memory() -> None:

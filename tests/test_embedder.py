@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 from pathlib import Path
@@ -56,6 +57,33 @@ def test_in_float32_a_batch_changes_next_to_nothing(exact: Embedder) -> None:
     alone = np.concatenate([exact.encode([text]) for text in TEXTS])
 
     assert np.abs(exact.encode(TEXTS) - alone).max() < 1e-5
+
+
+@pytest.fixture
+def prompted(tmp_path: Path) -> Embedder:
+    """The same model as one that asks for a prompt before questions, and one before what is neither."""
+    folder = tmp_path / "prompted"
+    shutil.copytree(get_model_path(), folder)
+    config = folder / "config_sentence_transformers.json"
+    said = json.loads(config.read_text(encoding="utf-8"))
+    said |= {"prompts": {"query": "Represent the question: ", "other": "Sort this: "}, "default_prompt_name": "other"}
+    config.write_text(json.dumps(said), encoding="utf-8")
+    return Embedder(str(folder), precision="float32")
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "Who changes the drum, and when?"])
+def test_a_question_is_encoded_as_the_library_does(text: str, exact: Embedder, prompted: Embedder) -> None:
+    for embedder in (exact, prompted):
+        expected = embedder.model.encode_query([text])
+
+        assert np.allclose(embedder.embed_query(text), expected / np.linalg.norm(expected), atol=1e-6)
+
+
+def test_a_models_prompts_are_used(exact: Embedder, prompted: Embedder) -> None:
+    asked = np.array(prompted.embed_query("Who changes the drum?"))
+    expected = exact.encode(["Represent the question: Who changes the drum?"])[0]
+
+    assert np.allclose(asked, expected, atol=1e-5)
 
 
 def test_vectors_are_near_where_meanings_are(embedder: Embedder) -> None:

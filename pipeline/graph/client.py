@@ -277,6 +277,7 @@ class Client(Closing):
         # ValueError is what the driver raises for a port that is none.
         except (
             driver_errors.ServiceUnavailable,
+            driver_errors.SessionExpired,
             driver_errors.ConfigurationError,
             ServerLost,
             OSError,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -62,6 +64,41 @@ def test_a_server_that_speaks_something_else_is_unreachable() -> None:
             pytest.raises(ServerUnreachable, match=uri),
         ):
             client.verify()
+
+
+@pytest.mark.parametrize("answers", [1, 2, 3])
+def test_a_server_that_goes_away_while_it_is_greeted_is_unreachable(address: Address, answers: int) -> None:
+    """After its second answer the driver says that a session expired, which nobody had told it to take for this."""
+    with cut_off(address, answers) as uri, pytest.raises(ServerUnreachable, match=uri):
+        verify(replace(address, uri=uri))
+
+
+@contextlib.contextmanager
+def cut_off(address: Address, answers: int) -> Iterator[str]:
+    """Relay connections to the server, and close each after so many answers; yields the relay's URI."""
+    host, port = address.uri.rpartition("/")[2].split(":")
+
+    def pass_on(caller: socket.socket, real: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while said := caller.recv(65536):
+                real.sendall(said)
+
+    def relay() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                caller, _ = server.accept()
+                with caller, socket.create_connection((host, int(port))) as real, contextlib.suppress(OSError):
+                    threading.Thread(target=pass_on, args=(caller, real), daemon=True).start()
+                    for _ in range(answers):
+                        caller.sendall(real.recv(65536))
+                    caller.shutdown(socket.SHUT_RDWR)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=relay, daemon=True)
+        thread.start()
+        yield f"bolt://127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
 
 
 def test_a_refused_login_names_the_user_and_not_the_password(address: Address) -> None:

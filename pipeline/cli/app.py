@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from importlib.metadata import version
 from typing import Annotated
 
@@ -46,11 +47,13 @@ def root(
     verbose: Annotated[
         bool, typer.Option("--verbose", envvar="HOPRANK_DEBUG", help="Show the traceback of an error.")
     ] = False,
-    show_version: Annotated[
+    show_version: Annotated[  # noqa: ARG001 - its callback prints it
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Take what is asked of all commands; ``verbose`` is read at the edge."""
+    """Take what is asked of all commands; ``verbose`` is read at the edge too."""
+    # The driver logs each connection that breaks as an error; what comes of it is said at the edge.
+    logging.getLogger("neo4j.io").setLevel(logging.NOTSET if verbose else logging.CRITICAL)
 
 
 for command in (

@@ -283,8 +283,9 @@ class Client(Closing):
             OSError,
             ValueError,
         ) as error:
+            reason = error.__cause__ if isinstance(error, ServerLost) else error
             raise ServerUnreachable(
-                f"No Neo4j answers at {uri} ({_first_line(error)}).",
+                f"No Neo4j answers at {uri} ({_first_line(reason or error)}).",
                 "Check NEO4J_URI, or unset it to use the embedded server.",
             ) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -47,6 +48,17 @@ def test_anything_else_is_a_bug_and_says_how_to_report_it(monkeypatch: pytest.Mo
     assert "bug in HopRank: ZeroDivisionError: by zero" in result.stderr
     assert "--verbose" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("flags", "logged"), [([], False), (["--verbose"], True)])
+def test_what_the_driver_logs_of_broken_connections_is_shown_when_asked_for(
+    monkeypatch: pytest.MonkeyPatch, flags: list[str], logged: bool
+) -> None:
+    monkeypatch.setattr("pipeline.cli.corpus.load_settings", failing(Busy("It is held.", "Wait.")))
+
+    CliRunner().invoke(app, [*flags, "corpus", "list"])
+
+    assert logging.getLogger("neo4j.io").isEnabledFor(logging.ERROR) is logged
 
 
 @pytest.mark.parametrize(("flags", "environment"), [(["--verbose"], {}), ([], {"HOPRANK_DEBUG": "1"})])

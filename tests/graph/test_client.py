@@ -69,8 +69,9 @@ def test_a_server_that_speaks_something_else_is_unreachable() -> None:
 @pytest.mark.parametrize("answers", [1, 2, 3])
 def test_a_server_that_goes_away_while_it_is_greeted_is_unreachable(address: Address, answers: int) -> None:
     """After its second answer the driver says that a session expired, which nobody had told it to take for this."""
-    with cut_off(address, answers) as uri, pytest.raises(ServerUnreachable, match=uri):
+    with cut_off(address, answers) as uri, pytest.raises(ServerUnreachable) as caught:
         verify(replace(address, uri=uri))
+    assert caught.value.message.count(uri) == 1
 
 
 @contextlib.contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from pipeline.errors import ServerTooPoor
@@ -81,6 +83,7 @@ class Retriever:
         self._gds = GdsWalk(client, corpus, settings.walk)
         self._bm25 = Bm25(client, corpus)
         self._admission = Admission(client, corpus)
+        self._rehearsed = False
 
     def find(
         self,
@@ -96,7 +99,10 @@ class Retriever:
         """
 
         def embed() -> Sequence[float]:
-            return self._embed_query(question) if vector is None else vector
+            if vector is not None:
+                return vector
+            with self._rehearsing():
+                return self._embed_query(question)
 
         limit = self._settings.candidates
         if leg is Leg.BM25:
@@ -121,6 +127,28 @@ class Retriever:
         row = self._client.read("corpus_size", corpus=self.corpus.id)[0]
         if self._engine(Leg.GRAPH, row["chunks"] + row["entities"]) == "gds":
             self._gds.prepare(row["generation"], row["chunks"])
+
+    @contextmanager
+    def _rehearsing(self) -> Iterator[None]:
+        """Have the server plan the first stage meanwhile, once: a server that has just started takes seconds for it.
+
+        The first question's embedding waits for the model to be loaded, which takes as long.
+        """
+        if self._rehearsed:
+            yield
+            return
+        self._rehearsed = True
+        thread = threading.Thread(target=self._rehearse, name="hoprank-rehearsal", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+
+    def _rehearse(self) -> None:
+        # What is wrong with the server or the corpus will be said of the question itself.
+        with suppress(Exception):
+            self._begin("A question with Names", [1.0] * self.corpus.dimension, None, self._walk.chunk_seeds)
 
     def _by_words(self, question: str, admitted: Admitted | None) -> tuple[int, Ranked]:
         here = (self._client, self.corpus)

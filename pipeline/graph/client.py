@@ -35,7 +35,10 @@ OLDEST_VERSION = (2026, 2)
 _Result = TypeVar("_Result")
 Item = TypeVar("Item")
 
-_PASSING = (driver_errors.TransientError, driver_errors.ServiceUnavailable, driver_errors.SessionExpired)
+_GONE = (driver_errors.ServiceUnavailable, driver_errors.SessionExpired)
+"""What the driver raises when no server answers: the second where a connection breaks before it is in its pool."""
+
+_PASSING = (driver_errors.TransientError, *_GONE)
 """Faults that the driver's documentation says to retry."""
 
 _OUT_OF_TIME = "Neo.ClientError.Transaction.TransactionTimedOut"
@@ -275,14 +278,7 @@ class Client(Closing):
                 "Check NEO4J_USERNAME and NEO4J_PASSWORD.",
             ) from error
         # ValueError is what the driver raises for a port that is none.
-        except (
-            driver_errors.ServiceUnavailable,
-            driver_errors.SessionExpired,
-            driver_errors.ConfigurationError,
-            ServerLost,
-            OSError,
-            ValueError,
-        ) as error:
+        except (*_GONE, driver_errors.ConfigurationError, ServerLost, OSError, ValueError) as error:
             reason = error.__cause__ if isinstance(error, ServerLost) else error
             raise ServerUnreachable(
                 f"No Neo4j answers at {uri} ({_first_line(reason or error)}).",
@@ -296,7 +292,7 @@ class Client(Closing):
         begun = time.monotonic()
         try:
             yield
-        except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired) as error:
+        except _GONE as error:
             raise ServerLost(f"Neo4j at {uri} went away ({_first_line(error)}).", _AGAIN) from error
         except driver_errors.TransientError as error:
             raise ServerLost(f"Neo4j at {uri} kept failing ({_first_line(error)}).", _AGAIN) from error

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from pipeline.errors import ServerTooPoor
@@ -97,25 +97,20 @@ class Retriever:
         The ranking holds at most ``candidates`` chunks of each leg that takes part, and with ``admitted`` these only:
         others are not walked through either.
         """
-
-        def embed() -> Sequence[float]:
-            if vector is not None:
-                return vector
-            with self._rehearsing():
-                return self._embed_query(question)
-
         limit = self._settings.candidates
         if leg is Leg.BM25:
             return _alone(*self._bm25.rank(question, limit, admitted))
         if leg is Leg.FULLTEXT:
             return _alone(*self._by_words(question, admitted))
         if leg is Leg.VECTOR:
-            return _alone(*self._by_vector(embed(), admitted))
+            return _alone(*self._by_vector(self._embed_query(question) if vector is None else vector, admitted))
+        if vector is None:
+            vector = self._embed_while_planning(question)
         if leg is Leg.HYBRID:
-            start = self._begin(question, embed(), admitted, seeds=0)
+            start = self._begin(question, vector, admitted, seeds=0)
             parts = ((start.vector, 1.0), (start.fulltext, 1.0))
             return Found(start.hybrid, start.generation, parts, HYBRID_K, _NO_SEEDS, ())
-        start = self._begin(question, embed(), admitted, self._walk.chunk_seeds)
+        start = self._begin(question, vector, admitted, self._walk.chunk_seeds)
         return self._follow(start, leg, admitted)
 
     def admit(self, filter_: Filter) -> Admitted:
@@ -128,21 +123,20 @@ class Retriever:
         if self._engine(Leg.GRAPH, row["chunks"] + row["entities"]) == "gds":
             self._gds.prepare(row["generation"], row["chunks"])
 
-    @contextmanager
-    def _rehearsing(self) -> Iterator[None]:
-        """Have the server plan the first stage meanwhile, once: a server that has just started takes seconds for it.
+    def _embed_while_planning(self, question: str) -> Sequence[float]:
+        """Encode a question; at the first, have the server plan the first stage meanwhile.
 
-        The first question's embedding waits for the model to be loaded, which takes as long.
+        A server that has just started takes seconds for that, and the model as long to be loaded.
         """
         if self._rehearsed:
-            yield
-            return
+            return self._embed_query(question)
         self._rehearsed = True
         thread = threading.Thread(target=self._rehearse, name="hoprank-rehearsal", daemon=True)
         thread.start()
-        yield
+        vector = self._embed_query(question)
         # Not after an error: who interrupts the loading of a model doesn't wait for a plan.
         thread.join()
+        return vector
 
     def _rehearse(self) -> None:
         # What is wrong with the server or the corpus will be said of the question itself.

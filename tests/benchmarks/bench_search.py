@@ -71,16 +71,17 @@ def _measure(hoprank: HopRank, folder: Path, table: Table) -> None:
         own = SentenceTransformerEmbeddings(
             str(get_model_path()) if hoprank.embedder.name == BUNDLED_MODEL else hoprank.embedder.name
         )
-        peer, peer_alone = (
-            HybridRetriever(driver, corpus.embedding, corpus.label, embedder=encoder, return_properties=["text"])
-            for encoder in (_Shared(hoprank), own)
-        )
+
+        def peer(encoder: PeerEmbedder) -> Callable[[str], object]:
+            retriever = HybridRetriever(
+                driver, corpus.embedding, corpus.label, embedder=encoder, return_properties=["text"]
+            )
+            return lambda question: retriever.search(query_text=_LUCENE.sub(" ", question), top_k=10)
+
         hoprank.retriever(name).prepare()
         searchers: dict[str, Callable[[str], object]] = {
-            "neo4j-graphrag hybrid": lambda question: peer.search(query_text=_LUCENE.sub(" ", question), top_k=10),
-            "neo4j-graphrag hybrid, its own encoder": lambda question: peer_alone.search(
-                query_text=_LUCENE.sub(" ", question), top_k=10
-            ),
+            "neo4j-graphrag hybrid": peer(_Shared(hoprank)),
+            "neo4j-graphrag hybrid, its own encoder": peer(own),
             "hoprank": lambda question: hoprank.search(question, corpus=name),
             "hoprank, graph leg": lambda question: hoprank.search(question, corpus=name, leg=Leg.GRAPH),
             "hoprank, hybrid leg": lambda question: hoprank.search(question, corpus=name, leg=Leg.HYBRID),

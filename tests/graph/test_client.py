@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 
 import neo4j
@@ -74,21 +73,21 @@ def test_a_server_that_goes_away_while_it_is_greeted_is_unreachable(address: Add
     assert caught.value.message.count(uri) == 1
 
 
-@contextlib.contextmanager
+@contextmanager
 def cut_off(address: Address, answers: int) -> Iterator[str]:
     """Relay connections to the server, and close each after so many answers; yields the relay's URI."""
     host, port = address.uri.rpartition("/")[2].split(":")
 
     def pass_on(caller: socket.socket, real: socket.socket) -> None:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             while said := caller.recv(65536):
                 real.sendall(said)
 
     def relay() -> None:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             while True:
                 caller, _ = server.accept()
-                with caller, socket.create_connection((host, int(port))) as real, contextlib.suppress(OSError):
+                with caller, socket.create_connection((host, int(port))) as real, suppress(OSError):
                     threading.Thread(target=pass_on, args=(caller, real), daemon=True).start()
                     for _ in range(answers):
                         caller.sendall(real.recv(65536))

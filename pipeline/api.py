@@ -74,11 +74,7 @@ class HopRank(Closing):
         given = {"uri": uri, "username": username, "password": password, "database": database}
         overrides = {name: value for name, value in given.items() if value is not None}
         settings = settings or load_settings({"neo4j": overrides} if overrides else None)
-        embed = settings.embed
-        embedder = embedder or Embedder(
-            embed.model, device=embed.device, precision=embed.precision, batch_tokens=embed.batch_tokens
-        )
-        return cls(connect(settings, report), embedder, settings)
+        return cls(connect(settings, report), embedder or settings.embedder(), settings)
 
     def close(self) -> None:
         """Close the connection; the embedded server stays up until it is idle."""

@@ -18,6 +18,7 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from pipeline.embedder import Embedder
 from pipeline.errors import ConfigurationError
 from pipeline.graph.embedded import ServerOptions
 from pipeline.shipped import shipped
@@ -224,6 +225,11 @@ class Settings(BaseSettings):
         """Order the sources, the strongest first."""
         files = [_TomlFile(settings_cls, path) for path in reversed(_config_files())]
         return init_settings, env_settings, _Neo4jVariables(settings_cls), *files
+
+    def embedder(self) -> Embedder:
+        """Return the embedder that is asked for; its model isn't loaded yet."""
+        embed = self.embed
+        return Embedder(embed.model, device=embed.device, precision=embed.precision, batch_tokens=embed.batch_tokens)
 
     def server_options(self) -> ServerOptions:
         """What the embedded server is started with."""

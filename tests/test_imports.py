@@ -18,7 +18,19 @@ from pipeline.graph.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "records", "ids", "identifiers", "names", "processor", "progress", "closing", "shipped", "examples"),
+    (
+        "errors",
+        "records",
+        "ids",
+        "identifiers",
+        "names",
+        "processor",
+        "progress",
+        "closing",
+        "scratch",
+        "shipped",
+        "examples",
+    ),
     ("embedder", "graph.queries"),
     ("graph.embedded",),
     ("settings",),

@@ -59,7 +59,7 @@ class KnowledgeGraph(GraphReader, Closing):
         ``embedder`` makes vectors of texts that are asked for; without it, the one that ``settings`` name.
         """
         settings = settings or load_settings()
-        self._given_embedder = embedder or _embedder_of(settings)
+        self._given_embedder = embedder or settings.embedder()
         client = self._connect(client, settings)
         try:
             graph = make_graph(client, name) if create else get_graph(client, name)
@@ -83,7 +83,7 @@ class KnowledgeGraph(GraphReader, Closing):
         """
         settings = settings or load_settings()
         opened = object.__new__(cls)
-        opened._given_embedder = embedder or _embedder_of(settings)
+        opened._given_embedder = embedder or settings.embedder()
         client = opened._connect(client, settings)
         try:
             opened._store = CorpusStore(client, get_corpus(client, corpus))
@@ -225,8 +225,3 @@ class KnowledgeGraph(GraphReader, Closing):
                 "Change the graph that it came from, or ingest again.",
             )
         return self._store
-
-
-def _embedder_of(settings: Settings) -> Embedder:
-    embed = settings.embed
-    return Embedder(embed.model, device=embed.device, precision=embed.precision, batch_tokens=embed.batch_tokens)

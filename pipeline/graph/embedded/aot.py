@@ -24,8 +24,8 @@ from pipeline.graph.embedded.database import Database, Launch
 from pipeline.graph.embedded.memory import memory_mb
 from pipeline.graph.embedded.options import DATABASE, USERNAME, Layout
 from pipeline.graph.embedded.password import provide_password
-from pipeline.graph.embedded.scratch import scratch_folder
 from pipeline.graph.queries import load_queries
+from pipeline.scratch import scratch_folder
 
 _log = logging.getLogger(__name__)
 

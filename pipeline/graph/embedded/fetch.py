@@ -14,7 +14,7 @@ from pipeline.errors import DownloadFailed
 from pipeline.graph.embedded.jars import Jar, is_intact, remember, verified, verify
 from pipeline.graph.embedded.options import GDS_VERSION, NEO4J_VERSION
 from pipeline.graph.embedded.progress import Report, Step
-from pipeline.graph.embedded.scratch import scratch_folder
+from pipeline.scratch import scratch_folder
 
 _AT_ONCE = 8
 _TRIES = 3

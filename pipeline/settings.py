@@ -229,7 +229,13 @@ class Settings(BaseSettings):
     def embedder(self) -> Embedder:
         """Return the embedder that is asked for; its model isn't loaded yet."""
         embed = self.embed
-        return Embedder(embed.model, device=embed.device, precision=embed.precision, batch_tokens=embed.batch_tokens)
+        return Embedder(
+            embed.model,
+            device=embed.device,
+            precision=embed.precision,
+            batch_tokens=embed.batch_tokens,
+            onnx=self.home.expanduser().absolute() / "onnx",
+        )
 
     def server_options(self) -> ServerOptions:
         """What the embedded server is started with."""

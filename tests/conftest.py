@@ -79,9 +79,9 @@ def cypher(address: Address) -> Iterator[Callable[..., list[neo4j.Record]]]:
 
 
 @pytest.fixture(scope="session")
-def embedder() -> Embedder:
-    """The bundled model."""
-    return Embedder()
+def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
+    """The bundled model, which leaves its ONNX as it does for users."""
+    return Embedder(onnx=tmp_path_factory.mktemp("onnx"))
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
     ("errors", "records", "ids", "identifiers", "names", "processor", "progress", "closing", "scratch", "shipped"),
-    ("examples", "model_files"),
+    ("examples", "model_files", "onnx_model"),
     ("embedder", "graph.queries"),
     ("graph.embedded",),
     ("settings",),

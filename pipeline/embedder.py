@@ -122,11 +122,10 @@ class Embedder:
 
     def embed_query(self, text: str) -> list[float]:
         """Encode one question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
-        with self._lock:
-            if self._find_onnx() is None:
-                _ = self.model  # which leaves itself as ONNX if it can
-            onnx = self._find_onnx()
-            found = onnx.encode(text, Task.QUERY) if onnx else self._encode_question(text)
+        if self._find_onnx() is None:
+            _ = self.model  # which leaves itself as ONNX if it can
+        onnx = self._find_onnx()
+        found = onnx.encode(text, Task.QUERY) if onnx else self._encode_question(text)
         vector: list[float] = _unit(found[None, : self.dimension])[0].tolist()
         return vector
 
@@ -201,7 +200,7 @@ class Embedder:
         from sentence_transformers.util import batch_to_device
 
         model = self.model
-        with _one_thread(), torch.inference_mode():
+        with self._lock, _one_thread(), torch.inference_mode():
             tokens = model.preprocess([text], prompt=prompt_of(model, Task.QUERY), task="query")
             found = model(batch_to_device(tokens, model.device), task="query")
             vector: Vector = found["sentence_embedding"][0].float().cpu().numpy()

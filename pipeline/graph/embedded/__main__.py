@@ -14,6 +14,9 @@ from pipeline.graph.embedded.database import Launch
 from pipeline.graph.embedded.serve import serve
 from pipeline.graph.embedded.state import MODULE
 
+_WORKLOAD = [sys.executable, "-c", "from pipeline.cli import main; main()", "quickstart"]
+"""What a training run is trained on: a process of its own, for the server knows nothing of what is built on it."""
+
 
 def main() -> None:
     """Serve until told to stop; what happens goes to standard output, which is the log file."""
@@ -37,7 +40,7 @@ def _run(arguments: argparse.Namespace) -> None:
     training = values.pop("train")
     launch = Launch(**values)
     if training:
-        train(launch)
+        train(launch, _WORKLOAD)
     else:
         serve(launch)
         train_later(launch, [sys.executable, "-m", MODULE, *sys.argv[1:], "--train"])

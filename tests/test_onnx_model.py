@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 
 from pipeline.embedder import Embedder
 from pipeline.onnx_model import OnnxModel, Task, open_onnx, write_onnx
+from pipeline.settings import load_settings
 
 TEXTS = [
     "",
@@ -127,6 +128,15 @@ def test_what_onnx_has_no_inputs_for_is_refused_once_and_encoded_by_the_model(tm
     vector = np.asarray(embedder.model.encode_query("tide"))
     assert np.allclose(asked, vector / np.linalg.norm(vector), atol=1e-5)
     assert Embedder(str(static), onnx=tmp_path / "onnx").embed_query("tide") == asked
+
+
+def test_the_settings_keep_it_in_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPRANK_HOME", str(tmp_path))
+
+    load_settings().embedder().embed_query("tide")
+
+    (left,) = (path for path in (tmp_path / "onnx").iterdir() if path.is_dir())
+    assert (left / "model.onnx").exists()
 
 
 def test_without_room_for_it_the_model_answers(tmp_path: Path) -> None:

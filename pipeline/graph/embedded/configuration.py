@@ -27,6 +27,9 @@ def neo4j_conf(files: Layout, page_cache_mb: int) -> str:
         "db.tx_log.preallocate": "false",
         "db.tx_log.rotation.size": "32m",
         "db.tx_log.rotation.retention_policy": "1 files",
+        # Of 50, the default, small segments each is searched for all the candidates: 25 ms of 200,000 chunks, which are
+        # 6 ms in the five that merging by four leaves. It takes an ingest of as many a tenth longer.
+        "internal.dbms.index.vector.standard_merge_factor": "4",
         # Databases are closed before this wait begins; the default of 5 s, taken twice, is for nobody's benefit.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
     }

@@ -12,16 +12,18 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from pipeline.embedder import Embedder
 from pipeline.errors import ConfigurationError
 from pipeline.graph.embedded import ServerOptions
 from pipeline.shipped import shipped
+
+if TYPE_CHECKING:
+    from pipeline.embedder import Embedder
 
 _NEO4J_FIELDS = ("uri", "username", "password", "database")
 
@@ -228,6 +230,8 @@ class Settings(BaseSettings):
 
     def embedder(self) -> Embedder:
         """Return the embedder that is asked for; its model isn't loaded yet."""
+        from pipeline.embedder import Embedder  # only here: who only asks for a setting needn't wait for numpy
+
         embed = self.embed
         return Embedder(
             embed.model,

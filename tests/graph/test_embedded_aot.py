@@ -49,7 +49,7 @@ def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_sta
     assert trained.returncode == 0, trained.stdout + trained.stderr
     assert told.read_text() == "1"
     assert aot_cache(jars).stat().st_size > 1e7
-    assert not list(jars.glob(".training-*"))
+    assert not list(jars.glob(".training-*/*"))
     options = ServerOptions(home, jars=jars, heap_mb=512, page_cache_mb=64)
     stop_after_start(options)
     assert "AOT" not in log_path(options).read_text()

@@ -40,7 +40,8 @@ def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_sta
     stop_after_start(ServerOptions(home, jars=JARS, heap_mb=512, page_cache_mb=64))
     jars.mkdir()
     for entry in JARS.iterdir():
-        if entry.suffix not in (".aot", ".lock", ".log"):
+        # Not what is being made there: a server that stopped may have left a training run of its own behind.
+        if entry.suffix not in (".aot", ".lock", ".log") and not entry.name.startswith("."):
             (jars / entry.name).symlink_to(entry)
 
     command = [sys.executable, "-c", TRAIN, str(home), str(jars), WORKLOAD, str(told)]
@@ -49,7 +50,7 @@ def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_sta
     assert trained.returncode == 0, trained.stdout + trained.stderr
     assert told.read_text() == "1"
     assert aot_cache(jars).stat().st_size > 1e7
-    assert not list(jars.glob(".training-*/*"))
+    assert not list(jars.glob(".training-*"))
     options = ServerOptions(home, jars=jars, heap_mb=512, page_cache_mb=64)
     stop_after_start(options)
     assert "AOT" not in log_path(options).read_text()

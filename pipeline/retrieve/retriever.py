@@ -126,7 +126,7 @@ class Retriever:
     def _embed_while_planning(self, question: str) -> Sequence[float]:
         """Encode a question; at the first, have the server plan the first stage meanwhile.
 
-        A server that has just started takes seconds for that, and the model as long to be loaded.
+        A server that has just started takes seconds for that, and so does a model that hasn't left its ONNX yet.
         """
         if self._rehearsed:
             return self._embed_query(question)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -45,19 +46,28 @@ def parse(source: Source) -> Document:
 
     The title is the front matter's, else the first heading of level 1, else the file's stem. Raises Unreadable.
     """
-    mapping, text, line_offset = split_front_matter(decode(source.data))
+    found = structure(Document(source.key, "", decode(source.data), path=source.path))
+    return replace(found, title=found.title or source.stem)
+
+
+def structure(document: Document) -> Document:
+    """Return a document whose text is Markdown without its front matter, and with its blocks, links and metadata.
+
+    Its own title and metadata go before those of the front matter; its title may stay empty. Raises Unreadable.
+    """
+    mapping, text, line_offset = split_front_matter(document.text)
     env: dict[str, Any] = {}
     tokens = _PARSER.parse(text, env)
     lines = [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text)]
     blocks = tuple(_blocks(text, tokens, lines))
-    return Document(
-        key=source.key,
-        title=scalar_title(mapping.pop("title", None)) or first_heading(text, blocks) or source.stem,
+    title = scalar_title(mapping.pop("title", None))
+    return replace(
+        document,
+        title=document.title or title or first_heading(text, blocks),
         text=text,
         blocks=blocks,
         links=tuple(links(text, tokens, lines, env)),
-        metadata=flat(mapping),
-        path=source.path,
+        metadata={**flat(mapping), **document.metadata},
         line_offset=line_offset,
     )
 

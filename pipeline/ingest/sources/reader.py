@@ -10,6 +10,7 @@ from pipeline.errors import SourceError
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.claims import Claims
 from pipeline.ingest.sources.formats import LINES, format_of, parser_of
+from pipeline.ingest.sources.markup import structured
 from pipeline.ingest.sources.source import Source, Unreadable, unopenable
 from pipeline.ingest.sources.walk import Found, find
 from pipeline.records import Document, Skipped
@@ -72,7 +73,8 @@ class _Reading:
         try:
             name = format_of(item.path)
             if name == LINES:
-                yield from (jsonl.document(item.path, row) for row in jsonl.rows(item.path, self._max_bytes))
+                rows = jsonl.rows(item.path, self._max_bytes)
+                yield from (structured(jsonl.document(item.path, row)) for row in rows)
             else:
                 yield parser_of(name)(Source(item.key, item.path.as_posix(), _content(item.path, self._max_bytes)))
         except Unreadable as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from docutils import nodes
 from docutils.core import publish_doctree
@@ -41,15 +42,24 @@ _LINK = re.compile(
 
 def parse(source: Source) -> Document:
     """Return a reStructuredText file as a document whose text is the file's own. Raises Unreadable."""
-    text = decode(source.data)
+    found = structure(Document(source.key, "", decode(source.data), path=source.path))
+    return replace(found, title=found.title or source.stem)
+
+
+def structure(document: Document) -> Document:
+    """Return a document whose text is reStructuredText with its blocks and links, and a title if it has any.
+
+    Raises Unreadable.
+    """
+    text = document.text
     lines = text.split("\n")
     with foreign("reStructuredText"):
         parser = Parser(inliner=_Words())
         tree = publish_doctree(text.translate(_LINE_ENDS), parser=parser, settings_overrides=_SETTINGS)
         headings = dict(_headings(tree, lines))
     blocks = tuple(rst_blocks(text, lines, headings))
-    title = first_heading(text, blocks) or source.stem
-    return Document(source.key, title, text, blocks, tuple(_links(text)), path=source.path)
+    title = document.title or first_heading(text, blocks)
+    return replace(document, title=title, blocks=blocks, links=tuple(_links(text)))
 
 
 def _headings(tree: nodes.document, lines: Sequence[str]) -> Iterator[tuple[int, Heading]]:

@@ -18,7 +18,19 @@ from pipeline.graph.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "records", "ids", "identifiers", "names", "processor", "progress", "closing", "scratch", "shipped"),
+    (
+        "errors",
+        "records",
+        "ids",
+        "identifiers",
+        "names",
+        "processor",
+        "progress",
+        "prose",
+        "closing",
+        "scratch",
+        "shipped",
+    ),
     ("examples", "model_files", "onnx_model"),
     ("embedder", "graph.queries"),
     ("graph.embedded",),

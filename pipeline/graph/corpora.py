@@ -14,7 +14,7 @@ from pipeline.graph.marks import is_dead
 from pipeline.graph.schema import corpus_label, drop_indexes, embedding_name, ensure_constraints
 from pipeline.records import EdgeKind
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 LONGEST_NAME = 200
 """Characters of a corpus's name."""
 

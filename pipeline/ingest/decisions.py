@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import ahocorasick
 
@@ -14,6 +15,7 @@ from pipeline.ingest.extractors import Extractor
 from pipeline.ingest.gazetteer import Entry, Gazetteer, Titled
 from pipeline.ingest.tallies import Counts, Tallies
 from pipeline.names import Casing, Word, join_initials, plurals, words
+from pipeline.prose import prose
 from pipeline.records import Chunk
 
 _LOWER, _UPPER = "l", "u"
@@ -35,7 +37,7 @@ class Decisions:
 
     def count(self, texts: Iterable[str], sign: int) -> None:
         """Count the words of texts, and what they define, in (``sign`` 1) or out (-1)."""
-        texts = list(texts)
+        texts = list(map(prose, texts))
         counted = Casing(words(text) for text in texts)
         for form, counts in ((_LOWER, counted.lower), (_UPPER, counted.upper)):
             for word, count in counts.items():
@@ -63,9 +65,10 @@ class Decisions:
 
     def names(self, chunks: Sequence[Chunk], spelled: Spelled, *, after: bool) -> list[ChunkNames]:
         """Return the names in chunks as they were found before, or will be ``after``."""
-        found = [words(chunk.text) for chunk in chunks]
+        read = [replace(chunk, text=prose(chunk.text)) for chunk in chunks]
+        found = [words(chunk.text) for chunk in read]
         casing = self._casing_of(found, after)
-        return names_of(chunks, found, self._extractor, casing, self._lexicons[after], spelled)
+        return names_of(read, found, self._extractor, casing, self._lexicons[after], spelled)
 
     def affected(self) -> Affected:
         """Return what tells the chunks in which other names may be found than before."""
@@ -108,7 +111,7 @@ class Affected:
             return True
         if not self._of_texts.found(chunk.text):
             return False
-        found = words(chunk.text)
+        found = words(prose(chunk.text))
         flips = (word.text for word in found if word.text[0].isupper())
         return any(word.lower() in self._flipped for word in flips) or self._renamed.named(found)
 

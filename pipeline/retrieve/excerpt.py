@@ -9,6 +9,7 @@ import numpy as np
 
 from pipeline.embedder import Embedder
 from pipeline.ingest.chunking.sentences import sentences
+from pipeline.prose import prose
 from pipeline.retrieve.results import RetrieverResultItem
 
 _HEADING = re.compile(r"\A#{1,6} .*\n")
@@ -19,8 +20,8 @@ def excerpts(items: Sequence[RetrieverResultItem], question: str, embedder: Embe
 
     Its neighbours fill up the room; " ..." stands for what is left out.
     """
-    texts = [_HEADING.sub("", item.content.strip()) for item in items]
-    spans = [list(sentences(text, 0, len(text))) or [(0, len(text))] for text in texts]
+    texts = [_readable(item.content) for item in items]
+    spans = [_sentences(text) for text in texts]
     # A sentence says "she"; the title says who.
     alone = [
         f"{item.metadata['title']}\n{text[start:end]}"
@@ -33,6 +34,19 @@ def excerpts(items: Sequence[RetrieverResultItem], question: str, embedder: Embe
         _excerpt(text, cut, int(nearness[begin : begin + len(cut)].argmax()), most)
         for text, cut, begin in zip(texts, spans, first, strict=False)
     ]
+
+
+def _sentences(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of a text that hold a letter or a figure; all of it if none does."""
+    found = [(start, end) for start, end in sentences(text, 0, len(text)) if any(map(str.isalnum, text[start:end]))]
+    return found or [(0, len(text))]
+
+
+def _readable(text: str) -> str:
+    """Return the prose of a passage without its heading; all of it if it is code or a table throughout."""
+    bare = _HEADING.sub("", text.strip())
+    sentences_only = prose(bare)
+    return sentences_only if any(map(str.isalnum, sentences_only)) else bare
 
 
 def _excerpt(text: str, spans: Sequence[tuple[int, int]], best: int, most: int) -> str:

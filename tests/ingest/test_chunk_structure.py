@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.errors import ConfigurationError
 from pipeline.ingest.chunking.chunk import Chunker, chunk_id
+from pipeline.ingest.chunking.outline import heading_text
 from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Chunk, Document
@@ -82,6 +83,28 @@ def test_the_path_of_headings_leaves_out_the_title_and_markup() -> None:
 
     assert chunks[0].title == "The title"
     assert [chunk.heading for chunk in chunks] == ["", "Code and links > Alias"]
+
+
+@pytest.mark.parametrize(
+    ("source", "heading"),
+    [
+        ("## Set up {#set-up .wide}", "Set up"),
+        ('## {{% heading "whatsnext" %}}', "whatsnext"),
+        ('## Set {{< new >}} up {{< since "2.0" >}}', "Set up 2.0"),
+        ('## <a name="x"></a>Set <b>up</b>', "Set up"),
+        ("## `<video>` and ``Vec<T>`` {#video}", "<video> and Vec<T>"),
+        (":ref:`Set up <set-up>`\n------------------------", "Set up"),
+        (":py:class:`Setup` and `docs <https://x.org>`_\n==========", "Setup and docs"),
+    ],
+)
+def test_the_text_of_a_heading_leaves_out_anchors_shortcodes_tags_and_roles(source: str, heading: str) -> None:
+    assert heading_text(source) == heading
+
+
+@pytest.mark.parametrize("mark", ["{", "{{", '{{"', "{{a", "{#", "<a ", "`", "``a", "[a](", "[[a|", ":a"])
+def test_a_hostile_heading_is_read_to_its_end(mark: str) -> None:
+    assert len(heading_text(f"# {mark * 50_000}")) <= 200
+    assert len(heading_text(f"# {mark}{'a' * 50_000}")) <= 200
 
 
 def test_paragraphs_are_preferred_to_sentences_as_places_to_cut() -> None:

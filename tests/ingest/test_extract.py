@@ -175,6 +175,33 @@ def test_every_mention_has_a_spelling_and_every_spelling_a_mention(extract: Extr
     assert {key for one in named for key in keys(one)} == spellings.keys()
 
 
+@pytest.mark.parametrize(
+    "markup",
+    [
+        pytest.param("```python\nby Grace Hopper\n```", id="code"),
+        pytest.param("| by |\n|---|\n| Grace Hopper |", id="a table"),
+        pytest.param('<a title="by Grace Hopper">', id="an attribute of a tag"),
+        pytest.param("<!-- by Grace Hopper -->", id="a comment"),
+        pytest.param('!!! note "by Grace Hopper"', id="the title of an admonition"),
+    ],
+)
+def test_names_come_from_prose_only(names: Names, linked: Linked, markup: str) -> None:
+    hopper = chunk("hopper", "", "Grace Hopper")
+    marked = chunk("a", f"by Ada Lovelace\n\n{markup}\n\nin 1833")
+    written = chunk("b", f"{markup}\n\nby Grace Hopper")
+
+    assert keys(names(marked)["a"]) == ["1833", "ada lovelace"]
+    assert names(written)["b"].mentions == (Mention("grace hopper", 1, len(markup) + 5, about=False),)
+    assert linked(hopper, marked, written) == {"b": ["hopper"]}
+
+
+def test_an_alias_is_defined_in_prose_only(names: Names) -> None:
+    definition = "by the Grand Old Engine (GOE)"
+
+    assert keys(names(chunk("a", f"| {definition} |"), chunk("b", "by GOE"))["b"]) == ["goe"]
+    assert keys(names(chunk("a", definition), chunk("b", "by GOE"))["b"]) == ["goe", "grand old engine"]
+
+
 def test_no_chunks_have_no_names(extract: Extract) -> None:
     assert extract([]) == ([], {})
 

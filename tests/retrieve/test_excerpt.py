@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pipeline.embedder import Embedder
 from pipeline.retrieve.excerpt import excerpts
 from pipeline.retrieve.results import RetrieverResultItem
@@ -43,6 +45,25 @@ def test_a_long_sentence_is_cut_between_words(embedder: Embedder) -> None:
     (shown,) = excerpts([item("word " * 100)], QUESTION, embedder, most=23)
 
     assert shown == "word word word word ..."
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("One.\n\n```python\npets = laboratory()\n```\n\nTwo.", "One. Two.", id="code"),
+        pytest.param("One.\n\n| pets |\n|---|\n| Celsius |\n\nTwo.", "One. Two.", id="a table"),
+        pytest.param("/// note | Pets\nOne.\n///\n\nTwo.\n\n///", "One. Two.", id="an admonition"),
+        pytest.param("$$$. One. Two.\n\n---", "One. Two.", id="signs around"),
+        pytest.param("See <b>one</b> in [two](three.md).", "See one in [two] .", id="tags and links"),
+    ],
+)
+def test_prose_alone_is_shown(embedder: Embedder, text: str, shown: str) -> None:
+    assert excerpts([item(f"## Pets\n\n{text}")], QUESTION, embedder) == [shown]
+
+
+@pytest.mark.parametrize("text", ["```sh\nmake pets\n```", "| pets |\n|---|", "///", "{{< pets >}}"])
+def test_a_passage_without_prose_is_shown_as_it_is(embedder: Embedder, text: str) -> None:
+    assert excerpts([item(text)], QUESTION, embedder) == [" ".join(text.split())]
 
 
 def test_each_hit_has_its_own_in_order(embedder: Embedder) -> None:

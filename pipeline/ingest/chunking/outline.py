@@ -12,7 +12,12 @@ from pipeline.records import Block, BlockKind, Document
 _LONGEST = 200
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
-_MARKS = re.compile(r"\*\*|__|\*|``?|(?<!\w)_|_(?!\w)")
+_MARKS = re.compile(r"\*\*|__|\*|:[a-z][a-z:]*:(?=`)|``?|(?<!\w)_|_(?!\w)")
+_TAGS = re.compile(
+    r"(?<![:`])(?P<code>(?P<ticks>`+)[^`]+(?P=ticks))(?![_`])"
+    r"|\{\{[^{}\"]*(?:\"(?P<quoted>[^\"{}]*)(?:\"[^{}]*)?)?\}\}|\{[:#.][^{}]*\}|</?[A-Za-z][^<>]*>"
+)
+"""Code, which is kept; template shortcodes, of which the quoted text is kept; attributes and HTML tags."""
 
 
 @dataclass(slots=True)
@@ -74,6 +79,7 @@ def heading_text(source: str) -> str:
     if words.startswith("#"):
         bare = words.lstrip("#").strip()
         words = bare.rstrip("#").rstrip() if bare.endswith(" " + "#" * (len(bare) - len(bare.rstrip("#")))) else bare
+    words = _TAGS.sub(lambda tag: tag["code"] or tag["quoted"] or "", words)
     words = _WIKILINK.sub(r"\1", _LINK.sub(r"\1", words))
     words = " ".join(_MARKS.sub("", words[: 4 * _LONGEST]).split())
     return words if len(words) <= _LONGEST else words[: _LONGEST - 1].rstrip() + "…"

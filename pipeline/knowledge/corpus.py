@@ -19,7 +19,7 @@ from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, Know
 from pipeline.knowledge.store import Steps
 from pipeline.knowledge.stored import in_order, read_steps
 from pipeline.records import EdgeKind
-from pipeline.retrieve.question import fulltext_terms
+from pipeline.retrieve.question import fulltext_query
 
 UNDIRECTED = [EdgeKind.SIMILAR.value, EdgeKind.MENTIONS.value]
 """What is as true from its other end."""
@@ -134,7 +134,7 @@ class CorpusStore:
             "fulltext_candidates",
             corpus=self.corpus.id,
             index=self.corpus.label,
-            text=fulltext_terms(text),
+            text=fulltext_query(text),
             limit=limit,
         )
         return in_order(

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.errors import QuestionError
 from pipeline.identifiers import is_identifier
-from pipeline.names import ARTICLES, FUNCTION_WORDS, Word, name_key, singular, without_middle_initials, words
+from pipeline.names import (
+    ARTICLES,
+    CONNECTORS,
+    FUNCTION_WORDS,
+    Word,
+    name_key,
+    singular,
+    without_middle_initials,
+    words,
+)
 
 LONGEST = 10_000
 """Characters; a longer text is a document, not a question."""
 
-_OPERATOR = re.compile(r"[-+&|!(){}\[\]^\"~*?:\\/]")
-_AROUND = "\"'.,;:!?()[]{}…"
+_JOINERS = "._'’,"
+_JOINED = re.compile("[._'’,]+")
+_COMMA = re.compile(r"(?<!\d),|,(?!\d)")
+"""One that joins no figures, as those in 10,000 are."""
+
 _TOKEN = re.compile(r"[^\W\u2e80-\U0010ffff]+|[\u2e80-\U0010ffff]")
 """What an analyser makes of a text at most: words, and ideographs by themselves."""
 
 _MOST_TOKENS = 256
 """Lucene takes 1,024 clauses in a query, and each token is one in each of three fields."""
+
+_HEAD_BOOST = 0.6
+"""What a match in title or heading weighs against one in the text; chosen on SciFact, CISI and three documentations."""
 
 _MOST_NAME_WORDS = 8
 _MOST_WORDS = 200
@@ -28,11 +44,16 @@ _MOST_WORDS = 200
 
 @dataclass(frozen=True, slots=True)
 class PossibleName:
-    """Words ``first`` to ``last`` (inclusive) of a question that may be the name of an entity with this key."""
+    """Words ``first`` to ``last`` (inclusive) of a question that may be the name of an entity with this key.
+
+    ``capitalised`` if all of them are, but for articles and connectors; the first word of a sentence by itself says
+    nothing.
+    """
 
     key: str
     first: int
     last: int
+    capitalised: bool
 
 
 def check_question(text: str) -> str:
@@ -61,22 +82,48 @@ def check_vector(vector: Sequence[float], dimension: int) -> None:
         )
 
 
-def fulltext_terms(question: str) -> str:
-    """Return the question for Lucene, its operators made text; the analyser cuts its words as it did the passages'.
+def fulltext_query(question: str) -> str:
+    """Return the question as a Lucene query over the text, title and heading of chunks; empty if no word is in it.
 
-    Repeated words are left out, and all that follows the first 256 tokens.
+    Title and heading weigh less than the text: they are short, so that BM25 overrates a match in them.
     """
-    terms = []
+    terms = fulltext_terms(question)
+    return f"text:({terms}) title:({terms})^{_HEAD_BOOST} heading:({terms})^{_HEAD_BOOST}" if terms else ""
+
+
+def fulltext_terms(question: str) -> str:
+    """Return the question's words as a Lucene query, cut as the index cuts text; each weighs as often as it is there.
+
+    Words that dots, underscores or apostrophes join stand beside their parts, since the index holds ``max_tokens`` as
+    one word. All that follows the first 256 tokens is left out.
+    """
+    counts: dict[str, int] = {}
     room = _MOST_TOKENS
-    words_of = (term.strip(_AROUND) for term in question.lower().split())
-    for term in dict.fromkeys(filter(None, words_of)):
-        size = len(_TOKEN.findall(term))
-        kept = term if size <= room else term[:room]
-        terms.append(_OPERATOR.sub(r"\\\g<0>", kept))
-        room -= min(size, room)
+    for term in _terms(question):
+        size = 0 if term in counts else len(_TOKEN.findall(term))
+        if size > room:
+            # One long run of ideographs, which the index holds one by one.
+            counts[term[:room]] = 1
+            break
+        counts[term] = counts.get(term, 0) + 1
+        room -= size
         if not room:
             break
-    return " ".join(terms)
+    return " ".join(term if count == 1 else f"{term}^{count}" for term, count in counts.items())
+
+
+def _terms(question: str) -> Iterator[str]:
+    """Yield the words of a question in lower case, in order; one that is joined before its parts."""
+    for joined in "".join(map(_term_character, _COMMA.sub(" ", question.lower()))).split():
+        whole = joined.strip(_JOINERS)
+        parts = [part for part in _JOINED.split(whole) if part]
+        if len(parts) > 1:
+            yield whole
+        yield from parts
+
+
+def _term_character(char: str) -> str:
+    return char if char.isalnum() or char in _JOINERS or unicodedata.category(char).startswith("M") else " "
 
 
 def possible_names(question: str) -> list[PossibleName]:
@@ -98,21 +145,25 @@ def possible_names(question: str) -> list[PossibleName]:
             text = question[run[0].start : run[-1].end]
             written = len(run) == 1 and is_identifier(question, run[0].start, run[0].end)
             if written or _may_be_name(run, no_capitals):
-                runs += [PossibleName(key, first, last) for key in _keys(text) if len(key) > 1]
+                capitalised = _is_capitalised(run)
+                runs += [PossibleName(key, first, last, capitalised) for key in _keys(text) if len(key) > 1]
     return runs
 
 
-def longest_names(possible: Sequence[PossibleName], known: Mapping[str, object]) -> list[str]:
-    """Return the keys of the possible names that are ``known``: the longest first, and none that overlaps another."""
+def longest_names(possible: Sequence[PossibleName], known: Mapping[str, object]) -> list[PossibleName]:
+    """Return the possible names that are ``known``, by key: the longest first, and none that overlaps another.
+
+    Of a name that is there twice, the first that is capitalised stands for both.
+    """
     taken: set[int] = set()
-    chosen: list[str] = []
+    chosen: dict[str, PossibleName] = {}
     for name in sorted(possible, key=lambda name: (name.first - name.last, name.first)):
         span = range(name.first, name.last + 1)
         if name.key in known and taken.isdisjoint(span):
             taken.update(span)
-            if name.key not in chosen:
-                chosen.append(name.key)
-    return chosen
+            if name.key not in chosen or name.capitalised > chosen[name.key].capitalised:
+                chosen[name.key] = name
+    return list(chosen.values())
 
 
 def _may_be_name(run: Sequence[Word], no_capitals: bool) -> bool:
@@ -120,6 +171,13 @@ def _may_be_name(run: Sequence[Word], no_capitals: bool) -> bool:
     if not bare or _is_function_word(bare[0]) or _is_function_word(bare[-1]):
         return False
     return len(bare) > 1 or no_capitals or _looks_like_name(bare[0])
+
+
+def _is_capitalised(run: Sequence[Word]) -> bool:
+    telling = [word for word in run if word.text.lower() not in ARTICLES and word.text not in CONNECTORS]
+    if not telling or not all(word.text[0].isupper() for word in telling):
+        return False
+    return len(telling) > 1 or not telling[0].initial
 
 
 def _is_function_word(word: Word) -> bool:

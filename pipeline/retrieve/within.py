@@ -11,7 +11,7 @@ from pipeline.graph.corpora import Corpus
 from pipeline.retrieve.admitted import Admitted
 from pipeline.retrieve.fuse import Ranked, fuse
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.question import fulltext_terms
+from pipeline.retrieve.question import fulltext_query
 from pipeline.retrieve.start import (
     HYBRID_K,
     Start,
@@ -48,7 +48,7 @@ def words_within(client: Client, corpus: Corpus, admitted: Admitted, question: s
 
     Either way they are exact, since the index gives all its hits in order.
     """
-    text = fulltext_terms(question)
+    text = fulltext_query(question)
     if not (text and admitted.ids):
         return Ranked(Leg.FULLTEXT, {})
     if not admitted.exact or _ask(admitted, limit) <= FETCHED_AT_MOST:

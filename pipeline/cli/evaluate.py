@@ -93,13 +93,15 @@ def _check(folders: Sequence[Path], legs: Sequence[Leg] | None, *, per_query: bo
 def _show(report: Ablation | Report, *, per_query: bool) -> None:
     from pipeline.evaluate.ablate import Ablation
     from pipeline.evaluate.ablation_table import ablation_table
-    from pipeline.evaluate.table import report_table
+    from pipeline.evaluate.table import breakdown_table, report_table
 
     if isinstance(report, Ablation):
         show(ablation_table(report))
         return
 
     show(report_table(report))
+    if report.groups:
+        show("", breakdown_table(report))
     if per_query:
         show("", _per_query_table(report))
 

@@ -47,7 +47,8 @@ def _answers(
         present(client, retriever.corpus, found, _SHOWN, explain=False)
         milliseconds = (time.perf_counter() - start) * 1000
         hits = [(documents[id_], score) for id_, score in found.ranking.scores.items() if id_ in documents]
-        yield QueryResult(query.id, leg.value, tuple(document_ranking(hits)), milliseconds)
+        confidence = found.confidence if leg is Leg.WHOLE else None
+        yield QueryResult(query.id, leg.value, tuple(document_ranking(hits)), milliseconds, confidence)
 
 
 def chunk_documents(client: Client, retriever: Retriever) -> dict[str, str]:

@@ -34,13 +34,15 @@ MEASURES: tuple[str, ...] = (
 class QueryResult:
     """What a leg answered to a query: document keys, best first, and how many milliseconds it took.
 
-    A ranking that is shorter than 20 documents caps recall@20. ``latency_ms`` is None when the leg gave no answer.
+    A ranking that is shorter than 20 documents caps recall@20. ``latency_ms`` is None when the leg gave no answer,
+    ``confidence``, that in the question's surest name, where the leg doesn't ask for it.
     """
 
     query_id: str
     leg: str
     ranking: tuple[str, ...]
     latency_ms: float | None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

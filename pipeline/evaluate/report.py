@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pipeline.errors import ConfigurationError, QuerySetError
+from pipeline.evaluate.breakdown import Group, break_down
 from pipeline.evaluate.measures import Measures, QueryMeasures, QueryResult, distinct, mean_measures, measure_results
 from pipeline.evaluate.querysets import QuerySet
 
@@ -60,7 +61,8 @@ class LegReport:
 class Report:
     """An evaluation's outcome: the legs in reporting order, the fused whole last.
 
-    ``queries`` counts those measured, ``queries_left_out`` those without a relevant document.
+    ``queries`` counts those measured, ``queries_left_out`` those without a relevant document. ``groups`` compare the
+    whole with hybrid by kind of question; there are none without both.
     """
 
     queryset: str
@@ -68,6 +70,7 @@ class Report:
     queries: int
     queries_left_out: int
     legs: tuple[LegReport, ...]
+    groups: tuple[Group, ...] = ()
 
     def to_json(self, *, per_query: bool = False) -> dict[str, Json]:
         """Return the report as JSON can hold it: measures as fractions of 1, latencies in milliseconds.
@@ -85,6 +88,8 @@ class Report:
             "corpus": self.run.corpus,
             "hoprank_version": self.run.version,
             "settings": self.run.settings,
+            "by_confidence": _groups(self.groups, "confidence"),
+            "by_type": _groups(self.groups, "type"),
         }
         if per_query:
             report["per_query"] = [_detail(row) for leg in self.legs for row in leg.detail]
@@ -109,6 +114,7 @@ def build_report(queryset: QuerySet, results: Iterable[QueryResult], run: Run) -
         queries=len(queryset.queries),
         queries_left_out=len(queryset.unjudged),
         legs=tuple(sorted(legs, key=lambda report: _position(report.leg))),
+        groups=break_down(queryset.queries, {leg.leg: leg.detail for leg in legs}),
     )
 
 
@@ -161,6 +167,10 @@ def _write(path: Path, text: str) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+def _groups(groups: Sequence[Group], by: str) -> dict[str, Json]:
+    return {one.label: {"queries": one.queries, "metrics": one.metrics} for one in groups if one.by == by}
+
+
 def _leg_report(leg: str, detail: tuple[QueryMeasures, ...]) -> LegReport:
     latencies = [row.result.latency_ms for row in detail if row.result.latency_ms is not None]
     return LegReport(
@@ -189,4 +199,5 @@ def _detail(row: QueryMeasures) -> dict[str, Json]:
         "ranking": distinct(row.result.ranking)[:_DETAIL_DEPTH],
         "measures": row.measures,
         "latency_ms": row.result.latency_ms,
+        **({} if row.result.confidence is None else {"confidence": row.result.confidence}),
     }

@@ -5,10 +5,12 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.evaluate.breakdown import COMPARED
 from pipeline.evaluate.frame import frame
 from pipeline.evaluate.measures import MEASURES
 from pipeline.evaluate.report import WHOLE, LegReport, Report
 
+_COMPARED = ("recall@5", "recall@10", "ndcg@10")
 _HEADINGS = {"recall": "R", "mrr": "MRR", "ndcg": "nDCG\n", "perfect": "perfect\n"}
 
 
@@ -27,6 +29,24 @@ def report_table(report: Report) -> Table:
         if leg.leg == WHOLE:
             table.add_section()
         table.add_row(*_cells(leg), style="bold" if leg.leg == WHOLE else "")
+    return table
+
+
+def breakdown_table(report: Report) -> Table:
+    """Return the whole beside hybrid by confidence in the question's names and by type, in percent."""
+    table = frame("Where the graph leads", "Strong, some, weak: the confidence in the surest name of the question.")
+    table.add_column("questions", no_wrap=True)
+    table.add_column("number", justify="right")
+    for name in _COMPARED:
+        for leg in COMPARED:
+            table.add_column(f"{leg}\n{_heading(name)}".replace("\n@", "@"), justify="right", no_wrap=True)
+    previous = ""
+    for group in report.groups:
+        if previous and group.by != previous:
+            table.add_section()
+        previous = group.by
+        cells = [f"{100 * group.metrics[leg][name]:.1f}" for name in _COMPARED for leg in COMPARED]
+        table.add_row(Text(f"{group.by}: {group.label}"), f"{group.queries:,}", *cells)
     return table
 
 

@@ -11,7 +11,7 @@ All are UTF-8; blank lines are passed over.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from pipeline.errors import QuerySetError
@@ -38,9 +38,11 @@ def read_folder(folder: Path, split: str | None = None) -> QuerySet:
     texts = _read_queries(folder / "queries.jsonl")
     relevant = _read_qrels(qrels, texts)
     if name:
-        texts = {query_id: text for query_id, text in texts.items() if query_id in relevant}
+        texts = {query_id: asked for query_id, asked in texts.items() if query_id in relevant}
     queries = tuple(
-        Query(query_id, text, relevant[query_id]) for query_id, text in texts.items() if relevant.get(query_id)
+        Query(query_id, text, relevant[query_id], kind)
+        for query_id, (text, kind) in texts.items()
+        if relevant.get(query_id)
     )
     if not queries:
         raise QuerySetError(f"{qrels} names no relevant document for any query", _QRELS_FIX)
@@ -74,20 +76,21 @@ def _qrels(folder: Path, split: str | None) -> tuple[str, Path]:
     return chosen, found[chosen]
 
 
-def _read_queries(path: Path) -> dict[str, str]:
-    """Return query id -> text, in the order of the file."""
-    texts: dict[str, str] = {}
+def _read_queries(path: Path) -> dict[str, tuple[str, str]]:
+    """Return query id -> text and type, in the order of the file; the type is empty where none is given as text."""
+    texts: dict[str, tuple[str, str]] = {}
     for where, record in records(path):
         query_id = field(record, _ID_NAMES, where)
         if query_id in texts:
             raise QuerySetError(f"{where}: the query id {query_id!r} was used before", "Give every query its own id.")
-        texts[query_id] = field(record, _TEXT_NAMES, where)
+        kind = record.get("type")
+        texts[query_id] = field(record, _TEXT_NAMES, where), kind if isinstance(kind, str) else ""
     if not texts:
         raise QuerySetError(f"{path} holds no queries", JSONL_FIX.format('"id" and "query"'))
     return texts
 
 
-def _read_qrels(path: Path, query_ids: Mapping[str, str]) -> dict[str, dict[str, float]]:
+def _read_qrels(path: Path, query_ids: Container[str]) -> dict[str, dict[str, float]]:
     """Return the relevant documents of every query that the file names, all of them in ``query_ids``."""
     relevant: dict[str, dict[str, float]] = {}
     judged: dict[tuple[str, str], float] = {}

@@ -17,12 +17,14 @@ _NAMED_AT_MOST = 5
 class Query:
     """A question and its relevant documents: document key -> relevance, finite and above 0, at least one.
 
+    ``type`` is what kind of question the queryset calls it, empty if it doesn't say.
     Raises ``QuerySetError`` when ``relevant`` is empty or holds another relevance.
     """
 
     id: str
     text: str
     relevant: Mapping[str, float]
+    type: str = ""
 
     def __post_init__(self) -> None:
         """Check ``relevant``: every measure divides by what it holds."""

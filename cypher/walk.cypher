@@ -74,14 +74,15 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 
 // name: explore
 // mode: read
-// params: corpus, vector, index, text, limit, names, seeds, first, k, hub
+// params: corpus, vector, index, text, limit, names, seeds, first, k, hub, unnamed
 // names: embedding
 // All that a search needs before its hits, in one round trip. First vector and full-text candidates, as their legs find them, and
 // those of the entities in names that the corpus has, with the number of chunks that mention each, one of these, and how many
 // are about it. Then the k-hop expansion of the seeds: the chunks in seeds or, without these, the first of both rankings
 // fused by reciprocal rank, the only chunks of names, and the names themselves. An entity that a seed chunk mentions
 // comes with all its chunks, unless these are more than hub: then with the seeds among them. Of a linked document of many
-// parts its first and the candidates are taken. Where nothing is being written, all is visible and unchecked.
+// parts its first and the candidates are taken. A question without a name that the corpus knows is expanded only if unnamed.
+// Where nothing is being written, all is visible and unchecked.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
 WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
@@ -127,7 +128,8 @@ CALL (near, matching) {
   WITH id, sum(term) AS score ORDER BY score DESC, id LIMIT $first
   RETURN collect(id) AS best
 }
-WITH *, coalesce($seeds, best) + [name IN named WHERE name.frequency = 1 | name.chunk] AS some_twice
+WITH *, CASE WHEN $unnamed OR size(named) > 0
+  THEN coalesce($seeds, best) + [name IN named WHERE name.frequency = 1 | name.chunk] ELSE [] END AS some_twice
 CALL (some_twice) {
   UNWIND some_twice AS id
   RETURN collect(DISTINCT id) AS chunks

@@ -186,11 +186,12 @@ class HopRank(Closing):
         *folders: str | Path,
         split: str | None = None,
         corpus: str | None = None,
+        select: bool = False,
         progress: Progress | None = None,
     ) -> Tuned:
-        """Learn the scorer's weights from querysets; see :func:`pipeline.experiments.tune`."""
+        """Learn names' confidence and the scorer from querysets; see :func:`pipeline.experiments.tune`."""
         paths = [Path(folder) for folder in folders]
-        return experiments.tune(self, paths, split=split, corpus_name=corpus, progress=progress)
+        return experiments.tune(self, paths, split=split, corpus_name=corpus, select=select, progress=progress)
 
     def ablate(
         self,

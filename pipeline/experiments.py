@@ -7,9 +7,11 @@ from pathlib import Path
 
 from pipeline.evaluate.ablate import Ablation, Variant, build_ablation, measured, read_variants, settings_without
 from pipeline.evaluate.answer import answer
+from pipeline.evaluate.lessons import study
 from pipeline.evaluate.measures import QueryResult
 from pipeline.evaluate.querysets import QuerySet, check_documents, read_queryset
-from pipeline.evaluate.tune import Lesson, Tuned, check_sets, learn_from, study
+from pipeline.evaluate.tune import Tuned, check_sets
+from pipeline.evaluate.tune import tune as tune_on
 from pipeline.flows import Ready, ingested
 from pipeline.graph.corpora import get_corpus
 from pipeline.ingest.known import known_documents
@@ -55,21 +57,24 @@ def tune(
     *,
     split: str | None = None,
     corpus_name: str | None = None,
+    select: bool = False,
     progress: Progress | None = None,
 ) -> Tuned:
-    """Learn the scorer's weights from querysets, each judged by what the others teach; corpora as in :func:`ablate`.
+    """Learn names' confidence and the scorer from querysets, each judged by what the others teach.
 
+    Corpora are as in :func:`ablate`; querysets whose folders lie in one folder are of one kind.
     Raises QuerySetError on fewer than two querysets, or two of one name.
     """
     progress = progress or Progress()
-    lessons: dict[str, list[Lesson]] = {}
     querysets = [read_queryset(folder, split) for folder in folders]
     check_sets([queryset.name for queryset in querysets])
+    sets = []
     for queryset, folder in zip(querysets, folders, strict=True):
         kept = f"{corpus_name}/{queryset.name}" if corpus_name else None
         with ingested(hoprank, queryset, folder, kept, progress) as (name, _, _):
-            lessons[queryset.name] = study(hoprank.client, hoprank.retriever(name), queryset, progress)
-    return learn_from(lessons, hoprank.settings.evidence)
+            kind = folder.resolve().parent.name
+            sets.append(study(hoprank.client, hoprank.retriever(name), queryset, kind, progress))
+    return tune_on(sets, hoprank.settings, progress, select=select)
 
 
 def _answers(

@@ -254,7 +254,7 @@ def measure(
         settings={
             "model": hoprank.embedder.fingerprint,
             **hoprank.settings.retrieve.model_dump(),
-            **hoprank.settings.evidence.model_dump(),
+            **hoprank.settings.names.model_dump(),
             **hoprank.settings.walk.model_dump(),
         },
     )

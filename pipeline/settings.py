@@ -112,29 +112,25 @@ class RetrieveSettings(_Section):
     scored: int = Field(ge=1)
     hop_hub: int = Field(ge=1)
     fuse_k: float = Field(gt=0)
+    fuse_scorer: float = Field(ge=0)
 
 
-class EvidenceSettings(_Section):
-    """What makes names in a question good evidence, and what the graph's legs then weigh in the fusion."""
+class NameSettings(_Section):
+    """What makes a name in a question likely to lead to what is asked for: a logistic regression over its signs."""
 
-    titled_share: float = Field(gt=0, le=1)
-    rare_share: float = Field(gt=0, le=1)
-    graph_titled: float = Field(ge=0)
-    graph_rare: float = Field(ge=0)
-    graph_weak: float = Field(ge=0)
-    hops_titled: float = Field(ge=0)
-    hops_rare: float = Field(ge=0)
-    hops_weak: float = Field(ge=0)
-    scorer_titled: float = Field(ge=0)
-    scorer_rare: float = Field(ge=0)
-    scorer_weak: float = Field(ge=0)
+    intercept: float
+    cosine: float
+    agreement: float
+    frequency: float
+    capitals: float
 
 
 class ScorerSettings(_Section):
-    """What the scorer's features weigh, by name, where the names in a question are "titled" evidence and elsewhere."""
+    """What the scorer's features weigh, by name, see :class:`pipeline.retrieve.scorer.Scorer`."""
 
-    titled: dict[str, float]
-    untitled: dict[str, float]
+    unnamed: dict[str, float]
+    confident: dict[str, float]
+    named: dict[str, float]
 
 
 class WalkSettings(_Section):
@@ -148,7 +144,6 @@ class WalkSettings(_Section):
     chunk_seeds: int = Field(ge=1)
     steepness: float = Field(ge=0)
     names: float = Field(ge=0)
-    names_titled: float = Field(ge=0)
     title: float = Field(ge=0)
     link: float = Field(ge=0)
     similar: float = Field(ge=0)
@@ -210,7 +205,7 @@ class Settings(BaseSettings):
     link: LinkSettings
     fulltext: FulltextSettings
     retrieve: RetrieveSettings
-    evidence: EvidenceSettings
+    names: NameSettings
     scorer: ScorerSettings
     walk: WalkSettings
     skills: SkillSettings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from pipeline.cli.output import warn
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 _INDENT = (0, 0, 0, 4)
+_MOST_FEATURES = 4
 
 
 def result_views(result: RetrieverResult, passages: Sequence[str], *, explain: bool = False) -> list[RenderableType]:
@@ -27,13 +28,20 @@ def result_views(result: RetrieverResult, passages: Sequence[str], *, explain: b
     """
     parts: list[RenderableType] = []
     if explain:
-        names = ", ".join(result.metadata["names"]) or "none that the corpus knows"
-        parts += [Text(f"Names in the question: {names}", style="dim"), Text()]
+        parts += [Text(line, style="dim") for line in _confidence(result.metadata)] + [Text()]
     if not result.items:
         parts += [Text(f"Nothing in the corpus {result.metadata['corpus']} answers this."), Text()]
     for item, passage in zip(result.items, passages, strict=True):
         parts += [_head(item.metadata), Padding(Text(passage), _INDENT), *(_why(item) if explain else []), Text()]
     return parts[:-1]
+
+
+def _confidence(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how sure the question's names are, and how far the graph led."""
+    names = ", ".join(f"{name} ({sure:.0%} sure)" for name, sure in found["name_confidences"].items())
+    yield f"Names in the question: {names or 'none that the corpus knows'}"
+    if "graph_share" in found:
+        yield f"The graph decides {found['graph_share']:.0%} of the order, vector and full text the rest."
 
 
 def warn_of_unknown_fields(found: Mapping[str, Any]) -> None:
@@ -68,8 +76,12 @@ def _short(path: str) -> str:
 
 def _why(item: RetrieverResultItem) -> Sequence[RenderableType]:
     chain = evidence_chain(item.metadata["evidence"])
+    features = item.metadata["features"]
+    first = sorted((name for name in features if features[name] > 0), key=lambda name: -features[name])[:_MOST_FEATURES]
+    why = ", ".join(f"{name.replace('_', ' ')} {features[name]:+.2g}" for name in first)
     return [
         Padding(_legs_table(item.metadata["legs"]), _INDENT),
+        *([Padding(Text(f"speaks for it: {why}", style="dim"), _INDENT)] if why else []),
         Padding(Text(f"path: {chain}", style="cyan"), _INDENT),
     ]
 

@@ -23,25 +23,30 @@ def tune(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
     ] = None,
+    select: Annotated[
+        bool, typer.Option("--select", help="Drop features that don't help, chosen anew for each set left out.")
+    ] = False,
     corpus: KeptCorpus = None,
     split: Split = None,
     model: Model = None,
     settings: Set = None,
 ) -> None:
-    """Learn from judged questions what the scorer's features weigh, and how far its ranking leads the fusion.
+    """Learn from judged questions how sure names are, and what the scorer's features weigh.
 
-    Each queryset is judged by what the others teach; what is written is what all of them teach.
+    Each queryset is judged by what the others teach, and by what those of other kinds do (other parent folders); what
+    is written is what all of them teach.
     """
     from pipeline.evaluate.querysets import read_queryset
     from pipeline.evaluate.report import check_json_path, write_text
     from pipeline.evaluate.tune import check_sets
-    from pipeline.evaluate.tune_table import tune_table
+    from pipeline.evaluate.tune_table import calibration_table, tune_table
 
     if output:
         check_json_path(output)
     check_sets([read_queryset(folder, split).name for folder in folders])
     with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
-        tuned = hoprank.tune(*folders, split=split, corpus=corpus, progress=progress)
+        tuned = hoprank.tune(*folders, split=split, corpus=corpus, select=select, progress=progress)
     if output:
         write_text(tuned.to_toml(), output)
     show(tune_table(tuned))
+    show(calibration_table(tuned))

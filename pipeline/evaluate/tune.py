@@ -1,121 +1,102 @@
-"""Learn what the scorer's features weigh, and what its ranking weighs in the fusion, from judged questions.
+"""Tune names' confidence and the scorer on judged questions, and judge both on sets that they weren't learned from.
 
-The model is a logistic regression, one for questions whose names are "titled" evidence and one for the others; each
-queryset counts the same. Whatever is learned is judged on sets that it wasn't learned from: each is left out in turn.
+Each set is left out in turn, and each kind of sets. Whatever is chosen, features too, is chosen without what is left
+out, so that the figures are those of a new set, and of a new kind of text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.answer import chunk_documents
 from pipeline.evaluate.bootstrap import Interval, pooled_interval
+from pipeline.evaluate.learn import fit_names, fit_scorer
+from pipeline.evaluate.lessons import Example, Lessons, NameLesson, examples, name_lessons
 from pipeline.evaluate.measures import Measures, document_ranking, measure_query
-from pipeline.evaluate.querysets import Query, QuerySet
-from pipeline.graph.client import Client
+from pipeline.evaluate.querysets import Query
 from pipeline.progress import Progress
-from pipeline.retrieve.features import FEATURES, Matrix
+from pipeline.retrieve.confidence import probability
+from pipeline.retrieve.features import FEATURES
 from pipeline.retrieve.fuse import Ranked, fuse
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.question import check_question
-from pipeline.retrieve.retriever import Examined, Retriever
 from pipeline.retrieve.scorer import Scorer
-from pipeline.retrieve.seeds import Strength
-from pipeline.settings import EvidenceSettings, ScorerSettings
-
-_FACTORS = (0.0, 1.0, 2.0, 4.0)
-"""What the scorer's ranking may weigh against the walk's; 0 leaves it out."""
+from pipeline.settings import NameSettings, RetrieveSettings, ScorerSettings, Settings
 
 _AIMS = ("recall@5", "recall@10", "ndcg@10")
-_PENALTY = 0.03
-"""C of the regression, with each set counted as a hundred questions."""
+_BINS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+_TRIED = 60
+"""Questions of a set that features are chosen by."""
 
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """A judged question: its candidates with their features, the other rankings, and the document of each chunk."""
-
-    query: Query
-    examined: Examined
-    others: tuple[tuple[Ranked, float], ...]
-    k: float
-    documents: Mapping[str, str]
+_WORTH = 0.0005
+"""By how much the aims must rise, as the mean over sets, for a feature to be dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What was learned: the features' weights, and how much more than the walk the scorer's ranking weighs."""
+    """What was learned: how sure names are, and what the scorer's features weigh."""
 
+    names: NameSettings
     scorer: ScorerSettings
-    factor: float
-
-    def evidence(self, settings: EvidenceSettings) -> dict[str, float]:
-        """Return the scorer's weights in the fusion, by the names of the settings."""
-        return {
-            "scorer_titled": self.factor * settings.graph_titled,
-            "scorer_rare": self.factor * settings.graph_rare,
-            "scorer_weak": self.factor * settings.graph_weak,
-        }
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A queryset's measures by query: without the scorer, with what the other sets teach, and with what all do."""
+    """A queryset's measures by query: of hybrid, and of the whole by what other kinds, other sets and all sets teach.
+
+    ``of_other_kinds`` is empty if all sets are of one kind.
+    """
 
     queryset: str
-    without: tuple[Measures, ...]
+    kind: str
+    hybrid: tuple[Measures, ...]
+    of_other_kinds: tuple[Measures, ...]
     left_out: tuple[Measures, ...]
     shipped: tuple[Measures, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Calibration:
+    """Names of left-out sets whose confidence is from ``low`` to ``high``: how many, and the share that leads right."""
+
+    low: float
+    high: float
+    count: int
+    leads: float
+
+
+@dataclass(frozen=True, slots=True)
 class Tuned:
-    """What all querysets teach, and how each fares."""
+    """What all querysets teach, how each fares, and how well the confidence in names is calibrated."""
 
     learned: Learned
-    evidence: EvidenceSettings
     judged: tuple[Judged, ...]
+    calibration: tuple[Calibration, ...]
 
     def gain(self, measure: str) -> Interval:
-        """Return what the scorer adds to a measure on sets that it wasn't learned from, the mean over sets."""
+        """Return what the whole adds to hybrid on sets that it wasn't learned from, the mean over sets."""
         return pooled_interval(
             [
-                [after[measure] - before[measure] for before, after in zip(one.without, one.left_out, strict=True)]
+                [after[measure] - before[measure] for before, after in zip(one.hybrid, one.left_out, strict=True)]
                 for one in self.judged
             ]
         )
 
     def to_toml(self) -> str:
         """Return what was learned as a file of settings."""
-        weights = self.learned.evidence(self.evidence)
-        sections = {
-            "evidence": weights,
-            "scorer.titled": self.learned.scorer.titled,
-            "scorer.untitled": self.learned.scorer.untitled,
+        sections: dict[str, Mapping[str, float]] = {
+            "names": self.learned.names.model_dump(),
+            "scorer.unnamed": self.learned.scorer.unnamed,
+            "scorer.confident": self.learned.scorer.confident,
+            "scorer.named": self.learned.scorer.named,
         }
         lines = [f"# Learned by `hoprank tune` from {', '.join(one.queryset for one in self.judged)}."]
         for section, values in sections.items():
             lines += ["", f"[{section}]", *(f"{name} = {value}" for name, value in values.items())]
         return "\n".join(lines) + "\n"
-
-
-def study(client: Client, retriever: Retriever, queryset: QuerySet, progress: Progress) -> list[Lesson]:
-    """Ask every question of a queryset, and keep what the scorer would be shown."""
-    documents = chunk_documents(client, retriever)
-    lessons = []
-    retriever.prepare()
-    with progress.stage(f"study {queryset.name}", len(queryset.queries)) as done:
-        for query in queryset.queries:
-            found = retriever.find(check_question(query.text))
-            parts = tuple((ranking, weight) for ranking, weight in found.parts if weight and ranking.leg != Leg.SCORER)
-            if found.examined:
-                lessons.append(Lesson(query, found.examined, parts, found.k, documents))
-            done(1)
-    return lessons
 
 
 def check_sets(names: Sequence[str]) -> None:
@@ -127,70 +108,99 @@ def check_sets(names: Sequence[str]) -> None:
         )
 
 
-def learn_from(sets: Mapping[str, Sequence[Lesson]], evidence: EvidenceSettings) -> Tuned:
-    """Learn from all sets, by name, and judge each by what the others teach."""
-    check_sets(list(sets))
-    shipped = learn(sets.values(), evidence)
-    judged = []
-    for name, lessons in sets.items():
-        learned = learn([others for other, others in sets.items() if other != name], evidence)
-        ways = (_judge(lessons, one, evidence) for one in (None, learned, shipped))
-        judged.append(Judged(name, *ways))
-    return Tuned(shipped, evidence, tuple(judged))
+def tune(sets: Sequence[Lessons], settings: Settings, progress: Progress, *, select: bool = False) -> Tuned:
+    """Learn from all sets, and judge each by what the other sets and the other kinds teach.
+
+    With ``select`` features that don't help are dropped, each time by the sets at hand alone.
+    """
+    check_sets([one.queryset for one in sets])
+    learn = _Learner(settings, {one.queryset: name_lessons(one) for one in sets}, select)
+    kinds = sorted({one.kind for one in sets})
+    with progress.stage("tune", 1 + len(sets) + (len(kinds) if len(kinds) > 1 else 0)) as done:
+        shipped = learn(sets)
+        done(1)
+        by_kind: dict[str, Learned] = {}
+        for kind in kinds if len(kinds) > 1 else ():
+            by_kind[kind] = learn([one for one in sets if one.kind != kind])
+            done(1)
+        judged, calibrated = [], []
+        for one in sets:
+            learned = learn([other for other in sets if other is not one])
+            ways = (by_kind.get(one.kind), learned, shipped)
+            judged.append(Judged(one.queryset, one.kind, _hybrid(one), *(_judge(one, way, settings) for way in ways)))
+            calibrated += [(probability(lesson.signs, learned.names), lesson.leads) for lesson in learn.names_of(one)]
+            done(1)
+    return Tuned(shipped, tuple(judged), tuple(_calibration(calibrated)))
 
 
-def learn(sets: Iterable[Sequence[Lesson]], evidence: EvidenceSettings) -> Learned:
-    """Fit the features' weights, then choose the ranking's weight that serves best, sets counting the same."""
-    weighed = [(lesson, 100 / len(lessons)) for lessons in sets for lesson in lessons]
-    titled = [one for one in weighed if one[0].examined.strength is Strength.TITLED]
-    untitled = [one for one in weighed if one[0].examined.strength is not Strength.TITLED]
-    scorer = ScorerSettings(titled=_fit(titled or weighed), untitled=_fit(untitled or weighed))
+class _Learner:
+    """Learns from some of the sets."""
 
-    def value(factor: float) -> float:
-        measured = _judge([lesson for lesson, _ in weighed], Learned(scorer, factor), evidence)
-        return sum(share * _aim(measures) for measures, (_, share) in zip(measured, weighed, strict=True))
+    def __init__(self, settings: Settings, names: Mapping[str, Sequence[NameLesson]], select: bool) -> None:
+        self._settings = settings
+        self._names = names
+        self._select = select
 
-    return Learned(scorer, max(_FACTORS, key=value))
+    def __call__(self, sets: Sequence[Lessons]) -> Learned:
+        # Where no name tells right from wrong, nothing says that the settings should be others.
+        names = fit_names([self.names_of(one) for one in sets]) or self._settings.names
+        shown = [examples(one, names, self._settings) for one in sets]
+        chosen = select_features(shown, self._settings.retrieve) if self._select and len(shown) > 1 else FEATURES
+        return Learned(names, fit_scorer(shown, chosen))
 
-
-def _fit(weighed: Sequence[tuple[Lesson, float]]) -> dict[str, float]:
-    """Return each feature's weight on its own scale, rounded; nothing if all candidates are of one kind."""
-    from sklearn.linear_model import LogisticRegression
-
-    matrix = np.concatenate([lesson.examined.matrix for lesson, _ in weighed])
-    relevant = np.concatenate([_relevance(lesson) for lesson, _ in weighed])
-    shares = np.concatenate([np.full(len(lesson.examined.ids), share) for lesson, share in weighed])
-    if len(set(relevant.tolist())) < 2:
-        return {}
-    spread = matrix.std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
-    model = LogisticRegression(C=_PENALTY, max_iter=5000)
-    model.fit((matrix - matrix.mean(axis=0)) / scale, relevant, sample_weight=shares)
-    weights = model.coef_[0] / scale
-    return {name: round(float(weight), 4) for name, weight in zip(FEATURES, weights, strict=True)}
+    def names_of(self, lessons: Lessons) -> Sequence[NameLesson]:
+        return self._names[lessons.queryset]
 
 
-def _relevance(lesson: Lesson) -> Matrix:
-    relevant = lesson.query.relevant
-    return np.array([float(lesson.documents.get(id_) in relevant) for id_ in lesson.examined.ids])
+def select_features(shown: Sequence[Sequence[Example]], settings: RetrieveSettings) -> tuple[str, ...]:
+    """Drop features one by one while sets that are left out fare better without; return those that stay."""
+    few = [one[:: max(1, len(one) // _TRIED)] for one in shown]
+    chosen: tuple[str, ...] = FEATURES
+    best = _left_out_aim(few, chosen, settings)
+    while len(chosen) > 1:
+        tried = {dropped: tuple(name for name in chosen if name != dropped) for dropped in chosen}
+        aims = {dropped: _left_out_aim(few, rest, settings) for dropped, rest in tried.items()}
+        dropped = max(aims, key=lambda name: aims[name])
+        if aims[dropped] < best + _WORTH:
+            break
+        chosen, best = tried[dropped], aims[dropped]
+    return chosen
 
 
-def _judge(lessons: Sequence[Lesson], learned: Learned | None, evidence: EvidenceSettings) -> tuple[Measures, ...]:
-    scorer = Scorer(learned.scorer) if learned and learned.factor else None
-    weights = learned.evidence(evidence) if learned else {}
-    return tuple(measure_query(lesson.query, _ranking(lesson, scorer, weights)) for lesson in lessons)
+def _left_out_aim(shown: Sequence[Sequence[Example]], features: Sequence[str], settings: RetrieveSettings) -> float:
+    aims = []
+    for place, left_out in enumerate(shown):
+        scorer = Scorer(fit_scorer([*shown[:place], *shown[place + 1 :]], features))
+        aims.append(np.mean([_aim(_measure(one, scorer, settings)) for one in left_out]))
+    return float(np.mean(aims))
 
 
-def _ranking(lesson: Lesson, scorer: Scorer | None, weights: Mapping[str, float]) -> list[str]:
-    parts = list(lesson.others)
-    examined = lesson.examined
-    if scorer:
-        scored = scorer.rank(examined.ids, examined.matrix, examined.strength)
-        parts.append((scored, weights[f"scorer_{examined.strength}"]))
-    whole = fuse(Leg.WHOLE, parts, lesson.k)
-    return document_ranking(
-        (lesson.documents[id_], score) for id_, score in whole.scores.items() if id_ in lesson.documents
-    )
+def _hybrid(lessons: Lessons) -> tuple[Measures, ...]:
+    return tuple(_measured(one.query, one.start.hybrid, lessons.documents) for one in lessons.lessons)
+
+
+def _judge(lessons: Lessons, learned: Learned | None, settings: Settings) -> tuple[Measures, ...]:
+    if learned is None:
+        return ()
+    scorer = Scorer(learned.scorer)
+    shown = examples(lessons, learned.names, settings)
+    return tuple(_measure(one, scorer, settings.retrieve) for one in shown)
+
+
+def _measure(example: Example, scorer: Scorer, settings: RetrieveSettings) -> Measures:
+    parts = [(example.hybrid, 1.0), (scorer.rank(example.examined), settings.fuse_scorer)]
+    return _measured(example.query, fuse(Leg.WHOLE, parts, settings.fuse_k), example.documents)
+
+
+def _measured(query: Query, ranking: Ranked, documents: Mapping[str, str]) -> Measures:
+    return measure_query(query, document_ranking((documents[id_], 0.0) for id_ in ranking.ids if id_ in documents))
+
+
+def _calibration(calibrated: Iterable[tuple[float, bool]]) -> Iterable[Calibration]:
+    rows = list(calibrated)
+    for low, high in pairwise(_BINS):
+        leads = [lead for sure, lead in rows if low <= sure < high or (high == 1.0 == sure)]
+        yield Calibration(low, high, len(leads), float(np.mean(leads)) if leads else 0.0)
 
 
 def _aim(measures: Measures) -> float:

@@ -10,9 +10,12 @@ from neo4j import Record
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 from pipeline.retrieve.admitted import Admitted
+from pipeline.retrieve.features import FEATURES
+from pipeline.retrieve.hits import read_hits
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import LegRank, RetrieverResult, RetrieverResultItem
 from pipeline.retrieve.retriever import Found
+from pipeline.retrieve.scorer import graph_share
 
 _METADATA = "metadata."
 _SEEDS_TRIED = 12
@@ -28,11 +31,12 @@ def present(
     ``admitted`` are those that the question's filter let answer, if it had one: no path leads through others.
     """
     top = found.ranking.ids[:top_k]
-    rows = client.read("hydrate", ids=top, corpus=corpus.id, generation=found.generation) if top else []
-    by_id = {hit["id"]: hit for row in rows for hit in row["hits"]}
+    missing = [id_ for id_ in top if id_ not in found.hits]
+    by_id = {**found.hits, **read_hits(client, corpus, missing, found.generation)}
     shown = [id_ for id_ in top if id_ in by_id]
     paths = _paths(client, found, {id_: by_id[id_]["title"] for id_ in shown}, admitted) if explain else {}
     legs = _leg_ranks(found, shown)
+    features = _feature_contributions(found) if explain else {}
     items = tuple(
         RetrieverResultItem(
             by_id[id_]["text"],
@@ -42,7 +46,7 @@ def present(
                 "score": found.ranking.scores[id_],
                 "document_metadata": _document_metadata(by_id[id_]["properties"]),
                 "legs": legs[id_],
-                **({"evidence": paths.get(id_, [])} if explain else {}),
+                **({"evidence": paths.get(id_, []), "features": features.get(id_, {})} if explain else {}),
             },
         )
         for rank, id_ in enumerate(shown, 1)
@@ -52,9 +56,26 @@ def present(
         "leg": str(found.ranking.leg),
         "names": [name.key for name in found.names],
         "engine": found.engine,
+        "confidence": found.confidence,
+        **(_explained(found) if explain else {}),
         **({} if admitted is None else {"filter": _filter_summary(admitted)}),
     }
     return RetrieverResult(items, metadata)
+
+
+def _explained(found: Found) -> dict[str, Any]:
+    """Return how sure each name is, and the share of the scorer's order that the graph decides, if it was asked."""
+    names = {name.key: name.confidence for name in found.names}
+    led = {} if found.contributions is None else {"graph_share": graph_share(found.contributions)}
+    return {"name_confidences": names, **led}
+
+
+def _feature_contributions(found: Found) -> dict[str, dict[str, float]]:
+    """Return what each feature adds to the score of each candidate, against the candidates' mean."""
+    if found.examined is None or found.contributions is None:
+        return {}
+    rows = zip(found.examined.ids, found.contributions.tolist(), strict=True)
+    return {id_: dict(zip(FEATURES, row, strict=True)) for id_, row in rows}
 
 
 def _filter_summary(admitted: Admitted) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""What speaks for each candidate, as numbers: where the legs have it, what it is about, and how it goes on from others.
+"""What speaks for each candidate, as numbers: the legs' scores, the question's words and names, and the links between.
 
-The last three compare a candidate with the first passages of the walk: the second passage of a question that takes two
-seldom looks like the question, but the first one leads to it.
+The features of links compare a candidate with the first passages of the walk: the second passage of a question that
+takes two seldom looks like the question, but the first one leads to it. All are of one sign: more of it never speaks
+against a candidate, so that what is learned on one kind of text can't turn against another.
 """
 
 from __future__ import annotations
@@ -15,25 +16,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.records import EdgeKind
+from pipeline.retrieve.confidence import NamedEntity, confidence_in, mentions_of
+from pipeline.retrieve.coverage import Coverage, Passage, coverage, named_share, terms_of
 from pipeline.retrieve.fuse import Ranked
 from pipeline.retrieve.neighbourhood import Neighbourhood
-from pipeline.retrieve.seeds import NamedEntity
+from pipeline.retrieve.scores import standard_scores
 
 Matrix: TypeAlias = NDArray[np.float64]
 
 FEATURES = (
-    "cosine",
-    "walk_rank",
-    "words_rank",
-    "cosine_fall",
+    "vector",
+    "fulltext",
+    "coverage",
+    "walk",
     "about_named",
     "about_linked",
     "referred_to",
-    "refers_back",
+    "covers_together",
+    "covers_rest",
 )
 """The columns of :func:`features`, in order."""
 
-_FIRST = 5
+TEXT_FEATURES = frozenset(("vector", "fulltext", "coverage"))
+"""Those that the graph has no part in."""
+
+_FIRST = 8
 """Passages of the walk that candidates are compared with as what may come before them."""
 
 _RANK_K = 5
@@ -41,67 +48,113 @@ _RANK_K = 5
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that was found for a question, which the features are made from."""
+    """All that was found for a question, which the features are made from.
 
+    ``terms`` are its words as stems, and ``named`` those of its names, each with the confidence in its name.
+    """
+
+    terms: Sequence[str]
+    named: Mapping[str, float]
     vector: Ranked
-    words: Ranked
-    hybrid: Ranked
+    fulltext: Ranked
     walk: Ranked
     names: tuple[NamedEntity, ...]
     neighbourhood: Neighbourhood
 
 
-def candidates(evidence: Evidence, of_each: int) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What the scorer is shown of a question: candidates, and their features by row.
+
+    ``matrix`` has the shape ``(len(ids), len(FEATURES))``. ``confidence`` is that in the surest of the question's
+    names, ``named_share`` the share of its terms that they account for.
+    """
+
+    ids: tuple[str, ...]
+    matrix: Matrix
+    confidence: float
+    named_share: float
+
+
+def candidates(hybrid: Ranked, walk: Ranked, of_each: int) -> list[str]:
     """Return the first ``of_each`` chunks of hybrid and of the walk, each once."""
-    return list(dict.fromkeys(id_ for leg in (evidence.hybrid, evidence.walk) for id_ in leg.ids[:of_each]))
+    return list(dict.fromkeys(id_ for leg in (hybrid, walk) for id_ in leg.ids[:of_each]))
 
 
-def features(ids: Sequence[str], evidence: Evidence) -> Matrix:
-    """Return the features of the candidates ``ids``, shape ``(len(ids), len(FEATURES))``."""
-    cosines = evidence.vector.scores
-    # What the vector leg leaves out is no nearer than the last that it has.
-    cosine = np.array([cosines.get(id_, min(cosines.values(), default=0.0)) for id_ in ids])
+def examine(
+    question: str,
+    passages: Mapping[str, Passage],
+    legs: tuple[Ranked, Ranked, Ranked],
+    names: tuple[NamedEntity, ...],
+    around: Neighbourhood,
+) -> Examined:
+    """Return what the scorer is shown of candidates, by id; ``legs`` are the rankings of vector, full text and walk."""
+    terms = terms_of(question)
+    named: dict[str, float] = {}
+    for name in names:
+        named.update({term: max(name.confidence, named.get(term, 0.0)) for term in terms_of(name.key)})
+    matrix = features(passages, Evidence(terms, named, *legs, names, around))
+    return Examined(tuple(passages), matrix, confidence_in(names), named_share(terms, named))
+
+
+def features(passages: Mapping[str, Passage], evidence: Evidence) -> Matrix:
+    """Return the features of candidates, by id, shape ``(len(passages), len(FEATURES))``."""
+    ids = list(passages)
+    if not ids:
+        return np.zeros((0, len(FEATURES)))
+    rows = {id_: row for row, id_ in enumerate(ids)}
+    first = [rows[id_] for id_ in evidence.walk.ids[:_FIRST] if id_ in rows]
+    vector, fulltext = standard_scores(ids, evidence.vector), standard_scores(ids, evidence.fulltext)
+    held = coverage(evidence.terms, list(passages.values()), evidence.named)
     columns = {
-        "cosine": cosine,
-        "walk_rank": _reciprocal(ids, evidence.walk),
-        "words_rank": _reciprocal(ids, evidence.words),
-        "cosine_fall": cosine - max(cosines.values(), default=0.0),
-        "about_named": _about_named(ids, evidence),
-        **_chain(ids, evidence),
+        "vector": vector,
+        "fulltext": fulltext,
+        "coverage": held.alone(),
+        "walk": _reciprocal(ids, evidence.walk),
+        "about_named": _about_named(rows, evidence),
+        **_chain(rows, first, evidence, held),
     }
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
 
-def _chain(ids: Sequence[str], evidence: Evidence) -> dict[str, Matrix]:
-    """Compare each candidate with what may come before it: the strongest tie to one of the walk's first."""
-    rows = {id_: row for row, id_ in enumerate(ids)}
-    first = [rows[id_] for id_ in evidence.walk.ids[:_FIRST] if id_ in rows]
-    about = _about_linked(rows, first, evidence)
+def _chain(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence, held: Coverage) -> dict[str, Matrix]:
+    """Compare each candidate with what may come before it: the strongest tie to one of ``first``, rows of ``rows``."""
+    shared, about = _shared_names(rows, first, evidence)
     forth, back = _referring(rows, first, evidence.neighbourhood)
-    ties = {"about_linked": about, "referred_to": forth, "refers_back": back}
+    tied = np.maximum.reduce([shared, forth, back / 2])
+    ties = {
+        "about_linked": about,
+        "referred_to": forth,
+        "covers_together": tied * held.together(first),
+        "covers_rest": tied * held.added(first),
+    }
     for matrix in ties.values():
         matrix[first, range(len(first))] = 0
     return {name: matrix.max(axis=1, initial=0) for name, matrix in ties.items()}
 
 
-def _about_linked(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence) -> Matrix:
-    """Return how rare the names are that each of ``first`` mentions and a candidate is about.
-
-    ``rows`` are the candidates' by id; the shape is ``(len(rows), len(first))``. The question's own names are left out.
+def _shared_names(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence) -> tuple[Matrix, Matrix]:
+    """Return how rare the rarest name is that a candidate shares with each of ``first``, and the names in all that it
+    is about and each of these mentions; shapes ``(len(rows), len(first))``. The question's own names are left out.
     """
     here = evidence.neighbourhood
     named = {name.id for name in evidence.names}
-    others = [id_ for id_ in here.entities if id_ not in named]
-    mentions = np.zeros((len(rows), len(others)))
-    about = np.zeros_like(mentions)
-    for column, id_ in enumerate(others):
-        for chunk, is_about in here.entities[id_].chunks.items():
-            if chunk in rows:
-                mentions[rows[chunk], column] = 1
-                about[rows[chunk], column] = is_about
-    rarity = np.array([here.rarity(id_) for id_ in others]) / _most(here)
-    rare: Matrix = about @ (mentions[first] * rarity).T
-    return rare
+    places = {row: place for place, row in enumerate(first)}
+    shared, about = np.zeros((len(rows), len(first))), np.zeros((len(rows), len(first)))
+    most = _most(here)
+    for id_, entity in here.entities.items():
+        if id_ in named:
+            continue
+        found = [(rows[chunk], is_about) for chunk, is_about in entity.chunks.items() if chunk in rows]
+        before = [places[row] for row, _ in found if row in places]
+        if not before or len(found) == 1:
+            continue
+        rarity = here.rarity(id_) / most
+        for row, is_about in found:
+            shared[row, before] = np.maximum(shared[row, before], rarity)
+            if is_about:
+                about[row, before] += rarity
+    return shared, about
 
 
 def _referring(rows: Mapping[str, int], first: Sequence[int], here: Neighbourhood) -> tuple[Matrix, Matrix]:
@@ -118,18 +171,15 @@ def _referring(rows: Mapping[str, int], first: Sequence[int], here: Neighbourhoo
     return forth, back
 
 
-def _about_named(ids: Sequence[str], evidence: Evidence) -> Matrix:
-    """Return how rare the rarest name of the question is that each candidate is about."""
+def _about_named(rows: Mapping[str, int], evidence: Evidence) -> Matrix:
+    """Return how rare and how sure the question's name is, the most of all, that each candidate is about."""
     here = evidence.neighbourhood
-    rows = {id_: row for row, id_ in enumerate(ids)}
-    about = np.zeros(len(ids))
+    about = np.zeros(len(rows))
     for name in evidence.names:
-        chunks = {name.only_chunk: name.titled} if name.only_chunk else {}
-        if name.id in here.entities:
-            chunks = dict(here.entities[name.id].chunks)
-        rarity = math.log(1 + here.chunks / name.frequency) / _most(here)
-        for chunk in (chunk for chunk, is_about in chunks.items() if is_about and chunk in rows):
-            about[rows[chunk]] = max(about[rows[chunk]], rarity)
+        rarity = name.confidence * math.log(1 + here.chunks / name.frequency) / _most(here)
+        for chunk, is_about in mentions_of(name, here).items():
+            if is_about and chunk in rows:
+                about[rows[chunk]] = max(about[rows[chunk]], rarity)
     return about
 
 

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pipeline.errors import ServerTooPoor
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 from pipeline.retrieve.admitted import Admission, Admitted
 from pipeline.retrieve.bm25 import Bm25
-from pipeline.retrieve.features import Evidence, Matrix, candidates, features
+from pipeline.retrieve.confidence import NamedEntity, confidence_in, with_confidence
+from pipeline.retrieve.coverage import Passage
+from pipeline.retrieve.features import Examined, Matrix, candidates, examine
 from pipeline.retrieve.filters import Filter
 from pipeline.retrieve.fuse import Ranked, fuse
 from pipeline.retrieve.gds_walk import GdsWalk
+from pipeline.retrieve.hits import read_hits
 from pipeline.retrieve.hops import rank_by_hops
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.local_walk import rank_by_walk
 from pipeline.retrieve.scorer import Scorer
-from pipeline.retrieve.seeds import NamedEntity, Planted, Seeds, Strength, plant
+from pipeline.retrieve.seeds import Seeds, weigh_seeds
 from pipeline.retrieve.start import HYBRID_K, Start, StartSettings, begin, by_vector, by_words
 from pipeline.retrieve.within import begin_within, vector_within, words_within
-from pipeline.settings import EvidenceSettings, Settings
+from pipeline.settings import Settings
 
 _NO_SEEDS = Seeds({}, {})
-
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """What the scorer is shown of a question: candidates, their features by row, and how strong its names are."""
-
-    ids: tuple[str, ...]
-    matrix: Matrix
-    strength: Strength
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,9 @@ class Found:
     """A ranking of chunks, and what went into it.
 
     ``parts`` are the rankings that were fused, each with its weight, and ``k`` the constant of the fusion; ``engine``
-    is what walked, "gds" or "local", or "" if nothing did; ``examined`` is what the scorer was shown, if it was asked.
+    is what walked, "gds" or "local", or "" if nothing did. ``examined`` is what the scorer was shown, if it was asked,
+    ``contributions`` what each feature added to their scores, and ``hits`` holds what was read of these candidates, by
+    id, as a result shows it.
     """
 
     ranking: Ranked
@@ -53,6 +50,13 @@ class Found:
     names: tuple[NamedEntity, ...]
     engine: str = ""
     examined: Examined | None = None
+    contributions: Matrix | None = None
+    hits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def confidence(self) -> float:
+        """The confidence in the surest name of the question, 0 without one."""
+        return confidence_in(self.names)
 
 
 class Retriever:
@@ -77,7 +81,7 @@ class Retriever:
         self._client = client
         self._embed_query = embed_query
         self._settings = settings.retrieve
-        self._evidence = settings.evidence
+        self._names = settings.names
         self._walk = settings.walk
         self._scorer = Scorer(settings.scorer)
         self._gds = GdsWalk(client, corpus, settings.walk)
@@ -110,8 +114,14 @@ class Retriever:
             start = self._begin(question, vector, admitted, seeds=0)
             parts = ((start.vector, 1.0), (start.fulltext, 1.0))
             return Found(start.hybrid, start.generation, parts, HYBRID_K, _NO_SEEDS, ())
-        start = self._begin(question, vector, admitted, self._walk.chunk_seeds)
-        return self._follow(start, leg, admitted)
+        # Of a question without names the scorer asks nothing of the graph.
+        unnamed = leg in (Leg.HOPS, Leg.GRAPH)
+        start = self._begin(question, vector, admitted, self._walk.chunk_seeds, unnamed=unnamed)
+        return self._follow(question, start, leg, admitted)
+
+    def explore(self, question: str) -> Start:
+        """Return what the first stage finds for a question: candidates, names and what is around them."""
+        return self._begin(question, self._embed_query(question), None, self._walk.chunk_seeds, unnamed=False)
 
     def admit(self, filter_: Filter) -> Admitted:
         """Return the chunks of the visible generation that a filter admits, for :meth:`find`."""
@@ -155,55 +165,61 @@ class Retriever:
             return by_vector(*here, vector, self._settings.candidates)
         return admitted.generation, vector_within(*here, admitted, vector, self._settings.candidates)
 
-    def _begin(self, question: str, vector: Sequence[float], admitted: Admitted | None, seeds: int) -> Start:
+    def _begin(
+        self, question: str, vector: Sequence[float], admitted: Admitted | None, seeds: int, *, unnamed: bool = True
+    ) -> Start:
         here = (self._client, self.corpus)
-        settings = StartSettings(self._settings.candidates, seeds, self._settings.hop_hub)
+        settings = StartSettings(self._settings.candidates, seeds, self._settings.hop_hub, unnamed)
         if admitted is None:
             return begin(*here, question, vector, settings)
         return begin_within(*here, admitted, question, vector, settings)
 
-    def _follow(self, start: Start, leg: Leg, admitted: Admitted | None) -> Found:
+    def _follow(self, question: str, start: Start, leg: Leg, admitted: Admitted | None) -> Found:
         """Follow the graph from what the first stage found; GDS can't walk among admitted chunks alone."""
-        planted = plant(start.hybrid, start.names, start.chunks, self._evidence, self._walk)
-        engine = "local" if admitted is not None else self._engine(leg, start.nodes)
+        names = with_confidence(start.names, start.vector, start.hybrid, start.around, self._names)
+        start = replace(start, names=names)
+        seeds = weigh_seeds(start.hybrid, names, start.chunks, self._walk)
+        limit = self._settings.candidates
         if leg is Leg.HOPS:
-            return self._single(self._hops(start, planted), start, planted, "")
-        if engine == "gds" and leg is Leg.GRAPH:
-            return self._single(self._in_server(start, planted), start, planted, engine)
-        graph = rank_by_walk(start.around, planted.seeds, self._walk, self._settings.candidates)
-        if leg is Leg.GRAPH:
-            return self._single(graph, start, planted, engine)
-        examined = self._examine(start, planted, graph)
-        scored = self._scorer.rank(examined.ids, examined.matrix, examined.strength)
-        if leg is Leg.SCORER:
-            return self._single(scored, start, planted, "")
+            return self._single(rank_by_hops(start.around, seeds, limit), start, seeds, "")
+        within = admitted is not None or not (names or leg is Leg.GRAPH)
+        engine = "local" if within else self._engine(leg, start.nodes)
         if engine == "gds":
-            graph = self._in_server(start, planted)
-        whole = self._whole(start, planted, (graph, self._hops(start, planted), scored))
-        return replace(whole, engine=engine, examined=examined)
+            walk = self._gds.rank(seeds, start.generation, start.chunks, limit)
+        else:
+            walk = rank_by_walk(start.around, seeds, self._walk, limit)
+        if leg is Leg.GRAPH:
+            return self._single(walk, start, seeds, engine)
+        hits = self._read(candidates(start.hybrid, walk, self._settings.scored), start.generation)
+        passages = {id_: passage_of(hit) for id_, hit in hits.items()}
+        examined = examine(question, passages, (start.vector, start.fulltext, walk), names, start.around)
+        scored = self._scorer.rank(examined)
+        if leg is Leg.SCORER:
+            return self._single(scored, start, seeds, engine)
+        fused = ((start.hybrid, 1.0), (scored, self._settings.fuse_scorer))
+        legs = ((start.vector, 0.0), (start.fulltext, 0.0), (walk, 0.0), *fused)
+        whole = fuse(Leg.WHOLE, fused, self._settings.fuse_k)
+        return Found(
+            whole,
+            start.generation,
+            legs,
+            self._settings.fuse_k,
+            seeds,
+            names,
+            engine,
+            examined,
+            self._scorer.contributions(examined),
+            hits,
+        )
 
-    def _in_server(self, start: Start, planted: Planted) -> Ranked:
-        return self._gds.rank(planted.seeds, start.generation, start.chunks, self._settings.candidates)
+    def _read(self, ids: Sequence[str], generation: int) -> dict[str, Mapping[str, Any]]:
+        """Return what a result shows of chunks, by id and in order; one that is gone meanwhile is left out."""
+        found = read_hits(self._client, self.corpus, ids, generation)
+        return {id_: found[id_] for id_ in ids if id_ in found}
 
-    def _whole(self, start: Start, planted: Planted, found: tuple[Ranked, Ranked, Ranked]) -> Found:
-        weights = _weights(self._evidence, planted.strength)
-        parts = ((start.hybrid, 1.0), *zip(found, weights, strict=True))
-        k = self._settings.fuse_k
-        whole = fuse(Leg.WHOLE, [(ranking, weight) for ranking, weight in parts if weight], k)
-        legs = ((start.vector, 0.0), (start.fulltext, 0.0), *parts)
-        return Found(whole, start.generation, legs, k, planted.seeds, start.names)
-
-    def _single(self, ranking: Ranked, start: Start, planted: Planted, engine: str) -> Found:
+    def _single(self, ranking: Ranked, start: Start, seeds: Seeds, engine: str) -> Found:
         parts = ((ranking, 1.0),)
-        return Found(ranking, start.generation, parts, HYBRID_K, planted.seeds, start.names, engine)
-
-    def _hops(self, start: Start, planted: Planted) -> Ranked:
-        return rank_by_hops(start.around, planted.seeds, self._settings.candidates)
-
-    def _examine(self, start: Start, planted: Planted, walk: Ranked) -> Examined:
-        evidence = Evidence(start.vector, start.fulltext, start.hybrid, walk, start.names, start.around)
-        ids = candidates(evidence, self._settings.scored)
-        return Examined(tuple(ids), features(ids, evidence), planted.strength)
+        return Found(ranking, start.generation, parts, HYBRID_K, seeds, start.names, engine)
 
     def _engine(self, leg: Leg, nodes: int) -> str:
         """Choose what walks: "auto" takes GDS for the graph leg where its projection is small enough.
@@ -215,13 +231,9 @@ class Retriever:
         return "gds" if leg is Leg.GRAPH and self._client.has_gds and nodes <= self._walk.gds_up_to else "local"
 
 
-def _weights(settings: EvidenceSettings, strength: Strength) -> tuple[float, float, float]:
-    """Return what the rankings of walk, hops and scorer weigh in the fusion."""
-    return {
-        Strength.TITLED: (settings.graph_titled, settings.hops_titled, settings.scorer_titled),
-        Strength.RARE: (settings.graph_rare, settings.hops_rare, settings.scorer_rare),
-        Strength.WEAK: (settings.graph_weak, settings.hops_weak, settings.scorer_weak),
-    }[strength]
+def passage_of(hit: Mapping[str, Any]) -> Passage:
+    """Return what the scorer reads of a hit."""
+    return Passage(hit["text"], hit["title"] or "", hit["heading"] or "")
 
 
 def _alone(generation: int, ranking: Ranked) -> Found:

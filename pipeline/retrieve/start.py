@@ -12,24 +12,28 @@ from neo4j.vector import Vector as DriverVector
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
 from pipeline.ids import entity_id
+from pipeline.retrieve.confidence import NamedEntity
 from pipeline.retrieve.fuse import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.neighbourhood import Neighbourhood, neighbourhood
-from pipeline.retrieve.question import fulltext_terms, longest_names, possible_names
-from pipeline.retrieve.seeds import NamedEntity
+from pipeline.retrieve.question import PossibleName, fulltext_query, longest_names, possible_names
 
 HYBRID_K = 60
 """k of the hybrid leg's fusion: a fixed yardstick, never tuned."""
 
 
 class StartSettings(NamedTuple):
-    """How many candidates are found by each of vector and full text, how many of both fused are seeds, and from how
-    many mentions on an entity is a hub, through which no way leads. Without seeds nothing but candidates is looked for.
+    """Limits of the first stage.
+
+    ``candidates`` are found by each of vector and full text, ``seeds`` of both fused are expanded; with 0 only
+    candidates are fetched. ``hub``: entities with more mentions are not expanded. ``unnamed``: questions that name no
+    entity are expanded too.
     """
 
     candidates: int
     seeds: int
     hub: int
+    unnamed: bool = True
 
 
 _NOTHING: Mapping[str, Any] = {
@@ -77,19 +81,20 @@ def begin(
         corpus=corpus.id,
         vector=packed(vector),
         index=corpus.label,
-        text=fulltext_terms(question),
+        text=fulltext_query(question),
         limit=settings.candidates,
         names=list(keys),
         seeds=None if seeds is None else list(seeds),
         first=settings.seeds,
         k=HYBRID_K,
         hub=settings.hub,
+        unnamed=settings.unnamed,
     )
     row = rows[0] if rows else _NOTHING
     near, matching = vector_ranking(row), fulltext_ranking(row)
     hybrid = fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K)
     known = {keys[named["id"]]: named for named in row["named"]}
-    names = tuple(_named(key, known[key]) for key in longest_names(possible, known))
+    names = tuple(_named(name, known[name.key]) for name in longest_names(possible, known))
     first = hybrid.ids[: settings.seeds] if seeds is None else seeds
     only = [name.only_chunk for name in names if name.only_chunk]
     around = neighbourhood(row, {*first, *only}, {name.id for name in names})
@@ -107,7 +112,7 @@ def by_vector(client: Client, corpus: Corpus, vector: Sequence[float], limit: in
 
 def by_words(client: Client, corpus: Corpus, question: str, limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks that match the question's words best; scores are Lucene's."""
-    text = fulltext_terms(question)
+    text = fulltext_query(question)
     rows = client.read("fulltext_candidates", corpus=corpus.id, index=corpus.label, text=text, limit=limit)
     row = rows[0] if rows else _NOTHING
     return row["generation"], fulltext_ranking(row)
@@ -129,6 +134,7 @@ def fulltext_ranking(row: Mapping[str, Any]) -> Ranked:
     return ranked(Leg.FULLTEXT, dict(zip(row["matching"], row["matching_scores"], strict=True)))
 
 
-def _named(key: str, row: Mapping[str, Any]) -> NamedEntity:
-    only_chunk = row["chunk"] if row["frequency"] == 1 else None
-    return NamedEntity(row["id"], key, row["name"], row["frequency"], only_chunk, row["about"] > 0)
+def _named(name: PossibleName, row: Mapping[str, Any]) -> NamedEntity:
+    frequency = row["frequency"]
+    only_chunk = row["chunk"] if frequency == 1 else None
+    return NamedEntity(row["id"], name.key, row["name"], frequency, only_chunk, row["about"] > 0, name.capitalised)

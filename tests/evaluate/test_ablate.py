@@ -79,10 +79,10 @@ def test_other_settings_stay_as_they_were() -> None:
 def test_one_of_a_table_of_settings_can_be_set_and_the_others_stay() -> None:
     settings = load_settings()
 
-    changed = settings_without(settings, Variant("v", "feature", {"scorer.titled.cosine": 0.5}))
+    changed = settings_without(settings, Variant("v", "feature", {"scorer.named.walk": 0.5}))
 
-    assert changed.scorer.titled == {**settings.scorer.titled, "cosine": 0.5}
-    assert changed.scorer.untitled == settings.scorer.untitled
+    assert changed.scorer.named == {**settings.scorer.named, "walk": 0.5}
+    assert changed.scorer.unnamed == settings.scorer.unnamed
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_one_of_a_table_of_settings_can_be_set_and_the_others_stay() -> None:
         ({"wlak.title": 0.0}, r"wlak\.title"),
         ({"title": 0.0}, "title"),
         ({"walk.title.far": 0.0}, r"walk\.title\.far"),
-        ({"scorer.titled.cosin": 0.0}, r"scorer\.titled\.cosin, which is no setting"),
+        ({"scorer.named.wlak": 0.0}, r"scorer\.named\.wlak, which is no setting"),
         ({"walk.title": -1.0}, r"walk\.title to -1\.0"),
         ({"walk.title": "much"}, "'much'"),
     ],
@@ -142,8 +142,7 @@ def test_pooling_narrows_and_one_set_is_its_own_pool(values: list[float], sets: 
 
 @pytest.mark.usefixtures("left_as_it_was")
 def test_querysets_are_ablated_and_nothing_is_left_behind(hoprank: HopRank, querysets: list[Path]) -> None:
-    graph = {f"evidence.{leg}_{name}": 0.0 for leg in ("graph", "hops") for name in ("titled", "rare", "weak")}
-    variants = (WALK, Variant("all", "leg", {"retrieve.candidates": 1, **graph}))
+    variants = (WALK, Variant("all", "leg", {"retrieve.candidates": 1, "retrieve.fuse_scorer": 0.0}))
 
     ablation = hoprank.ablate(*querysets, variants=variants)
 

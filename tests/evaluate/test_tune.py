@@ -1,84 +1,113 @@
-"""Tuning: it learns what tells relevant passages apart, judges on sets left out, and writes settings."""
+"""Tuning: it judges on sets and kinds left out, calibrates names, drops what doesn't help, and writes settings."""
 
 from __future__ import annotations
 
 import json
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli.app import app
 from pipeline.errors import QuerySetError
+from pipeline.evaluate.learn import fit_scorer
+from pipeline.evaluate.lessons import Lesson, Lessons
 from pipeline.evaluate.measures import mean_measures
 from pipeline.evaluate.querysets import Query
-from pipeline.evaluate.tune import Lesson, check_sets, learn, learn_from
-from pipeline.retrieve.features import FEATURES
+from pipeline.evaluate.tune import check_sets, select_features, tune
+from pipeline.progress import Progress
+from pipeline.retrieve.confidence import NamedEntity
+from pipeline.retrieve.coverage import Passage
 from pipeline.retrieve.fuse import Ranked
-from pipeline.retrieve.retriever import Examined
-from pipeline.retrieve.seeds import Strength
+from pipeline.retrieve.neighbourhood import Mentions, Neighbourhood
+from pipeline.retrieve.start import Start
 from pipeline.settings import load_settings
+from tests.evaluate.test_learn import questions
 
-EVIDENCE = load_settings().evidence
-IDS = tuple(f"c{number}" for number in range(30))
+SETTINGS = load_settings()
 
 
-def lessons(seed: int, feature: str | None) -> list[Lesson]:
-    """Questions whose relevant passages one feature tells apart; their other rankings are wrong."""
-    draw = np.random.default_rng(seed)
-    made = []
-    for number in range(20):
-        matrix = draw.normal(size=(len(IDS), len(FEATURES)))
-        gold = draw.choice(len(IDS), 2, replace=False)
-        if feature:
-            matrix[gold, FEATURES.index(feature)] += 6
-        order = [IDS[i] for i in draw.permutation(len(IDS))]
-        others = ((Ranked("hybrid", {id_: 1 / place for place, id_ in enumerate(order, 1)}), 1.0),)
-        query = Query(str(number), "?", {IDS[i]: 1.0 for i in gold.tolist()})
-        strength = Strength.TITLED if number % 2 else Strength.WEAK
-        made.append(Lesson(query, Examined(IDS, matrix, strength), others, 5.0, {id_: id_ for id_ in IDS}))
-    return made
+def lessons(queryset: str, kind: str = "made", count: int = 12) -> Lessons:
+    """Questions that name what their relevant passage is about, which vector and full text rank last."""
+    asked, passages, documents = [], {}, {}
+    for number in range(count):
+        ids = [f"{queryset}-{number}-{place}" for place in range(6)]
+        for place, id_ in enumerate(ids):
+            passages[id_] = Passage(f"Passage {place} of many.", f"Title {id_}", "")
+            documents[id_] = f"document-{id_}"
+        order = {id_: 1.0 - place / 10 for place, id_ in enumerate(ids)}
+        name = NamedEntity("ada", "ada", "Ada", 2, None, titled=True, capitalised=True)
+        around = Neighbourhood(100, {"ada": Mentions(2, {ids[5]: True, ids[4]: False})}, ())
+        vector, fulltext, hybrid = (Ranked(leg, order) for leg in ("vector", "fulltext", "hybrid"))
+        start = Start(1, 100, 120, vector, fulltext, hybrid, (name,), around)
+        asked.append(Lesson(Query(str(number), "Who is Ada?", {documents[ids[5]]: 1.0}), start))
+    return Lessons(queryset, kind, tuple(asked), passages, documents)
+
+
+def misled(one: Lessons) -> Lessons:
+    """The same questions about names that lead nowhere: the relevant passage is the first of vector and full text."""
+    asked = []
+    for lesson in one.lessons:
+        first = lesson.start.hybrid.ids[0]
+        names = tuple(replace(name, capitalised=False, frequency=90) for name in lesson.start.names)
+        query = Query(lesson.query.id, lesson.query.text, {one.documents[first]: 1.0})
+        asked.append(Lesson(query, replace(lesson.start, names=names)))
+    return replace(one, lessons=tuple(asked))
 
 
 def recall(measures: tuple[Mapping[str, float], ...]) -> float:
-    return mean_measures(measures)["recall@5"]
+    return mean_measures(measures)["recall@2"]
 
 
-def test_what_tells_passages_apart_weighs_most_and_helps_sets_that_it_was_not_learned_from() -> None:
-    tuned = learn_from({name: lessons(seed, "about_linked") for seed, name in enumerate("abc")}, EVIDENCE)
+def test_sets_left_out_gain_what_the_others_teach() -> None:
+    tuned = tune([lessons(name) for name in "abc"], SETTINGS, Progress())
 
-    for weights in (tuned.learned.scorer.titled, tuned.learned.scorer.untitled):
-        assert max(weights, key=lambda name: weights[name]) == "about_linked"
-    assert tuned.learned.factor > 0
-    assert all(recall(one.left_out) > recall(one.without) + 0.3 for one in tuned.judged)
-    assert not tuned.gain("recall@5").is_noise
+    assert all(recall(one.hybrid) == 0 for one in tuned.judged)
+    assert all(recall(one.left_out) == 1 for one in tuned.judged)
+    assert tuned.gain("recall@2").low > 0
 
 
-def test_where_nothing_can_be_learned_sets_left_out_gain_nothing() -> None:
-    tuned = learn_from({name: lessons(seed, None) for seed, name in enumerate("abc")}, EVIDENCE)
+def test_a_set_is_judged_by_what_other_kinds_teach_too() -> None:
+    several = [lessons("a", "wiki"), lessons("b", "wiki"), lessons("c", "docs")]
 
-    assert tuned.gain("recall@5").low < 0.05
+    judged = tune(several, SETTINGS, Progress()).judged
+
+    assert [(one.kind, bool(one.of_other_kinds)) for one in judged] == [("wiki", True), ("wiki", True), ("docs", True)]
+    assert not any(one.of_other_kinds for one in tune(several[:2], SETTINGS, Progress()).judged)
 
 
-def test_a_kind_of_question_that_no_set_has_is_learned_from_the_others() -> None:
-    titled = [one for one in lessons(1, "words_rank") if one.examined.strength is Strength.TITLED]
+def test_names_that_mislead_learn_to_be_doubted_and_the_order_stays_that_of_the_text() -> None:
+    sets = [lessons("a"), misled(lessons("b")), lessons("c"), misled(lessons("d"))]
 
-    assert learn([titled], EVIDENCE).scorer.untitled["words_rank"] > 0
+    tuned = tune(sets, SETTINGS, Progress())
+
+    assert [recall(one.left_out) for one in tuned.judged] == [1, 1, 1, 1]
+    sure = {row.low: row.leads for row in tuned.calibration if row.count}
+    assert max(sure.values()) == 1 == sure[max(sure)]
+    assert min(sure.values()) == 0 == sure[min(sure)]
+
+
+def test_features_that_tell_nothing_are_dropped() -> None:
+    sets = [questions(seed, "covers_rest") for seed in range(3)]
+
+    chosen = select_features(sets, SETTINGS.retrieve)
+
+    assert "covers_rest" in chosen
+    assert fit_scorer(sets, chosen).named.keys() == fit_scorer(sets).named.keys()
 
 
 def test_what_is_written_can_be_read_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tuned = learn_from({name: lessons(seed, "words_rank") for seed, name in enumerate("ab")}, EVIDENCE)
+    tuned = tune([lessons(name) for name in "ab"], SETTINGS, Progress())
     (tmp_path / "tuned.toml").write_text(tuned.to_toml(), encoding="utf-8")
     monkeypatch.setenv("HOPRANK_CONFIG", str(tmp_path / "tuned.toml"))
 
     settings = load_settings()
 
-    assert settings.scorer == tuned.learned.scorer
-    assert settings.evidence.scorer_titled == tuned.learned.factor * EVIDENCE.graph_titled
-    assert tomllib.loads(tuned.to_toml()).keys() == {"evidence", "scorer"}
+    assert (settings.names, settings.scorer) == (tuned.learned.names, tuned.learned.scorer)
+    assert tomllib.loads(tuned.to_toml()).keys() == {"names", "scorer"}
 
 
 @pytest.mark.parametrize("names", [[], ["one"], ["one", "one"]])
@@ -106,8 +135,9 @@ def test_the_command_learns_from_folders_and_writes_a_file(tmp_path: Path, serve
     )
 
     assert result.exit_code == 0, result.output
-    assert "left out" in result.output
-    assert set(tomllib.loads(output.read_text())["scorer"]["titled"]) == set(FEATURES)
+    assert "other sets" in result.output
+    assert "lead to a relevant document" in result.output
+    assert tomllib.loads(output.read_text()).keys() == {"names", "scorer"}
 
 
 def test_the_command_wants_two_querysets(tmp_path: Path) -> None:

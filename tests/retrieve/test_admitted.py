@@ -83,7 +83,7 @@ def test_every_leg_gives_what_is_admitted_and_nothing_else(
     result = hoprank.search(QUESTION, corpus=voyages, leg=leg, top_k=100, filters=filters, explain=leg is Leg.WHOLE)
 
     assert set(found(result)) <= expected
-    assert result.metadata["engine"] == ("local" if leg in (Leg.GRAPH, Leg.WHOLE) else "")
+    assert result.metadata["engine"] == ("local" if leg in (Leg.GRAPH, Leg.SCORER, Leg.WHOLE) else "")
     if leg in (Leg.VECTOR, Leg.FULLTEXT, Leg.BM25, Leg.HYBRID, Leg.WHOLE):
         assert set(found(result)) == expected
     assert result.metadata["filter"] == {"admitted": len(expected), "chunks": 60, "unknown_fields": []}
@@ -194,7 +194,7 @@ def test_a_filtered_question_still_follows_names_and_links_among_what_is_admitte
     found = hoprank.search(question, corpus=library, filters=filters, explain=True)
 
     assert found.metadata["names"] == ["charles babbage"]
-    assert any("hops" in item.metadata["legs"] and "graph" in item.metadata["legs"] for item in found.items)
+    assert any({"graph", "scorer"} <= item.metadata["legs"].keys() for item in found.items)
     assert {item.metadata["document"] for item in found.items} <= {"ada", "babbage", "somerville", "moon"}
     steps = [step["by"] for item in found.items for step in item.metadata["evidence"]]
     assert "MENTIONS" in steps

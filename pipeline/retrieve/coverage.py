@@ -1,0 +1,152 @@
+"""Which words of a question each candidate says, in its passage as a whole and in each of its sentences.
+
+Two passages that answer a question together say together what it asks, each of them in one of its sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import ahocorasick
+import numpy as np
+import Stemmer
+from numpy.typing import NDArray
+
+from pipeline.names import FUNCTION_WORDS
+
+_WORD = re.compile(r"[^\W_]+")
+_SENTENCE_END = re.compile(r"[.!?]\s|\n")
+_ENDINGS = frozenset(("s", "t"))
+"""The rest of a possessive (Ada's) or a contraction (can't)."""
+
+_PIECES = 3
+"""Of a passage: title, heading and text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What is read of a candidate."""
+
+    text: str
+    title: str
+    heading: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The terms of a question that passages hold.
+
+    ``passages`` has a row for each passage and a column for each term, 1 where its title, heading or text holds it.
+    ``sentences`` has a row for each sentence, those of a passage from ``starts`` on; the title counts to each of them,
+    since they often say "she". ``weights`` are the terms' inverse document frequencies among the passages, at most 1 in
+    all.
+    """
+
+    passages: NDArray[np.float64]
+    sentences: NDArray[np.float64]
+    starts: NDArray[np.intp]
+    weights: NDArray[np.float64]
+
+    def alone(self) -> NDArray[np.float64]:
+        """Return the share of the question that each passage covers."""
+        covered: NDArray[np.float64] = self.passages @ self.weights
+        return covered
+
+    def added(self, first: Sequence[int]) -> NDArray[np.float64]:
+        """Return the share that each passage covers and each of ``first``, rows of passages, doesn't."""
+        rest = (1 - self.passages[list(first)]) * self.weights
+        added: NDArray[np.float64] = self.passages @ rest.T
+        return added
+
+    def together(self, first: Sequence[int]) -> NDArray[np.float64]:
+        """Return the most that a sentence of each passage and one of each of ``first`` cover together."""
+        if not first:
+            return np.zeros((len(self.passages), 0))
+        ends = np.append(self.starts[1:], len(self.sentences))
+        rows = np.concatenate([np.arange(self.starts[row], ends[row]) for row in first])
+        lengths = [ends[row] - self.starts[row] for row in first]
+        others = self.sentences[rows]
+        alone = self.sentences @ self.weights
+        pairs = alone[:, None] + alone[rows][None, :] - (self.sentences * self.weights) @ others.T
+        columns = np.maximum.reduceat(pairs, np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp), axis=1)
+        best: NDArray[np.float64] = np.maximum.reduceat(columns, self.starts, axis=0)
+        return best
+
+
+def terms_of(question: str) -> list[str]:
+    """Return the stems of a question's words, each once; words of grammar only if there are no others."""
+    found = _WORD.findall(question.lower())
+    telling = [word for word in found if word not in FUNCTION_WORDS and word not in _ENDINGS]
+    return list(dict.fromkeys(map(_stem, telling or found)))
+
+
+def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[str, float]) -> Coverage:
+    """Find the terms of a question in passages, at least one.
+
+    ``named`` holds the terms of its names, each with the confidence in its name, 0 to 1: so much less it weighs, since
+    other passages that hold it ("Charley's Aunt" of another year) answer nothing by it.
+    """
+    # All in one text, which is searched once: a call for each sentence would take several times as long.
+    pieces = [piece.lower() for one in passages for piece in (one.title, one.heading, one.text)]
+    joined = "\n".join(pieces)
+    begins = np.cumsum([0, *(len(piece) + 1 for piece in pieces)])[:-1]
+    ends = [match.end() for match in _SENTENCE_END.finditer(joined)]
+    sentences = np.union1d(begins, np.array(ends, dtype=np.intp))
+    places, columns = _occurrences(joined, terms)
+    piece = np.searchsorted(begins, places, side="right") - 1
+    passage, field = np.divmod(piece, _PIECES)
+    whole, titles = np.zeros((2, len(passages), len(terms)))
+    whole[passage, columns] = 1
+    titles[passage[field == 0], columns[field == 0]] = 1
+    in_text = field == _PIECES - 1
+    sentence = np.searchsorted(sentences, places[in_text], side="right") - 1
+    first = np.searchsorted(sentences, begins[_PIECES - 1 :: _PIECES])
+    # Each passage's first sentence, and those that hold a term.
+    rows = np.union1d(first, sentence)
+    starts = np.searchsorted(rows, first)
+    held = titles[np.searchsorted(starts, np.arange(len(rows)), side="right") - 1]
+    held[np.searchsorted(rows, sentence), columns[in_text]] = 1
+    shares = np.array([1 - named.get(term, 0.0) for term in terms])
+    return Coverage(whole, held, starts, _weights(whole, shares))
+
+
+def _occurrences(text: str, terms: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where words with the stems ``terms`` begin in a text in lower case, and which of them each has."""
+    columns = {term: column for column, term in enumerate(terms)}
+    automaton = ahocorasick.Automaton()
+    for term in terms:
+        # A stem may end otherwise than its words do (studi, study), but hardly begins so.
+        beginning = term[: max(2, len(term) - 1)]
+        automaton.add_word(beginning, len(beginning))
+    automaton.make_automaton()
+    found: dict[int, int] = {}
+    for last, length in automaton.iter(text) if terms else ():
+        begin = last - length + 1
+        if begin and text[begin - 1].isalnum():
+            continue
+        word = _WORD.match(text, begin)
+        column = columns.get(_stem(word.group())) if word else None
+        if column is not None:
+            found[begin] = column
+    return np.array(list(found), dtype=np.intp), np.array(list(found.values()), dtype=np.intp)
+
+
+def _weights(whole: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    frequencies = whole.sum(axis=0)
+    rarity = np.where(frequencies > 0, np.log1p(len(whole) / np.maximum(frequencies, 1)), 0.0)
+    weights: NDArray[np.float64] = rarity * shares / (rarity.sum() or 1.0)
+    return weights
+
+
+def named_share(terms: Sequence[str], named: Mapping[str, float]) -> float:
+    """Return the share of a question's terms that its names account for, each as far as its name is sure; 0 to 1."""
+    return sum(named.get(term, 0.0) for term in terms) / max(len(terms), 1)
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
+    stem: str = Stemmer.Stemmer("english").stemWord(word)
+    return stem

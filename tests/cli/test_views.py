@@ -44,12 +44,14 @@ def hit(**given: Any) -> RetrieverResultItem:
         "line_end": 9,
         "legs": LEGS,
         "evidence": PATH,
+        "features": {"walk": 1.5, "vector": 0.25, "fulltext": -2.0, "about_named": 3.0},
     }
     return RetrieverResultItem("She ground\nspectacles.", found | given)
 
 
 def result(*items: RetrieverResultItem) -> RetrieverResult:
-    return RetrieverResult(items, {"corpus": "archive", "names": ["skelda refractor"]})
+    sure = {"name_confidences": {"skelda refractor": 0.934}, "graph_share": 0.61}
+    return RetrieverResult(items, {"corpus": "archive", "names": ["skelda refractor"], **sure})
 
 
 def text_of(*parts: RenderableType) -> str:
@@ -71,7 +73,10 @@ def test_an_explanation_shows_names_legs_and_path() -> None:
     text = text_of(*result_views(result(hit()), [""], explain=True))
 
     rows = [line.split() for line in text.splitlines()]
-    assert "Names in the question: skelda refractor" in text
+    assert "Names in the question: skelda refractor (93% sure)" in text
+    assert "The graph decides 61% of the order" in text
+    assert "speaks for it: about named +3, walk +1.5, vector +0.25 " in text
+    assert "fulltext -" not in text
     assert ["vector", "3", "0.5123"] in rows
     assert ["graph", "1", "0.21", "75%"] in rows
     assert "path: The refractor —links to→ Judit Amsel" in text

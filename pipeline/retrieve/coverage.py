@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from pipeline.names import FUNCTION_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
-_SENTENCE_END = re.compile(r"[.!?]\s|\n")
+_SPACE, _LINE_END = ord(" "), ord("\n")
+_FULL_STOPS = tuple(map(ord, ".!?"))
 _ENDINGS = frozenset(("s", "t"))
 """The rest of a possessive (Ada's) or a contraction (can't)."""
 
@@ -93,8 +94,7 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     pieces = [piece.lower() for one in passages for piece in (one.title, one.heading, one.text)]
     joined = "\n".join(pieces)
     begins = np.cumsum([0, *(len(piece) + 1 for piece in pieces)])[:-1]
-    ends = [match.end() for match in _SENTENCE_END.finditer(joined)]
-    sentences = np.union1d(begins, np.array(ends, dtype=np.intp))
+    sentences = np.union1d(begins, _sentence_starts(joined))
     places, columns = _occurrences(joined, terms)
     piece = np.searchsorted(begins, places, side="right") - 1
     passage, field = np.divmod(piece, _PIECES)
@@ -111,6 +111,15 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     held[np.searchsorted(rows, sentence), columns[in_text]] = 1
     shares = np.array([1 - named.get(term, 0.0) for term in terms])
     return Coverage(whole, held, starts, _weights(whole, shares))
+
+
+def _sentence_starts(text: str) -> NDArray[np.intp]:
+    """Return where sentences begin: after a line end, or white space that follows a full stop or its like."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    blank = (codes == _SPACE) | (codes == _LINE_END)
+    ends = codes == _LINE_END
+    ends[1:] |= np.isin(codes[:-1], _FULL_STOPS) & blank[1:]
+    return np.flatnonzero(ends) + 1
 
 
 def _occurrences(text: str, terms: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

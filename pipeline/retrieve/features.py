@@ -139,22 +139,23 @@ def _shared_names(rows: Mapping[str, int], first: Sequence[int], evidence: Evide
     """
     here = evidence.neighbourhood
     named = {name.id for name in evidence.names}
-    places = {row: place for place, row in enumerate(first)}
-    shared, about = np.zeros((len(rows), len(first))), np.zeros((len(rows), len(first)))
-    most = _most(here)
+    before = set(first)
+    mentions: list[list[tuple[int, bool]]] = []
+    rarities: list[float] = []
     for id_, entity in here.entities.items():
-        if id_ in named:
-            continue
-        found = [(rows[chunk], is_about) for chunk, is_about in entity.chunks.items() if chunk in rows]
-        before = [places[row] for row, _ in found if row in places]
-        if not before or len(found) == 1:
-            continue
-        rarity = here.rarity(id_) / most
-        for row, is_about in found:
-            shared[row, before] = np.maximum(shared[row, before], rarity)
-            if is_about:
-                about[row, before] += rarity
-    return shared, about
+        found = [(rows[chunk], about) for chunk, about in entity.chunks.items() if chunk in rows]
+        if id_ not in named and len(found) > 1 and not before.isdisjoint(row for row, _ in found):
+            mentions.append(found)
+            rarities.append(here.rarity(id_))
+    held, about = np.zeros((2, len(mentions), len(rows)))
+    for place, found in enumerate(mentions):
+        at, is_about = zip(*found, strict=True)
+        held[place, at] = 1
+        about[place, at] = is_about
+    rarity = np.array(rarities) / _most(here)
+    weighed = held[:, first] * rarity[:, None]
+    shared: Matrix = (held[:, :, None] * weighed[:, None, :]).max(axis=0, initial=0)
+    return shared, about.T @ weighed
 
 
 def _referring(rows: Mapping[str, int], first: Sequence[int], here: Neighbourhood) -> tuple[Matrix, Matrix]:

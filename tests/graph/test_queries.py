@@ -88,6 +88,7 @@ PARAMS: Mapping[str, Any] = {
     "type": "skill",
     "types": ["requires"],
     "undirected": ["SIMILAR"],
+    "unnamed": True,
     "until": 2,
     "value": "v",
     "vector": [0.1] * 384,

@@ -1,36 +1,48 @@
-"""The gate: on the shipped example and on a manual, the whole finds no less than vector and full text by themselves."""
+"""The gate: on sets of our own the whole finds no less than hybrid, and orders it no worse than chance explains."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from pipeline import HopRank
+from pipeline.evaluate.bootstrap import mean_interval
+from pipeline.evaluate.measures import Measures
 from pipeline.examples import example_corpus, example_queryset
 from pipeline.retrieve.legs import Leg
 
 MANUAL = Path(__file__).parent / "manual"
 """A queryset in the manner of documentation, with its own documents: an invented program, asked about as in a chat."""
 
-ALLOWED = 0.005
+Measured = Mapping[str, Sequence[Measures]]
+"""Each leg's measures, query by query."""
 
 
 @pytest.fixture(scope="module", params=["example", "manual"])
-def measured(
-    request: pytest.FixtureRequest, hoprank: HopRank, shared_corpus_name: str
-) -> Mapping[str, Mapping[str, float]]:
-    """The mean measures of the legs on a set."""
-    legs = [Leg.VECTOR, Leg.HYBRID, Leg.WHOLE]
+def measured(request: pytest.FixtureRequest, hoprank: HopRank, shared_corpus_name: str) -> Measured:
+    """What hybrid and the whole reach on a set."""
+    legs = [Leg.HYBRID, Leg.WHOLE]
     if request.param == "manual":
         report = hoprank.evaluate(MANUAL, legs=legs)
     else:
         hoprank.ingest(example_corpus(), corpus=shared_corpus_name)
         report = hoprank.evaluate(example_queryset(), corpus=shared_corpus_name, legs=legs)
-    return {leg.leg: leg.measures for leg in report.legs}
+    return {leg.leg: [row.measures for row in leg.detail] for leg in report.legs}
 
 
-@pytest.mark.parametrize("measure", ["recall@5", "recall@10", "ndcg@10"])
-def test_the_whole_is_no_worse_than_hybrid(measured: Mapping[str, Mapping[str, float]], measure: str) -> None:
-    assert measured[Leg.WHOLE][measure] >= measured[Leg.HYBRID][measure] - ALLOWED > 0
+def gains(measured: Measured, measure: str) -> list[float]:
+    """What the whole adds to hybrid, query by query."""
+    pairs = zip(measured[Leg.WHOLE], measured[Leg.HYBRID], strict=True)
+    return [whole[measure] - hybrid[measure] for whole, hybrid in pairs]
+
+
+@pytest.mark.parametrize("measure", ["recall@5", "recall@10"])
+def test_the_whole_finds_no_less_than_hybrid(measured: Measured, measure: str) -> None:
+    assert sum(gains(measured, measure)) >= -1e-9
+
+
+def test_the_whole_orders_no_worse_than_chance_explains(measured: Measured) -> None:
+    # Two places swapped in one of so few questions move the mean by more than a point.
+    assert mean_interval(gains(measured, "ndcg@10")).high >= 0

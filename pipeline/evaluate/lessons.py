@@ -12,13 +12,13 @@ from pipeline.evaluate.answer import chunk_documents
 from pipeline.evaluate.querysets import Query, QuerySet
 from pipeline.graph.client import Client
 from pipeline.progress import Progress
-from pipeline.retrieve.confidence import Signs, mentions_of, signs_of, with_confidence
+from pipeline.retrieve.confidence import Signs, led_to, mentions_of, signs_of, with_confidence
 from pipeline.retrieve.coverage import Passage
 from pipeline.retrieve.features import Examined, candidates, examine
 from pipeline.retrieve.fuse import Ranked
 from pipeline.retrieve.local_walk import rank_by_walk
 from pipeline.retrieve.question import check_question
-from pipeline.retrieve.retriever import Retriever
+from pipeline.retrieve.retriever import Retriever, passage_of
 from pipeline.retrieve.seeds import weigh_seeds
 from pipeline.retrieve.start import Start
 from pipeline.settings import NameSettings, Settings
@@ -78,7 +78,7 @@ def study(client: Client, retriever: Retriever, queryset: QuerySet, kind: str, p
     """Ask the questions of a queryset, at most ``MOST_QUESTIONS``, and keep what the first stage finds."""
     corpus = retriever.corpus
     rows = client.stream("chunk_texts", label=corpus.label, generation=corpus.generation)
-    passages = {row["id"]: Passage(row["text"], row["title"] or "", row["heading"] or "") for row in rows}
+    passages = {row["id"]: passage_of(row) for row in rows}
     chosen = _spread(queryset.queries, MOST_QUESTIONS)
     lessons = []
     with progress.stage(f"study {queryset.name}", len(chosen)) as done:
@@ -94,8 +94,7 @@ def name_lessons(lessons: Lessons) -> list[NameLesson]:
     for lesson in lessons.lessons:
         start = lesson.start
         for name in start.names:
-            mentions = mentions_of(name, start.around)
-            first = ([chunk for chunk, about in mentions.items() if about] or list(mentions))[:_LOOKED_AT]
+            first = led_to(mentions_of(name, start.around))[:_LOOKED_AT]
             leads = any(lessons.documents.get(chunk) in lesson.query.relevant for chunk in first)
             found.append(NameLesson(signs_of(name, start.vector, start.hybrid, start.around), leads))
     return found

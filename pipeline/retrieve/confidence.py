@@ -55,7 +55,7 @@ class Signs(NamedTuple):
 def signs_of(name: NamedEntity, vector: Ranked, hybrid: Ranked, around: Neighbourhood) -> Signs:
     """Return what the legs and the question say of a name."""
     chunks = mentions_of(name, around)
-    nearest = [chunk for chunk, about in chunks.items() if about] or list(chunks)
+    nearest = led_to(chunks)
     return Signs(
         cosine=float(standard_scores(nearest or [""], vector).max()),
         agreement=next((_agreement(rank) for rank, id_ in enumerate(hybrid.scores, 1) if id_ in chunks), 0.0),
@@ -69,6 +69,11 @@ def mentions_of(name: NamedEntity, around: Neighbourhood) -> Mapping[str, bool]:
     if name.id in around.entities:
         return around.entities[name.id].chunks
     return {name.only_chunk: name.titled} if name.only_chunk else {}
+
+
+def led_to(mentions: Mapping[str, bool]) -> list[str]:
+    """Return the chunks that a name leads to: those about it, or else all that mention it."""
+    return [chunk for chunk, about in mentions.items() if about] or list(mentions)
 
 
 def with_confidence(

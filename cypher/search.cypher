@@ -45,14 +45,14 @@ RETURN corpus.generation AS generation, matching, matching_scores;
 // name: hydrate
 // mode: read
 // params: ids, corpus, generation
-// What a hit shows, for chunks by id.
+// What a hit shows, for chunks by id. Values alone, in a fixed order: names beside each would take as long to read again.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
 WHERE c.since <= $generation AND c.until > $generation
 MATCH (d:Document {corpus: $corpus, key: c.document})
 WHERE d.since <= $generation AND d.until > $generation
-RETURN collect(c {.id, .text, .document, .title, .heading, .ordinal, .start, .end, .line_start, .line_end,
-                  path: d.path, properties: properties(d)}) AS hits;
+RETURN collect([c.id, c.text, c.document, c.title, c.heading, d.path, c.ordinal, c.start, c.end, c.line_start, c.line_end,
+                properties(d)]) AS hits;
 
 // name: chunk_documents
 // mode: read

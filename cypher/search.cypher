@@ -66,7 +66,7 @@ MATCH (c:$($label)) RETURN c.id AS id, c.document AS document;
 // Every chunk that is visible, as text to be scored outside the server.
 MATCH (c:$($label))
 WHERE c.since <= $generation AND c.until > $generation
-RETURN c.id AS id, c.title AS title, c.heading AS heading, c.text AS text;
+RETURN c.id AS id, c.document AS document, c.title AS title, c.heading AS heading, c.text AS text;
 
 // name: corpus_size
 // mode: read

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.evaluate.answer import chunk_documents
 from pipeline.evaluate.querysets import Query, QuerySet
 from pipeline.graph.client import Client
 from pipeline.progress import Progress
@@ -40,13 +39,12 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """The judged questions of a queryset of one kind, and of each chunk of its corpus the text and the document."""
+    """The judged questions of a queryset of one kind, and the chunks of its corpus, by id."""
 
     queryset: str
     kind: str
     lessons: tuple[Lesson, ...]
     passages: Mapping[str, Passage]
-    documents: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +59,15 @@ class NameLesson:
 class Example:
     """A question as the scorer sees it.
 
-    ``documents`` are those of the candidates, row by row; ``rows`` are the candidates that are learned from, the best
-    ranked of each document, since most chunks of a long relevant document aren't relevant; ``relevant`` says of each of
-    these rows whether it is.
+    ``passages`` are those of the corpus, by id; ``rows`` are the candidates that are learned from, the best ranked of
+    each document, since most chunks of a long relevant document aren't relevant; ``relevant`` says of each of these
+    rows whether it is.
     """
 
     query: Query
     hybrid: Ranked
     examined: Examined
-    documents: Mapping[str, str]
+    passages: Mapping[str, Passage]
     rows: NDArray[np.intp]
     relevant: NDArray[np.bool_]
 
@@ -85,7 +83,7 @@ def study(client: Client, retriever: Retriever, queryset: QuerySet, kind: str, p
         for query in chosen:
             lessons.append(Lesson(query, retriever.explore(check_question(query.text))))
             done(1)
-    return Lessons(queryset.name, kind, tuple(lessons), passages, chunk_documents(client, retriever))
+    return Lessons(queryset.name, kind, tuple(lessons), passages)
 
 
 def name_lessons(lessons: Lessons) -> list[NameLesson]:
@@ -95,7 +93,8 @@ def name_lessons(lessons: Lessons) -> list[NameLesson]:
         start = lesson.start
         for name in start.names:
             first = led_to(mentions_of(name, start.around))[:_LOOKED_AT]
-            leads = any(lessons.documents.get(chunk) in lesson.query.relevant for chunk in first)
+            known = (lessons.passages[chunk].document for chunk in first if chunk in lessons.passages)
+            leads = any(document in lesson.query.relevant for document in known)
             found.append(NameLesson(signs_of(name, start.vector, start.hybrid, start.around), leads))
     return found
 
@@ -113,12 +112,13 @@ def _example(lesson: Lesson, lessons: Lessons, names: NameSettings, settings: Se
     ids = [id_ for id_ in candidates(start.hybrid, walk, settings.retrieve.scored) if id_ in lessons.passages]
     passages = {id_: lessons.passages[id_] for id_ in ids}
     examined = examine(lesson.query.text, passages, (start.vector, start.fulltext, walk), sure, start.around)
-    rows = _best_of_documents(ids, lessons.documents, start.hybrid, walk)
-    relevant = np.array([lessons.documents[ids[row]] in lesson.query.relevant for row in rows], dtype=np.bool_)
-    return Example(lesson.query, start.hybrid, examined, lessons.documents, np.array(rows, dtype=np.intp), relevant)
+    documents = [passages[id_].document for id_ in ids]
+    rows = _best_of_documents(ids, documents, start.hybrid, walk)
+    relevant = np.array([documents[row] in lesson.query.relevant for row in rows], dtype=np.bool_)
+    return Example(lesson.query, start.hybrid, examined, lessons.passages, np.array(rows, dtype=np.intp), relevant)
 
 
-def _best_of_documents(ids: Sequence[str], documents: Mapping[str, str], hybrid: Ranked, walk: Ranked) -> list[int]:
+def _best_of_documents(ids: Sequence[str], documents: Sequence[str], hybrid: Ranked, walk: Ranked) -> list[int]:
     """Return, for each document, the row of the candidate that hybrid or the walk ranks best; hybrid first."""
     in_hybrid, in_walk = hybrid.ranks(), walk.ranks()
     last = len(in_hybrid) + len(in_walk) + 1
@@ -128,7 +128,7 @@ def _best_of_documents(ids: Sequence[str], documents: Mapping[str, str], hybrid:
     )
     best: dict[str, int] = {}
     for row in by_rank:
-        best.setdefault(documents[ids[row]], row)
+        best.setdefault(documents[row], row)
     return sorted(best.values())
 
 

@@ -20,6 +20,7 @@ from pipeline.evaluate.measures import Measures, document_ranking, measure_query
 from pipeline.evaluate.querysets import Query
 from pipeline.progress import Progress
 from pipeline.retrieve.confidence import probability
+from pipeline.retrieve.coverage import Passage
 from pipeline.retrieve.features import FEATURES
 from pipeline.retrieve.fuse import Ranked, fuse
 from pipeline.retrieve.legs import Leg
@@ -176,7 +177,7 @@ def _left_out_aim(shown: Sequence[Sequence[Example]], features: Sequence[str], s
 
 
 def _hybrid(lessons: Lessons) -> tuple[Measures, ...]:
-    return tuple(_measured(one.query, one.start.hybrid, lessons.documents) for one in lessons.lessons)
+    return tuple(_measured(one.query, one.start.hybrid, lessons.passages) for one in lessons.lessons)
 
 
 def _judge(lessons: Lessons, learned: Learned | None, settings: Settings) -> tuple[Measures, ...]:
@@ -189,11 +190,13 @@ def _judge(lessons: Lessons, learned: Learned | None, settings: Settings) -> tup
 
 def _measure(example: Example, scorer: Scorer, settings: RetrieveSettings) -> Measures:
     parts = [(example.hybrid, 1.0), (scorer.rank(example.examined), settings.fuse_scorer)]
-    return _measured(example.query, fuse(Leg.WHOLE, parts, settings.fuse_k), example.documents)
+    return _measured(example.query, fuse(Leg.WHOLE, parts, settings.fuse_k), example.passages)
 
 
-def _measured(query: Query, ranking: Ranked, documents: Mapping[str, str]) -> Measures:
-    return measure_query(query, document_ranking((documents[id_], 0.0) for id_ in ranking.ids if id_ in documents))
+def _measured(query: Query, ranking: Ranked, passages: Mapping[str, Passage]) -> Measures:
+    return measure_query(
+        query, document_ranking((passages[id_].document, 0.0) for id_ in ranking.ids if id_ in passages)
+    )
 
 
 def _calibration(calibrated: Iterable[tuple[float, bool]]) -> Iterable[Calibration]:

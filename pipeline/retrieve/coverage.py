@@ -1,4 +1,4 @@
-"""Which words of a question each candidate says, in its passage as a whole and in each of its sentences.
+"""Which words of a question each candidate says in one of its sentences, and which of them close together.
 
 Two passages that answer a question together say together what it asks, each of them in one of its sentences.
 """
@@ -23,6 +23,12 @@ _FULL_STOPS = tuple(map(ord, ".!?"))
 _ENDINGS = frozenset(("s", "t"))
 """The rest of a possessive (Ada's) or a contraction (can't)."""
 
+_CLOSE = 30
+"""Characters from the beginning of one word to that of another that stands close: about four words."""
+
+_NEXT = 6
+"""Words of the question after a word that may stand close to it."""
+
 _PIECES = 3
 """Of a passage: title, heading and text."""
 
@@ -34,6 +40,7 @@ class Passage:
     text: str
     title: str
     heading: str
+    document: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +50,26 @@ class Coverage:
     ``passages`` has a row for each passage and a column for each term, 1 where its title, heading or text holds it.
     ``sentences`` has a row for each sentence, those of a passage from ``starts`` on; the title counts to each of them,
     since they often say "she". ``weights`` are the terms' inverse document frequencies among the passages, at most 1 in
-    all.
+    all. ``pairs`` has a row for each passage and a column for each two terms that follow each other in the question, 1
+    where they stand close together, and ``pair_weights`` is to these what ``weights`` is to terms.
     """
 
     passages: NDArray[np.float64]
     sentences: NDArray[np.float64]
     starts: NDArray[np.intp]
     weights: NDArray[np.float64]
+    pairs: NDArray[np.float64]
+    pair_weights: NDArray[np.float64]
 
     def alone(self) -> NDArray[np.float64]:
-        """Return the share of the question that each passage covers."""
-        covered: NDArray[np.float64] = self.passages @ self.weights
-        return covered
+        """Return the largest share of the question that one sentence of each passage covers."""
+        best: NDArray[np.float64] = np.maximum.reduceat(self.sentences @ self.weights, self.starts)
+        return best
 
-    def added(self, first: Sequence[int]) -> NDArray[np.float64]:
-        """Return the share that each passage covers and each of ``first``, rows of passages, doesn't."""
-        rest = (1 - self.passages[list(first)]) * self.weights
-        added: NDArray[np.float64] = self.passages @ rest.T
-        return added
+    def proximity(self) -> NDArray[np.float64]:
+        """Return the share of the question's pairs of terms that stand close together in each passage."""
+        close: NDArray[np.float64] = self.pairs @ self.pair_weights
+        return close
 
     def together(self, first: Sequence[int]) -> NDArray[np.float64]:
         """Return the most that a sentence of each passage and one of each of ``first`` cover together."""
@@ -110,7 +119,10 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     held = titles[np.searchsorted(starts, np.arange(len(rows)), side="right") - 1]
     held[np.searchsorted(rows, sentence), columns[in_text]] = 1
     shares = np.array([1 - named.get(term, 0.0) for term in terms])
-    return Coverage(whole, held, starts, _weights(whole, shares))
+    close = np.zeros((len(passages), max(len(terms) - 1, 0)))
+    close[_pairs(places, columns, piece)] = 1
+    pair_shares = np.maximum(shares[:-1], shares[1:])
+    return Coverage(whole, held, starts, _weights(whole, shares), close, _weights(close, pair_shares))
 
 
 def _sentence_starts(text: str) -> NDArray[np.intp]:
@@ -141,6 +153,23 @@ def _occurrences(text: str, terms: Sequence[str]) -> tuple[NDArray[np.intp], NDA
         if column is not None:
             found[begin] = column
     return np.array(list(found), dtype=np.intp), np.array(list(found.values()), dtype=np.intp)
+
+
+def _pairs(
+    places: NDArray[np.intp], columns: NDArray[np.intp], pieces: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return which passages hold which pairs of terms close together, as rows and columns; one may come up twice.
+
+    ``places`` rise; ``columns`` and ``pieces`` are the term at each of them and the title, heading or text it is in.
+    """
+    found = []
+    for apart in range(1, _NEXT + 1):
+        one, other = slice(None, -apart), slice(apart, None)
+        near = (places[other] - places[one] <= _CLOSE) & (pieces[other] == pieces[one])
+        near &= np.abs(columns[other] - columns[one]) == 1
+        found.append((pieces[one][near] // _PIECES, np.minimum(columns[one], columns[other])[near]))
+    rows, firsts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return rows, firsts
 
 
 def _weights(whole: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:

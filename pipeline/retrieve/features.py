@@ -3,12 +3,14 @@
 The features of links compare a candidate with the first passages of the walk: the second passage of a question that
 takes two seldom looks like the question, but the first one leads to it. All are of one sign: more of it never speaks
 against a candidate, so that what is learned on one kind of text can't turn against another.
+
+Term proximity: Metzler and Croft, A Markov random field model for term dependencies (SIGIR 2005), its unordered pairs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -27,17 +29,17 @@ Matrix: TypeAlias = NDArray[np.float64]
 FEATURES = (
     "vector",
     "fulltext",
-    "coverage",
+    "sentence",
+    "proximity",
+    "document",
     "walk",
     "about_named",
     "about_linked",
-    "referred_to",
     "covers_together",
-    "covers_rest",
 )
 """The columns of :func:`features`, in order."""
 
-TEXT_FEATURES = frozenset(("vector", "fulltext", "coverage"))
+TEXT_FEATURES = frozenset(("vector", "fulltext", "sentence", "proximity", "document"))
 """Those that the graph has no part in."""
 
 _FIRST = 8
@@ -109,7 +111,9 @@ def features(passages: Mapping[str, Passage], evidence: Evidence) -> Matrix:
     columns = {
         "vector": vector,
         "fulltext": fulltext,
-        "coverage": held.alone(),
+        "sentence": held.alone(),
+        "proximity": held.proximity(),
+        "document": _of_document(passages.values(), np.maximum(vector, fulltext)),
         "walk": _reciprocal(ids, evidence.walk),
         "about_named": _about_named(rows, evidence),
         **_chain(rows, first, evidence, held),
@@ -117,20 +121,34 @@ def features(passages: Mapping[str, Passage], evidence: Evidence) -> Matrix:
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
 
+def _of_document(passages: Iterable[Passage], scores: Matrix) -> Matrix:
+    """Return for each passage the best score of another of its document, at least 0."""
+    documents = np.array([passage.document for passage in passages])
+    others = documents[:, None] == documents[None, :]
+    np.fill_diagonal(others, val=False)
+    best: Matrix = (others * scores).max(axis=1, initial=0)
+    return best
+
+
 def _chain(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence, held: Coverage) -> dict[str, Matrix]:
     """Compare each candidate with what may come before it: the strongest tie to one of ``first``, rows of ``rows``."""
     shared, about = _shared_names(rows, first, evidence)
     forth, back = _referring(rows, first, evidence.neighbourhood)
     tied = np.maximum.reduce([shared, forth, back / 2])
-    ties = {
-        "about_linked": about,
-        "referred_to": forth,
-        "covers_together": tied * held.together(first),
-        "covers_rest": tied * held.added(first),
-    }
+    ties = {"about_linked": about, "covers_together": tied * held.together(first)}
+    leading = _leading(rows, first, evidence.walk)
     for matrix in ties.values():
+        matrix *= leading
         matrix[first, range(len(first))] = 0
     return {name: matrix.max(axis=1, initial=0) for name, matrix in ties.items()}
+
+
+def _leading(rows: Mapping[str, int], first: Sequence[int], walk: Ranked) -> Matrix:
+    """Return how far each of ``first`` leads: its share of the walk's best score, so that a namesake leads nowhere."""
+    ids = list(rows)
+    scores = np.array([walk.scores[ids[row]] for row in first])
+    shares: Matrix = scores / (scores.max(initial=0) or 1.0)
+    return shares
 
 
 def _shared_names(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence) -> tuple[Matrix, Matrix]:

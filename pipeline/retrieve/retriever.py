@@ -233,7 +233,7 @@ class Retriever:
 
 def passage_of(hit: Mapping[str, Any]) -> Passage:
     """Return what the scorer reads of a hit."""
-    return Passage(hit["text"], hit["title"] or "", hit["heading"] or "")
+    return Passage(hit["text"], hit["title"] or "", hit["heading"] or "", hit["document"])
 
 
 def _alone(generation: int, ranking: Ranked) -> Found:

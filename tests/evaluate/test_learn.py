@@ -13,11 +13,13 @@ from pipeline.evaluate.learn import _loss, _Questions, fit_names, fit_scorer
 from pipeline.evaluate.lessons import Example, NameLesson
 from pipeline.evaluate.querysets import Query
 from pipeline.retrieve.confidence import Signs, probability
+from pipeline.retrieve.coverage import Passage
 from pipeline.retrieve.features import FEATURES, TEXT_FEATURES, Examined
 from pipeline.retrieve.fuse import Ranked
 from pipeline.retrieve.scorer import Scorer
 
 IDS = tuple(f"c{number}" for number in range(30))
+PASSAGES = {id_: Passage("", "", "", id_) for id_ in IDS}
 
 
 def questions(seed: int, feature: str | None, confidence: float = 0.9, named_share: float = 0.5) -> list[Example]:
@@ -34,11 +36,11 @@ def questions(seed: int, feature: str | None, confidence: float = 0.9, named_sha
         query = Query(str(number), "?", {IDS[i]: 1.0 for i in gold.tolist()})
         relevant = np.isin(np.arange(len(IDS)), gold)
         examined = Examined(IDS, matrix, confidence, named_share)
-        made.append(Example(query, hybrid, examined, {id_: id_ for id_ in IDS}, np.arange(len(IDS)), relevant))
+        made.append(Example(query, hybrid, examined, PASSAGES, np.arange(len(IDS)), relevant))
     return made
 
 
-@pytest.mark.parametrize("feature", ["coverage", "about_linked"])
+@pytest.mark.parametrize("feature", ["sentence", "about_linked"])
 def test_what_tells_relevant_passages_apart_weighs_most(feature: str) -> None:
     learned = fit_scorer([questions(seed, feature) for seed in range(3)])
 
@@ -66,7 +68,7 @@ def test_of_questions_without_names_nothing_is_learned_of_the_graph() -> None:
 
 def test_without_an_irrelevant_passage_there_is_nothing_to_learn() -> None:
     examples = [
-        Example(one.query, one.hybrid, one.examined, one.documents, one.rows, ~one.relevant | True)
+        Example(one.query, one.hybrid, one.examined, one.passages, one.rows, ~one.relevant | True)
         for one in questions(1, "walk")
     ]
 

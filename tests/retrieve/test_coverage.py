@@ -1,9 +1,10 @@
-"""Which words of a question passages say: alone, beyond others, and together with one of them."""
+"""Which words of a question passages say: in a sentence, close together, and together with another passage."""
 
 from __future__ import annotations
 
 import math
-from itertools import product
+import re
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -14,9 +15,9 @@ from pipeline.retrieve.coverage import Coverage, Passage, coverage, named_share,
 
 TERMS = ["river", "mill", "queen"]
 PASSAGES = [
-    Passage("The river is long. It drives a mill.", "Weir", "Mills"),
-    Passage("She was crowned there.", "The Queen", "Youth"),
-    Passage("Bread is baked here.", "Bakery", ""),
+    Passage("The river is long. It drives a mill.", "Weir", "Mills", "d"),
+    Passage("She was crowned there.", "The Queen", "Youth", "d"),
+    Passage("Bread is baked here.", "Bakery", "", "d"),
 ]
 ONCE, TWICE = math.log(1 + 3 / 1), math.log(1 + 3 / 2)
 """What a term weighs that one of three passages holds, or two, before the weights are scaled to 1 in all."""
@@ -49,15 +50,17 @@ def test_letters_of_any_script_and_figures_make_words() -> None:
     assert terms_of("naïve_snake 東京 1833") == ["naïv", "snake", "東京", "1833"]
 
 
-def test_a_passage_covers_what_its_title_heading_or_text_holds() -> None:
-    held = covered(TERMS, PASSAGES)
+def test_a_passage_holds_the_terms_of_its_title_heading_and_text() -> None:
+    assert covered(TERMS, PASSAGES).passages.tolist() == [[1, 1, 0], [0, 0, 1], [0, 0, 0]]
 
-    assert held.passages.tolist() == [[1, 1, 0], [0, 0, 1], [0, 0, 0]]
-    assert held.alone() == pytest.approx([2 / 3, 1 / 3, 0.0])
+
+def test_a_passage_covers_what_its_best_sentence_says() -> None:
+    assert covered(TERMS, PASSAGES).alone() == pytest.approx([1 / 3, 1 / 3, 0.0])
+    assert covered(TERMS, [Passage("A mill by the river. A mill.", "", "", "d")]).alone() == pytest.approx([1.0])
 
 
 def test_the_title_counts_to_each_sentence_and_the_heading_to_none() -> None:
-    held = covered(TERMS, [Passage("She ruled. She saw the river.", "The Queen", "Mill")])
+    held = covered(TERMS, [Passage("She ruled. She saw the river.", "The Queen", "Mill", "d")])
 
     assert held.sentences.tolist() == [[0, 0, 1], [1, 0, 1]]
     assert held.passages.tolist() == [[1, 1, 1]]
@@ -66,7 +69,7 @@ def test_the_title_counts_to_each_sentence_and_the_heading_to_none() -> None:
 def test_lines_are_sentences_too_and_those_without_a_term_are_left_out_but_for_the_first() -> None:
     text = "\n".join(["A word", "A mill", "Another word", "A river by a queen? A mill."])
 
-    held = covered(TERMS, [Passage(text, "", ""), Passage("A queen", "", "")])
+    held = covered(TERMS, [Passage(text, "", "", "d"), Passage("A queen", "", "", "d")])
 
     assert held.sentences.tolist() == [[0, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 0], [0, 0, 1]]
     assert held.starts.tolist() == [0, 4]
@@ -75,13 +78,15 @@ def test_lines_are_sentences_too_and_those_without_a_term_are_left_out_but_for_t
 def test_words_are_found_by_their_stems_and_not_inside_others() -> None:
     terms = terms_of("Who studies milling?")
 
-    held = covered(terms, [Passage("He studied at mills", "", ""), Passage("millet, understudies, windmill", "", "")])
+    held = covered(
+        terms, [Passage("He studied at mills", "", "", "d"), Passage("millet, understudies, windmill", "", "", "d")]
+    )
 
     assert held.passages.tolist() == [[1, 1], [0, 0]]
 
 
 def test_rare_terms_weigh_more_and_those_that_no_passage_holds_nothing() -> None:
-    passages = [Passage("mill", "", ""), Passage("mill river", "", ""), Passage("", "", "")]
+    passages = [Passage("mill", "", "", "d"), Passage("mill river", "", "", "d"), Passage("", "", "", "d")]
 
     weights = covered(TERMS, passages).weights
 
@@ -94,13 +99,43 @@ def test_terms_of_confident_names_weigh_less() -> None:
     assert plain.weights == pytest.approx([1 / 3, 1 / 3, 1 / 3])
     assert half.weights == pytest.approx([1 / 3, 1 / 3, 1 / 6])
     assert sure.weights == pytest.approx([1 / 3, 1 / 3, 0.0])
-    assert sure.alone() == pytest.approx([2 / 3, 0.0, 0.0])
+    assert sure.alone() == pytest.approx([1 / 3, 0.0, 0.0])
 
 
-def test_what_a_passage_adds_is_what_the_first_lacks() -> None:
-    added = covered(TERMS, PASSAGES).added([0, 2])
+@pytest.mark.parametrize(
+    ("text", "close"),
+    [
+        ("The queen's mill stands on a river.", [1, 1]),
+        ("The mill, its river.", [1, 0]),
+        ("A queen. A mill.", [0, 1]),
+        ("A river and the queen", [0, 0]),
+        ("The mill has stood for years by this river.", [0, 0]),
+        ("A mill mill mill mill queen river", [1, 1]),
+        ("", [0, 0]),
+    ],
+)
+def test_terms_that_follow_each_other_in_the_question_are_looked_for_close_together(
+    text: str, close: list[int]
+) -> None:
+    assert covered(TERMS, [Passage(text, "", "", "d")]).pairs.tolist() == [close]
 
-    assert added == pytest.approx(np.array([[0, 2 / 3], [1 / 3, 1 / 3], [0, 0]]))
+
+def test_terms_of_which_one_is_in_the_title_and_one_in_the_text_are_not_close() -> None:
+    held = covered(TERMS, [Passage("mill", "river", "queen", "d"), Passage("", "river mill", "mill queen", "d")])
+
+    assert held.pairs.tolist() == [[0, 0], [1, 1]]
+
+
+def test_a_rare_pair_weighs_more_and_one_inside_a_name_less() -> None:
+    texts = ["river mill", "river mill. mill queen", "bread"]
+    passages = [Passage(text, "", "", "d") for text in texts]
+
+    plain, one, name = (covered(TERMS, passages, **named) for named in ({}, {"mill": 1.0}, {"river": 0.5, "mill": 1.0}))
+
+    assert plain.pair_weights == pytest.approx([TWICE / (ONCE + TWICE), ONCE / (ONCE + TWICE)])
+    assert plain.proximity() == pytest.approx([TWICE / (ONCE + TWICE), 1.0, 0.0])
+    assert one.pair_weights == pytest.approx(plain.pair_weights)
+    assert name.pair_weights == pytest.approx(plain.pair_weights * [0.5, 1.0])
 
 
 def test_together_count_the_best_sentence_of_each() -> None:
@@ -113,18 +148,26 @@ def test_together_count_the_best_sentence_of_each() -> None:
 def test_nothing_comes_first() -> None:
     held = covered(TERMS, PASSAGES)
 
-    assert held.added([]).shape == held.together([]).shape == (3, 0)
+    assert held.together([]).shape == (3, 0)
 
 
 def test_an_empty_question_covers_nothing() -> None:
     held = covered([], PASSAGES)
 
-    assert held.alone().tolist() == [0, 0, 0]
-    assert held.added([1]).tolist() == held.together([1]).tolist() == [[0], [0], [0]]
+    assert held.alone().tolist() == held.proximity().tolist() == [0, 0, 0]
+    assert held.together([1]).tolist() == [[0], [0], [0]]
+
+
+@pytest.mark.parametrize("terms", [["river"], []])
+def test_fewer_than_two_terms_make_no_pair(terms: list[str]) -> None:
+    held = covered(terms, PASSAGES)
+
+    assert held.pairs.shape == (3, 0)
+    assert held.proximity().tolist() == [0, 0, 0]
 
 
 def test_passages_without_text_have_one_empty_sentence_each() -> None:
-    held = covered(TERMS, [Passage("", "", ""), Passage("\n\n", "Mill", "")])
+    held = covered(TERMS, [Passage("", "", "", "d"), Passage("\n\n", "Mill", "", "d")])
 
     assert (held.sentences.tolist(), held.starts.tolist()) == ([[0, 0, 0], [0, 1, 0]], [0, 1])
     assert held.together([0]) == pytest.approx(np.array([[0.0], [1.0]]))
@@ -138,7 +181,9 @@ def test_the_named_share_counts_each_term_as_far_as_its_name_is_sure() -> None:
 
 WORDS = ["river", "mill", "queen", "bread", "oven"]
 SENTENCES = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
-TEXTS = st.lists(st.builds(Passage, st.lists(SENTENCES, max_size=3).map(". ".join), SENTENCES, SENTENCES), min_size=1)
+TEXTS = st.lists(
+    st.builds(Passage, st.lists(SENTENCES, max_size=3).map(". ".join), SENTENCES, SENTENCES, st.just("d")), min_size=1
+)
 NAMED = st.dictionaries(st.sampled_from(WORDS), st.floats(0, 1))
 
 
@@ -166,14 +211,28 @@ def test_together_is_the_most_that_any_two_sentences_cover(
 
 
 @given(TEXTS, NAMED)
-def test_every_share_is_one_and_what_is_added_is_no_more_than_is_covered(
+def test_every_share_is_one_and_two_passages_cover_no_less_than_one(
     passages: list[Passage], named: dict[str, float]
 ) -> None:
     held = coverage(WORDS, passages, named)
-    every = range(len(passages))
 
-    alone = held.alone()
-    assert held.weights.sum() <= 1 + 1e-9
-    assert ((alone >= 0) & (alone <= 1 + 1e-9)).all()
-    assert ((held.together(every) >= -1e-9) & (held.together(every) <= 1 + 1e-9)).all()
-    assert (held.added(every) <= alone[:, None] + 1e-9).all()
+    alone, together = held.alone(), held.together(range(len(passages)))
+    assert max(held.weights.sum(), held.pair_weights.sum()) <= 1 + 1e-9
+    assert all(((share >= 0) & (share <= 1 + 1e-9)).all() for share in (alone, held.proximity(), together))
+    assert (together >= np.maximum(alone[:, None], alone[None, :]) - 1e-9).all()
+
+
+@given(TEXTS)
+def test_a_pair_is_close_where_both_of_its_words_begin_within_30_characters(passages: list[Passage]) -> None:
+    held = coverage(WORDS, passages, {})
+
+    def close(passage: Passage, one: str, other: str) -> bool:
+        pieces = (passage.title, passage.heading, passage.text)
+        return any(
+            abs(first.start() - second.start()) <= 30
+            for piece in pieces
+            for first, second in product(re.finditer(one, piece), re.finditer(other, piece))
+        )
+
+    expected = [[close(passage, *pair) for pair in pairwise(WORDS)] for passage in passages]
+    assert held.pairs.astype(bool).tolist() == expected

@@ -25,10 +25,10 @@ HERE = Neighbourhood(
     (ChunkLink("c1", "c4", EdgeKind.REFERS_TO, 0.5), ChunkLink("c2", "c1", EdgeKind.LINKS_TO, 1.0)),
 )
 PASSAGES = {
-    "c1": Passage("Ada met Ben at the mill.", "Ada", ""),
-    "c2": Passage("Ada crossed the river.", "Bridge", ""),
-    "c3": Passage("Ben lived by the river.", "Ben", ""),
-    "c4": Passage("It ground corn.", "Mill", ""),
+    "c1": Passage("Ada met Ben at the mill.", "Ada", "", "d1"),
+    "c2": Passage("Ada crossed the river.", "Bridge", "", "d2"),
+    "c3": Passage("Ben lived by the river.", "Ben", "", "d3"),
+    "c4": Passage("It ground corn.", "Mill", "", "d4"),
 }
 EVIDENCE = Evidence(
     terms=("mill", "river"),
@@ -81,9 +81,25 @@ def test_the_walk_tells_its_ranks() -> None:
     assert column("walk") == pytest.approx([1 / 6, 0.0, 1 / 7, 0.0])
 
 
-def test_coverage_is_the_share_of_the_question_that_a_passage_says() -> None:
-    assert column("coverage") == pytest.approx([1 / 2, 1 / 2, 1 / 2, 1 / 2])
-    assert column("coverage", replace(EVIDENCE, named={"river": 1.0})) == pytest.approx([1 / 2, 0.0, 0.0, 1 / 2])
+def test_a_sentence_tells_the_share_of_the_question_that_it_says() -> None:
+    assert column("sentence") == pytest.approx([1 / 2, 1 / 2, 1 / 2, 1 / 2])
+    assert column("sentence", replace(EVIDENCE, named={"river": 1.0})) == pytest.approx([1 / 2, 0.0, 0.0, 1 / 2])
+
+
+def test_proximity_tells_the_share_of_the_questions_pairs_that_stand_close() -> None:
+    passages = PASSAGES | {"c2": replace(PASSAGES["c2"], text="A mill is on the river.")}
+
+    assert column("proximity", passages=passages) == pytest.approx([0.0, 1.0, 0.0, 0.0])
+
+
+def test_a_document_speaks_for_a_passage_as_much_as_its_best_other_passage() -> None:
+    """By the better of vector and full text: 1 for the first and the second, -1 for the third and the fourth."""
+    same = {id_: replace(passage, document="d") for id_, passage in PASSAGES.items()}
+    pairs = PASSAGES | {id_: replace(PASSAGES[id_], document="d") for id_ in ("c1", "c3")}
+
+    assert column("document") == [0.0, 0.0, 0.0, 0.0]
+    assert column("document", passages=same) == pytest.approx([1.0, 1.0, 1.0, 1.0])
+    assert column("document", passages=pairs) == pytest.approx([0.0, 0.0, 1.0, 0.0])
 
 
 def test_what_is_about_a_name_of_the_question_says_how_rare_and_sure_that_is() -> None:
@@ -111,9 +127,8 @@ def test_the_questions_own_names_tie_nothing() -> None:
     assert column("covers_together", named) == pytest.approx([0.0, 1 / 2, 0.0, 1 / 2 * 1 / 2])
 
 
-def test_what_the_first_refer_to_is_told() -> None:
-    assert column("referred_to") == [0.0, 0.0, 0.0, 0.5]
-    assert column("referred_to", linked(ChunkLink("c1", "c4", EdgeKind.SIMILAR, 0.9))) == [0.0, 0.0, 0.0, 0.0]
+def test_only_names_and_the_links_of_titles_and_documents_tie() -> None:
+    assert column("covers_together", linked(ChunkLink("c1", "c4", EdgeKind.SIMILAR, 0.9))) == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_what_two_tied_passages_say_together_weighs_as_much_as_their_tie() -> None:
@@ -123,36 +138,43 @@ def test_what_two_tied_passages_say_together_weighs_as_much_as_their_tie() -> No
     assert column("covers_together", first) == pytest.approx([0.0, 1 / 2 * 1.0, BEN * 1.0, 1 / 2 * 1 / 2])
 
 
-def test_what_a_tied_passage_adds_to_the_first_weighs_as_much_as_their_tie() -> None:
-    first = replace(EVIDENCE, walk=Ranked("graph", {"c1": 0.4}))
-
-    assert column("covers_rest", first) == pytest.approx([0.0, 1 / 2 * 1 / 2, BEN * 1 / 2, 0.0])
-
-
 def test_the_strongest_of_several_ties_counts() -> None:
+    """The second is tied by 0.2 to the first, and says all with it, by 0.7 to the third, and says half with it."""
     both = linked(ChunkLink("c1", "c2", EdgeKind.REFERS_TO, 0.2), ChunkLink("c3", "c2", EdgeKind.LINKS_TO, 0.7))
+    walk = Ranked("graph", {"c1": 0.4, "c3": 0.4})
 
-    assert column("referred_to", both) == pytest.approx([0.0, 0.7, 0.0, 0.0])
+    assert column("covers_together", replace(both, walk=walk))[1] == pytest.approx(0.7 * 1 / 2)
+    assert column("covers_together", replace(both, walk=Ranked("graph", {"c1": 0.4})))[1] == pytest.approx(0.2)
+
+
+def test_one_of_the_first_leads_by_its_share_of_the_walks_best_score() -> None:
+    """Where the walk holds the first passage for a third of the third, what it names says a third as much."""
+    strong, weak = (
+        replace(EVIDENCE, walk=Ranked("graph", walk)) for walk in ({"c1": 0.3, "c4": 0.1}, {"c4": 0.3, "c1": 0.1})
+    )
+
+    assert column("about_linked", strong)[2] == pytest.approx(BEN)
+    assert column("about_linked", weak)[2] == pytest.approx(BEN / 3)
+    assert column("covers_together", weak)[2] == pytest.approx(column("covers_together", strong)[2] / 3)
 
 
 def test_no_passage_comes_before_itself() -> None:
     itself = linked(ChunkLink("c1", "c1", EdgeKind.REFERS_TO, 1.0))
 
-    for name in ("referred_to", "covers_together", "covers_rest"):
-        assert column(name, itself) == [0.0, 0.0, 0.0, 0.0]
+    assert column("covers_together", itself) == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_only_the_first_of_the_walk_come_before_others() -> None:
     walk = Ranked("graph", {f"x{number}": 1.0 for number in range(8)} | {"c1": 0.5})
 
-    assert column("referred_to", replace(EVIDENCE, walk=walk)) == [0.0, 0.0, 0.0, 0.0]
+    assert column("covers_together", replace(EVIDENCE, walk=walk)) == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_without_a_graph_only_the_legs_and_the_words_tell() -> None:
     nothing = replace(EVIDENCE, walk=Ranked("graph", {}), names=(), neighbourhood=Neighbourhood(0, {}, ()))
 
     assert np.flatnonzero(features(PASSAGES, nothing).any(axis=0)).tolist() == [
-        FEATURES.index(name) for name in ("vector", "fulltext", "coverage")
+        FEATURES.index(name) for name in ("vector", "fulltext", "sentence")
     ]
 
 

@@ -15,7 +15,7 @@ from pipeline.settings import ScorerSettings, load_settings
 SETTINGS = ScorerSettings(
     unnamed={"vector": 1.0, "walk": 2.0},
     confident={"walk": 10.0, "about_named": 20.0},
-    named={"walk": 100.0, "referred_to": 200.0},
+    named={"walk": 100.0, "covers_together": 200.0},
 )
 SHIPPED = load_settings().scorer
 
@@ -31,9 +31,9 @@ def weights(confidence: float, named_share: float) -> dict[str, float]:
     [
         (0.0, 0.0, {"vector": 1.0, "walk": 2.0}),
         (1.0, 0.0, {"vector": 1.0, "walk": 12.0, "about_named": 20.0}),
-        (0.0, 1.0, {"walk": 100.0, "referred_to": 200.0}),
-        (1.0, 1.0, {"walk": 110.0, "about_named": 20.0, "referred_to": 200.0}),
-        (0.5, 0.25, {"vector": 0.75, "walk": 31.5, "about_named": 10.0, "referred_to": 50.0}),
+        (0.0, 1.0, {"walk": 100.0, "covers_together": 200.0}),
+        (1.0, 1.0, {"walk": 110.0, "about_named": 20.0, "covers_together": 200.0}),
+        (0.5, 0.25, {"vector": 0.75, "walk": 31.5, "about_named": 10.0, "covers_together": 50.0}),
     ],
 )
 def test_the_three_tables_are_added_up(confidence: float, named_share: float, expected: dict[str, float]) -> None:

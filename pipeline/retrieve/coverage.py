@@ -130,7 +130,8 @@ def _sentence_starts(text: str) -> NDArray[np.intp]:
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     blank = (codes == _SPACE) | (codes == _LINE_END)
     ends = codes == _LINE_END
-    ends[1:] |= np.isin(codes[:-1], _FULL_STOPS) & blank[1:]
+    stops = np.logical_or.reduce([codes[:-1] == stop for stop in _FULL_STOPS])
+    ends[1:] |= stops & blank[1:]
     return np.flatnonzero(ends) + 1
 
 

@@ -139,14 +139,19 @@ def possible_names(question: str) -> list[PossibleName]:
     found = words(question)[:_MOST_WORDS]
     no_capitals = not any(word.text[0].isupper() for word in found[1:])
     runs = []
-    for first in range(len(found)):
+    grammar = [_is_function_word(word) for word in found]
+    for first, begin in enumerate(found):
+        article = begin.text.lower() in ARTICLES
         for last in range(first, min(first + _MOST_NAME_WORDS, len(found))):
-            run = found[first : last + 1]
-            text = question[run[0].start : run[-1].end]
-            written = len(run) == 1 and is_identifier(question, run[0].start, run[0].end)
-            if written or _may_be_name(run, no_capitals):
-                capitalised = _is_capitalised(run)
-                runs += [PossibleName(key, first, last, capitalised) for key in _keys(text) if len(key) > 1]
+            end = found[last]
+            # An article before a name is no part of it.
+            bare = range(first + article, last + 1)
+            named = bool(bare) and not (grammar[bare[0]] or grammar[last])
+            named = named and (len(bare) > 1 or no_capitals or _looks_like_name(end))
+            if named or (first == last and is_identifier(question, begin.start, begin.end)):
+                capitalised = _is_capitalised(found[first : last + 1])
+                keys = _keys(question[begin.start : end.end])
+                runs += [PossibleName(key, first, last, capitalised) for key in keys if len(key) > 1]
     return runs
 
 
@@ -164,13 +169,6 @@ def longest_names(possible: Sequence[PossibleName], known: Mapping[str, object])
             if name.key not in chosen or name.capitalised > chosen[name.key].capitalised:
                 chosen[name.key] = name
     return list(chosen.values())
-
-
-def _may_be_name(run: Sequence[Word], no_capitals: bool) -> bool:
-    bare = run[1:] if run[0].text.lower() in ARTICLES else run
-    if not bare or _is_function_word(bare[0]) or _is_function_word(bare[-1]):
-        return False
-    return len(bare) > 1 or no_capitals or _looks_like_name(bare[0])
 
 
 def _is_capitalised(run: Sequence[Word]) -> bool:

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from pipeline.errors import ServerTooPoor
 from pipeline.graph.client import Client
@@ -19,7 +18,7 @@ from pipeline.retrieve.features import Examined, Matrix, candidates, examine
 from pipeline.retrieve.filters import Filter
 from pipeline.retrieve.fuse import Ranked, fuse
 from pipeline.retrieve.gds_walk import GdsWalk
-from pipeline.retrieve.hits import read_hits
+from pipeline.retrieve.hits import Hit, HitReader
 from pipeline.retrieve.hops import rank_by_hops
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.local_walk import rank_by_walk
@@ -51,7 +50,7 @@ class Found:
     engine: str = ""
     examined: Examined | None = None
     contributions: Matrix | None = None
-    hits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    hits: Mapping[str, Hit] = field(default_factory=dict)
 
     @property
     def confidence(self) -> float:
@@ -87,6 +86,7 @@ class Retriever:
         self._gds = GdsWalk(client, corpus, settings.walk)
         self._bm25 = Bm25(client, corpus)
         self._admission = Admission(client, corpus)
+        self._hits = HitReader(client, corpus)
         self._rehearsed = False
 
     def find(
@@ -190,7 +190,7 @@ class Retriever:
             walk = rank_by_walk(start.around, seeds, self._walk, limit)
         if leg is Leg.GRAPH:
             return self._single(walk, start, seeds, engine)
-        hits = self._read(candidates(start.hybrid, walk, self._settings.scored), start.generation)
+        hits = self._hits.read(candidates(start.hybrid, walk, self._settings.scored), start.generation)
         passages = {id_: passage_of(hit) for id_, hit in hits.items()}
         examined = examine(question, passages, (start.vector, start.fulltext, walk), names, start.around)
         scored = self._scorer.rank(examined)
@@ -212,11 +212,6 @@ class Retriever:
             hits,
         )
 
-    def _read(self, ids: Sequence[str], generation: int) -> dict[str, Mapping[str, Any]]:
-        """Return what a result shows of chunks, by id and in order; one that is gone meanwhile is left out."""
-        found = read_hits(self._client, self.corpus, ids, generation)
-        return {id_: found[id_] for id_ in ids if id_ in found}
-
     def _single(self, ranking: Ranked, start: Start, seeds: Seeds, engine: str) -> Found:
         parts = ((ranking, 1.0),)
         return Found(ranking, start.generation, parts, HYBRID_K, seeds, start.names, engine)
@@ -231,7 +226,7 @@ class Retriever:
         return "gds" if leg is Leg.GRAPH and self._client.has_gds and nodes <= self._walk.gds_up_to else "local"
 
 
-def passage_of(hit: Mapping[str, Any]) -> Passage:
+def passage_of(hit: Hit) -> Passage:
     """Return what the scorer reads of a hit."""
     return Passage(hit["text"], hit["title"] or "", hit["heading"] or "", hit["document"])
 

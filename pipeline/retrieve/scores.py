@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,11 +16,11 @@ def standard_scores(ids: Sequence[str], leg: Ranked) -> NDArray[np.float64]:
 
     A chunk that the leg leaves out is no better than the last that it holds. All are 0 where all of its scores are one.
     """
-    scores = np.fromiter(leg.scores.values(), dtype=np.float64, count=len(leg.scores))
-    spread = float(scores.std()) if len(scores) else 0.0
+    scores = leg.scores.values()
+    # Not by numpy, which takes twice as long for a hundred scores.
+    mean = math.fsum(scores) / max(len(scores), 1)
+    spread = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / max(len(scores), 1))
     if spread == 0:
         return np.zeros(len(ids))
-    least = float(scores.min())
-    found = np.array([leg.scores.get(id_, least) for id_ in ids])
-    standard: NDArray[np.float64] = (found - scores.mean()) / spread
-    return standard
+    least = min(scores)
+    return np.array([(leg.scores.get(id_, least) - mean) / spread for id_ in ids])

@@ -1,16 +1,17 @@
-"""What is read of chunks: all that is asked for in one round trip, and nothing of another corpus or generation."""
+"""What is read of chunks: all in one round trip, nothing of another corpus or generation, and nothing twice."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline import HopRank
 from pipeline.graph.client import Client
-from pipeline.graph.corpora import get_corpus
-from pipeline.retrieve.hits import read_hits
+from pipeline.graph.corpora import Corpus, get_corpus
+from pipeline.retrieve.hits import HitReader, read_hits
 
 
 def test_hits_come_by_id_with_text_and_title(hoprank: HopRank, library: str) -> None:
@@ -45,3 +46,63 @@ def test_nothing_is_asked_of_the_server_for_no_chunks(
 
     assert read_hits(hoprank.client, corpus, [], corpus.generation) == {}
     assert asked == []
+
+
+@pytest.fixture
+def ids_read(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The ids that the server is asked for, a list for each round trip."""
+    asked: list[list[str]] = []
+    read = Client.read
+
+    def noting(client: Client, name: str, /, **params: Any) -> Any:
+        asked.append(params["ids"])
+        return read(client, name, **params)
+
+    monkeypatch.setattr(Client, "read", noting)
+    return asked
+
+
+@pytest.fixture
+def found(hoprank: HopRank, library: str) -> tuple[Corpus, list[str]]:
+    """A corpus, and the ids of some of its chunks."""
+    items = hoprank.search("Who met Ada Lovelace?", corpus=library, leg="vector").items
+    return get_corpus(hoprank.client, library), [item.metadata["id"] for item in items]
+
+
+def test_what_was_read_is_not_asked_for_again(
+    hoprank: HopRank, found: tuple[Corpus, list[str]], ids_read: list[list[str]]
+) -> None:
+    corpus, ids = found
+    reader = HitReader(hoprank.client, corpus)
+
+    first = reader.read(ids[:3], corpus.generation)
+    more = reader.read([*ids[1:4], "gone"], corpus.generation)
+    again = reader.read(ids[3::-1], corpus.generation)
+
+    assert ids_read == [ids[:3], [ids[3], "gone"]]
+    assert (list(first), list(more), list(again)) == (ids[:3], ids[1:4], ids[3::-1])
+    assert again == read_hits(hoprank.client, corpus, ids[:4], corpus.generation)
+
+
+def test_another_generation_is_read_anew(
+    hoprank: HopRank, found: tuple[Corpus, list[str]], ids_read: list[list[str]]
+) -> None:
+    corpus, ids = found
+    reader = HitReader(hoprank.client, corpus)
+
+    assert list(reader.read(ids[:1], corpus.generation)) == ids[:1]
+    assert reader.read(ids[:1], corpus.generation - 1) == {}
+    assert list(reader.read(ids[:1], corpus.generation)) == ids[:1]
+    assert ids_read == [ids[:1]] * 3
+
+
+def test_those_that_were_read_longest_ago_make_room(
+    hoprank: HopRank, found: tuple[Corpus, list[str]], ids_read: list[list[str]]
+) -> None:
+    corpus, ids = found
+    reader = HitReader(hoprank.client, corpus, kept=2)
+
+    for some in (ids[:2], ids[:1], ids[2:3], ids[:1], ids[1:2]):
+        assert list(reader.read(some, corpus.generation)) == some
+
+    assert ids_read == [ids[:2], ids[2:3], ids[1:2]]

@@ -241,5 +241,5 @@ def test_the_server_plans_while_the_first_question_is_embedded(
     monkeypatch.setattr(Client, "read", read)
     found = [retriever.find(QUESTION).ranking, retriever.find(QUESTION).ranking]
 
-    assert events == ["explore", QUESTION, "explore", "hydrate", QUESTION, "explore", "hydrate"]
+    assert events == ["explore", QUESTION, "explore", "hydrate", QUESTION, "explore"]
     assert found[0] == found[1] == hoprank.retriever(library).find(QUESTION).ranking

@@ -185,19 +185,28 @@ def first_document(hoprank: HopRank, corpus: str, question: str) -> str:
 
 @pytest.mark.parametrize("leg", [Leg.WHOLE, Leg.HYBRID, Leg.VECTOR])
 def test_a_search_takes_two_round_trips(hoprank: HopRank, library: str, asked: list[str], leg: Leg) -> None:
-    hoprank.search(QUESTION, corpus=library)
+    fresh = with_settings(hoprank, "walk")
+    fresh.search(QUESTION, corpus=library, leg=Leg.HYBRID)
     asked.clear()
 
-    hoprank.search(QUESTION, corpus=library, leg=leg, top_k=10)
+    fresh.search(QUESTION, corpus=library, leg=leg, top_k=10)
 
     assert asked == ["vector_candidates" if leg is Leg.VECTOR else "explore", "hydrate"]
+
+
+def test_hits_that_are_at_hand_are_not_read_again(hoprank: HopRank, library: str, asked: list[str]) -> None:
+    first = hoprank.search(QUESTION, corpus=library, top_k=10)
+    asked.clear()
+
+    assert hoprank.search(QUESTION, corpus=library, top_k=10).items == first.items
+    assert asked == ["explore"]
 
 
 def test_hits_that_the_scorer_did_not_read_are_read_afterwards(
     hoprank: HopRank, library: str, asked: list[str]
 ) -> None:
     few = with_settings(hoprank, "retrieve", scored=2)
-    few.search(QUESTION, corpus=library)
+    few.search(QUESTION, corpus=library, leg=Leg.HYBRID)
     asked.clear()
 
     result = few.search(QUESTION, corpus=library, top_k=10)
@@ -207,4 +216,4 @@ def test_hits_that_the_scorer_did_not_read_are_read_afterwards(
     assert all(item.content and item.metadata["document"] for item in result.items)
     asked.clear()
     assert few.search(QUESTION, corpus=library, top_k=1).items == result.items[:1]
-    assert asked == ["explore", "hydrate"]
+    assert asked == ["explore"]

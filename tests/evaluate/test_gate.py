@@ -1,4 +1,4 @@
-"""The gate: on sets of our own the whole finds no less than hybrid, and orders it no worse than chance explains."""
+"""The gate: on sets of our own the whole is no worse than hybrid."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank
-from pipeline.evaluate.bootstrap import mean_interval
 from pipeline.evaluate.measures import Measures
 from pipeline.examples import example_corpus, example_queryset
 from pipeline.retrieve.legs import Leg
@@ -38,11 +37,6 @@ def gains(measured: Measured, measure: str) -> list[float]:
     return [whole[measure] - hybrid[measure] for whole, hybrid in pairs]
 
 
-@pytest.mark.parametrize("measure", ["recall@5", "recall@10"])
-def test_the_whole_finds_no_less_than_hybrid(measured: Measured, measure: str) -> None:
+@pytest.mark.parametrize("measure", ["recall@5", "recall@10", "ndcg@10"])
+def test_the_whole_is_no_worse_than_hybrid(measured: Measured, measure: str) -> None:
     assert sum(gains(measured, measure)) >= -1e-9
-
-
-def test_the_whole_orders_no_worse_than_chance_explains(measured: Measured) -> None:
-    # Two places swapped in one of so few questions move the mean by more than a point.
-    assert mean_interval(gains(measured, "ndcg@10")).high >= 0

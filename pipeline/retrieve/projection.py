@@ -53,8 +53,13 @@ def _project(client: Client, corpus: Corpus, generation: int, chunks: int, name:
             next=settings.next,
         )
     except ClientError as error:
-        if "already exists" not in (error.message or ""):
+        if not _is_made(error):
             raise
+
+
+def _is_made(error: ClientError) -> bool:
+    """Whether another made the projection: before this began ("exists"), or while it was under way ("loaded")."""
+    return any(said in (error.message or "") for said in ("already exists", "already loaded"))
 
 
 def _make_room(client: Client, corpus: Corpus, existing: list[Record], budget: int) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -35,13 +36,24 @@ def load(client: Client, name: str, content: Content, progress: Progress) -> Gra
     naming what is wrong; then, and after any other error, the graph that had the name is as it was.
     """
     nodes, edges = content
-    with replacing(client, name) as graph:
+    with _closing_readers(content), replacing(client, name) as graph:
         loader = _Loader(client, graph)
         with progress.stage("nodes") as done:
             written = loader.nodes(nodes, done)
         with progress.stage("edges") as done:
             linked = loader.edges(edges, done)
     return GraphSize(written, linked)
+
+
+@contextmanager
+def _closing_readers(content: Content) -> Iterator[None]:
+    """Close the file that is read, also after an error, whose traceback would hold it open."""
+    try:
+        yield
+    finally:
+        for part in content:
+            if isinstance(part, Generator):
+                part.close()
 
 
 class _Loader:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,19 @@ A, B = {"node": {"id": "a", "type": "t"}}, {"node": {"id": "b", "type": "t"}}
 EDGE = {"edge": {"source": "a", "target": "b", "type": "r"}}
 
 
+MANY = [{"node": {"id": str(number), "type": "t"}} for number in range(3_000)]
+"""More than are read before the first are written."""
+
+
+def open_files() -> set[str]:
+    """The files that this process has open, where the system says."""
+    files = set()
+    for opened in Path("/proc/self/fd").iterdir() if sys.platform == "linux" else ():
+        with contextlib.suppress(FileNotFoundError):
+            files.add(str(opened.readlink()))
+    return files
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -206,6 +220,7 @@ EDGE = {"edge": {"source": "a", "target": "b", "type": "r"}}
         (lines({"node": {"id": "a", "type": "t", "colour": 1}}), "has colour"),
         (lines({"node": 3}), "'3' is no node"),
         (lines(A, A), "'a' is there more than once"),
+        (lines(A, A, *MANY), "'a' is there more than once"),
         (lines(A, EDGE), "needs the node 'b'"),
         (lines(A, B, EDGE, EDGE), "Two edges have one id"),
         (lines({"node": {"id": "a", "type": "t", "parent_id": "p"}}), "'a' names 'p'"),
@@ -236,6 +251,7 @@ def test_a_file_that_is_wrong_is_refused_and_changes_nothing(
     with pytest.raises(GraphError, match=said) as caught:
         imported(path)
 
+    assert str(path) not in open_files()
     assert caught.value.fix
     assert [node.id for node in KnowledgeGraph(graph.name, client=client).nodes()] == ["before"]
 

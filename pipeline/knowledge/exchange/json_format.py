@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from pipeline.errors import GraphError
 from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
+
+_Record = TypeVar("_Record")
 
 FORMAT = "hoprank-graph"
 VERSION = 1
@@ -46,8 +49,11 @@ def write_jsonl(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], 
 
 
 def read_jsonl(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
-    """Return the nodes and the edges of lines in any order; the file is read twice, and never held as a whole."""
-    return map(node_of, _lines(path, "node")), map(edge_of, _lines(path, "edge"))
+    """Return the nodes and the edges of lines in any order; the file is read twice, and never held as a whole.
+
+    Both are generators, which close the file at their end or when they are closed.
+    """
+    return _records(path, "node", node_of), _records(path, "edge", edge_of)
 
 
 def load_json(path: Path) -> dict[str, Any]:
@@ -69,7 +75,12 @@ def list_of(document: dict[str, Any], name: str, path: Path) -> list[Any]:
     return found
 
 
-def _lines(path: Path, kind: str) -> Iterator[object]:
+def _records(path: Path, kind: str, record_of: Callable[[object], _Record]) -> Iterator[_Record]:
+    with closing(_lines(path, kind)) as found:
+        yield from map(record_of, found)
+
+
+def _lines(path: Path, kind: str) -> Generator[object]:
     others = '{"edge": ' if kind == "node" else '{"node": '
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):

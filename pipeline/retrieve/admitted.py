@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
@@ -15,6 +14,7 @@ from pipeline.graph.corpora import Corpus
 from pipeline.retrieve.conditions import Mask, Value, admits, as_test
 from pipeline.retrieve.filters import CHUNK_FIELDS, DOCUMENT_FIELDS, METADATA, Condition, Filter
 from pipeline.retrieve.fuse import Ranked
+from pipeline.retrieve.recent import Recent
 
 EXACT_UNDER = 5_000
 """Chunks: so few are scored one by one; of more, the indexes are asked for more candidates than are wanted."""
@@ -66,7 +66,7 @@ class Admission:
         self._corpus = corpus
         self._lock = threading.Lock()
         self._catalog: _Catalog | None = None
-        self._known: OrderedDict[str, Admitted] = OrderedDict()
+        self._known: Recent[str, Admitted] = Recent(_REMEMBERED)
 
     def admit(self, filter_: Filter) -> Admitted:
         """Return the chunks of the visible generation that a filter admits; a new generation is read at first use."""
@@ -78,12 +78,8 @@ class Admission:
             if self._catalog is None or self._catalog.generation != generation:
                 self._catalog = _Catalog(self._client, self._corpus, generation)
                 self._known.clear()
-            if key not in self._known:
-                self._known[key] = self._catalog.admitted(filter_)
-            self._known.move_to_end(key)
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-            return self._known[key]
+            known = self._known.get(key)
+            return self._known.use(key, self._catalog.admitted(filter_) if known is None else known)
 
 
 class _Catalog:
@@ -97,7 +93,7 @@ class _Catalog:
         self._documents = {row["document"]: place for place, row in enumerate(rows)}
         self._places = {id_: place for place, id_ in enumerate(chain.from_iterable(row["ids"] for row in rows))}
         self._document_of = np.repeat(np.arange(len(rows)), [len(row["ids"]) for row in rows])
-        self._columns: OrderedDict[str, _Column] = OrderedDict()
+        self._columns: Recent[str, _Column] = Recent(_REMEMBERED)
 
     def admitted(self, filter_: Filter) -> Admitted:
         ids, keys = list(self._places), list(self._documents)
@@ -126,12 +122,8 @@ class _Catalog:
         return mask if of_chunk else mask[self._document_of]
 
     def _column(self, field: str) -> _Column:
-        if field not in self._columns:
-            self._columns[field] = self._read(field)
-        self._columns.move_to_end(field)
-        while len(self._columns) > _REMEMBERED:
-            self._columns.popitem(last=False)
-        return self._columns[field]
+        column = self._columns.get(field)
+        return self._columns.use(field, self._read(field) if column is None else column)
 
     def _read(self, field: str) -> _Column:
         if field in CHUNK_FIELDS:

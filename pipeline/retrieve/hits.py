@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pipeline.graph.client import Client
 from pipeline.graph.corpora import Corpus
+from pipeline.retrieve.recent import Recent
 
 _FIELDS = (
     "id",
@@ -41,9 +41,8 @@ class HitReader:
     def __init__(self, client: Client, corpus: Corpus, kept: int = _KEPT) -> None:
         self._client = client
         self._corpus = corpus
-        self._room = kept
         self._generation = -1
-        self._kept: OrderedDict[str, Hit] = OrderedDict()
+        self._kept: Recent[str, Hit] = Recent(kept)
         self._lock = threading.Lock()
 
     def read(self, ids: Sequence[str], generation: int) -> dict[str, Hit]:
@@ -57,11 +56,8 @@ class HitReader:
         found = known | read_hits(self._client, self._corpus, missing, generation)
         with self._lock:
             if generation == self._generation:
-                self._kept.update(found)
-                for id_ in found:
-                    self._kept.move_to_end(id_)
-                while len(self._kept) > self._room:
-                    self._kept.popitem(last=False)
+                for id_, hit in found.items():
+                    self._kept.use(id_, hit)
         return {id_: found[id_] for id_ in ids if id_ in found}
 
 

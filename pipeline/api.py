@@ -9,21 +9,21 @@ from typing import Any
 
 from neo4j.exceptions import ClientError
 
-from pipeline import experiments, flows
 from pipeline.closing import Closing
-from pipeline.embedder import Embedder
-from pipeline.evaluate.ablate import Ablation, Variant
-from pipeline.evaluate.calibrate import Calibration
+from pipeline.db.catalogue import check_fingerprint, find_corpus, get_corpus
+from pipeline.db.client import Client
+from pipeline.db.connect import connect
+from pipeline.db.embedded.progress import Report as StartReport
+from pipeline.db.embedded.progress import silent
+from pipeline.embedding.embedder import Embedder
+from pipeline.evaluate.ablation import Ablation, Variant
+from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.report import Report
-from pipeline.evaluate.tune import Tuned
-from pipeline.graph.client import Client
-from pipeline.graph.connect import connect
-from pipeline.graph.corpora import check_fingerprint, find_corpus, get_corpus
-from pipeline.graph.embedded.progress import Report as StartReport
-from pipeline.graph.embedded.progress import silent
+from pipeline.evaluate.tuning.tune import Tuned
+from pipeline.flows import evaluate, experiments, ingest, search
+from pipeline.ingest.generation import Outcome
 from pipeline.ingest.summary import IngestSummary
 from pipeline.ingest.sync import Announce, SyncSummary
-from pipeline.ingest.update import Outcome
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.progress import Progress
 from pipeline.retrieve.context import Context
@@ -87,8 +87,8 @@ class HopRank(Closing):
         strict: bool = False,
         progress: Progress | None = None,
     ) -> IngestSummary:
-        """Bring a corpus to hold what is in files, folders, globs and .jsonl; see :func:`pipeline.flows.ingest`."""
-        return flows.ingest(
+        """Bring a corpus to hold what is in files, folders, globs and .jsonl; see :mod:`pipeline.flows.ingest`."""
+        return ingest.ingest(
             self.client,
             self.embedder,
             self.settings,
@@ -107,8 +107,8 @@ class HopRank(Closing):
         announce: Announce = lambda _: None,
         progress: Progress | None = None,
     ) -> SyncSummary:
-        """Bring a corpus to hold exactly what is in ``paths``; see :func:`pipeline.flows.sync`."""
-        return flows.sync(
+        """Bring a corpus to hold exactly what is in ``paths``; see :func:`pipeline.flows.ingest.sync`."""
+        return ingest.sync(
             self.client,
             self.embedder,
             self.settings,
@@ -121,12 +121,12 @@ class HopRank(Closing):
         )
 
     def delete(self, keys: Iterable[str], corpus: str = "default", *, progress: Progress | None = None) -> Outcome:
-        """Delete documents from a corpus, by key; see :func:`pipeline.flows.remove`."""
-        return flows.remove(self.client, self.settings, corpus, list(keys), progress=progress)
+        """Delete documents from a corpus, by key; see :func:`pipeline.flows.ingest.remove`."""
+        return ingest.remove(self.client, self.settings, corpus, list(keys), progress=progress)
 
     def remove(self, *keys: str, corpus: str = "default", progress: Progress | None = None) -> Outcome:
-        """Remove documents from a corpus, by key; see :func:`pipeline.flows.remove`."""
-        return flows.remove(self.client, self.settings, corpus, keys, progress=progress)
+        """Remove documents from a corpus, by key; see :func:`pipeline.flows.ingest.remove`."""
+        return ingest.remove(self.client, self.settings, corpus, keys, progress=progress)
 
     def search(
         self,
@@ -139,10 +139,10 @@ class HopRank(Closing):
         leg: Leg | str = Leg.WHOLE,
         explain: bool = False,
     ) -> RetrieverResult:
-        """Return the ``top_k`` passages of a corpus that answer a question best; see :func:`pipeline.flows.search`."""
+        """Return the ``top_k`` passages that answer a question best; see :func:`pipeline.flows.search.search`."""
 
         def found_by(retriever: Retriever) -> RetrieverResult:
-            return flows.search(
+            return search.search(
                 self.client, retriever, query_text, query_vector, top_k, filters=filters, leg=leg, explain=explain
             )
 
@@ -166,8 +166,17 @@ class HopRank(Closing):
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
     ) -> Context:
-        """Return passages for a question as a language model reads them best; see :func:`pipeline.flows.context`."""
-        return flows.context(self, corpus, query_text, tokens=tokens, top_k=top_k, filters=filters)
+        """Return passages as a language model reads them best; see :func:`pipeline.flows.search.context`."""
+        retriever = self.retriever(corpus)
+        return search.context(
+            self.client,
+            retriever,
+            self.embedder.count_tokens,
+            query_text,
+            tokens=tokens,
+            top_k=top_k,
+            filters=filters,
+        )
 
     def evaluate(
         self,
@@ -178,8 +187,8 @@ class HopRank(Closing):
         legs: Sequence[Leg] = tuple(Leg),
         progress: Progress | None = None,
     ) -> Report:
-        """Measure every leg on a queryset's folder; see :func:`pipeline.flows.evaluate`."""
-        return flows.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
+        """Measure every leg on a queryset's folder; see :func:`pipeline.flows.evaluate.evaluate`."""
+        return evaluate.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
 
     def tune(
         self,
@@ -189,7 +198,7 @@ class HopRank(Closing):
         select: bool = False,
         progress: Progress | None = None,
     ) -> Tuned:
-        """Learn names' confidence and the scorer from querysets; see :func:`pipeline.experiments.tune`."""
+        """Learn names' confidence and the scorer from querysets; see :func:`pipeline.flows.experiments.tune`."""
         paths = [Path(folder) for folder in folders]
         return experiments.tune(self, paths, split=split, corpus_name=corpus, select=select, progress=progress)
 
@@ -201,13 +210,13 @@ class HopRank(Closing):
         variants: Sequence[Variant] | None = None,
         progress: Progress | None = None,
     ) -> Ablation:
-        """Say what each part of the retrieval is worth on querysets; see :func:`pipeline.experiments.ablate`."""
+        """Say what each part of the retrieval is worth on querysets; see :func:`pipeline.flows.experiments.ablate`."""
         paths = [Path(folder) for folder in folders]
         return experiments.ablate(self, paths, split=split, corpus_name=corpus, variants=variants, progress=progress)
 
     def calibrate(self, corpus: str = "default") -> Calibration:
-        """Say what each cosine threshold would do to a corpus's graph; see :func:`pipeline.flows.calibrate`."""
-        return flows.calibrate(self.client, self.settings, corpus)
+        """Say what each cosine threshold would do to the graph; see :func:`pipeline.flows.evaluate.calibrate`."""
+        return evaluate.calibrate(self.client, self.settings, corpus)
 
     def graph(self, name: str) -> KnowledgeGraph:
         """Return the knowledge graph of that name, which is made if there is none, on this connection."""

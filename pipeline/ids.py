@@ -20,5 +20,5 @@ def document_id(corpus_id: str, key: str) -> str:
 
 
 def entity_id(corpus_id: str, key: str) -> str:
-    """Return the id of an entity's node, by its folded name (see pipeline.names)."""
+    """Return the id of an entity's node, by its folded name (see pipeline.text.names)."""
     return digest(corpus_id, "entity", key)

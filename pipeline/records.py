@@ -148,7 +148,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A name in a corpus; ``key`` is folded (see pipeline.names), ``name`` its usual spelling."""
+    """A name in a corpus; ``key`` is folded (see pipeline.text.names), ``name`` its usual spelling."""
 
     id: str
     key: str

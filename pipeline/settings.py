@@ -18,12 +18,12 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from pipeline.db.embedded import ServerOptions
 from pipeline.errors import ConfigurationError
-from pipeline.graph.embedded import ServerOptions
-from pipeline.shipped import shipped
+from pipeline.resources import shipped
 
 if TYPE_CHECKING:
-    from pipeline.embedder import Embedder
+    from pipeline.embedding.embedder import Embedder
 
 _NEO4J_FIELDS = ("uri", "username", "password", "database")
 
@@ -126,7 +126,7 @@ class NameSettings(_Section):
 
 
 class ScorerSettings(_Section):
-    """What the scorer's features weigh, by name, see :class:`pipeline.retrieve.scorer.Scorer`."""
+    """What the scorer's features weigh, by name, see :class:`pipeline.retrieve.scoring.scorer.Scorer`."""
 
     unnamed: dict[str, float]
     confident: dict[str, float]
@@ -225,7 +225,9 @@ class Settings(BaseSettings):
 
     def embedder(self) -> Embedder:
         """Return the embedder that is asked for; its model isn't loaded yet."""
-        from pipeline.embedder import Embedder  # only here: who only asks for a setting needn't wait for numpy
+        from pipeline.embedding.embedder import (
+            Embedder,  # only here: who only asks for a setting needn't wait for numpy
+        )
 
         embed = self.embed
         return Embedder(

@@ -25,12 +25,12 @@ import platformdirs
 import pytest
 
 from pipeline import HopRank
-from pipeline.embedder import Embedder
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import drop_corpus, find_corpus, get_corpus, list_corpora
-from pipeline.graph.embedded import Address, ServerOptions, ensure_running, stop
-from pipeline.graph.schema import LIVE
-from pipeline.retrieve.projection import drop_projections
+from pipeline.db.catalogue import drop_corpus, find_corpus, get_corpus, list_corpora
+from pipeline.db.client import Client
+from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
+from pipeline.db.indexes import LIVE
+from pipeline.db.projections import drop_projections
+from pipeline.embedding.embedder import Embedder
 from pipeline.settings import load_settings
 
 IMAGE = "neo4j:2026.02-community"

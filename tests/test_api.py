@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank, HopRankError, RetrieverResult, RetrieverResultItem
-from pipeline.embedder import Embedder
+from pipeline.db.catalogue import get_corpus
+from pipeline.db.embedded import Address
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, InputError, LoginRefused, ServerUnreachable
-from pipeline.flows import drop
-from pipeline.graph.corpora import get_corpus
-from pipeline.graph.embedded import Address
+from pipeline.flows.maintain import drop
 from pipeline.ingest.summary import IngestSummary
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import load_settings

@@ -13,37 +13,24 @@ from pathlib import Path
 import pytest
 
 import pipeline
-from pipeline.graph.queries import load_queries
+from pipeline.db.queries import load_queries
 
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    (
-        "errors",
-        "records",
-        "ids",
-        "identifiers",
-        "names",
-        "processor",
-        "progress",
-        "prose",
-        "closing",
-        "scratch",
-        "shipped",
-    ),
-    ("examples", "model_files", "onnx_model"),
-    ("embedder", "graph.queries"),
-    ("graph.embedded",),
+    ("errors", "records", "ids", "progress", "closing", "resources", "temporary"),
+    ("text", "examples"),
+    ("embedding", "db.queries"),
+    ("db.embedded",),
     ("settings",),
-    ("graph",),
+    ("db",),
     ("ingest",),
     ("transfer",),
     ("retrieve",),
     ("knowledge",),
     ("domains",),
     ("evaluate",),
-    ("flows", "upkeep"),
-    ("experiments",),
+    ("flows",),
     ("api",),
     ("",),
     ("cli",),

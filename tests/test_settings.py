@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pipeline.errors import ConfigurationError
+from pipeline.resources import shipped
 from pipeline.settings import Settings, load_settings, provenance
-from pipeline.shipped import shipped
 
 Configure = Callable[[str], Path]
 

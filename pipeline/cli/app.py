@@ -8,22 +8,22 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.calibrate import calibrate
-from pipeline.cli.compare import compare
-from pipeline.cli.config import app as config
-from pipeline.cli.context import context
-from pipeline.cli.corpus import app as corpus
-from pipeline.cli.db import app as db
-from pipeline.cli.edge import Edge
-from pipeline.cli.evaluate import evaluate
-from pipeline.cli.graph import app as graph
-from pipeline.cli.ingest import ingest, remove
-from pipeline.cli.quickstart import quickstart
-from pipeline.cli.search import search
-from pipeline.cli.skills import app as skills
-from pipeline.cli.sync import sync
-from pipeline.cli.tune import tune
-from pipeline.cli.upkeep import migrate, reembed
+from pipeline.cli.commands.calibrate import calibrate
+from pipeline.cli.commands.compare import compare
+from pipeline.cli.commands.config import app as config
+from pipeline.cli.commands.context import context
+from pipeline.cli.commands.corpus import app as corpus
+from pipeline.cli.commands.db import app as db
+from pipeline.cli.commands.evaluate import evaluate
+from pipeline.cli.commands.graph import app as graph
+from pipeline.cli.commands.ingest import ingest, remove
+from pipeline.cli.commands.maintenance import migrate, reembed
+from pipeline.cli.commands.quickstart import quickstart
+from pipeline.cli.commands.search import search
+from pipeline.cli.commands.skills import app as skills
+from pipeline.cli.commands.sync import sync
+from pipeline.cli.commands.tune import tune
+from pipeline.cli.errors import Edge
 
 app = typer.Typer(
     cls=Edge,

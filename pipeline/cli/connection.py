@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pipeline.graph.embedded.progress import on_stderr
+from pipeline.db.embedded.progress import on_stderr
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from pipeline.api import HopRank
-    from pipeline.graph.client import Client
+    from pipeline.db.client import Client
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def connected(settings: Settings) -> Iterator[HopRank]:
 @contextmanager
 def client_of(settings: Settings) -> Iterator[Client]:
     """Yield a client alone, for what needs no embedding."""
-    from pipeline.graph.connect import connect
+    from pipeline.db.connect import connect
 
     with on_stderr() as report:
         client = connect(settings, report)

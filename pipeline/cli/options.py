@@ -73,7 +73,7 @@ Wait = Annotated[
 
 def filters_of(text: str | None) -> Any:
     """Return what --filter holds, as JSON values; raises FilterError if it isn't JSON or no filter."""
-    from pipeline.retrieve.filters import parse_filter
+    from pipeline.retrieve.filters.parse import parse_filter
 
     if text is None:
         return None

@@ -1,1 +1,1 @@
-"""The graphs that agents live on, each a domain of its own on the knowledge graph."""
+"""Domains: graphs of a kind, each a folder of its own that imports knowledge and no other domain."""

@@ -1,1 +1,4 @@
-"""Querysets in, measures of every leg out."""
+"""Evaluate: datasets, runs, measures, significance, reports; and what learns and compares by them.
+
+Imports retrieve; ingest is the caller's.
+"""

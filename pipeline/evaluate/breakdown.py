@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.measures import Measures, QueryMeasures, mean_measures
-from pipeline.evaluate.querysets import Query
 
 BANDS = (("weak", 0.25), ("some", 0.75), ("strong", 1.0))
 """The bands of confidence in a question's surest name, each with its upper end; 0 without a name."""

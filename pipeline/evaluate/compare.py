@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.bootstrap import Interval, mean_interval
 from pipeline.evaluate.measures import MEASURES, Measures
+from pipeline.evaluate.significance import Interval, mean_interval
 
 _TIE = 1e-9
 """Two values of a measure that differ by less are the same sum, added up in another order."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.querysets import Query
+from pipeline.evaluate.datasets import Query
 
 Measures: TypeAlias = Mapping[str, float]
 """A value from 0 to 1 for every name in ``MEASURES``, in that order."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from pipeline.errors import ConfigurationError, QuerySetError
 from pipeline.evaluate.breakdown import Group, break_down
+from pipeline.evaluate.datasets import QuerySet
 from pipeline.evaluate.measures import Measures, QueryMeasures, QueryResult, distinct, mean_measures, measure_results
-from pipeline.evaluate.querysets import QuerySet
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""

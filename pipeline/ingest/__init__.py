@@ -1,1 +1,4 @@
-"""Documents in, graph out: sources -> chunk -> embed -> extract -> link -> load."""
+"""Ingest: sources, chunks, embeddings, entities, links, and the writes of one generation.
+
+Imports text, embedding and db. The order of the steps is in :mod:`pipeline.flows.ingest`.
+"""

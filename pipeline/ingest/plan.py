@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus
+from pipeline.db.catalogue import Corpus
+from pipeline.db.client import Client
 from pipeline.ids import digest
 from pipeline.ingest.chunking import Chunker
-from pipeline.ingest.given import cut
-from pipeline.ingest.intake import Intake
-from pipeline.ingest.known import Known
-from pipeline.ingest.prepare import embedded_text
+from pipeline.ingest.chunking.prechunked import cut
+from pipeline.ingest.embed import embedded_text
+from pipeline.ingest.update.changes import Intake
+from pipeline.ingest.update.documents import Known
 from pipeline.records import Document, Skipped
 
 

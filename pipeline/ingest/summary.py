@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pipeline.graph.corpora import Corpus
-from pipeline.ingest.intake import Intake
-from pipeline.ingest.update import Outcome
+from pipeline.db.catalogue import Corpus
+from pipeline.ingest.generation import Outcome
+from pipeline.ingest.update.changes import Intake
 from pipeline.progress import Progress
 from pipeline.records import Skipped
 

@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.db.catalogue import Corpus
+from pipeline.db.indexes import embedding_name
+from pipeline.db.lease import held
 from pipeline.errors import SourceError
-from pipeline.graph.corpora import Corpus
-from pipeline.graph.hold import held
-from pipeline.graph.schema import embedding_name
-from pipeline.ingest.intake import Intake, batched
-from pipeline.ingest.known import Known, known_documents
 from pipeline.ingest.plan import Plan, Planner
+from pipeline.ingest.session import Writing
 from pipeline.ingest.sources import read
-from pipeline.ingest.spool import Spool
 from pipeline.ingest.summary import IngestSummary, summarise
-from pipeline.ingest.writing import Writing
+from pipeline.ingest.update.changes import Intake, batched
+from pipeline.ingest.update.documents import Known, known_documents
+from pipeline.ingest.update.spool import Spool
 from pipeline.records import Document
 
 Announce = Callable[[Plan], None]

@@ -1,11 +1,10 @@
 """Knowledge graphs on Neo4j: typed nodes and edges, traversal, retrieval, exchange and pictures."""
 
+from pipeline.knowledge.algorithms.shortest_path import Cost
 from pipeline.knowledge.artifacts import Knowledge
-from pipeline.knowledge.cheapest import Cost
 from pipeline.knowledge.chunks import CallbackEdges, CosineEdges, EdgeOptions, ExplicitEdges, GraphChunk
 from pipeline.knowledge.exchange import Format
 from pipeline.knowledge.graph import KnowledgeGraph
-from pipeline.knowledge.rank import Mode
 from pipeline.knowledge.records import (
     Direction,
     GraphSize,
@@ -16,6 +15,7 @@ from pipeline.knowledge.records import (
     Reached,
     SupportedEdgeType,
 )
+from pipeline.knowledge.search import Mode
 
 __all__ = [
     "CallbackEdges",

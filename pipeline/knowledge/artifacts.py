@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pipeline.closing import Closing
-from pipeline.embedder import Embedder
+from pipeline.db.client import Client
+from pipeline.db.connect import connect
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
-from pipeline.graph.client import Client
-from pipeline.graph.connect import connect
+from pipeline.knowledge.catalogue import find_graph, list_graphs
 from pipeline.knowledge.check import check_text
 from pipeline.knowledge.chunks import EdgeOptions, GraphChunk
 from pipeline.knowledge.graph import KnowledgeGraph
-from pipeline.knowledge.graphs import find_graph, list_graphs
-from pipeline.knowledge.rank import Mode
 from pipeline.knowledge.records import KnowledgeNode, RankedNode
+from pipeline.knowledge.search import Mode
 from pipeline.settings import Settings, load_settings
 
 _LONGEST = 90

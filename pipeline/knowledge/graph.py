@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Self, Unpack
 
 from pipeline.closing import Closing
-from pipeline.embedder import Embedder
+from pipeline.db.catalogue import get_corpus
+from pipeline.db.client import Client
+from pipeline.db.connect import connect
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
-from pipeline.graph.client import Client
-from pipeline.graph.connect import connect
-from pipeline.graph.corpora import get_corpus
+from pipeline.knowledge.catalogue import drop_graph, get_graph, make_graph
 from pipeline.knowledge.chunks import CosineEdges, EdgeOptions, GraphChunk, chunk_edges, chunk_nodes
-from pipeline.knowledge.corpus import CorpusStore
 from pipeline.knowledge.exchange import Format, read_graph
-from pipeline.knowledge.graphs import drop_graph, get_graph, make_graph
 from pipeline.knowledge.load import load
 from pipeline.knowledge.reader import GraphReader
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.stored import NamedStore
+from pipeline.knowledge.store.corpus import CorpusStore
+from pipeline.knowledge.store.neo4j import NamedStore
 from pipeline.knowledge.write import NodeUpdates, Writer
 from pipeline.progress import Progress
 from pipeline.settings import Settings, load_settings

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.db.transaction import Transaction
 from pipeline.errors import GraphError
-from pipeline.graph.transaction import Transaction
 from pipeline.knowledge.records import KnowledgeNode
 
 

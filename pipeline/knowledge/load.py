@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 from neo4j.exceptions import ConstraintError
 
+from pipeline.db.client import Client
 from pipeline.errors import GraphError
-from pipeline.graph.client import Client
-from pipeline.knowledge.codec import edge_key, node_key, stored_properties
+from pipeline.knowledge.catalogue import NamedGraph, now, replacing
 from pipeline.knowledge.exchange import Content
-from pipeline.knowledge.graphs import NamedGraph, now, replacing
 from pipeline.knowledge.hierarchy import Hierarchy, refuse_cycles
 from pipeline.knowledge.records import GraphSize, KnowledgeEdge, KnowledgeNode
+from pipeline.knowledge.store.codec import edge_key, node_key, stored_properties
 from pipeline.knowledge.write import common_dimension, node_row, refuse_missing_end
 from pipeline.progress import Progress
 

@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from pipeline.embedder import Embedder
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
-from pipeline.knowledge import rank, traverse
-from pipeline.knowledge.cheapest import Cost, cheapest
-from pipeline.knowledge.detached import DetachedStore
+from pipeline.knowledge import search as ranking
+from pipeline.knowledge.algorithms import traverse
+from pipeline.knowledge.algorithms.shortest_path import Cost, cheapest
+from pipeline.knowledge.algorithms.subgraph import cut
 from pipeline.knowledge.exchange import Format, write_graph
 from pipeline.knowledge.records import (
     Direction,
@@ -23,8 +24,8 @@ from pipeline.knowledge.records import (
     RankedNode,
     Reached,
 )
-from pipeline.knowledge.store import Store
-from pipeline.knowledge.subgraph import cut
+from pipeline.knowledge.store.memory import DetachedStore
+from pipeline.knowledge.store.protocol import Store
 from pipeline.knowledge.view import write_page
 from pipeline.retrieve.question import check_question
 
@@ -193,7 +194,7 @@ class GraphReader:
         ``seed`` makes walks repeatable. ``parts`` of a result are ``walk`` and, of a seed, ``similarity``.
         """
         vector = self._embedded(query) if isinstance(query, str) else query
-        return rank.query(
+        return ranking.query(
             self._store,
             vector,
             top_k=top_k,
@@ -213,14 +214,14 @@ class GraphReader:
     ) -> list[RankedNode]:
         """Return what endless random walks from nodes of the graph visit most; ``seeds`` are their weights by id."""
         self._must_have(*seeds)
-        return rank.walk_from(self._store, seeds, top_k, restart_prob, _direction(direction))
+        return ranking.walk_from(self._store, seeds, top_k, restart_prob, _direction(direction))
 
     def search(
         self,
         text: str,
         top_k: int = 10,
         *,
-        mode: rank.Mode | str = rank.Mode.HYBRID,
+        mode: ranking.Mode | str = ranking.Mode.HYBRID,
         graph_hops: int = 2,
         direction: Direction | str = Direction.BOTH,
     ) -> list[RankedNode]:
@@ -229,9 +230,9 @@ class GraphReader:
         ``mode`` is ``bm25`` (words), ``graph`` (what the best by words lead to in ``graph_hops`` hops), ``hybrid``
         (both fused by reciprocal rank), ``vector`` (meaning, where nodes have embeddings), or ``all`` (all three).
         """
-        question, chosen = check_question(text), _chosen(rank.Mode, mode, "mode")
-        vector = self._embedded(question) if chosen in (rank.Mode.VECTOR, rank.Mode.ALL) else None
-        return rank.search(
+        question, chosen = check_question(text), _chosen(ranking.Mode, mode, "mode")
+        vector = self._embedded(question) if chosen in (ranking.Mode.VECTOR, ranking.Mode.ALL) else None
+        return ranking.search(
             self._store,
             question,
             vector,
@@ -243,7 +244,7 @@ class GraphReader:
 
     def importance(self, top_k: int = 100, *, direction: Direction | str = Direction.BOTH) -> dict[str, float]:
         """Return the ``top_k`` nodes of the highest PageRank, as shares of 1, best first."""
-        rank.check_top_k(top_k)
+        ranking.check_top_k(top_k)
         return dict(self._store.pagerank(None, _RESTART, _direction(direction), top_k))
 
     def export(self, path: str | Path, format: Format | str | None = None) -> None:  # noqa: A002  # the usual name
@@ -255,7 +256,7 @@ class GraphReader:
 
     def view(self, path: str | Path, limit: int = 300) -> None:
         """Write a page that shows the graph, or its ``limit`` most important nodes, in a browser, without a network."""
-        rank.check_top_k(limit)
+        ranking.check_top_k(limit)
         size = self.size()
         chosen = [node.id for node in self.nodes()] if size.nodes <= limit else list(self.importance(limit))
         write_page(cut(self._store, chosen), size, Path(path))

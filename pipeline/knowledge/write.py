@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict, TypeVar
 
+from pipeline.db.client import Client
+from pipeline.db.transaction import Transaction
 from pipeline.errors import GraphError
-from pipeline.graph.client import Client
-from pipeline.graph.transaction import Transaction
-from pipeline.knowledge.codec import edge_key, node_key, read_node, stored_edge, stored_node
-from pipeline.knowledge.graphs import NamedGraph, now
+from pipeline.knowledge.catalogue import NamedGraph, now
 from pipeline.knowledge.hierarchy import Hierarchy, place
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode
+from pipeline.knowledge.store.codec import edge_key, node_key, read_node, stored_edge, stored_node
 
 ROWS_AT_ONCE = 5_000
 _Row = TypeVar("_Row")

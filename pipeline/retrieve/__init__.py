@@ -1,1 +1,4 @@
-"""A question in, ranked and explained passages out."""
+"""Retrieve: question, candidates, expansion, seeds, rankers, scoring, fusion, filters and results, for one corpus.
+
+Imports text, embedding and db; not ingest.
+"""

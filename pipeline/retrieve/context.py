@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from pipeline.retrieve.passage_relations import Tie, Ties
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
-from pipeline.retrieve.ties import Tie, Ties
 
 Count = Callable[[str], int]
 """Says how many tokens a text has."""

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.embedder import Embedder
-from pipeline.ingest.chunking.sentences import sentences
-from pipeline.prose import prose
+from pipeline.embedding.embedder import Embedder
 from pipeline.retrieve.results import RetrieverResultItem
+from pipeline.text.prose import prose
+from pipeline.text.sentences import sentences
 
 _HEADING = re.compile(r"\A#{1,6} .*\n")
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from neo4j import Record
 
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus
-from pipeline.retrieve.admitted import Admitted
-from pipeline.retrieve.features import FEATURES
+from pipeline.db.catalogue import Corpus
+from pipeline.db.client import Client
+from pipeline.retrieve.filters.matches import Admitted
 from pipeline.retrieve.hits import read_hits
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import LegRank, RetrieverResult, RetrieverResultItem
 from pipeline.retrieve.retriever import Found
-from pipeline.retrieve.scorer import graph_share
+from pipeline.retrieve.scoring.features import FEATURES
+from pipeline.retrieve.scoring.scorer import graph_share
 
 _METADATA = "metadata."
 _SEEDS_TRIED = 12

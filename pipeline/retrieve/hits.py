@@ -6,9 +6,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus
-from pipeline.retrieve.recent import Recent
+from pipeline.db.catalogue import Corpus
+from pipeline.db.client import Client
+from pipeline.retrieve.lru import Recent
 
 _FIELDS = (
     "id",

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.errors import QuestionError
-from pipeline.identifiers import is_identifier
-from pipeline.names import (
+from pipeline.text.identifiers import is_identifier
+from pipeline.text.names import (
     ARTICLES,
     CONNECTORS,
     FUNCTION_WORDS,

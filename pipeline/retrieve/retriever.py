@@ -7,25 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from pipeline.db.catalogue import Corpus
+from pipeline.db.client import Client
 from pipeline.errors import ServerTooPoor
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus
-from pipeline.retrieve.admitted import Admission, Admitted
-from pipeline.retrieve.bm25 import Bm25
-from pipeline.retrieve.confidence import NamedEntity, confidence_in, with_confidence
-from pipeline.retrieve.coverage import Passage
-from pipeline.retrieve.features import Examined, Matrix, candidates, examine
-from pipeline.retrieve.filters import Filter
-from pipeline.retrieve.fuse import Ranked, fuse
-from pipeline.retrieve.gds_walk import GdsWalk
+from pipeline.retrieve.candidates import HYBRID_K, Start, StartSettings, begin, by_vector, by_words
+from pipeline.retrieve.filters.matches import Admission, Admitted
+from pipeline.retrieve.filters.parse import Filter
+from pipeline.retrieve.filters.search import begin_within, vector_within, words_within
+from pipeline.retrieve.fusion import Ranked, fuse
 from pipeline.retrieve.hits import Hit, HitReader
-from pipeline.retrieve.hops import rank_by_hops
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.local_walk import rank_by_walk
-from pipeline.retrieve.scorer import Scorer
+from pipeline.retrieve.rankers.bm25 import Bm25
+from pipeline.retrieve.rankers.gds_walk import GdsWalk
+from pipeline.retrieve.rankers.hops import rank_by_hops
+from pipeline.retrieve.rankers.local_walk import rank_by_walk
+from pipeline.retrieve.scoring.confidence import NamedEntity, confidence_in, with_confidence
+from pipeline.retrieve.scoring.coverage import Passage
+from pipeline.retrieve.scoring.features import Examined, Matrix, candidates, examine
+from pipeline.retrieve.scoring.scorer import Scorer
 from pipeline.retrieve.seeds import Seeds, weigh_seeds
-from pipeline.retrieve.start import HYBRID_K, Start, StartSettings, begin, by_vector, by_words
-from pipeline.retrieve.within import begin_within, vector_within, words_within
 from pipeline.settings import Settings
 
 _NO_SEEDS = Seeds({}, {})

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.retrieve.confidence import NamedEntity, confidence_in
-from pipeline.retrieve.fuse import Ranked
+from pipeline.retrieve.fusion import Ranked
+from pipeline.retrieve.scoring.confidence import NamedEntity, confidence_in
 from pipeline.settings import WalkSettings
 
 

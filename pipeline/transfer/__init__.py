@@ -1,1 +1,4 @@
-"""Corpora as files: out as JSON lines, GraphML or Parquet, and back in from JSON lines."""
+"""Transfer: corpora to files and back.
+
+Imports db and ingest.
+"""

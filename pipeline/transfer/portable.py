@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import SCHEMA_VERSION, Corpus
+from pipeline.db.catalogue import SCHEMA_VERSION, Corpus
+from pipeline.db.client import Client
 
 FORMAT = 1
 

@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.db.catalogue import SCHEMA_VERSION, Corpus, create_corpus, drop_corpus, find_corpus, get_corpus
+from pipeline.db.client import Client, batches
+from pipeline.db.indexes import LIVE, ensure_schema
+from pipeline.db.lease import held
 from pipeline.errors import CorpusError, InputError
-from pipeline.graph.client import Client, batches
-from pipeline.graph.corpora import SCHEMA_VERSION, Corpus, create_corpus, drop_corpus, find_corpus, get_corpus
-from pipeline.graph.hold import held
-from pipeline.graph.schema import LIVE, ensure_schema
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
-from pipeline.ingest.edges import LinkedChunk
-from pipeline.ingest.load import Loader
-from pipeline.ingest.prepare import embedded_text
-from pipeline.ingest.relate import Relate
-from pipeline.ingest.relink import Relink, Titles
-from pipeline.ingest.settle import Piece, Settled
-from pipeline.ingest.spool import Spool
-from pipeline.ingest.stored import StoredChunk
-from pipeline.ingest.tallies import shard_row
+from pipeline.ingest.embed import embedded_text
+from pipeline.ingest.entities.counts import shard_row
+from pipeline.ingest.links.edges import LinkedChunk
+from pipeline.ingest.links.entity_links import Relink, Titles
+from pipeline.ingest.links.similarity_links import Relate
+from pipeline.ingest.update.diff import Piece, Settled
+from pipeline.ingest.update.load import Loader
+from pipeline.ingest.update.spool import Spool
+from pipeline.ingest.update.stored import StoredChunk
 from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
 from pipeline.settings import LinkSettings
 from pipeline.transfer.portable import FORMAT, Part

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline import HopRank
-from pipeline.graph.corpora import drop_corpus, get_corpus
+from pipeline.db.catalogue import drop_corpus, get_corpus
 from pipeline.progress import Progress
 
 

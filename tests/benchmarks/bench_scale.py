@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline import HopRank
-from pipeline.flows import drop
+from pipeline.flows.maintain import drop
 from pipeline.progress import Progress
 
 _CENTRES = 500

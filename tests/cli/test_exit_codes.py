@@ -30,7 +30,7 @@ def failing(error: BaseException) -> Callable[..., None]:
     ("error", "code"), [(ConfigurationError("It is wrong.", "Mend it."), 2), (Busy("It is held.", "Wait."), 1)]
 )
 def test_an_error_on_purpose_is_its_message(monkeypatch: pytest.MonkeyPatch, error: Exception, code: int) -> None:
-    monkeypatch.setattr("pipeline.cli.corpus.load_settings", failing(error))
+    monkeypatch.setattr("pipeline.cli.commands.corpus.load_settings", failing(error))
 
     result = CliRunner().invoke(app, ["corpus", "list"])
 
@@ -40,7 +40,7 @@ def test_an_error_on_purpose_is_its_message(monkeypatch: pytest.MonkeyPatch, err
 
 
 def test_anything_else_is_a_bug_and_says_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.cli.corpus.load_settings", failing(ZeroDivisionError("by zero")))
+    monkeypatch.setattr("pipeline.cli.commands.corpus.load_settings", failing(ZeroDivisionError("by zero")))
 
     result = CliRunner().invoke(app, ["corpus", "list"])
 
@@ -54,7 +54,7 @@ def test_anything_else_is_a_bug_and_says_how_to_report_it(monkeypatch: pytest.Mo
 def test_what_the_driver_logs_of_broken_connections_is_shown_when_asked_for(
     monkeypatch: pytest.MonkeyPatch, flags: list[str], logged: bool
 ) -> None:
-    monkeypatch.setattr("pipeline.cli.corpus.load_settings", failing(Busy("It is held.", "Wait.")))
+    monkeypatch.setattr("pipeline.cli.commands.corpus.load_settings", failing(Busy("It is held.", "Wait.")))
 
     CliRunner().invoke(app, [*flags, "corpus", "list"])
 
@@ -65,7 +65,7 @@ def test_what_the_driver_logs_of_broken_connections_is_shown_when_asked_for(
 def test_the_traceback_is_shown_when_asked_for(
     monkeypatch: pytest.MonkeyPatch, flags: list[str], environment: dict[str, str]
 ) -> None:
-    monkeypatch.setattr("pipeline.cli.corpus.load_settings", failing(ZeroDivisionError("by zero")))
+    monkeypatch.setattr("pipeline.cli.commands.corpus.load_settings", failing(ZeroDivisionError("by zero")))
 
     result = CliRunner().invoke(app, [*flags, "corpus", "list"], env=environment)
 

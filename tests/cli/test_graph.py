@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.cli.app import app
-from pipeline.graph.client import Client
+from pipeline.db.client import Client
 
 Run = Callable[..., Result]
 

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli.app import app
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import find_corpus
+from pipeline.db.catalogue import find_corpus
+from pipeline.db.client import Client
 
 DOCUMENTS = {
     "stations/alpha.md": "# Alpha Station\n\nAlpha Station was built by Mira Holt in 1931.\n",

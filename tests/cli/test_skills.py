@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from pipeline import KnowledgeGraph
 from pipeline.cli.app import app
-from pipeline.graph.client import Client
+from pipeline.db.client import Client
 
 Run = Callable[..., Result]
 

@@ -12,11 +12,11 @@ import pytest
 from rich.console import Console, RenderableType
 from rich.progress import Progress as Display
 
-from pipeline.cli.bars import Bars, Lines, Rate, shown_progress
-from pipeline.cli.chain import evidence_chain
-from pipeline.cli.hits import place, result_views
-from pipeline.cli.output import show
-from pipeline.cli.summary import summary_table
+from pipeline.cli.views.evidence import evidence_chain
+from pipeline.cli.views.hits import place, result_views
+from pipeline.cli.views.output import show
+from pipeline.cli.views.progress import Bars, Lines, Rate, shown_progress
+from pipeline.cli.views.summary import summary_table
 from pipeline.ingest.summary import IngestSummary
 from pipeline.progress import Progress
 from pipeline.records import Skipped

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline.evaluate.breakdown import band, break_down
+from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.measures import QueryMeasures, QueryResult, measure_query
-from pipeline.evaluate.querysets import Query
 
 QUERIES = (
     Query("q1", "who?", {"good": 1.0}, "bridge"),

@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from pipeline.cli.app import app
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.bootstrap import mean_interval
 from pipeline.evaluate.compare import compare, read_evaluated
+from pipeline.evaluate.datasets import Query, QuerySet
 from pipeline.evaluate.measures import MEASURES, QueryResult
-from pipeline.evaluate.querysets import Query, QuerySet
 from pipeline.evaluate.report import Run, build_report, write_json
+from pipeline.evaluate.significance import mean_interval
 
 QUERIES = tuple(Query(f"q{number}", "who?", {"good": 1.0}) for number in range(40))
 RUN = Run(corpus="songs", documents=3, ingest_seconds=1.0, version="0.1.0")

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import HopRank, flows
+from pipeline import HopRank
+from pipeline.db.catalogue import get_corpus
 from pipeline.errors import CorpusError, QuerySetError
+from pipeline.evaluate.datasets import read_queryset
 from pipeline.evaluate.measures import MEASURES
-from pipeline.evaluate.querysets import read_queryset
-from pipeline.graph.corpora import get_corpus
+from pipeline.flows.evaluate import measure
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 
@@ -143,4 +144,4 @@ def test_measuring_refuses_a_corpus_without_the_documents(
     hoprank.ingest(jsonl(ANIMALS[1:]), corpus=corpus_name)
 
     with pytest.raises(QuerySetError, match="'otter'"):
-        flows.measure(hoprank, read_queryset(queryset), corpus_name, 3, 0.0)
+        measure(hoprank, read_queryset(queryset), corpus_name, 3, 0.0)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.measures import (
     MEASURES,
     QueryResult,
@@ -19,7 +20,6 @@ from pipeline.evaluate.measures import (
     measure_query,
     measure_results,
 )
-from pipeline.evaluate.querysets import Query
 
 
 def query(relevant: Mapping[str, float], query_id: str = "q1") -> Query:

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from pipeline.cli.views.report import report_table
 from pipeline.errors import ConfigurationError, QuerySetError
+from pipeline.evaluate.datasets import Query, QuerySet
 from pipeline.evaluate.measures import MEASURES, QueryResult
-from pipeline.evaluate.querysets import Query, QuerySet
 from pipeline.evaluate.report import Report, Run, build_report, check_json_path, write_json
-from pipeline.evaluate.table import report_table
 
 QUERIES = tuple(Query(f"q{number}", "who?", {f"d{number}": 1.0}) for number in range(1, 5))
 QUERYSET = QuerySet("songs", QUERIES, unjudged=("q5", "q6"))

@@ -13,9 +13,9 @@ import pypdf
 import pytest
 import yaml
 
-from pipeline.evaluate.querysets import check_documents, read_queryset
+from pipeline.evaluate.datasets import check_documents, read_queryset
 from pipeline.examples import example_corpus, example_queryset, example_questions
-from pipeline.ingest.link import LinkResolver
+from pipeline.ingest.links.hyperlinks import LinkResolver
 from pipeline.ingest.sources import read
 from pipeline.records import Document
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus
-from pipeline.graph.embedded import Address, ServerOptions, stop
-from pipeline.ingest.decisions import Decisions
-from pipeline.ingest.extract import ChunkNames, Spelled, usual
-from pipeline.ingest.extractors import BUILTIN, Extractor
-from pipeline.ingest.tallies import Tallies
+from pipeline.db.catalogue import Corpus
+from pipeline.db.client import Client
+from pipeline.db.embedded import Address, ServerOptions, stop
+from pipeline.ingest.entities.counts import Tallies
+from pipeline.ingest.entities.extract import ChunkNames, Spelled, usual
+from pipeline.ingest.entities.extractors import BUILTIN, Extractor
+from pipeline.ingest.entities.lexicon import Decisions
 from pipeline.records import Chunk
 
 Write = Callable[[Path, Mapping[str, str]], Path]

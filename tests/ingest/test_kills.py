@@ -21,11 +21,11 @@ import numpy as np
 import pytest
 
 from pipeline import HopRank
-from pipeline.embedder import Embedder
-from pipeline.flows import drop
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import get_corpus
-from pipeline.graph.embedded import ServerOptions, ensure_running, status
+from pipeline.db.catalogue import get_corpus
+from pipeline.db.client import Client
+from pipeline.db.embedded import ServerOptions, ensure_running, status
+from pipeline.embedding.embedder import Embedder
+from pipeline.flows.maintain import drop
 from pipeline.settings import load_settings
 
 KILLS = int(os.environ.get("HOPRANK_TEST_KILLS", "5"))
@@ -34,8 +34,8 @@ NAMES = "Ada Lovelace|Charles Babbage|Mary Somerville|Luigi Menabrea|Turin|engin
 DYING = """
 import json, os, signal, sys, threading, time, traceback
 from pipeline import HopRank
-from pipeline.embedder import Embedder
-from pipeline.graph.client import Client
+from pipeline.embedding.embedder import Embedder
+from pipeline.db.client import Client
 
 calls = 0
 counting = threading.Lock()

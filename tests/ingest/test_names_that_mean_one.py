@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.ingest.extract import ChunkNames, TitleLink
+from pipeline.ingest.entities.extract import ChunkNames, TitleLink
 from pipeline.records import Chunk
 
 EVERYDAY = "the he it what was in by we met and is a of how to planet song here"

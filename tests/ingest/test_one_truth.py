@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from pipeline import HopRank
-from pipeline.flows import drop
-from pipeline.graph.corpora import find_corpus
+from pipeline.db.catalogue import find_corpus
+from pipeline.flows.maintain import drop
 
 Dump = dict[str, set[tuple[Any, ...]]]
 

@@ -12,11 +12,11 @@ import psutil
 import pytest
 
 from pipeline import HopRank
-from pipeline.embedder import Embedder
+from pipeline.db.catalogue import get_corpus
+from pipeline.db.client import Client
+from pipeline.db.embedded import ServerOptions, ensure_running, status
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import ServerLost
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import get_corpus
-from pipeline.graph.embedded import ServerOptions, ensure_running, status
 from pipeline.progress import Progress
 from pipeline.settings import load_settings
 

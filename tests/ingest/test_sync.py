@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
-from pipeline.embedder import Embedder
+from pipeline.db.catalogue import find_corpus, get_corpus
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError
-from pipeline.graph.corpora import find_corpus, get_corpus
 from pipeline.ingest.plan import Plan
 from pipeline.ingest.sync import SyncSummary
 from pipeline.records import Vector

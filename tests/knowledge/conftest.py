@@ -11,9 +11,9 @@ import networkx as nx
 import pytest
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.embedder import Embedder
+from pipeline.db.client import Client
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
-from pipeline.graph.client import Client
 
 NewGraph = Callable[[], AbstractContextManager[KnowledgeGraph]]
 

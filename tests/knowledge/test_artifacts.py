@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pipeline.embedder import Embedder
+from pipeline.db.client import Client
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
-from pipeline.graph.client import Client
 from pipeline.knowledge import GraphChunk, Knowledge
 
 

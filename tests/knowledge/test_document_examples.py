@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.graph.client import Client
+from pipeline.db.client import Client
 from pipeline.knowledge import CosineEdges, ExplicitEdges, GraphChunk, Knowledge, SupportedEdgeType
 
 

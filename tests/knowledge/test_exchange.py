@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.db.client import Client
 from pipeline.errors import GraphError
-from pipeline.graph.client import Client
+from pipeline.knowledge.catalogue import list_graphs
 from pipeline.knowledge.exchange import Format, read_graph, write_graph
-from pipeline.knowledge.graphs import list_graphs
 
 SUFFIX = {Format.JSON: "json", Format.JSONL: "jsonl", Format.GRAPHML: "graphml", Format.NODE_LINK: "json"}
 NODES = [

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.db.client import Client
 from pipeline.errors import GraphError, HopRankError
-from pipeline.graph.client import Client
 
 from .conftest import NewGraph
 

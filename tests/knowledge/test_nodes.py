@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.db.client import Client
 from pipeline.errors import GraphError
-from pipeline.graph.client import Client
 
 EVERYTHING: dict[str, Any] = {
     "text": "é 漢 😀",

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import HopRank, RetrieverResult, RetrieverResultItem
-from pipeline.embedder import Embedder
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import FilterError, QuestionError
 from pipeline.retrieve.context import build_context
-from pipeline.retrieve.ties import TieKind, Ties
+from pipeline.retrieve.passage_relations import TieKind, Ties
 
 QUESTION = "Where does the river of the otter rise?"
 NOTHING = Ties({}, {})

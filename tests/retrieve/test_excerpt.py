@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.embedder import Embedder
+from pipeline.embedding.embedder import Embedder
 from pipeline.retrieve.excerpt import excerpts
 from pipeline.retrieve.results import RetrieverResultItem
 

@@ -10,7 +10,7 @@ import neo4j
 import pytest
 
 from pipeline import HopRank
-from pipeline.graph.corpora import get_corpus
+from pipeline.db.catalogue import get_corpus
 from pipeline.retrieve.legs import Leg
 
 Cypher = Callable[..., list[neo4j.Record]]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
-from pipeline.graph.client import Client
-from pipeline.graph.corpora import Corpus, get_corpus
+from pipeline.db.catalogue import Corpus, get_corpus
+from pipeline.db.client import Client
 from pipeline.retrieve.hits import HitReader, read_hits
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
-from pipeline.flows import drop
+from pipeline.flows.maintain import drop
 from pipeline.retrieve.legs import Leg
 
 Jsonl = Callable[..., Path]

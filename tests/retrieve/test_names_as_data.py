@@ -13,9 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline import HopRank
-from pipeline.flows import drop
-from pipeline.graph.corpora import get_corpus, list_corpora
-from pipeline.upkeep import rename
+from pipeline.db.catalogue import get_corpus, list_corpora
+from pipeline.flows.maintain import drop, rename
 
 HOSTILE = (
     "Robert'); MATCH (n) DETACH DELETE n; //",

@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pipeline import HopRank, RetrieverResult
-from pipeline.embedder import Embedder
+from pipeline.db.client import Client
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, FingerprintError, QuestionError, ServerLost
-from pipeline.graph.client import Client
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.retriever import Retriever
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.retrieve.confidence import NamedEntity
-from pipeline.retrieve.fuse import Ranked
+from pipeline.retrieve.fusion import Ranked
+from pipeline.retrieve.scoring.confidence import NamedEntity
 from pipeline.retrieve.seeds import weigh_seeds
 from pipeline.settings import WalkSettings, load_settings
 

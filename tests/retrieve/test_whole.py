@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pipeline import HopRank, RetrieverResult
-from pipeline.graph.client import Client
-from pipeline.retrieve.features import FEATURES
+from pipeline.db.client import Client
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.scoring.features import FEATURES
 from pipeline.settings import ScorerSettings
 
 QUESTION = "Who taught the woman that met Charles Babbage?"

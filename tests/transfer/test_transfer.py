@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from lxml import etree
 
-from pipeline import HopRank, upkeep
+from pipeline import HopRank
+from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.errors import CorpusError, InputError, SourceError
-from pipeline.graph.corpora import find_corpus, get_corpus
+from pipeline.flows import maintain
 from pipeline.progress import Progress
 from pipeline.transfer.formats import Format
 
@@ -46,12 +47,12 @@ def other(new_corpus: NewCorpus) -> Iterator[str]:
 
 
 def exported(hoprank: HopRank, name: str, path: Path, *, embeddings: bool = True) -> Path:
-    upkeep.export_corpus(hoprank.client, name, path, embeddings=embeddings, progress=Progress())
+    maintain.export_corpus(hoprank.client, name, path, embeddings=embeddings, progress=Progress())
     return path
 
 
 def imported(hoprank: HopRank, path: Path, name: str | None) -> None:
-    upkeep.import_corpus(hoprank.client, hoprank.embedder, path, name, progress=Progress())
+    maintain.import_corpus(hoprank.client, hoprank.embedder, path, name, progress=Progress())
 
 
 @pytest.mark.parametrize("embeddings", [True, False])

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from pipeline.db.client import Client
 from pipeline.domains.skills.dependencies import Names, tell
 from pipeline.domains.skills.link import (
     folder_edges,
@@ -17,8 +18,7 @@ from pipeline.domains.skills.link import (
 )
 from pipeline.domains.skills.read import read_skills
 from pipeline.domains.skills.records import FOLDER, PACKAGE, SKILL, Built, Requirement, Skill
-from pipeline.embedder import Embedder
-from pipeline.graph.client import Client
+from pipeline.embedding.embedder import Embedder
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.load import load
 from pipeline.progress import Progress

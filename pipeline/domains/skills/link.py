@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.domains.skills.dependencies import Names, folded, package_key
 from pipeline.domains.skills.mentions import Mentions
 from pipeline.domains.skills.records import Requirement, Skill, SkillEdge
-from pipeline.ingest.similar import similar
+from pipeline.ingest.links.similar import similar
 from pipeline.knowledge import KnowledgeEdge, SupportedEdgeType
 from pipeline.records import Vector
 from pipeline.settings import SkillSettings

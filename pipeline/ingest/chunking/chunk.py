@@ -12,10 +12,10 @@ from pipeline.errors import ConfigurationError
 from pipeline.ids import digest
 from pipeline.ingest.chunking.outline import Section, outline
 from pipeline.ingest.chunking.pack import Packer
-from pipeline.ingest.chunking.paragraphs import trimmed
 from pipeline.ingest.chunking.sections import SectionCutter
 from pipeline.ingest.chunking.tokens import TokenMap, TokenOffsets, token_maps
 from pipeline.records import BlockKind, Chunk, Document
+from pipeline.text.paragraphs import trimmed
 
 _VERSION = "structure-1"
 _BATCH = 64

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pipeline.ingest.chunking.paragraphs import paragraphs, trimmed
 from pipeline.records import Block, BlockKind, Document
+from pipeline.text.paragraphs import paragraphs, trimmed
 
 _LONGEST = 200
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")

@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pipeline.ingest.chunking.paragraphs import trimmed
+from pipeline.text.paragraphs import trimmed
 
 TokenOffsets = Callable[[Sequence[str]], list[list[tuple[int, int]]]]
 """For each text the (start, end) of each token in characters, in order; no special tokens, nothing truncated."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from pipeline.ingest.chunking.sentences import sentences
 from pipeline.ingest.chunking.tokens import TokenMap
 from pipeline.records import Block, BlockKind
+from pipeline.text.sentences import sentences
 
 
 class Break(IntEnum):

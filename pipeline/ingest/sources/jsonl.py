@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.errors import SourceError
-from pipeline.ingest.chunking.paragraphs import paragraphs
 from pipeline.ingest.sources.decode import UTF_16_MARKS, well_formed
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.source import Unreadable, unopenable
 from pipeline.records import Document, GivenChunk
+from pipeline.text.paragraphs import paragraphs
 
 _FORM = (
     'A line is {"id": ..., "title": ..., "text": ..., "metadata": {...}}; only id and text are needed. Instead of text'

@@ -8,10 +8,10 @@ import logging
 from pypdf import PdfReader
 from pypdf.errors import DependencyError
 
-from pipeline.ingest.chunking.paragraphs import paragraphs
 from pipeline.ingest.sources.decode import well_formed
 from pipeline.ingest.sources.source import Source, Unreadable, foreign
 from pipeline.records import Document
+from pipeline.text.paragraphs import paragraphs
 
 _BETWEEN = "\n\n"
 _LONGEST_TITLE = 120

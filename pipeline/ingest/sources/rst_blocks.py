@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pipeline.ingest.chunking.paragraphs import trimmed
 from pipeline.records import Block, BlockKind
+from pipeline.text.paragraphs import trimmed
 
 _CODE = re.compile(r"\s*\.\. (?:code|code-block|sourcecode|parsed-literal|math|prompt|ipython)::")
 _TABLE = re.compile(r"\s*\.\. (?:table|list-table|csv-table)::")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pipeline.ingest.chunking.paragraphs import paragraphs
 from pipeline.ingest.sources.decode import decode
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
+from pipeline.text.paragraphs import paragraphs
 
 
 def parse(source: Source) -> Document:

@@ -1,8 +1,8 @@
 """GraphML, as networkx, Gephi, yEd and Cytoscape read it.
 
 Every field is an attribute of its own, and every property one named ``p.NAME``, or ``j.NAME`` where it needs JSON
-(see pipeline.knowledge.codec). As in node-link JSON, where not all edges are undirected each of them stands there both
-ways, the second with ``reverse``.
+(see pipeline.knowledge.store.codec). As in node-link JSON, where not all edges are undirected each of them stands
+there both ways, the second with ``reverse``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 from lxml import etree
 
 from pipeline.errors import GraphError
-from pipeline.knowledge.codec import AS_JSON, NATIVE, stored_properties
 from pipeline.knowledge.exchange.node_link import foreign
 from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
+from pipeline.knowledge.store.codec import AS_JSON, NATIVE, stored_properties
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _Q = f"{{{_NAMESPACE}}}"

@@ -14,7 +14,7 @@ import networkx as nx
 
 from pipeline.errors import GraphError
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.store import Store
+from pipeline.knowledge.store.protocol import Store
 
 _OF_EDGES = "#4477aa #ee6677 #228833 #ccbb44 #66ccee #aa3377 #bb5566 #004488 #ddaa33 #44aa99".split()
 _OF_NODES = "#33475b #e08214 #7fbf7b #af8dc3 #80b1d3 #d6604d #b8a04a #1b7837 #762a83 #8c6d5a".split()

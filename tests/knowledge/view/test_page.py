@@ -15,8 +15,8 @@ import pytest
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.errors import GraphError
-from pipeline.knowledge.detached import DetachedStore
 from pipeline.knowledge.records import GraphSize
+from pipeline.knowledge.store.memory import DetachedStore
 from pipeline.knowledge.view.page import page, picture
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)

@@ -1,0 +1,141 @@
+"""``hoprank db``: the embedded Neo4j server."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import deque
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.filesize import decimal
+
+from pipeline.db import embedded
+from pipeline.db.embedded import ServerStatus
+from pipeline.db.embedded.progress import on_stderr
+from pipeline.errors import ConfigurationError
+from pipeline.settings import Settings, load_settings
+
+app = typer.Typer(
+    help="The embedded Neo4j server: start it, stop it, see how it is.\n\n"
+    "Other commands start it when they need it, and it stops by itself after a while without a connection, so these"
+    " commands are seldom needed. With NEO4J_URI set, that server is used instead and there is nothing to start.",
+    no_args_is_help=True,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+_FOLLOW_SECONDS = 0.5
+
+
+@app.command()
+def start() -> None:
+    """Start the server unless it runs, and print its URI."""
+    settings = _own_server("start")
+    with on_stderr() as report:
+        address = embedded.ensure_running(settings.server_options(), report)
+    print(address.uri)
+
+
+@app.command()
+def stop() -> None:
+    """Close the databases and stop the server; whoever is connected is cut off."""
+    settings = _own_server("stop")
+    stopped = embedded.stop(settings.server_options())
+    print("Stopped." if stopped else "It isn't running.")
+
+
+@app.command()
+def status(as_json: Json = False) -> None:
+    """Say whether the server runs, where, since when, and how much disk its data takes."""
+    settings = load_settings()
+    found = embedded.status(settings.server_options())
+    if as_json:
+        print(json.dumps(asdict(found) | {"neo4j_uri": settings.neo4j.uri}, default=str))
+        return
+    if settings.neo4j.uri:
+        print(f"NEO4J_URI is set, so commands use {settings.neo4j.uri} and not this server.\n")
+    for name, value in _rows(found):
+        print(f"{name:<10} {value}")
+
+
+@app.command()
+def logs(
+    lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="How many of the last lines to print.")] = 50,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on printing as lines come; Ctrl-C ends it.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Neo4j's own debug log instead of the server's.")] = False,
+) -> None:
+    """Print the end of the server's log."""
+    log = embedded.log_path(load_settings().server_options())
+    log = log.with_name("debug.log") if debug else log
+    if not log.exists():
+        print(f"There is no log yet at {log}: the server has never been started.", file=sys.stderr)
+        return
+    position = _print_end(log, lines)
+    while follow:
+        time.sleep(_FOLLOW_SECONDS)
+        position = _print_from(log, position)
+
+
+@app.command()
+def uri(as_json: Json = False) -> None:
+    """Print the URI that commands connect to, starting the server if need be.
+
+    --json adds the user name, the database and the file that holds the password.
+    """
+    settings = load_settings()
+    if settings.neo4j.uri:
+        login = {"uri": settings.neo4j.uri, "username": settings.neo4j.username, "password_file": None}
+        database = settings.neo4j.database
+    else:
+        options = settings.server_options()
+        with on_stderr() as report:
+            address = embedded.ensure_running(options, report)
+        password_file = str(embedded.status(options).password_file)
+        login = {"uri": address.uri, "username": address.username, "password_file": password_file}
+        database = address.database
+    print(json.dumps(login | {"database": database}) if as_json else login["uri"])
+
+
+def _own_server(verb: str) -> Settings:
+    settings = load_settings()
+    if settings.neo4j.uri:
+        raise ConfigurationError(
+            f"NEO4J_URI is set to {settings.neo4j.uri}, so there is no embedded server to {verb}.",
+            "Unset it to use the embedded server; a server of your own is started and stopped by its own means.",
+        )
+    return settings
+
+
+def _rows(found: ServerStatus) -> list[tuple[str, str]]:
+    state = "running" if found.running else "starting" if found.starting else "stopped"
+    rows = [("state", state), ("neo4j", f"{found.version} Community, GDS {found.gds_version}")]
+    if found.pid and found.since:
+        rows += [
+            ("uri", found.uri or "not yet"),
+            ("pid", str(found.pid)),
+            ("since", f"{found.since.astimezone():%Y-%m-%d %H:%M:%S}"),
+        ]
+    return [*rows, ("data", decimal(found.data_bytes)), ("home", str(found.home)), ("log", str(found.log))]
+
+
+def _print_end(log: Path, lines: int) -> int:
+    with log.open(encoding="utf-8", errors="replace") as stream:
+        for line in deque(stream, maxlen=lines):
+            print(line, end="")
+        return stream.tell()
+
+
+def _print_from(log: Path, position: int) -> int:
+    if not log.exists():  # between two starts
+        return 0
+    with log.open("rb") as stream:
+        # A new start begins a new file.
+        stream.seek(position if log.stat().st_size >= position else 0)
+        print(stream.read().decode("utf-8", "replace"), end="", flush=True)
+        return stream.tell()

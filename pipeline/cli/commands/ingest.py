@@ -1,0 +1,65 @@
+"""``hoprank ingest`` and ``hoprank remove``: what a corpus holds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.connection import client_of, connected
+from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, flags
+from pipeline.cli.views.output import print_json, show, warn
+from pipeline.cli.views.progress import shown_progress
+from pipeline.cli.views.summary import removal_table, summary_table
+from pipeline.settings import load_settings
+
+
+def ingest(
+    paths: Paths,
+    corpus: Corpus = "default",
+    strict: Strict = False,
+    as_json: Json = False,
+    model: Model = None,
+    settings: Set = None,
+    wait: Wait = None,
+) -> None:
+    """Bring a corpus to hold the documents in PATH...; make the corpus if it is missing.
+
+    Run it again whenever documents change: only changes cost time, and documents that aren't in PATH... stay.
+    """
+    with connected(load_settings(flags(model, settings, wait))) as hoprank, shown_progress() as progress:
+        summary = hoprank.ingest(*paths, corpus=corpus, strict=strict, progress=progress)
+    if as_json:
+        print_json(summary.to_json())
+        return
+    show(summary_table(summary))
+    if summary.empty:
+        warn(f"Found by nothing, for want of text: {_some(summary.empty)}")
+
+
+def remove(
+    documents: Annotated[
+        list[str],
+        typer.Option(
+            "--document", metavar="KEY", help="A path below the folder that was ingested, or a .jsonl id; repeatable."
+        ),
+    ],
+    corpus: Corpus = "default",
+    as_json: Json = False,
+    wait: Wait = None,
+) -> None:
+    """Remove documents from a corpus."""
+    from pipeline.flows.ingest import remove as remove_documents
+
+    chosen = load_settings(flags(wait=wait))
+    with client_of(chosen) as client, shown_progress() as progress:
+        outcome = remove_documents(client, chosen, corpus, documents, progress=progress)
+    if as_json:
+        print_json({"corpus": corpus, "removed": documents, **asdict(outcome)})
+        return
+    show(removal_table(corpus, documents, outcome))
+
+
+def _some(names: tuple[str, ...], most: int = 10) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")

@@ -1,0 +1,80 @@
+"""``hoprank sync``: a corpus that holds exactly what is in a place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline.cli.connection import connected
+from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, flags
+from pipeline.cli.views.output import print_json, show, warn
+from pipeline.cli.views.progress import shown_progress
+from pipeline.cli.views.summary import plan_table, summary_table
+from pipeline.errors import Busy, ConfigurationError, InputError
+from pipeline.settings import load_settings
+
+if TYPE_CHECKING:
+    from pipeline.ingest.plan import Plan
+    from pipeline.ingest.sync import SyncSummary
+
+
+def sync(
+    paths: Paths,
+    corpus: Corpus = "default",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Sync again whenever something changes, until Ctrl-C.")
+    ] = False,
+    strict: Strict = False,
+    as_json: Json = False,
+    model: Model = None,
+    settings: Set = None,
+    wait: Wait = None,
+) -> None:
+    """Bring a corpus to hold exactly the documents in PATH...: new, changed and renamed ones, and removals.
+
+    Prints the plan, then does only that work. `ingest` does the same and removes nothing.
+    """
+
+    def announce(plan: Plan) -> None:
+        if not as_json:
+            show(plan_table(plan))
+
+    if watch and dry_run:
+        raise ConfigurationError("--watch and --dry-run contradict each other.", "Give one of them.")
+    with connected(load_settings(flags(model, settings, wait))) as hoprank:
+
+        def once() -> SyncSummary:
+            with shown_progress() as progress:
+                return hoprank.sync(
+                    *paths, corpus=corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
+                )
+
+        _show(once(), as_json=as_json)
+        if watch:
+            _follow(paths, once, as_json=as_json)
+
+
+def _follow(paths: list[str], once: Callable[[], SyncSummary], *, as_json: bool) -> None:
+    """Sync after every change to what is watched, until Ctrl-C; what can't be done now is said, and tried again."""
+    from pipeline.ingest.sources.watch import changes
+
+    for _ in changes(paths):
+        try:
+            summary = once()
+        except (InputError, Busy) as error:
+            warn(f"{error}\nWaiting for the next change.")
+        else:
+            if summary.plan:
+                _show(summary, as_json=as_json)
+
+
+def _show(summary: SyncSummary, *, as_json: bool) -> None:
+    if as_json:
+        print_json(summary.to_json())
+    elif summary.done is None:
+        show(plan_table(summary.plan))
+    elif summary.plan:
+        show("", summary_table(summary.done))

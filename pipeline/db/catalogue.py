@@ -1,0 +1,188 @@
+"""Corpora: named, found, made, dropped."""
+
+from __future__ import annotations
+
+import difflib
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pipeline.db.client import Client
+from pipeline.db.indexes import corpus_label, drop_indexes, embedding_name, ensure_constraints
+from pipeline.db.lease_owner import is_dead
+from pipeline.errors import CorpusError, FingerprintError, InputError
+from pipeline.records import EdgeKind
+
+SCHEMA_VERSION = 4
+LONGEST_NAME = 200
+"""Characters of a corpus's name."""
+
+_DELETE_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A corpus as the graph has it. ``id`` never changes; ``generation`` is the one that is visible.
+
+    ``staging`` is the generation that is being written, or that a run which died left unfinished; else None. ``edges``
+    counts by kind.
+    """
+
+    id: str
+    name: str
+    schema_version: int
+    generation: int
+    staging: int | None
+    fingerprint: str
+    dimension: int
+    chunker: str
+    extractor: str
+    analyzer: str
+    documents: int
+    chunks: int
+    entities: int
+    edges: Mapping[str, int]
+
+    @property
+    def label(self) -> str:
+        """Label of its chunks and name of its full-text index."""
+        return corpus_label(self.id)
+
+    @property
+    def embedding(self) -> str:
+        """Label of the chunks of its model and name of their vector index."""
+        return embedding_name(self.fingerprint)
+
+    def at(self, generation: int) -> Corpus:
+        """Return the corpus as one of its generations, for whoever has just published it."""
+        return replace(self, generation=generation)
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any]) -> Corpus:
+        """Take a corpus from its node's properties."""
+        values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
+        values["edges"] = {kind.value: properties.get(f"edges.{kind}", 0) for kind in EdgeKind}
+        return cls(**values)
+
+
+def list_corpora(client: Client) -> list[Corpus]:
+    """Return every corpus, by name."""
+    return [Corpus.of(row["corpus"]) for row in client.read("corpora")]
+
+
+def find_corpus(client: Client, name: str) -> Corpus | None:
+    """Return the corpus of that name, or None."""
+    rows = client.read("corpus_named", name=name)
+    return Corpus.of(rows[0]["corpus"]) if rows else None
+
+
+def get_corpus(client: Client, name: str) -> Corpus:
+    """Return the corpus of that name; raises CorpusError, naming the nearest, if there is none."""
+    corpus = find_corpus(client, name)
+    if corpus is None:
+        names = [known.name for known in list_corpora(client)]
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        fix = (
+            f"Did you mean {near[0]!r}?"
+            if near
+            else f"Known: {', '.join(names)}."
+            if names
+            else "Make one: hoprank ingest."
+        )
+        raise CorpusError(f"There is no corpus {name!r}.", fix)
+    return corpus
+
+
+def check_name(name: str) -> None:
+    """Raise InputError unless a corpus can have this name."""
+    if not name.strip() or len(name) > LONGEST_NAME:
+        raise InputError(f"A corpus can't be named {name[:50]!r}.", f"Use 1 to {LONGEST_NAME} characters.")
+
+
+def create_corpus(
+    client: Client, name: str, *, fingerprint: str, dimension: int, chunker: str, extractor: str, analyzer: str
+) -> Corpus:
+    """Make a corpus, or return the one that somebody made meanwhile under the same name."""
+    check_name(name)
+    properties = {
+        "fingerprint": fingerprint,
+        "dimension": dimension,
+        "chunker": chunker,
+        "extractor": extractor,
+        "analyzer": analyzer,
+        "schema_version": SCHEMA_VERSION,
+        "documents": 0,
+        "chunks": 0,
+        "entities": 0,
+    }
+    ensure_constraints(client)
+    _finish_drops(client)
+    rows = client.write("create_corpus", id=uuid.uuid4().hex[:12], name=name, properties=properties)
+    return Corpus.of(rows[0]["corpus"])
+
+
+def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str | None = None) -> None:
+    """Raise FingerprintError unless the corpus was made with this embedder, and this chunker where one is given."""
+    if corpus.fingerprint != fingerprint:
+        raise FingerprintError(
+            f"The corpus {corpus.name!r} was embedded with {corpus.fingerprint}, not with {fingerprint}.",
+            "Set embed.model to the one it was made with, ingest into a new corpus, or run hoprank reembed.",
+        )
+    if chunker is not None:
+        check_schema(corpus)
+    if chunker is not None and corpus.chunker != chunker:
+        raise FingerprintError(
+            f"The corpus {corpus.name!r} was chunked by {corpus.chunker}, not by {chunker}.",
+            "Set chunk.max_tokens and chunk.overlap as they were, or ingest into a new corpus.",
+        )
+
+
+def check_extractor(corpus: Corpus, extractor: str) -> None:
+    """Raise FingerprintError unless the names in the corpus were found by this extractor."""
+    if corpus.extractor != extractor:
+        raise FingerprintError(
+            f"The names in the corpus {corpus.name!r} were found by {corpus.extractor}, not by {extractor}.",
+            "Set link.extractor and link.spacy_model as they were, or ingest into a new corpus.",
+        )
+
+
+def check_schema(corpus: Corpus) -> None:
+    """Raise FingerprintError unless the corpus was laid out as this version does."""
+    if corpus.schema_version != SCHEMA_VERSION:
+        raise FingerprintError(
+            f"The corpus {corpus.name!r} is of schema version {corpus.schema_version}, not {SCHEMA_VERSION}.",
+            f"It can be searched as it is; before it is written to, run hoprank migrate {corpus.name}."
+            if corpus.schema_version < SCHEMA_VERSION
+            else "Use the newer HopRank that made it.",
+        )
+
+
+def drop_corpus(client: Client, corpus: Corpus) -> None:
+    """Delete a corpus, which the caller holds: at once for its readers; then its indexes and, in batches, its nodes.
+
+    A drop that was cut short is completed by whoever next makes or drops a corpus.
+    """
+    client.write("begin_drop", corpus=corpus.id)
+    _delete(client, corpus)
+    _finish_drops(client)
+
+
+def _finish_drops(client: Client) -> None:
+    for row in client.read("dropped_corpora"):
+        properties = row["corpus"]
+        # One that somebody deletes at this moment may be read without some of its properties.
+        complete = "id" in properties and "fingerprint" in properties
+        if complete and ("writer" not in properties or is_dead(properties["writer"])):
+            _delete(client, Corpus.of(properties))
+
+
+def _delete(client: Client, corpus: Corpus) -> None:
+    drop_indexes(client, [corpus.label])
+    while client.write("delete_corpus_part", corpus=corpus.id, label=corpus.label, limit=_DELETE_AT_ONCE)[0]["deleted"]:
+        pass
+    # Whoever makes a corpus waits for this lock, so that it finds the model's index either there to stay or gone.
+    with client.locking("lock_catalog", fingerprint=corpus.fingerprint) as rows:
+        if not rows[0]["corpora"]:
+            drop_indexes(client, [corpus.embedding])
+    client.write("delete_corpus", corpus=corpus.id)

@@ -1,0 +1,345 @@
+"""The driver: connect, run a named query, write rows in batches, and say clearly what went wrong."""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+import neo4j
+from neo4j import exceptions as driver_errors
+
+from pipeline.closing import Closing
+from pipeline.db.embedded import Address
+from pipeline.db.queries import load_queries
+from pipeline.db.transaction import Transaction
+from pipeline.errors import (
+    HopRankError,
+    LoginRefused,
+    QueryTimeout,
+    ServerError,
+    ServerLost,
+    ServerTooPoor,
+    ServerUnreachable,
+)
+
+OLDEST_VERSION = (2026, 2)
+"""Neo4j 2026.02: the first with filters inside the vector index that HopRank's queries use."""
+
+_Result = TypeVar("_Result")
+Item = TypeVar("Item")
+
+_GONE = (driver_errors.ServiceUnavailable, driver_errors.SessionExpired)
+"""What the driver raises when no server answers: the second where a connection breaks before it is in its pool."""
+
+_PASSING = (driver_errors.TransientError, *_GONE)
+"""Faults that the driver's documentation says to retry."""
+
+_OUT_OF_TIME = "Neo.ClientError.Transaction.TransactionTimedOut"
+"""The beginning of the codes of transactions that the server ends for taking too long: by its own limit, or ours."""
+
+_ENDED = ("Neo.ClientError.Transaction.LockClientStopped", "Neo.ClientError.Transaction.Terminated")
+"""Codes of those that it ends for this or another reason, and that may hear of it while they wait for a lock."""
+
+_AGAIN = "Run the same command again: what was written is kept, and the rest is completed."
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the server's own counters say that a write changed; all zero when nothing did."""
+
+    nodes_created: int = 0
+    nodes_deleted: int = 0
+    relationships_created: int = 0
+    relationships_deleted: int = 0
+    properties_set: int = 0
+    labels_added: int = 0
+    labels_removed: int = 0
+
+    def __add__(self, other: Written) -> Written:
+        return Written(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, name) for name in self.__slots__)
+
+    @classmethod
+    def of(cls, counters: neo4j.SummaryCounters) -> Written:
+        """Take the counters of one result."""
+        return cls(*(getattr(counters, name) for name in cls.__slots__))
+
+
+class Client(Closing):
+    """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
+
+    ``written`` adds up the counters of everything that this client has written; ``has_gds`` says, once it has been
+    verified, whether the server has Graph Data Science. Of the limits, in seconds and 0 for none, ``read_timeout`` is
+    for each :meth:`read`, and ``write_timeout`` for each transaction that writes and each :meth:`stream`, whose time is
+    also its reader's; what takes longer raises QueryTimeout.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        connection_timeout: float = 10.0,
+        retry_time: float = 30.0,
+        read_timeout: float = 0.0,
+        write_timeout: float = 0.0,
+    ) -> None:
+        self.address = address
+        self._limits = {"read": read_timeout or None, "write": write_timeout or None}
+        self.has_gds = True
+        self.written = Written()
+        self._counting = threading.Lock()
+        self._queries = load_queries()
+        with self._connecting():
+            self._driver = neo4j.GraphDatabase.driver(
+                address.uri,
+                auth=(address.username, address.password),
+                connection_timeout=connection_timeout,
+                connection_acquisition_timeout=connection_timeout + retry_time,
+                max_transaction_retry_time=retry_time,
+                notifications_min_severity="OFF",
+                user_agent="hoprank",
+            )
+
+    def close(self) -> None:
+        """Close the driver's connections."""
+        self._driver.close()
+
+    def verify(self) -> None:
+        """Check that the server answers, lets us in and is new enough; note whether it has GDS.
+
+        Raises ServerUnreachable, LoginRefused or ServerTooPoor, naming the address or what is missing.
+        """
+        with self._connecting():
+            self._driver.verify_connectivity()
+            version = self.read("server_version")[0]["version"]
+            self.has_gds = bool(self.read("gds_functions"))
+        check_version(version, self.address.uri)
+
+    def read(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
+        """Run the read query ``name``; ``names`` fills its identifiers. Rows come in the server's order.
+
+        It is asked once without a transaction of its own, which spares a round trip, and after a transient fault in one
+        that the driver retries.
+        """
+        query = self._query(name, names, "read")
+        database = self.address.database
+        with self._using("read", [name]):
+            try:
+                with self._driver.session(database=database, default_access_mode=neo4j.READ_ACCESS) as session:
+                    return list(session.run(query, params))
+            except _PASSING:
+                routing = neo4j.RoutingControl.READ
+                return self._driver.execute_query(query, params, routing_=routing, database_=database).records
+
+    def write(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
+        """Run the write query ``name`` in one transaction, retried on transient faults."""
+        query = self._query(name, names, "write")
+        with self._using("write", [name]):
+            result = self._driver.execute_query(query, params, database_=self.address.database)
+        with self._counting:
+            self.written += Written.of(result.summary.counters)
+        return result.records
+
+    def write_together(self, work: Callable[[Transaction], _Result]) -> _Result:
+        """Run what ``work`` asks for in one transaction, and return what it returns; if it raises, nothing is kept.
+
+        On a transient fault ``work`` is called again.
+        """
+
+        asked: list[str] = []
+
+        @neo4j.unit_of_work(timeout=self._limits["write"])
+        def unit(open_one: neo4j.ManagedTransaction) -> tuple[_Result, Transaction]:
+            transaction = Transaction(open_one, self._queries, asked)
+            return work(transaction), transaction
+
+        with self._using("write", asked), self._driver.session(database=self.address.database) as session:
+            result, transaction = session.execute_write(unit)
+        with self._counting:
+            for counters in transaction.counters:
+                self.written += Written.of(counters)
+        return result
+
+    def write_rows(
+        self,
+        name: str,
+        rows: Iterable[Mapping[str, Any]],
+        *,
+        batch: int = 1000,
+        names: Mapping[str, str] | None = None,
+        done: Callable[[int], None] | None = None,
+        **params: Any,
+    ) -> int:
+        """Run the write query ``name`` once per ``batch`` of ``rows`` (its ``$rows``); return how many rows there were.
+
+        Each batch is one transaction. ``done`` hears of each batch's size.
+        """
+        total = 0
+        for part in batches(rows, batch):
+            self.write(name, names, rows=part, **params)
+            total += len(part)
+            if done:
+                done(len(part))
+        return total
+
+    @contextmanager
+    def locking(self, name: str, /, **params: Any) -> Iterator[list[neo4j.Record]]:
+        """Run the write query ``name`` and keep its locks for as long as the context lasts; yields its rows.
+
+        It is committed at the end; after an error, or if the server or this process goes away, it never was.
+        """
+        query = self._queries[name]
+        with (
+            self._using("write", [name]),
+            self._driver.session(database=self.address.database) as session,
+            session.begin_transaction(timeout=self._limits["write"]) as transaction,
+        ):
+            yield list(transaction.run(query.text_with({}), params))
+            transaction.commit()
+
+    def schema(
+        self, name: str, names: Mapping[str, str] | None = None, /, *, within: float | None = None, **params: Any
+    ) -> None:
+        """Run the schema query ``name``, outside any retry: index and constraint commands are idempotent.
+
+        It raises QueryTimeout if others keep it waiting for longer than ``within`` (seconds).
+        """
+        query = self._query(name, names, "write")
+        with (
+            self._using("write", [name]),
+            self._ended_after(within, query.text),
+            self._driver.session(database=self.address.database) as session,
+        ):
+            try:
+                session.run(query, params).consume()
+            except driver_errors.ClientError as error:
+                if within is not None and _is_ended(error):
+                    waited = f"The query {name!r} waited {within:g} seconds for others to end."
+                    raise QueryTimeout(waited, "Run the same command again once they have.") from error
+                # IF NOT EXISTS looks before it makes: of two at the same moment, one is told this.
+                if error.code != "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists":
+                    raise
+
+    @contextmanager
+    def _ended_after(self, seconds: float | None, text: str) -> Iterator[None]:
+        """End this query after a while; the server's time limits don't reach an index command that waits for a lock."""
+        if seconds is None:
+            yield
+            return
+        timer = threading.Timer(seconds, self._end, [text])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _end(self, text: str) -> None:
+        with suppress(HopRankError):
+            self.schema("end_query", text=text)
+
+    def stream(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> Iterator[neo4j.Record]:
+        """Run the read query ``name`` and yield its rows as they arrive, so that memory stays flat."""
+        query = self._query(name, names, "write")
+        with (
+            self._using("write", [name]),
+            self._driver.session(
+                database=self.address.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=2000
+            ) as session,
+        ):
+            yield from session.run(query, params)
+
+    def explain(self, name: str, names: Mapping[str, str], params: Mapping[str, Any]) -> None:
+        """Have the server plan the query ``name`` without running it; raises the driver's error if it can't."""
+        with self._driver.session(database=self.address.database) as session:
+            session.run(f"EXPLAIN {self._queries[name].text_with(names)}", dict(params)).consume()
+
+    def _query(self, name: str, names: Mapping[str, str] | None, kind: str) -> neo4j.Query:
+        text = self._queries[name].text_with(names or {})
+        return neo4j.Query(text, timeout=self._limits[kind])
+
+    @contextmanager
+    def _connecting(self) -> Iterator[None]:
+        uri = self.address.uri
+        try:
+            yield
+        except driver_errors.AuthError as error:
+            raise LoginRefused(
+                f"{uri} refused the user {self.address.username!r} with the password given.",
+                "Check NEO4J_USERNAME and NEO4J_PASSWORD.",
+            ) from error
+        # ValueError is what the driver raises for a port that is none.
+        except (*_GONE, driver_errors.ConfigurationError, ServerLost, OSError, ValueError) as error:
+            reason = error.__cause__ if isinstance(error, ServerLost) else error
+            raise ServerUnreachable(
+                f"No Neo4j answers at {uri} ({_first_line(reason or error)}).",
+                "Check NEO4J_URI, or unset it to use the embedded server.",
+            ) from error
+
+    @contextmanager
+    def _using(self, kind: str, asked: Sequence[str]) -> Iterator[None]:
+        """Say what goes wrong in HopRank's words; ``asked`` are the names of the queries, the last one last."""
+        uri = self.address.uri
+        begun = time.monotonic()
+        try:
+            yield
+        except _GONE as error:
+            raise ServerLost(f"Neo4j at {uri} went away ({_first_line(error)}).", _AGAIN) from error
+        except driver_errors.TransientError as error:
+            raise ServerLost(f"Neo4j at {uri} kept failing ({_first_line(error)}).", _AGAIN) from error
+        except driver_errors.ClientError as error:
+            if error.code == "Neo.ClientError.Database.DatabaseNotFound":
+                raise ServerError(
+                    f"{uri} has no database {self.address.database!r}.",
+                    "Check NEO4J_DATABASE; Community has only neo4j.",
+                ) from error
+            if not _is_ended(error):
+                raise
+            late = time.monotonic() - begun >= (self._limits[kind] or math.inf)
+            if late or str(error.code).startswith(_OUT_OF_TIME):
+                raise self._timeout(kind, asked[-1], by_server=error.code == _OUT_OF_TIME) from error
+            raise ServerLost(f"Neo4j at {uri} ended the query {asked[-1]!r}.", _AGAIN) from error
+
+    def _timeout(self, kind: str, name: str, *, by_server: bool) -> QueryTimeout:
+        if by_server:
+            limit, fix = "its server's db.transaction.timeout allows", "Raise it in neo4j.conf."
+        else:
+            limit = f"the {self._limits[kind]:g} seconds that neo4j.{kind}_timeout allows"
+            fix = f"Raise it: HOPRANK_NEO4J__{kind.upper()}_TIMEOUT=SECONDS; 0 lifts it."
+        return QueryTimeout(f"The query {name!r} took longer than {limit}; nothing of it was kept.", fix)
+
+
+def _is_ended(error: driver_errors.ClientError) -> bool:
+    """Whether the server has ended a transaction, which may hear of it in the middle or while it waits for a lock."""
+    code = str(error.code)
+    return code.startswith(_OUT_OF_TIME) or code in _ENDED
+
+
+def check_version(version: str, uri: str) -> None:
+    """Raise ServerTooPoor, naming what is missing, unless the server is Neo4j 2026.02 or newer."""
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    if numbers < OLDEST_VERSION:
+        raise ServerTooPoor(
+            f"{uri} runs Neo4j {version}, which lacks filters inside vector indexes.",
+            "HopRank needs Neo4j 2026.02 or newer: upgrade it, or unset NEO4J_URI to use the embedded server.",
+        )
+
+
+def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield ``items`` in lists of at most ``size``, in their order."""
+    remaining = iter(items)
+    while part := list(islice(remaining, size)):
+        yield part
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__

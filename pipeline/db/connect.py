@@ -1,0 +1,39 @@
+"""From settings to a client: the server that they name, else the embedded one, started on demand."""
+
+from __future__ import annotations
+
+from pipeline.db.client import Client
+from pipeline.db.embedded import Address, ensure_running
+from pipeline.db.embedded.progress import Report, silent
+from pipeline.settings import Settings
+
+_EMBEDDED_RETRY = 5.0
+"""Seconds; the embedded server is on this machine, so it is either there at once or gone."""
+
+
+def connect(settings: Settings, report: Report = silent) -> Client:
+    """Return a client whose server was checked: it answers, lets us in, and has what HopRank needs.
+
+    ``report`` hears what the start of the embedded server is doing.
+    """
+    neo4j = settings.neo4j
+    if neo4j.uri is None:
+        address = ensure_running(settings.server_options(), report)
+        retry_time = min(neo4j.retry_time, _EMBEDDED_RETRY)
+    else:
+        password = neo4j.password.get_secret_value() if neo4j.password else ""
+        address = Address(neo4j.uri, neo4j.username, password, neo4j.database)
+        retry_time = neo4j.retry_time
+    client = Client(
+        address,
+        connection_timeout=neo4j.connection_timeout,
+        retry_time=retry_time,
+        read_timeout=neo4j.read_timeout,
+        write_timeout=neo4j.write_timeout,
+    )
+    try:
+        client.verify()
+    except BaseException:
+        client.close()
+        raise
+    return client

@@ -1,0 +1,62 @@
+"""``python -m pipeline.db.embedded``: the server process; started by ``ensure_running``, not by people."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from pathlib import Path
+
+from pipeline.db.embedded.aot import train, train_later
+from pipeline.db.embedded.database import Launch
+from pipeline.db.embedded.serve import serve
+from pipeline.db.embedded.state import MODULE
+from pipeline.errors import HopRankError
+
+_WORKLOAD = [sys.executable, "-c", "from pipeline.cli import main; main()", "quickstart"]
+"""What a training run is trained on: a process of its own, for the server knows nothing of what is built on it."""
+
+
+def main() -> None:
+    """Serve until told to stop; what happens goes to standard output, which is the log file."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stdout)
+    code = 0
+    try:
+        _run(_parser().parse_args())
+    except HopRankError as error:
+        logging.error(error)  # noqa: TRY400 - the message says it all
+        code = 1
+    except Exception:
+        logging.exception("The server failed")
+        code = 1
+    # Java's threads may outlive the databases and would keep the process; everything is on disk by now.
+    logging.shutdown()
+    os._exit(code)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    values = vars(arguments)
+    training = values.pop("train")
+    launch = Launch(**values)
+    if training:
+        train(launch, _WORKLOAD)
+    else:
+        serve(launch)
+        train_later(launch, [sys.executable, "-m", MODULE, *sys.argv[1:], "--train"])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--jars", type=Path, required=True)
+    parser.add_argument("--heap-mb", type=int, required=True)
+    parser.add_argument("--page-cache-mb", type=int, required=True)
+    parser.add_argument("--idle-minutes", type=float, required=True)
+    parser.add_argument("--patience", type=float, required=True)
+    parser.add_argument("--train", action="store_true", help="record Java's ahead-of-time cache instead of serving")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

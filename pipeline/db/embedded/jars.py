@@ -1,0 +1,90 @@
+"""The jars of Neo4j and GDS: which ones, where they are kept, and whether they are what they should be.
+
+``configs/jars.sha256`` pins every jar by its checksum, size and path in a Maven repository, in the order of the class
+path. So nothing is resolved on a user's machine: the list says what to fetch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION
+from pipeline.errors import DownloadFailed
+from pipeline.resources import shipped
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One jar: its SHA-256 in hex, its size in bytes, and its path in a Maven repository."""
+
+    sha256: str
+    size: int
+    path: PurePosixPath
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.path.name
+
+
+def pinned_jars() -> tuple[Jar, ...]:
+    """Return every jar that the server needs, in class path order."""
+    lines = (shipped("configs") / "jars.sha256").read_text().splitlines()
+    rows = (line.split() for line in lines if line and not line.startswith("#"))
+    return tuple(Jar(sha256, int(size), PurePosixPath(path)) for sha256, size, path in rows)
+
+
+def is_plugin(jar: Jar) -> bool:
+    """Whether Neo4j must find the jar in its plugins folder too, to load GDS's procedures from it."""
+    artifact, version = jar.path.parent.parent.name, jar.path.parent.name
+    return version == GDS_VERSION and (artifact.startswith("proc") or artifact == "opengds-extension")
+
+
+def verified(jars: Iterable[Jar], folder: Path) -> bool:
+    """Whether ``folder`` holds every jar unchanged since it was checked in full; costs one ``stat`` a jar."""
+    try:
+        checked = json.loads(_manifest(folder).read_text())
+        return all(checked.get(str(jar.path)) == _stamp(folder / jar.path) for jar in jars)
+    except (OSError, ValueError):
+        return False
+
+
+def verify(jar: Jar, file: Path) -> None:
+    """Raise DownloadFailed unless ``file`` has the pinned checksum of ``jar``."""
+    with file.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != jar.sha256:
+        raise DownloadFailed(
+            f"{jar.name} is not what it should be: its SHA-256 is {found}, expected {jar.sha256} (in {file}).",
+            f"Delete {file} and try again; if it comes back the same, what lies between you and the Maven repository"
+            " changes files: ask whoever runs that proxy or mirror.",
+        )
+
+
+def is_intact(jar: Jar, file: Path) -> bool:
+    """Whether ``file`` is there and has the pinned checksum; reads it whole."""
+    try:
+        verify(jar, file)
+    except (FileNotFoundError, DownloadFailed):
+        return False
+    return True
+
+
+def remember(jars: Iterable[Jar], folder: Path) -> None:
+    """Note that every jar in ``folder`` has been checked in full; see ``verified``."""
+    scratch = _manifest(folder).with_suffix(".part")
+    scratch.write_text(json.dumps({str(jar.path): _stamp(folder / jar.path) for jar in jars}))
+    scratch.replace(_manifest(folder))
+
+
+def _manifest(folder: Path) -> Path:
+    return folder / f"verified-neo4j-{NEO4J_VERSION}-gds-{GDS_VERSION}.json"
+
+
+def _stamp(file: Path) -> list[int]:
+    stat = file.stat()
+    return [stat.st_size, stat.st_mtime_ns]

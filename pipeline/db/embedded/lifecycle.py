@@ -1,0 +1,198 @@
+"""Starting the embedded server on demand, stopping it, and asking how it is; safe from any process of the user."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+from filelock import FileLock, Timeout
+
+from pipeline.db.embedded.fetch import provide
+from pipeline.db.embedded.jars import pinned_jars
+from pipeline.db.embedded.launch import distrust_cache, launch
+from pipeline.db.embedded.options import (
+    DATABASE,
+    GDS_VERSION,
+    NEO4J_VERSION,
+    USERNAME,
+    Address,
+    Layout,
+    ServerOptions,
+    ServerStatus,
+    jars_folder,
+    layout,
+)
+from pipeline.db.embedded.progress import Report, Step, silent
+from pipeline.db.embedded.state import read_state, touch
+from pipeline.errors import Busy, ConfigurationError, LoginRefused, ServerStartFailed
+
+_POLL_SECONDS = 0.05
+_STOP_SECONDS = 120
+_LAST_LINES = 20
+
+
+def ensure_running(options: ServerOptions, report: Report = silent) -> Address:
+    """Return the address of the server of ``options.home``, starting it first if it doesn't run.
+
+    Takes milliseconds when it runs. The server is a process of its own: it outlives the caller and the caller's
+    terminal, and the next caller, in whatever process, finds it. Two that start it at once get one server.
+    Raises DownloadFailed, ServerStartFailed with the log's last lines, or Busy.
+    """
+    files = layout(options)
+    if address := _answering(files):
+        return address
+    _make_home(files)
+    # Before the lock, so that nobody who waits for it waits for a slow network.
+    provide(pinned_jars(), jars_folder(options), report)
+    with _alone(files, options.start_timeout):
+        if address := _answering(files):
+            return address
+        # A server whose starter was interrupted is still on its way up: wait for that one.
+        launched = None if read_state(files.state) else launch(files, options)
+        return _await(files, options, launched, report)
+
+
+def stop(options: ServerOptions) -> bool:
+    """Close the databases and end the server, waiting for it; False when none was running.
+
+    A server that has not ended after two minutes is killed; Neo4j recovers its data at the next start.
+    """
+    files = layout(options)
+    if not files.home.is_dir():
+        return False
+    with _alone(files, options.start_timeout):
+        state = read_state(files.state)
+        if state is None:
+            return False
+        _end(state.pid)
+        files.state.unlink(missing_ok=True)
+        return True
+
+
+def status(options: ServerOptions) -> ServerStatus:
+    """Return what is known of the server of ``options.home``; starts nothing."""
+    files = layout(options)
+    state = read_state(files.state)
+    return ServerStatus(
+        running=state is not None and state.ready,
+        starting=state is not None and not state.ready,
+        uri=state.uri if state else None,
+        pid=state.pid if state else None,
+        since=datetime.fromtimestamp(state.since, UTC) if state else None,
+        version=NEO4J_VERSION,
+        gds_version=GDS_VERSION,
+        data_bytes=sum(_size(path) for path in files.data.rglob("*")),
+        home=files.home,
+        log=files.log,
+        password_file=files.password,
+    )
+
+
+def log_path(options: ServerOptions) -> Path:
+    """Return the file that the server process writes to; it may not exist yet."""
+    return layout(options).log
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # Neo4j removes old transaction logs at any time
+        return 0
+
+
+def _answering(files: Layout) -> Address | None:
+    state = read_state(files.state)
+    if state is None or not state.uri or not _accepts(state.port) or not touch(files.state):
+        return None
+    return Address(state.uri, USERNAME, _read_password(files), DATABASE)
+
+
+def _read_password(files: Layout) -> str:
+    try:
+        return files.password.read_text()
+    except FileNotFoundError as error:
+        raise LoginRefused(
+            f"The server of {files.home} runs, but the file with its password is gone: {files.password}.",
+            "Run `hoprank db stop`; the next start makes a new password.",
+        ) from error
+
+
+def _accepts(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+def _make_home(files: Layout) -> None:
+    try:
+        for folder in (files.home, files.neo4j, files.logs):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{files.home} can't hold the embedded server: {error}.",
+            "Set HOPRANK_HOME to a folder that you may write to.",
+        ) from error
+
+
+@contextmanager
+def _alone(files: Layout, seconds: float) -> Iterator[None]:
+    try:
+        with FileLock(files.start_lock, timeout=seconds):
+            yield
+    except Timeout as error:
+        raise Busy(
+            f"Another process has been starting or stopping the server of {files.home} for {seconds:g} s.",
+            f"Wait for it, or see what it does: {files.log}.",
+        ) from error
+
+
+def _await(files: Layout, options: ServerOptions, launched: subprocess.Popen[bytes] | None, report: Report) -> Address:
+    report(Step(f"Starting Neo4j {NEO4J_VERSION}"))
+    deadline = time.monotonic() + options.start_timeout
+    while time.monotonic() < deadline:
+        running = launched is not None and launched.poll() is None
+        if address := _answering(files):
+            return address
+        if not running and read_state(files.state) is None:
+            if launched:
+                distrust_cache(options, launched)
+            raise ServerStartFailed(
+                f"The embedded Neo4j of {files.home} didn't come up. The end of its log:\n{_log_end(files)}",
+                f"The whole log is {files.log}; Neo4j's own is {files.logs / 'debug.log'}.",
+            )
+        time.sleep(_POLL_SECONDS)
+    raise ServerStartFailed(
+        f"The embedded Neo4j of {files.home} hasn't come up within {options.start_timeout:g} s and is left to go on."
+        f" The end of its log:\n{_log_end(files)}",
+        "Try again in a while, with a larger server.start_timeout if it is recovering much data; or end it with"
+        " `hoprank db stop`.",
+    )
+
+
+def _log_end(files: Layout) -> str:
+    try:
+        lines = files.log.read_text(errors="replace").splitlines()
+    except FileNotFoundError:
+        return "(there is none)"
+    return "\n".join(lines[-_LAST_LINES:])
+
+
+def _end(pid: int) -> None:
+    try:
+        process = psutil.Process(pid)
+        process.terminate()
+        try:
+            process.wait(_STOP_SECONDS)
+        except psutil.TimeoutExpired:
+            process.kill()
+            process.wait(_STOP_SECONDS)
+    except psutil.NoSuchProcess:
+        return

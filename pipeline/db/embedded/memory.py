@@ -1,0 +1,35 @@
+"""How much memory the server may take, from what the machine or its container has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+
+from pipeline.db.embedded.options import ServerOptions
+
+_MB = 1024 * 1024
+_CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+
+def heap_mb(options: ServerOptions) -> int:
+    """Return the Java heap's limit in MB: as asked for, else a sixth of memory within 512 MB to 4 GB."""
+    return options.heap_mb or min(max(memory_mb() // 6, 512), 4096)
+
+
+def page_cache_mb(options: ServerOptions) -> int:
+    """Return the page cache in MB: as asked for, else an eighth of memory within 128 MB to 4 GB."""
+    return options.page_cache_mb or min(max(memory_mb() // 8, 128), 4096)
+
+
+def memory_mb() -> int:
+    """Return the memory in MB that this process may use: the container's limit where there is one."""
+    limits = [psutil.virtual_memory().total, *(limit for path in _CGROUP_LIMITS if (limit := _read_limit(path)))]
+    return min(limits) // _MB
+
+
+def _read_limit(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # no cgroup, or "max"
+        return None

@@ -1,0 +1,85 @@
+"""The life of the server process: own the data, say where it answers, stop when asked or when nobody is there."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+
+from filelock import FileLock, Timeout
+
+from pipeline.db.embedded.configuration import aot_flags
+from pipeline.db.embedded.database import Database, Launch
+from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION, Layout
+from pipeline.db.embedded.state import State, read_state, withdraw, write_state
+from pipeline.errors import ServerStartFailed
+
+_log = logging.getLogger(__name__)
+
+_POLL_SECONDS = 1.0
+
+
+def serve(launch: Launch) -> None:
+    """Run Neo4j until SIGTERM, or until nobody was connected for ``launch.idle_minutes``; blocks until it is closed.
+
+    Returns at once if another process serves this home.
+    Raises ServerStartFailed if the server of another home holds the data.
+    """
+    files = Layout(launch.home)
+    lock = FileLock(files.data_lock)
+    if not _own_data(lock, files, launch.patience):
+        return
+    since = time.time()
+    write_state(files.state, State(os.getpid(), 0, since))
+    _log.info("Starting Neo4j %s with GDS %s, pid %d", NEO4J_VERSION, GDS_VERSION, os.getpid())
+    try:
+        database = Database(launch, files, aot_flags(launch.jars))
+        asked = _listen()
+        write_state(files.state, State(os.getpid(), database.port, since))
+        _log.info("Ready at bolt://127.0.0.1:%d after %.1f s", database.port, time.time() - since)
+        _wait(launch, files, database, asked)
+        files.state.unlink(missing_ok=True)
+        database.close()
+        _log.info("Stopped")
+    finally:
+        files.state.unlink(missing_ok=True)
+
+
+def _own_data(lock: FileLock, files: Layout, seconds: float) -> bool:
+    # A predecessor that is closing its databases still holds the lock; one that is up makes this process superfluous.
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            if read_state(files.state):
+                _log.info("Another process serves %s already", files.home)
+                return False
+            time.sleep(0.1)
+        else:
+            return True
+    raise ServerStartFailed(
+        f"{files.data_lock} is held by another server, which is not that of {files.home}.",
+        "Two homes share one neo4j folder: stop the other server, or give each home its own folder.",
+    )
+
+
+def _listen() -> threading.Event:
+    asked = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: asked.set())
+    return asked
+
+
+def _wait(launch: Launch, files: Layout, database: Database, asked: threading.Event) -> None:
+    idle_seconds = launch.idle_minutes * 60
+    used = time.monotonic()
+    while not asked.wait(_POLL_SECONDS):
+        if database.connected:
+            used = time.monotonic()
+        elif idle_seconds and time.monotonic() - used >= idle_seconds and withdraw(files.state, idle_seconds):
+            _log.info("Nobody was connected for %g minutes", launch.idle_minutes)
+            return
+    _log.info("Asked to stop")

@@ -1,0 +1,118 @@
+"""Constraints and indexes: made when missing, checked before use, dropped with the corpus that needed them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from neo4j.exceptions import ClientError
+
+from pipeline.db.client import Client
+from pipeline.errors import ConfigurationError, QueryTimeout, ServerTooPoor
+from pipeline.ids import digest
+
+LIVE = 2**53
+"""The ``until`` of what is not retired."""
+
+CONSTRAINTS = (
+    "constrain_catalog_id",
+    "constrain_corpus_id",
+    "constrain_corpus_name",
+    "constrain_document_id",
+    "constrain_chunk_id",
+    "constrain_entity_id",
+    "constrain_tally_id",
+    "index_tally_shard",
+    "index_chunk_document",
+    "index_document_corpus",
+    "index_entity_corpus",
+    "index_chunk_embedded",
+)
+
+_SECONDS_ONLINE = 600
+_STEPS_BACK_AFTER = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+"""Seconds that each attempt to drop an index may wait for others to end."""
+
+
+def embedding_name(fingerprint: str) -> str:
+    """Name of the label and of the vector index for one model and dimension, by the embedder's fingerprint."""
+    return f"Embedding_{digest(fingerprint)[:12]}"
+
+
+def corpus_label(corpus_id: str) -> str:
+    """Name of the label of a corpus's chunks, and of its full-text index."""
+    return f"Corpus_{corpus_id}"
+
+
+def ensure_constraints(client: Client) -> None:
+    """Make the constraints and indexes that all corpora share where they are missing; wait until they are online."""
+    by_name = {query.removeprefix("constrain_").removeprefix("index_"): query for query in CONSTRAINTS}
+    missing = by_name.keys() - _online(client, list(by_name))
+    # In their order, for an index made before its constraint would stand in its way.
+    for name in [name for name in by_name if name in missing]:
+        client.schema(by_name[name])
+    _await(client, missing)
+
+
+def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: int, analyzer: str) -> None:
+    """Make the constraints and the two indexes of a corpus where they are missing, and wait until they are online.
+
+    The corpus must exist and be held, or somebody may drop its model's index meanwhile. Raises ConfigurationError if
+    the server doesn't have the analyser, ServerTooPoor if it has no vector indexes.
+    """
+    ensure_constraints(client)
+    label, embedding = corpus_label(corpus_id), embedding_name(fingerprint)
+    present = _online(client, [label, embedding])
+    if embedding not in present:
+        create_vector_index(client, embedding, dimension)
+    if label not in present:
+        check_analyzer(client, analyzer)
+        client.schema("create_fulltext_index", {"label": label}, analyzer=analyzer)
+    _await(client, {label, embedding} - present)
+
+
+def check_analyzer(client: Client, analyzer: str) -> None:
+    """Raise ConfigurationError, listing the server's analysers, unless ``analyzer`` is one of them."""
+    offered = [row["analyzer"] for row in client.read("fulltext_analyzers")]
+    if analyzer not in offered:
+        raise ConfigurationError(
+            f"The server has no full-text analyser {analyzer!r}.",
+            f"Set fulltext.analyzer to one of {', '.join(offered)}.",
+        )
+
+
+def drop_indexes(client: Client, names: Iterable[str]) -> None:
+    """Drop indexes by name; those that don't exist are passed over. Raises QueryTimeout if others use one for long.
+
+    A reader that holds an index's label, waiting in the server's planner for one that waits for this drop, is a
+    deadlock that the server doesn't see. So a drop steps back after a while, lets them pass and asks again.
+    """
+    for name in names:
+        for seconds in _STEPS_BACK_AFTER:
+            try:
+                client.schema("drop_index", {"index": name}, within=seconds)
+                break
+            except QueryTimeout:
+                if seconds == _STEPS_BACK_AFTER[-1]:
+                    raise
+
+
+def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
+    """Make the vector index of a model where it is missing; raises ServerTooPoor if the server can't."""
+    try:
+        client.schema("create_vector_index", {"embedding": embedding}, dimension=dimension)
+    except ClientError as error:
+        raise ServerTooPoor(
+            f"{client.address.uri} can't make a vector index of {dimension} dimensions: {error.message}",
+            "HopRank needs Neo4j 2026.02 or newer with vector indexes.",
+        ) from error
+
+
+def _await(client: Client, names: Iterable[str]) -> None:
+    for name in names:
+        # As a stream, for an index may take longer to be built than a read may last.
+        list(client.stream("await_index", index=name, seconds=_SECONDS_ONLINE))
+
+
+def _online(client: Client, names: list[str]) -> set[str]:
+    rows = client.read("index_states", index_names=names)
+    return {row["name"] for row in rows if row["state"] == "ONLINE"}

@@ -1,0 +1,119 @@
+"""The loader of ``cypher/*.cypher``: named queries with declared modes and parameters.
+
+A query begins with a header of ``//`` lines and runs to the next header (after aiosql's format)::
+
+    // name: staged_documents
+    // mode: read
+    // params: corpus, generation
+    // Documents that a run which died had staged.
+    MATCH ...
+
+``mode`` is ``read``, ``write`` or ``schema``. ``params`` are values, passed beside the query. ``names`` are
+identifiers that Cypher takes no parameter for (index names and their labels): they stand in the text as
+``<index>``, are filled by :meth:`Query.text_with`, and may only be letters, digits and underscores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from pipeline.resources import shipped
+
+_HEADER = re.compile(r"^//\s*(name|mode|params|names):\s*(.*?)\s*$")
+_MODES = ("read", "write", "schema")
+_PARAMETER = re.compile(r"\$([A-Za-z_]\w*)")
+_PLACEHOLDER = re.compile(r"<([a-z_]+)>")
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
+_QUOTED_OR_COMMENT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|//[^\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One named query; ``text`` still holds its ``<names>``."""
+
+    name: str
+    mode: str
+    params: frozenset[str]
+    names: frozenset[str]
+    documentation: str
+    text: str
+
+    def text_with(self, names: Mapping[str, str]) -> str:
+        """Return the text with its identifiers filled in.
+
+        Raises ValueError if one is missing, unknown, or anything but letters, digits and underscores.
+        """
+        if names.keys() != self.names:
+            raise ValueError(f"{self.name} takes the names {sorted(self.names)}, not {sorted(names)}")
+        for name, identifier in names.items():
+            if not _IDENTIFIER.fullmatch(identifier):
+                raise ValueError(f"{self.name}: {name} can't be {identifier!r}")
+        return _PLACEHOLDER.sub(lambda match: names[match[1]], self.text)
+
+
+@cache
+def load_queries() -> Mapping[str, Query]:
+    """Read every query of ``cypher/``, by name.
+
+    Raises ValueError on a name given twice, a missing header or documentation, and any difference between
+    the parameters that a query declares and those that it uses.
+    """
+    queries: dict[str, Query] = {}
+    for path in sorted(shipped("cypher").rglob("*.cypher")):
+        for query in parse_queries(path.read_text(encoding="utf-8"), path):
+            if query.name in queries:
+                raise ValueError(f"{path}: the name {query.name} is given twice")
+            queries[query.name] = query
+    return MappingProxyType(queries)
+
+
+def parse_queries(source: str, path: Path) -> Iterable[Query]:
+    """Parse one file's queries, in their order; ``path`` is for messages only."""
+    for section in re.split(r"^(?=//\s*name:)", source, flags=re.MULTILINE)[1:]:
+        yield _parse(section, path)
+
+
+def _parse(section: str, path: Path) -> Query:
+    header: dict[str, str] = {}
+    documentation: list[str] = []
+    body: list[str] = []
+    for line in section.splitlines():
+        match = _HEADER.match(line)
+        if match and not body:
+            header[match[1]] = match[2]
+        elif line.startswith("//") and not body:
+            documentation.append(line.removeprefix("//").strip())
+        elif body or line.strip():
+            body.append(line)
+    query = Query(
+        name=header["name"],
+        mode=header.get("mode", ""),
+        params=frozenset(_listed(header.get("params", ""))),
+        names=frozenset(_listed(header.get("names", ""))),
+        documentation=" ".join(documentation),
+        text="\n".join(body).strip(),
+    )
+    _check(query, path)
+    return query
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _check(query: Query, path: Path) -> None:
+    where = f"{path}: {query.name}"
+    if not query.text or not query.documentation:
+        raise ValueError(f"{where} lacks its text or its documentation")
+    if query.mode not in _MODES:
+        raise ValueError(f"{where}: mode must be one of {', '.join(_MODES)}")
+    bare = _QUOTED_OR_COMMENT.sub("", query.text)
+    for kind, declared, pattern in (("params", query.params, _PARAMETER), ("names", query.names, _PLACEHOLDER)):
+        used = frozenset(pattern.findall(bare))
+        if used != declared:
+            raise ValueError(f"{where}: {kind} declares {sorted(declared)} and uses {sorted(used)}")

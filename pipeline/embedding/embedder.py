@@ -1,0 +1,303 @@
+"""The embedder: a sentence-transformers model, its tokens and its fingerprint. Both ingestion and retrieval use it.
+
+Where few texts are asked for, its ONNX serves, and the model isn't even loaded; see ``onnx_model.py``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import math
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.embedding.cpu import has_crippled_amx
+from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
+from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, prompt_of, write_onnx
+from pipeline.errors import ConfigurationError
+from pipeline.records import Vector
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+_SPECIAL_TOKENS = 2
+_COUNTED_AT_ONCE = 1000
+_CHARACTERS_A_TOKEN = 4
+
+_FEW = 256
+"""Texts; ONNX Runtime has encoded as many before the model is even loaded."""
+
+_log = logging.getLogger(__name__)
+
+
+class Embedder:
+    """Encodes texts into unit vectors; thread-safe. The model is loaded at its first use.
+
+    ``model`` is the bundled model's name, any sentence-transformers name, or a path. ``precision`` "auto"
+    computes in bfloat16 where the hardware does so natively (a GPU, AMX, AVX-512 BF16): about three times the
+    speed of float32 on such a CPU, at a cosine of 0.996 or more to float32's vectors.
+
+    A model for the CPU leaves itself as ONNX in the folder ``onnx`` when it is first loaded: a second or two, and as
+    much room as its weights take. From then on that encodes questions and, while the model isn't loaded, up to 256
+    passages, all in float32.
+
+    Raises ConfigurationError if the model can't be loaded, DownloadFailed if the bundled weights are damaged.
+    """
+
+    def __init__(
+        self,
+        model: str = BUNDLED_MODEL,
+        *,
+        device: str = "auto",
+        precision: str = "auto",
+        batch_tokens: int = 4096,
+        onnx: Path | None = None,
+    ) -> None:
+        self.name = model
+        self.files = ModelFiles(model)
+        self._device = None if device == "auto" else device
+        self._precision = precision
+        self._batch_tokens = batch_tokens
+        self._onnx_home = onnx if device in ("auto", "cpu") else None
+        self._lock = threading.RLock()
+        self._loaded: SentenceTransformer | None = None
+        self._onnx: OnnxModel | None = None
+        self._onnx_sought = False
+
+    @cached_property
+    def dimension(self) -> int:
+        """Length of a vector. A model in a folder says it without being loaded."""
+        return self.files.declared("1_Pooling/config.json", "word_embedding_dimension") or int(
+            self.model.get_embedding_dimension() or 0
+        )
+
+    @cached_property
+    def max_tokens(self) -> int:
+        """How many tokens of a text the model reads, its special tokens not counted; said without loading it, too."""
+        longest = self.files.declared("sentence_bert_config.json", "max_seq_length") or self.model.max_seq_length or 512
+        return int(longest) - _SPECIAL_TOKENS
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Which vectors this makes: the model's name, its weights' revision and the dimension.
+
+        The precision is left out: vectors of both compare well.
+        """
+        revision = self.files.revision or _commit(self.model)
+        return f"{Path(self.name).name}@{revision or 'unknown'}/{self.dimension}"
+
+    @property
+    def model(self) -> SentenceTransformer:
+        """The loaded model, in the precision that was asked for."""
+        with self._lock:
+            if self._loaded is None:
+                loaded = self._load()
+                self._leave_onnx(loaded)
+                self._loaded = self._in_precision(loaded)
+            return self._loaded
+
+    def encode(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Vector:
+        """Encode passages; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``.
+
+        ``done`` hears how many each batch held.
+        """
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        onnx = self._find_onnx() if self._loaded is None and len(texts) <= _FEW else None
+        for batch in self._batches(texts):
+            some = [texts[i] for i in batch]
+            found = np.stack([onnx.encode(text, Task.DOCUMENT) for text in some]) if onnx else self._encode_batch(some)
+            vectors[batch] = _unit(found)
+            if done:
+                done(len(batch))
+        _give_back_memory()
+        return vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """Encode one question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
+        if self._find_onnx() is None:
+            _ = self.model  # which leaves itself as ONNX if it can
+        onnx = self._find_onnx()
+        found = onnx.encode(text, Task.QUERY) if onnx else self._encode_question(text)
+        vector: list[float] = _unit(found[None])[0].tolist()
+        return vector
+
+    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Return for each text the character offsets ``(start, end)`` of the model's tokens, without special ones."""
+        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [encoding.offsets for encoding in encodings]
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many tokens the model makes of a text; while none is loaded, a guess: four characters each."""
+        if self._loaded is None and self._onnx is None:
+            return math.ceil(len(text) / _CHARACTERS_A_TOKEN)
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+    @property
+    def _tokenizer(self) -> Any:
+        if self._fast_tokenizer is None:
+            raise ConfigurationError(
+                f"The model {self.name} has no fast tokenizer, which chunking needs.", "Choose another embed.model."
+            )
+        return self._fast_tokenizer
+
+    @cached_property
+    def _fast_tokenizer(self) -> Any:
+        """The tokenizer, neither truncating nor padding; None if the model has none of the fast ones."""
+        from tokenizers import Tokenizer
+
+        onnx = self._find_onnx() if self._loaded is None else None
+        backend = onnx.tokenizer if onnx else getattr(self.model.tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            return None
+        tokenizer = Tokenizer.from_str(backend.to_str())
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        """Yield which texts are encoded together: the longest first, about ``batch_tokens`` tokens with their padding.
+
+        By tokens and not by characters: as many characters differ by a fifth in tokens, which would be padding.
+        """
+        sizes = self._sizes(texts)
+        order = sorted(range(len(texts)), key=lambda i: -sizes[i])
+        start = 0
+        while start < len(order):
+            end = start + max(1, self._batch_tokens // sizes[order[start]])
+            yield order[start:end]
+            start = end
+
+    def _sizes(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens of each text the model reads, with special ones; guessed if its tokenizer is slow."""
+        if self._fast_tokenizer is None:
+            return [1 + len(text) // _CHARACTERS_A_TOKEN for text in texts]
+        encodings = (
+            encoding
+            for start in range(0, len(texts), _COUNTED_AT_ONCE)
+            for encoding in self._fast_tokenizer.encode_batch(texts[start : start + _COUNTED_AT_ONCE])
+        )
+        return [min(max(len(encoding), 1), self.max_tokens + _SPECIAL_TOKENS) for encoding in encodings]
+
+    def _encode_batch(self, texts: list[str]) -> Vector:
+        with self._lock:
+            tensor = self.model.encode_document(
+                texts, batch_size=len(texts), convert_to_tensor=True, show_progress_bar=False
+            )
+        vectors: Vector = tensor.float().cpu().numpy()
+        return vectors
+
+    def _encode_question(self, text: str) -> Vector:
+        """Do what ``encode_query`` does for one text, less what it prepares anew at each call: a sixth of its time."""
+        import torch
+        from sentence_transformers.util import batch_to_device
+
+        model = self.model
+        with self._lock, _one_thread(), torch.inference_mode():
+            tokens = model.preprocess([text], prompt=prompt_of(model, Task.QUERY), task="query")
+            found = model(batch_to_device(tokens, model.device), task="query")
+            vector: Vector = found["sentence_embedding"][0, : self.dimension].float().cpu().numpy()
+        return vector
+
+    def _find_onnx(self) -> OnnxModel | None:
+        """Return the model as ONNX, if this process or an earlier one has left it."""
+        with self._lock:
+            if not self._onnx_sought:
+                self._onnx_sought = True
+                folder = self._onnx_folder(self._loaded)
+                self._onnx = open_onnx(folder) if folder else None
+            return self._onnx
+
+    def _leave_onnx(self, model: SentenceTransformer) -> None:
+        folder = self._onnx_folder(model)
+        if folder and model.device.type == "cpu":
+            try:
+                write_onnx(model, folder)
+            except (OSError, MemoryError) as error:
+                _log.info("No ONNX in %s: %s", folder, error)
+            self._onnx_sought = self._onnx is not None
+
+    def _onnx_folder(self, model: SentenceTransformer | None) -> Path | None:
+        """Where this model's ONNX lies or will lie; None if it has none, or only the model, loaded, can say."""
+        if self._onnx_home is None:
+            return None
+        revision = self.files.revision or (_commit(model) if model else "")
+        if not revision:
+            return None
+        return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
+
+    def _load(self) -> SentenceTransformer:
+        # Idle workers of OpenMP spin unless told otherwise, and take the processor from Neo4j beside them.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        if has_crippled_amx():
+            os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
+
+        transformers_logging.disable_progress_bar()
+        try:
+            model = SentenceTransformer(self.files.location, device=self._device)
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = str(error).strip().split("\n", 1)[0]
+            raise ConfigurationError(
+                f"The embedding model {self.name!r} can't be loaded: {reason}",
+                f"Use the bundled {BUNDLED_MODEL}, a sentence-transformers name that a hub in reach has, or a folder.",
+            ) from error
+        return model.eval()
+
+    def _in_precision(self, model: SentenceTransformer) -> SentenceTransformer:
+        import torch
+
+        if self._precision == "bfloat16" or (self._precision == "auto" and _computes_bfloat16(model.device.type)):
+            return model.to(torch.bfloat16)
+        return model
+
+
+def _commit(model: SentenceTransformer) -> str:
+    """Return the commit on the hub that a model was loaded from; "" if the hub doesn't say."""
+    return str(getattr(model[0].auto_model.config, "_commit_hash", None) or "")[:12]
+
+
+def _unit(vectors: Vector) -> Vector:
+    """Return the rows, each of length 1."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Vector = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
+    return unit
+
+
+def _give_back_memory() -> None:
+    """Let the system have what freed tensors left behind; glibc keeps it, in pieces that the next shapes don't fit."""
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # another C library, which has none of this
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Compute on one thread: for one short text a second one gains nothing, and on a busy machine waits are long."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _computes_bfloat16(device: str) -> bool:
+    import torch
+
+    if device != "cpu":
+        return device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+    if torch.cpu._is_amx_tile_supported():
+        # Without its matrix unit a processor that has one is slower in bfloat16 than in float32.
+        return not has_crippled_amx()
+    return bool(torch.cpu._is_avx512_bf16_supported())

@@ -1,0 +1,147 @@
+"""What each part of the retrieval is worth: the same questions without it, compared query by query."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from pipeline.errors import ConfigurationError
+from pipeline.evaluate.datasets import QuerySet
+from pipeline.evaluate.measures import MEASURES, Measures, QueryResult, mean_measures, measure_results
+from pipeline.evaluate.significance import Interval, pooled_interval
+from pipeline.resources import shipped
+from pipeline.settings import Settings
+
+_TIE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The retrieval without one part: its name and kind (leg, edge, feature, seed), and settings by dotted name."""
+
+    name: str
+    kind: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One queryset's answers: the measures of every query, with all parts and without each, in the same order."""
+
+    queryset: str
+    whole: tuple[Measures, ...]
+    without: Mapping[str, tuple[Measures, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a part adds to each measure, and how many queries gain and lose by it in any of them.
+
+    The interval is that of the mean over querysets, each weighing the same.
+    """
+
+    part: str
+    kind: str
+    adds: Mapping[str, Interval]
+    gains: int
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """The outcome: over which querysets, the measures with all parts, and what each part is worth."""
+
+    querysets: tuple[str, ...]
+    queries: int
+    whole: Measures
+    parts: tuple[Worth, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ablation as plain JSON values."""
+        return asdict(self)
+
+
+def read_variants(path: Path | None = None) -> tuple[Variant, ...]:
+    """Read the variants of a TOML file, by default the shipped ``ablation.toml``.
+
+    Raises ConfigurationError, naming the file, if it isn't of that form.
+    """
+    path = path or shipped("configs") / "ablation.toml"
+    try:
+        rows = tomllib.loads(path.read_text(encoding="utf-8"))["variants"]
+        return tuple(Variant(str(row["name"]), str(row["kind"]), dict(row["set"])) for row in rows)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"{path} can't be read as variants ({error!r}).", "Write [[variants]] with name, kind and set."
+        ) from error
+
+
+def settings_without(settings: Settings, variant: Variant) -> Settings:
+    """Return settings with a variant's; raises ConfigurationError naming one that there isn't or that can't be so."""
+    changed: dict[str, BaseModel] = {}
+    for dotted, value in variant.settings.items():
+        section, _, path = dotted.partition(".")
+        *tables, name = path.split(".")
+        before = changed.get(section, getattr(settings, section, None))
+        values = before.model_dump() if isinstance(before, BaseModel) else {}
+        table: Any = values
+        for key in tables:
+            table = table.get(key) if isinstance(table, dict) else None
+        if not (isinstance(before, BaseModel) and isinstance(table, dict) and name in table):
+            raise ConfigurationError(
+                f"The variant {variant.name!r} sets {dotted}, which is no setting.", "`hoprank config show` lists them."
+            )
+        table[name] = value
+        try:
+            changed[section] = type(before).model_validate(values)
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            raise ConfigurationError(
+                f"The variant {variant.name!r} sets {dotted} to {value!r}: {problem}.", "Give it another value."
+            ) from error
+    return settings.model_copy(update=changed)
+
+
+def measured(
+    queryset: QuerySet, whole: Sequence[QueryResult], without: Mapping[str, Sequence[QueryResult]]
+) -> Measured:
+    """Measure a queryset's answers with all parts and, by the part's name, without each."""
+
+    def measures(results: Sequence[QueryResult]) -> tuple[Measures, ...]:
+        return tuple(row.measures for row in measure_results(queryset.queries, results))
+
+    return Measured(queryset.name, measures(whole), {name: measures(results) for name, results in without.items()})
+
+
+def build_ablation(sets: Sequence[Measured], variants: Sequence[Variant]) -> Ablation:
+    """Say what each variant's part is worth over querysets, at least one."""
+    means = [mean_measures(one.whole) for one in sets]
+    return Ablation(
+        querysets=tuple(one.queryset for one in sets),
+        queries=sum(len(one.whole) for one in sets),
+        whole={name: sum(mean[name] for mean in means) / len(means) for name in MEASURES},
+        parts=tuple(_worth(variant, sets) for variant in variants),
+    )
+
+
+def _worth(variant: Variant, sets: Sequence[Measured]) -> Worth:
+    differences = [
+        [{name: whole[name] - less[name] for name in MEASURES} for whole, less in _paired(one, variant)] for one in sets
+    ]
+    every = [row for rows in differences for row in rows]
+    return Worth(
+        part=variant.name,
+        kind=variant.kind,
+        adds={name: pooled_interval([[row[name] for row in rows] for rows in differences]) for name in MEASURES},
+        gains=sum(max(row.values()) > _TIE for row in every),
+        losses=sum(min(row.values()) < -_TIE for row in every),
+    )
+
+
+def _paired(one: Measured, variant: Variant) -> zip[tuple[Measures, Measures]]:
+    return zip(one.whole, one.without[variant.name], strict=True)

@@ -1,0 +1,167 @@
+"""Read a queryset as HippoRAG publishes it: ``NAME.json`` with questions beside ``NAME_corpus.json`` with passages.
+
+The corpus is a list of {title, text}, or, as of its first release, an object of titles with lists of sentences. A
+question brings the passages that answer it in one of three ways: ``supporting_facts`` that name titles of its
+``context`` (HotpotQA, 2WikiMultiHopQA), ``paragraphs`` (MuSiQue) or ``contexts`` of which some are marked
+``is_supporting``. They are found in the corpus by title and text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets.lines import encodable
+from pipeline.evaluate.datasets.queryset import Query, QuerySet
+from pipeline.records import Document
+from pipeline.text.paragraphs import paragraphs
+
+SUFFIX = "_corpus.json"
+"""What the name of a corpus's file ends with."""
+
+_FIX = "Give the files as HippoRAG publishes them: NAME.json and NAME_corpus.json in one folder."
+_LONGEST_TITLE = 500
+
+Passage: TypeAlias = tuple[str, str]
+"""A title and a text."""
+
+
+def read_hipporag(questions: Path) -> QuerySet:
+    """Read the queryset whose questions are in ``questions``; its corpus lies beside it.
+
+    A document's key is its title; the second of one title is ``title (2)``, and so on. Questions without an id are
+    numbered from 1. Raises ``QuerySetError``, naming file and entry, when something is missing or malformed, or a
+    passage that answers a question is not in the corpus.
+    """
+    corpus = questions.with_name(f"{questions.stem}{SUFFIX}")
+    documents = tuple(_documents(corpus))
+    known = _Known.of(documents)
+    queries: dict[str, Query] = {}
+    unjudged = []
+    for place, entry in enumerate(_entries(questions), 1):
+        where = f"{questions}, question {place}"
+        query_id, text = str(entry.get("_id", entry.get("id", place))), _text(entry.get("question"), where, "question")
+        if query_id in queries:
+            raise QuerySetError(f"{where}: the id {query_id!r} was used before", "Give every question its own id.")
+        relevant = {known.key(passage, where): 1.0 for passage in _supporting(entry, where)}
+        if relevant:
+            queries[query_id] = Query(query_id, text, relevant)
+        else:
+            unjudged.append(query_id)
+    if not queries:
+        raise QuerySetError(f"{questions} has no question with a passage that answers it", _FIX)
+    return QuerySet(questions.stem, tuple(queries.values()), tuple(unjudged), documents=documents)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Documents by title and text, and by title alone where only one has it."""
+
+    by_passage: Mapping[Passage, str]
+    by_title: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(cls, documents: Sequence[Document]) -> _Known:
+        by_title = defaultdict(list)
+        for document in documents:
+            by_title[document.title].append(document.key)
+        return cls({_folded(document.title, document.text): document.key for document in documents}, by_title)
+
+    def key(self, passage: Passage, where: str) -> str:
+        found = self.by_passage.get(_folded(*passage))
+        titled = self.by_title.get(passage[0].strip(), ())
+        if found is None and len(titled) != 1:
+            raise QuerySetError(
+                f"{where}: the passage {passage[0]!r}, which answers it, is not in the corpus",
+                "Give the corpus that was published with the questions.",
+            )
+        return found or titled[0]
+
+
+def _documents(path: Path) -> Iterator[Document]:
+    """Yield the documents of a corpus; a passage that is there twice comes once."""
+    seen: set[Passage] = set()
+    keys: set[str] = set()
+    for place, (title, text) in enumerate(_passages(path), 1):
+        if (title, text) in seen:
+            continue
+        seen.add((title, text))
+        name = title[:_LONGEST_TITLE] or f"passage {place}"
+        numbered = (f"{name} ({number})" for number in count(2))
+        key = next(one for one in chain([name], numbered) if one not in keys)
+        keys.add(key)
+        yield Document(key, title, text, tuple(paragraphs(text)), path=str(path))
+
+
+def _passages(path: Path) -> Iterator[Passage]:
+    loaded = _load(path)
+    if isinstance(loaded, dict):
+        for title, sentences in loaded.items():
+            where = f"{path}, {title!r}"
+            yield title.strip(), _joined(sentences, where)
+        return
+    for place, entry in enumerate(_listed(loaded, path), 1):
+        where = f"{path}, passage {place}"
+        text = entry.get("text")
+        if not isinstance(text, str):
+            raise QuerySetError(f"{where} has no text", _FIX)
+        yield str(entry.get("title") or "").strip(), text
+
+
+def _supporting(entry: Mapping[str, Any], where: str) -> list[Passage]:
+    """Return the passages that answer a question."""
+    try:
+        if "supporting_facts" in entry:
+            titles = {fact[0] for fact in entry["supporting_facts"]}
+            return [(title, _joined(text, where)) for title, text in entry["context"] if title in titles]
+        marked = entry.get("contexts", entry.get("paragraphs"))
+        return [
+            (str(one["title"]), str(one.get("text", one.get("paragraph_text"))))
+            for one in marked
+            if one.get("is_supporting", True)
+        ]
+    except (TypeError, KeyError, IndexError, ValueError, AttributeError) as error:
+        raise QuerySetError(f"{where} doesn't say which passages answer it ({error!r})", _FIX) from error
+
+
+def _joined(sentences: object, where: str) -> str:
+    if not isinstance(sentences, list) or not all(isinstance(one, str) for one in sentences):
+        raise QuerySetError(f"{where} is no list of sentences", _FIX)
+    spaced = any(one[:1].isspace() for one in sentences[1:])
+    return ("" if spaced else " ").join(sentences)
+
+
+def _entries(path: Path) -> Iterator[Mapping[str, Any]]:
+    yield from _listed(_load(path), path)
+
+
+def _listed(loaded: object, path: Path) -> list[dict[str, Any]]:
+    if not isinstance(loaded, list) or not loaded or not all(isinstance(one, dict) for one in loaded):
+        raise QuerySetError(f"{path} is not a list of objects", _FIX)
+    return loaded
+
+
+def _load(path: Path) -> object:
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise QuerySetError(f"{path} can't be read: {error.strerror}", _FIX) from error
+    except (ValueError, RecursionError) as error:
+        raise QuerySetError(f"{path} is not JSON: {error}", _FIX) from error
+
+
+def _text(value: object, where: str, name: str) -> str:
+    if not isinstance(value, str) or not value.strip() or not encodable(value):
+        raise QuerySetError(f"{where} has the {name} {value!r:.80}", f"Give it a {name}.")
+    return value
+
+
+def _folded(title: str, text: str) -> Passage:
+    """Return a passage as it is told by: sentences are joined with and without spaces."""
+    return title.strip(), "".join(text.split())

@@ -1,7 +1,0 @@
-"""Read querysets: questions, and which documents answer them."""
-
-from pipeline.evaluate.querysets.folder import read_document_ids
-from pipeline.evaluate.querysets.queryset import Query, QuerySet, check_documents
-from pipeline.evaluate.querysets.read import read_queryset
-
-__all__ = ["Query", "QuerySet", "check_documents", "read_document_ids", "read_queryset"]

@@ -1,0 +1,4 @@
+"""Tuning: lessons from datasets, learned weights, and each dataset judged by what the others teach.
+
+Imports datasets, measures and retrieve.
+"""

@@ -1,0 +1,137 @@
+"""What is learned from judged questions: how sure names are, and what the scorer's features weigh.
+
+Both are linear, small and learned from sets that count the same. No feature may speak against a candidate: weights are
+0 or more, so that what helps on one kind of text doesn't turn against another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from pipeline.evaluate.tuning.lessons import Example, NameLesson
+from pipeline.retrieve.scoring.confidence import Signs
+from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Examined
+from pipeline.settings import NameSettings, ScorerSettings
+
+_SET = 100
+"""Questions that every set counts as."""
+
+_NAMES_PENALTY = 0.3
+"""C of the logistic regression."""
+
+_SCORER_PENALTY = 1.0
+"""L2 penalty, for each set, on the weights of features scaled to a standard deviation of 1."""
+
+Floats = NDArray[np.float64]
+
+
+def fit_names(sets: Sequence[Sequence[NameLesson]]) -> NameSettings | None:
+    """Fit the probability that a name leads to a relevant document; None if all names do, or none does."""
+    from sklearn.linear_model import LogisticRegression
+
+    weighed = [(lesson, _SET / len(lessons)) for lessons in sets for lesson in lessons]
+    leads = np.array([lesson.leads for lesson, _ in weighed])
+    if len(set(leads.tolist())) < 2:
+        return None
+    signs = np.array([lesson.signs for lesson, _ in weighed])
+    middle, scale = signs.mean(axis=0), _scale(signs)
+    model = LogisticRegression(C=_NAMES_PENALTY, max_iter=5000)
+    model.fit((signs - middle) / scale, leads, sample_weight=[weight for _, weight in weighed])
+    weights = model.coef_[0] / scale
+    named = {name: round(float(weight), 4) for name, weight in zip(Signs._fields, weights, strict=True)}
+    return NameSettings(intercept=round(float(model.intercept_[0] - weights @ middle), 4), **named)
+
+
+def fit_scorer(sets: Sequence[Sequence[Example]], features: Sequence[str] = FEATURES) -> ScorerSettings:
+    """Fit what features weigh by a listwise loss: each relevant document of a question against all that aren't.
+
+    Of ``FEATURES`` those not among ``features`` weigh nothing. Those of the text speak for what the question asks
+    beyond its names, the graph's by the confidence in these: where there are none, the graph has no say.
+    """
+    text = [name for name in features if name in TEXT_FEATURES]
+    graph = [name for name in features if name not in TEXT_FEATURES]
+    questions = _questions(sets, text, graph)
+    if questions is None:
+        return _settings(text, graph, [0.0] * (len(text) + 2 * len(graph)))
+    scale = _scale(questions.matrix)
+    questions = _Questions(questions.matrix / scale, questions.relevant, questions.starts, questions.weights)
+    penalty = _SCORER_PENALTY * len(sets)
+    start = np.full(questions.matrix.shape[1], 0.05)
+    found = minimize(
+        lambda weights: _loss(weights, questions, penalty),
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, None)] * len(start),
+        options={"maxiter": 300},
+    )
+    return _settings(text, graph, (found.x / scale).tolist())
+
+
+def _settings(text: Sequence[str], graph: Sequence[str], weights: Sequence[float]) -> ScorerSettings:
+    """Return the weights of both kinds of features, in order, as three tables; of those left out 0."""
+    left = iter(weights)
+    unnamed, confident, named = ({name: round(next(left), 4) for name in names} for names in (text, graph, graph))
+    no_text = {name: 0.0 for name in FEATURES if name in TEXT_FEATURES}
+    no_graph = {name: 0.0 for name in FEATURES if name not in TEXT_FEATURES}
+    return ScorerSettings(unnamed=no_text | unnamed, confident=no_graph | confident, named=no_graph | named)
+
+
+@dataclass(frozen=True, slots=True)
+class _Questions:
+    """Candidates of all questions by row; ``starts`` are the questions' first rows, ``weights`` what each weighs."""
+
+    matrix: Floats
+    relevant: NDArray[np.bool_]
+    starts: NDArray[np.intp]
+    weights: Floats
+
+
+def _questions(sets: Sequence[Sequence[Example]], text: Sequence[str], graph: Sequence[str]) -> _Questions | None:
+    columns = ([FEATURES.index(name) for name in text], [FEATURES.index(name) for name in graph])
+    told = [[one for one in examples if one.relevant.any() and not one.relevant.all()] for examples in sets]
+    kept = [(one, _SET / len(examples)) for examples in told for one in examples]
+    if not kept:
+        return None
+    matrix = np.concatenate([_expanded(one.examined, *columns)[one.rows] for one, _ in kept])
+    lengths = [len(one.rows) for one, _ in kept]
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp)
+    relevant = np.concatenate([one.relevant for one, _ in kept])
+    return _Questions(matrix, relevant, starts, np.array([weight for _, weight in kept]))
+
+
+def _expanded(examined: Examined, text: Sequence[int], graph: Sequence[int]) -> Floats:
+    """Return the features as the scorer's three tables weigh them, side by side."""
+    matrix, share = examined.matrix, examined.named_share
+    parts = (matrix[:, text] * (1 - share), matrix[:, graph] * examined.confidence, matrix[:, graph] * share)
+    return np.concatenate(parts, axis=1)
+
+
+def _loss(weights: Floats, questions: _Questions, penalty: float) -> tuple[float, Floats]:
+    """Return the loss and its gradient: -log of a relevant candidate's softmax among the irrelevant ones and itself."""
+    starts, relevant = questions.starts, questions.relevant
+    scores = questions.matrix @ weights
+    of = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(scores))))
+    powers = np.exp(scores - np.maximum.reduceat(scores, starts)[of])
+    against = np.add.reduceat(powers * ~relevant, starts)
+    question = of[relevant]
+    total = powers[relevant] + against[question]
+    chance = powers[relevant] / total
+    share = (questions.weights / np.add.reduceat(relevant.astype(float), starts))[question]
+    slope = np.zeros(len(scores))
+    slope[relevant] = -share * (1 - chance)
+    pull = np.zeros(len(starts))
+    np.add.at(pull, question, share / total)
+    slope[~relevant] = (powers * pull[of])[~relevant]
+    value = -float(share @ np.log(np.maximum(chance, 1e-12))) + penalty * float(weights @ weights)
+    return value, questions.matrix.T @ slope + 2 * penalty * weights
+
+
+def _scale(matrix: Floats) -> Floats:
+    spread = matrix.std(axis=0)
+    return np.where(spread > 0, spread, 1.0)

@@ -1,0 +1,138 @@
+"""Judged questions as something to learn from: what the first stage found for each, and the passages of the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.db.client import Client
+from pipeline.evaluate.datasets import Query, QuerySet
+from pipeline.progress import Progress
+from pipeline.retrieve.candidates import Start
+from pipeline.retrieve.fusion import Ranked
+from pipeline.retrieve.question import check_question
+from pipeline.retrieve.rankers.local_walk import rank_by_walk
+from pipeline.retrieve.retriever import Retriever, passage_of
+from pipeline.retrieve.scoring.confidence import Signs, led_to, mentions_of, signs_of, with_confidence
+from pipeline.retrieve.scoring.coverage import Passage
+from pipeline.retrieve.scoring.features import Examined, candidates, examine
+from pipeline.retrieve.seeds import weigh_seeds
+from pipeline.settings import NameSettings, Settings
+
+MOST_QUESTIONS = 200
+"""Questions of one queryset that are learned from, spread evenly; all sets count the same anyway."""
+
+_LOOKED_AT = 10
+"""Chunks that mention a name, those about it first, among which a relevant one must be for the name to lead there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A judged question, and what the first stage found for it."""
+
+    query: Query
+    start: Start
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """The judged questions of a queryset of one kind, and the chunks of its corpus, by id."""
+
+    queryset: str
+    kind: str
+    lessons: tuple[Lesson, ...]
+    passages: Mapping[str, Passage]
+
+
+@dataclass(frozen=True, slots=True)
+class NameLesson:
+    """A name in a question: its signs, and whether it leads to a relevant document."""
+
+    signs: Signs
+    leads: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question as the scorer sees it.
+
+    ``passages`` are those of the corpus, by id; ``rows`` are the candidates that are learned from, the best ranked of
+    each document, since most chunks of a long relevant document aren't relevant; ``relevant`` says of each of these
+    rows whether it is.
+    """
+
+    query: Query
+    hybrid: Ranked
+    examined: Examined
+    passages: Mapping[str, Passage]
+    rows: NDArray[np.intp]
+    relevant: NDArray[np.bool_]
+
+
+def study(client: Client, retriever: Retriever, queryset: QuerySet, kind: str, progress: Progress) -> Lessons:
+    """Ask the questions of a queryset, at most ``MOST_QUESTIONS``, and keep what the first stage finds."""
+    corpus = retriever.corpus
+    rows = client.stream("chunk_texts", label=corpus.label, generation=corpus.generation)
+    passages = {row["id"]: passage_of(row) for row in rows}
+    chosen = _spread(queryset.queries, MOST_QUESTIONS)
+    lessons = []
+    with progress.stage(f"study {queryset.name}", len(chosen)) as done:
+        for query in chosen:
+            lessons.append(Lesson(query, retriever.explore(check_question(query.text))))
+            done(1)
+    return Lessons(queryset.name, kind, tuple(lessons), passages)
+
+
+def name_lessons(lessons: Lessons) -> list[NameLesson]:
+    """Return the names in a queryset's questions."""
+    found = []
+    for lesson in lessons.lessons:
+        start = lesson.start
+        for name in start.names:
+            first = led_to(mentions_of(name, start.around))[:_LOOKED_AT]
+            known = (lessons.passages[chunk].document for chunk in first if chunk in lessons.passages)
+            leads = any(document in lesson.query.relevant for document in known)
+            found.append(NameLesson(signs_of(name, start.vector, start.hybrid, start.around), leads))
+    return found
+
+
+def examples(lessons: Lessons, names: NameSettings, settings: Settings) -> list[Example]:
+    """Return a queryset's questions as the scorer would see them with these settings of names."""
+    return [_example(lesson, lessons, names, settings) for lesson in lessons.lessons]
+
+
+def _example(lesson: Lesson, lessons: Lessons, names: NameSettings, settings: Settings) -> Example:
+    start = lesson.start
+    sure = with_confidence(start.names, start.vector, start.hybrid, start.around, names)
+    seeds = weigh_seeds(start.hybrid, sure, start.chunks, settings.walk)
+    walk = rank_by_walk(start.around, seeds, settings.walk, settings.retrieve.candidates)
+    ids = [id_ for id_ in candidates(start.hybrid, walk, settings.retrieve.scored) if id_ in lessons.passages]
+    passages = {id_: lessons.passages[id_] for id_ in ids}
+    examined = examine(lesson.query.text, passages, (start.vector, start.fulltext, walk), sure, start.around)
+    documents = [passages[id_].document for id_ in ids]
+    rows = _best_of_documents(ids, documents, start.hybrid, walk)
+    relevant = np.array([documents[row] in lesson.query.relevant for row in rows], dtype=np.bool_)
+    return Example(lesson.query, start.hybrid, examined, lessons.passages, np.array(rows, dtype=np.intp), relevant)
+
+
+def _best_of_documents(ids: Sequence[str], documents: Sequence[str], hybrid: Ranked, walk: Ranked) -> list[int]:
+    """Return, for each document, the row of the candidate that hybrid or the walk ranks best; hybrid first."""
+    in_hybrid, in_walk = hybrid.ranks(), walk.ranks()
+    last = len(in_hybrid) + len(in_walk) + 1
+    by_rank = sorted(
+        range(len(ids)),
+        key=lambda row: (min(in_hybrid.get(ids[row], last), in_walk.get(ids[row], last) + 0.5), ids[row]),
+    )
+    best: dict[str, int] = {}
+    for row in by_rank:
+        best.setdefault(documents[row], row)
+    return sorted(best.values())
+
+
+def _spread(queries: Sequence[Query], most: int) -> list[Query]:
+    if len(queries) <= most:
+        return list(queries)
+    return [queries[round(place)] for place in np.linspace(0, len(queries) - 1, most)]

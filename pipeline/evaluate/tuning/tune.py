@@ -1,0 +1,210 @@
+"""Tune names' confidence and the scorer on judged questions, and judge both on sets that they weren't learned from.
+
+Each set is left out in turn, and each kind of sets. Whatever is chosen, features too, is chosen without what is left
+out, so that the figures are those of a new set, and of a new kind of text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets import Query
+from pipeline.evaluate.measures import Measures, document_ranking, measure_query
+from pipeline.evaluate.significance import Interval, pooled_interval
+from pipeline.evaluate.tuning.learn import fit_names, fit_scorer
+from pipeline.evaluate.tuning.lessons import Example, Lessons, NameLesson, examples, name_lessons
+from pipeline.progress import Progress
+from pipeline.retrieve.fusion import Ranked, fuse
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.scoring.confidence import probability
+from pipeline.retrieve.scoring.coverage import Passage
+from pipeline.retrieve.scoring.features import FEATURES
+from pipeline.retrieve.scoring.scorer import Scorer
+from pipeline.settings import NameSettings, RetrieveSettings, ScorerSettings, Settings
+
+_AIMS = ("recall@5", "recall@10", "ndcg@10")
+_BINS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+_TRIED = 60
+"""Questions of a set that features are chosen by."""
+
+_WORTH = 0.0005
+"""By how much the aims must rise, as the mean over sets, for a feature to be dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What was learned: how sure names are, and what the scorer's features weigh."""
+
+    names: NameSettings
+    scorer: ScorerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A queryset's measures by query: of hybrid, and of the whole by what other kinds, other sets and all sets teach.
+
+    ``of_other_kinds`` is empty if all sets are of one kind.
+    """
+
+    queryset: str
+    kind: str
+    hybrid: tuple[Measures, ...]
+    of_other_kinds: tuple[Measures, ...]
+    left_out: tuple[Measures, ...]
+    shipped: tuple[Measures, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Names of left-out sets whose confidence is from ``low`` to ``high``: how many, and the share that leads right."""
+
+    low: float
+    high: float
+    count: int
+    leads: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What all querysets teach, how each fares, and how well the confidence in names is calibrated."""
+
+    learned: Learned
+    judged: tuple[Judged, ...]
+    calibration: tuple[Calibration, ...]
+
+    def gain(self, measure: str) -> Interval:
+        """Return what the whole adds to hybrid on sets that it wasn't learned from, the mean over sets."""
+        return pooled_interval(
+            [
+                [after[measure] - before[measure] for before, after in zip(one.hybrid, one.left_out, strict=True)]
+                for one in self.judged
+            ]
+        )
+
+    def to_toml(self) -> str:
+        """Return what was learned as a file of settings."""
+        sections: dict[str, Mapping[str, float]] = {
+            "names": self.learned.names.model_dump(),
+            "scorer.unnamed": self.learned.scorer.unnamed,
+            "scorer.confident": self.learned.scorer.confident,
+            "scorer.named": self.learned.scorer.named,
+        }
+        lines = [f"# Learned by `hoprank tune` from {', '.join(one.queryset for one in self.judged)}."]
+        for section, values in sections.items():
+            lines += ["", f"[{section}]", *(f"{name} = {value}" for name, value in values.items())]
+        return "\n".join(lines) + "\n"
+
+
+def check_sets(names: Sequence[str]) -> None:
+    """Raise QuerySetError unless there are two querysets or more, all of different names."""
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise QuerySetError(
+            f"Nothing can be judged with the querysets {', '.join(names)}.",
+            "Give two or more of different names: each is judged by what the others teach.",
+        )
+
+
+def tune(sets: Sequence[Lessons], settings: Settings, progress: Progress, *, select: bool = False) -> Tuned:
+    """Learn from all sets, and judge each by what the other sets and the other kinds teach.
+
+    With ``select`` features that don't help are dropped, each time by the sets at hand alone.
+    """
+    check_sets([one.queryset for one in sets])
+    learn = _Learner(settings, {one.queryset: name_lessons(one) for one in sets}, select)
+    kinds = sorted({one.kind for one in sets})
+    with progress.stage("tune", 1 + len(sets) + (len(kinds) if len(kinds) > 1 else 0)) as done:
+        shipped = learn(sets)
+        done(1)
+        by_kind: dict[str, Learned] = {}
+        for kind in kinds if len(kinds) > 1 else ():
+            by_kind[kind] = learn([one for one in sets if one.kind != kind])
+            done(1)
+        judged, calibrated = [], []
+        for one in sets:
+            learned = learn([other for other in sets if other is not one])
+            ways = (by_kind.get(one.kind), learned, shipped)
+            judged.append(Judged(one.queryset, one.kind, _hybrid(one), *(_judge(one, way, settings) for way in ways)))
+            calibrated += [(probability(lesson.signs, learned.names), lesson.leads) for lesson in learn.names_of(one)]
+            done(1)
+    return Tuned(shipped, tuple(judged), tuple(_calibration(calibrated)))
+
+
+class _Learner:
+    """Learns from some of the sets."""
+
+    def __init__(self, settings: Settings, names: Mapping[str, Sequence[NameLesson]], select: bool) -> None:
+        self._settings = settings
+        self._names = names
+        self._select = select
+
+    def __call__(self, sets: Sequence[Lessons]) -> Learned:
+        # Where no name tells right from wrong, nothing says that the settings should be others.
+        names = fit_names([self.names_of(one) for one in sets]) or self._settings.names
+        shown = [examples(one, names, self._settings) for one in sets]
+        chosen = select_features(shown, self._settings.retrieve) if self._select and len(shown) > 1 else FEATURES
+        return Learned(names, fit_scorer(shown, chosen))
+
+    def names_of(self, lessons: Lessons) -> Sequence[NameLesson]:
+        return self._names[lessons.queryset]
+
+
+def select_features(shown: Sequence[Sequence[Example]], settings: RetrieveSettings) -> tuple[str, ...]:
+    """Drop features one by one while sets that are left out fare better without; return those that stay."""
+    few = [one[:: max(1, len(one) // _TRIED)] for one in shown]
+    chosen: tuple[str, ...] = FEATURES
+    best = _left_out_aim(few, chosen, settings)
+    while len(chosen) > 1:
+        tried = {dropped: tuple(name for name in chosen if name != dropped) for dropped in chosen}
+        aims = {dropped: _left_out_aim(few, rest, settings) for dropped, rest in tried.items()}
+        dropped = max(aims, key=lambda name: aims[name])
+        if aims[dropped] < best + _WORTH:
+            break
+        chosen, best = tried[dropped], aims[dropped]
+    return chosen
+
+
+def _left_out_aim(shown: Sequence[Sequence[Example]], features: Sequence[str], settings: RetrieveSettings) -> float:
+    aims = []
+    for place, left_out in enumerate(shown):
+        scorer = Scorer(fit_scorer([*shown[:place], *shown[place + 1 :]], features))
+        aims.append(np.mean([_aim(_measure(one, scorer, settings)) for one in left_out]))
+    return float(np.mean(aims))
+
+
+def _hybrid(lessons: Lessons) -> tuple[Measures, ...]:
+    return tuple(_measured(one.query, one.start.hybrid, lessons.passages) for one in lessons.lessons)
+
+
+def _judge(lessons: Lessons, learned: Learned | None, settings: Settings) -> tuple[Measures, ...]:
+    if learned is None:
+        return ()
+    scorer = Scorer(learned.scorer)
+    shown = examples(lessons, learned.names, settings)
+    return tuple(_measure(one, scorer, settings.retrieve) for one in shown)
+
+
+def _measure(example: Example, scorer: Scorer, settings: RetrieveSettings) -> Measures:
+    parts = [(example.hybrid, 1.0), (scorer.rank(example.examined), settings.fuse_scorer)]
+    return _measured(example.query, fuse(Leg.WHOLE, parts, settings.fuse_k), example.passages)
+
+
+def _measured(query: Query, ranking: Ranked, passages: Mapping[str, Passage]) -> Measures:
+    return measure_query(
+        query, document_ranking((passages[id_].document, 0.0) for id_ in ranking.ids if id_ in passages)
+    )
+
+
+def _calibration(calibrated: Iterable[tuple[float, bool]]) -> Iterable[Calibration]:
+    rows = list(calibrated)
+    for low, high in pairwise(_BINS):
+        leads = [lead for sure, lead in rows if low <= sure < high or (high == 1.0 == sure)]
+        yield Calibration(low, high, len(leads), float(np.mean(leads)) if leads else 0.0)
+
+
+def _aim(measures: Measures) -> float:
+    return sum(measures[name] for name in _AIMS) / len(_AIMS)

@@ -1,0 +1,92 @@
+"""Experiments: the same questions under several settings on one corpus, and what querysets teach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.db.catalogue import get_corpus
+from pipeline.db.projections import drop_projections
+from pipeline.evaluate.ablation import Ablation, Variant, build_ablation, measured, read_variants, settings_without
+from pipeline.evaluate.datasets import QuerySet, check_documents, read_queryset
+from pipeline.evaluate.measures import QueryResult
+from pipeline.evaluate.run import answer
+from pipeline.evaluate.tuning.lessons import study
+from pipeline.evaluate.tuning.tune import Tuned, check_sets
+from pipeline.evaluate.tuning.tune import tune as tune_on
+from pipeline.flows.evaluate import Ready, ingested
+from pipeline.ingest.update.documents import known_documents
+from pipeline.progress import Progress
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.retriever import Retriever
+from pipeline.settings import Settings
+
+
+def ablate(
+    hoprank: Ready,
+    folders: Sequence[Path],
+    *,
+    split: str | None = None,
+    corpus_name: str | None = None,
+    variants: Sequence[Variant] | None = None,
+    progress: Progress | None = None,
+) -> Ablation:
+    """Answer querysets' queries with all parts of the retrieval and without each, and say what each part is worth.
+
+    As :func:`pipeline.flows.evaluate.evaluate`, by the fused whole alone; each of several folders has a
+    corpus of its own, ``corpus_name/its name``. ``variants`` are by default those of ``configs/ablation.toml``.
+    """
+    progress = progress or Progress()
+    variants = read_variants() if variants is None else variants
+    changed = {variant.name: settings_without(hoprank.settings, variant) for variant in variants}
+    sets = []
+    for queryset, folder in [(read_queryset(folder, split), folder) for folder in folders]:
+        kept = f"{corpus_name}/{queryset.name}" if corpus_name and len(folders) > 1 else corpus_name
+        with ingested(hoprank, queryset, folder, kept, progress) as (name, _, _):
+            whole, *without = (
+                _answers(hoprank, queryset, name, settings, progress)
+                for settings in (hoprank.settings, *changed.values())
+            )
+        sets.append(measured(queryset, whole, dict(zip(changed, without, strict=True))))
+    return build_ablation(sets, variants)
+
+
+def tune(
+    hoprank: Ready,
+    folders: Sequence[Path],
+    *,
+    split: str | None = None,
+    corpus_name: str | None = None,
+    select: bool = False,
+    progress: Progress | None = None,
+) -> Tuned:
+    """Learn names' confidence and the scorer from querysets, each judged by what the others teach.
+
+    Corpora are as in :func:`ablate`; querysets whose folders lie in one folder are of one kind.
+    Raises QuerySetError on fewer than two querysets, or two of one name.
+    """
+    progress = progress or Progress()
+    querysets = [read_queryset(folder, split) for folder in folders]
+    check_sets([queryset.name for queryset in querysets])
+    sets = []
+    for queryset, folder in zip(querysets, folders, strict=True):
+        kept = f"{corpus_name}/{queryset.name}" if corpus_name else None
+        with ingested(hoprank, queryset, folder, kept, progress) as (name, _, _):
+            kind = folder.resolve().parent.name
+            sets.append(study(hoprank.client, hoprank.retriever(name), queryset, kind, progress))
+    return tune_on(sets, hoprank.settings, progress, select=select)
+
+
+def _answers(
+    hoprank: Ready, queryset: QuerySet, corpus_name: str, settings: Settings, progress: Progress
+) -> list[QueryResult]:
+    """Answer a queryset's queries by the fused whole under settings of their own."""
+    corpus = get_corpus(hoprank.client, corpus_name)
+    check_documents(queryset, known_documents(hoprank.client, corpus))
+    retriever = Retriever(hoprank.client, corpus, hoprank.embedder.embed_query, settings)
+    # A projection holds the weights of the settings that it was made with.
+    drop_projections(hoprank.client, corpus)
+    try:
+        return answer(hoprank.client, retriever, queryset, [Leg.WHOLE], progress)
+    finally:
+        drop_projections(hoprank.client, corpus)

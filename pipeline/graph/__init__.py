@@ -1,1 +1,0 @@
-"""The graph: the driver, the named queries, the schema and the embedded server."""

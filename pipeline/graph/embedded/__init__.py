@@ -1,6 +1,0 @@
-"""A real Neo4j with GDS in a process of its own, from packages alone, started on demand."""
-
-from pipeline.graph.embedded.lifecycle import ensure_running, log_path, status, stop
-from pipeline.graph.embedded.options import Address, ServerOptions, ServerStatus
-
-__all__ = ["Address", "ServerOptions", "ServerStatus", "ensure_running", "log_path", "status", "stop"]

@@ -1,0 +1,4 @@
+"""Entities: the names in chunks, by an extractor and by the corpus's own titles, headings and definitions.
+
+Imports text and db; not sources, links or writes.
+"""

@@ -1,0 +1,49 @@
+"""The edges that leave chunks, from their texts, their names and their links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pipeline.ids import document_id, entity_id
+from pipeline.ingest.entities.extract import ChunkNames
+from pipeline.ingest.links.hyperlinks import LinkResolver
+from pipeline.records import Chunk, Edge, EdgeKind, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedChunk:
+    """A chunk with what its links are made from: its vector and the targets of the hyperlinks in it, as written."""
+
+    chunk: Chunk
+    vector: Vector
+    links: tuple[str, ...]
+
+
+def structure(corpus_id: str, chunks: Iterable[Chunk]) -> Iterator[Edge]:
+    """Yield the edges from chunks to their documents and to the next chunk, of documents that are there as a whole."""
+    chunks = list(chunks)
+    for chunk in chunks:
+        yield Edge(EdgeKind.PART_OF, chunk.id, document_id(corpus_id, chunk.document_key))
+    in_order = sorted(chunks, key=lambda chunk: (chunk.document_key, chunk.ordinal))
+    for before, after in pairwise(in_order):
+        if before.document_key == after.document_key:
+            yield Edge(EdgeKind.NEXT, before.id, after.id)
+
+
+def name_edges(corpus_id: str, named: Iterable[ChunkNames]) -> Iterator[Edge]:
+    """Yield the edges from chunks to the entities and to the documents that they name."""
+    for names in named:
+        for mention in names.mentions:
+            evidence = {"count": mention.count, "position": mention.position, "about": mention.about}
+            yield Edge(EdgeKind.MENTIONS, names.chunk_id, entity_id(corpus_id, mention.key), evidence)
+        for title in names.titles:
+            evidence = {"count": title.count, "position": title.position}
+            yield Edge(EdgeKind.REFERS_TO, names.chunk_id, document_id(corpus_id, title.document_key), evidence)
+
+
+def hyperlinks(corpus_id: str, chunk: Chunk, links: Sequence[str], resolver: LinkResolver) -> Iterator[Edge]:
+    """Yield the edges from a chunk to the documents that its links, as written, mean."""
+    for key, count in resolver.resolve_all(links, chunk.document_key):
+        yield Edge(EdgeKind.LINKS_TO, chunk.id, document_id(corpus_id, key), {"count": count})

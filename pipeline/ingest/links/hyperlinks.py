@@ -1,0 +1,62 @@
+"""From chunks to the documents that they link to."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from pipeline.text.names import name_key
+
+
+class LinkResolver:
+    """Finds the document that a hyperlink or wikilink means, among a corpus's documents.
+
+    A hyperlink is a path relative to the document that holds it; a wikilink is a document's path, file name
+    without its suffix, or title. Two documents of one name: the one nearest in the tree, then the first by key.
+    """
+
+    def __init__(self, titles: Mapping[str, str]) -> None:
+        """``titles`` maps each document's key to its title."""
+        self._keys = set(titles)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for key, title in sorted(titles.items()):
+            for name in names_of_document(key, title):
+                self._by_name[name].append(key)
+
+    def resolve(self, target: str, source_key: str) -> str | None:
+        """Return the key of the document that ``target`` means in ``source_key``; None if it is none of the corpus."""
+        for candidate in paths_of_link(target, source_key):
+            if candidate in self._keys:
+                return candidate if candidate != source_key else None
+        named = [key for key in self._by_name.get(name_key(target), ()) if key != source_key]
+        return min(named, key=lambda key: (-_shared_folders(key, source_key), key), default=None)
+
+    def resolve_all(self, targets: Sequence[str], source_key: str) -> Iterable[tuple[str, int]]:
+        """Return the documents that ``targets`` mean, each with how many of the targets mean it, ordered by key."""
+        counts: dict[str, int] = defaultdict(int)
+        for target in targets:
+            key = self.resolve(target, source_key)
+            if key is not None:
+                counts[key] += 1
+        return sorted(counts.items())
+
+
+def names_of_document(key: str, title: str) -> set[str]:
+    """Return the folded names by which a wikilink may mean a document."""
+    path = PurePosixPath(key)
+    folded = {name_key(name) for name in (path.stem, path.with_suffix("").as_posix(), title)}
+    return folded - {""}
+
+
+def paths_of_link(target: str, source_key: str) -> Iterator[str]:
+    """Yield the keys that a link in a document may mean as a path, the first choice first."""
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(source_key), target))
+    for path in (beside, target.lstrip("/")):
+        yield path
+        yield f"{path}.md"
+
+
+def _shared_folders(first: str, second: str) -> int:
+    return len(posixpath.commonprefix([first.split("/")[:-1], second.split("/")[:-1]]))

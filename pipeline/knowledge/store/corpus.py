@@ -1,0 +1,210 @@
+"""An ingested corpus read as a knowledge graph: its documents, chunks and entities, on the schema that it has.
+
+Node types are ``document``, ``chunk`` and ``entity``; a chunk's parent is its document. Edges are those of
+:class:`pipeline.records.EdgeKind`, with the cosine as the weight of ``SIMILAR`` and 1 for all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from neo4j import Record
+
+from pipeline.db.catalogue import Corpus
+from pipeline.db.client import Client
+from pipeline.ids import digest
+from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
+from pipeline.knowledge.store.neo4j import in_order, read_steps
+from pipeline.knowledge.store.projection import ask_projection, read_pagerank
+from pipeline.knowledge.store.protocol import Steps
+from pipeline.records import EdgeKind
+from pipeline.retrieve.question import fulltext_query
+
+UNDIRECTED = [EdgeKind.SIMILAR.value, EdgeKind.MENTIONS.value]
+"""What is as true from its other end."""
+
+_SUPPORTED = {
+    EdgeKind.SIMILAR: SupportedEdgeType.SEMANTIC,
+    EdgeKind.MENTIONS: SupportedEdgeType.SEMANTIC,
+    EdgeKind.REFERS_TO: SupportedEdgeType.SEMANTIC,
+    EdgeKind.LINKS_TO: SupportedEdgeType.STRUCTURAL,
+    EdgeKind.PART_OF: SupportedEdgeType.STRUCTURAL,
+    EdgeKind.NEXT: SupportedEdgeType.STRUCTURAL,
+}
+_BOOKKEEPING = frozenset({"id", "corpus", "since", "until", "embedding", "embedded", "score"})
+_TYPES = frozenset({"document", "chunk", "entity"})
+
+
+class CorpusStore:
+    """Reads of what is visible in one corpus; see :class:`pipeline.knowledge.store.protocol.Store`."""
+
+    def __init__(self, client: Client, corpus: Corpus) -> None:
+        self.client = client
+        self.corpus = corpus
+
+    @property
+    def name(self) -> str:
+        """The corpus's name."""
+        return self.corpus.name
+
+    @property
+    def dimension(self) -> int | None:
+        """Length of the chunks' embeddings."""
+        return self.corpus.dimension
+
+    def size(self) -> GraphSize:
+        """Count nodes and edges."""
+        rows = self.client.read("corpus_counts", corpus=self.corpus.id, label=self.corpus.label)
+        return GraphSize(rows[0]["nodes"], rows[0]["edges"]) if rows else GraphSize(0, 0)
+
+    def nodes(self, ids: Sequence[str]) -> dict[str, KnowledgeNode]:
+        """Return the nodes of these ids that there are."""
+        rows = self.client.read("corpus_nodes_by_id", corpus=self.corpus.id, ids=list(dict.fromkeys(ids)))
+        return {node.id: node for node in map(_node, rows)}
+
+    def all_nodes(self) -> Iterable[KnowledgeNode]:
+        """Return every node, as they arrive."""
+        return self._scan(None)
+
+    def nodes_of_type(self, node_type: str) -> Iterable[KnowledgeNode]:
+        """Return the nodes of a type: document, chunk or entity."""
+        return self._scan(node_type) if node_type in _TYPES else ()
+
+    def nodes_labelled(self, label: str) -> Iterable[KnowledgeNode]:  # noqa: ARG002  # a corpus has none
+        """Return nothing: a corpus's nodes have no labels."""
+        return ()
+
+    def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
+        """Return the nodes whose property ``key`` is ``value``."""
+        return () if key in _BOOKKEEPING else self._scan(None, key, value)
+
+    def edge(self, edge_id: str) -> KnowledgeEdge | None:
+        """Return the edge of this id, if there is one, by a scan."""
+        return next((edge for edge in self.all_edges() if edge.id == edge_id), None)
+
+    def all_edges(self) -> Iterable[KnowledgeEdge]:
+        """Return every edge, as they arrive."""
+        return self._edges(None)
+
+    def edges_of_type(self, edge_type: str) -> Iterable[KnowledgeEdge]:
+        """Return the edges of a type."""
+        return self._edges(edge_type)
+
+    def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
+        """Return the edges that lead from a node to a neighbour."""
+        rows = self.client.read(
+            "corpus_edges_of_node",
+            corpus=self.corpus.id,
+            id=node_id,
+            types=None if edge_type is None else [edge_type],
+            direction=direction.value,
+            undirected=UNDIRECTED,
+        )
+        return map(_edge, rows)
+
+    def edges_among(self, ids: Sequence[str]) -> Iterable[KnowledgeEdge]:
+        """Return the edges both of whose ends are among these."""
+        return map(_edge, self.client.read("corpus_edges_among", corpus=self.corpus.id, ids=list(ids)))
+
+    def steps(self, ids: Sequence[str], direction: Direction, types: Sequence[str] | None) -> dict[str, Steps]:
+        """Return where one step leads from each of these nodes."""
+        rows = self.client.read(
+            "corpus_steps",
+            corpus=self.corpus.id,
+            ids=list(dict.fromkeys(ids)),
+            types=None if types is None else list(types),
+            direction=direction.value,
+            undirected=UNDIRECTED,
+        )
+        return dict(read_steps(rows))
+
+    def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
+        """Return the chunks of the nearest embeddings with their cosines."""
+        names = {"embedding": self.corpus.embedding}
+        rows = self.client.read("vector_candidates", names, corpus=self.corpus.id, vector=list(vector), limit=limit)
+        pairs = (
+            (one, 2 * score - 1) for row in rows for one, score in zip(row["near"], row["near_scores"], strict=True)
+        )
+        return in_order(dict(pairs))
+
+    def matching(self, text: str, limit: int) -> Mapping[str, float]:
+        """Return the chunks that match a text's words best, with their BM25."""
+        rows = self.client.read(
+            "fulltext_candidates",
+            corpus=self.corpus.id,
+            index=self.corpus.label,
+            text=fulltext_query(text),
+            limit=limit,
+        )
+        return in_order(
+            {one: score for row in rows for one, score in zip(row["matching"], row["matching_scores"], strict=True)}
+        )
+
+    def pagerank(
+        self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
+    ) -> Mapping[str, float]:
+        """Return the best nodes by PageRank, which GDS computes on a projection of the visible generation."""
+        counts = self.client.read("corpus_counts", corpus=self.corpus.id, label=self.corpus.label)
+        if not counts or not counts[0]["nodes"] or (seeds is not None and not seeds):
+            return {}
+
+        def project(name: str) -> object:
+            return self.client.read(
+                "project_corpus",
+                projection=name,
+                corpus=self.corpus.id,
+                label=self.corpus.label,
+                direction=direction.value,
+                undirected=UNDIRECTED,
+            )
+
+        def ask(name: str) -> list[Record]:
+            given = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
+            if seeds is None:
+                return self.client.read("importance", **given)
+            rows = [{"key": one, "weight": weight} for one, weight in seeds.items()]
+            return self.client.read("corpus_pagerank", seeds=rows, **given)
+
+        state = f"{counts[0]['generation']}-{direction.value}"
+        return read_pagerank(ask_projection(self.client, self.corpus.id, state, project, ask), limit)
+
+    def _scan(self, node_type: str | None, key: str | None = None, value: Any = None) -> Iterable[KnowledgeNode]:
+        rows = self.client.stream(
+            "corpus_scan",
+            corpus=self.corpus.id,
+            label=self.corpus.label,
+            type=node_type,
+            property=key,
+            value=value,
+        )
+        return map(_node, rows)
+
+    def _edges(self, kind: str | None) -> Iterable[KnowledgeEdge]:
+        return map(_edge, self.client.stream("corpus_edges", corpus=self.corpus.id, label=self.corpus.label, type=kind))
+
+
+def _node(row: Record) -> KnowledgeNode:
+    stored = row["stored"]
+    return KnowledgeNode(
+        id=stored["id"],
+        type=row["type"],
+        properties={name: value for name, value in sorted(stored.items()) if name not in _BOOKKEEPING},
+        embedding=stored.get("embedding"),
+        parent_id=row["parent"],
+        child_ids=row["children"],
+    )
+
+
+def _edge(row: Record) -> KnowledgeEdge:
+    stored, kind = row["stored"], row["kind"]
+    return KnowledgeEdge(
+        source=row["source"],
+        target=row["target"],
+        type=kind,
+        id=digest("edge", kind, row["source"], row["target"]),
+        supported_edge_type=_SUPPORTED.get(kind),
+        weight=stored.get("score", 1.0),
+        directed=kind not in UNDIRECTED,
+        properties={name: value for name, value in sorted(stored.items()) if name not in _BOOKKEEPING},
+    )

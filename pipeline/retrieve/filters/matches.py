@@ -1,0 +1,146 @@
+"""The chunks that a filter admits: found once for each filter, and kept while the corpus stays as it is."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+
+from pipeline.db.catalogue import Corpus
+from pipeline.db.client import Client
+from pipeline.retrieve.filters.conditions import Mask, Value, admits, as_test
+from pipeline.retrieve.filters.parse import CHUNK_FIELDS, DOCUMENT_FIELDS, METADATA, Condition, Filter
+from pipeline.retrieve.fusion import Ranked
+from pipeline.retrieve.lru import Recent
+
+EXACT_UNDER = 5_000
+"""Chunks: so few are scored one by one; of more, the indexes are asked for more candidates than are wanted."""
+
+_REMEMBERED = 32
+"""Filters whose chunks are kept, and columns."""
+
+_KEY = "key"
+"""The property that a hit's metadata calls the document."""
+
+_Column: TypeAlias = list[tuple[int, Value]]
+"""What a field holds: the place of a document or chunk, and its value; those without one are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The chunks of one generation that a filter admits, by id, out of ``total``; and their documents, by key.
+
+    ``unknown`` are the filter's fields in which no chunk of the corpus has anything.
+    """
+
+    generation: int
+    ids: frozenset[str]
+    documents: frozenset[str]
+    total: int
+    unknown: tuple[str, ...] = ()
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self.ids
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def exact(self) -> bool:
+        """Whether they are few enough to be scored one by one."""
+        return len(self.ids) < EXACT_UNDER
+
+    def keep(self, ranking: Ranked) -> Ranked:
+        """Return a ranking without the chunks that are not admitted."""
+        return Ranked(ranking.leg, {id_: score for id_, score in ranking.scores.items() if id_ in self.ids})
+
+
+class Admission:
+    """Resolves filters for one corpus. Thread-safe."""
+
+    def __init__(self, client: Client, corpus: Corpus) -> None:
+        self._client = client
+        self._corpus = corpus
+        self._lock = threading.Lock()
+        self._catalog: _Catalog | None = None
+        self._known: Recent[str, Admitted] = Recent(_REMEMBERED)
+
+    def admit(self, filter_: Filter) -> Admitted:
+        """Return the chunks of the visible generation that a filter admits; a new generation is read at first use."""
+        rows = self._client.read("corpus_size", corpus=self._corpus.id)
+        generation = rows[0]["generation"] if rows else 0
+        # Not the filter itself, for which 1 and true are one key.
+        key = repr(filter_)
+        with self._lock:
+            if self._catalog is None or self._catalog.generation != generation:
+                self._catalog = _Catalog(self._client, self._corpus, generation)
+                self._known.clear()
+            known = self._known.get(key)
+            return self._known.use(key, self._catalog.admitted(filter_) if known is None else known)
+
+
+class _Catalog:
+    """One generation's chunks and, column by column as filters ask for them, what is known of each."""
+
+    def __init__(self, client: Client, corpus: Corpus, generation: int) -> None:
+        self.generation = generation
+        self._client = client
+        self._corpus = corpus
+        rows = client.read("chunks_by_document", label=corpus.label, generation=generation)
+        self._documents = {row["document"]: place for place, row in enumerate(rows)}
+        self._places = {id_: place for place, id_ in enumerate(chain.from_iterable(row["ids"] for row in rows))}
+        self._document_of = np.repeat(np.arange(len(rows)), [len(row["ids"]) for row in rows])
+        self._columns: Recent[str, _Column] = Recent(_REMEMBERED)
+
+    def admitted(self, filter_: Filter) -> Admitted:
+        ids, keys = list(self._places), list(self._documents)
+        unknown: dict[str, None] = {}
+
+        def holds(condition: Condition) -> Mask:
+            column = self._column(condition.field)
+            if not column:
+                unknown[condition.field] = None
+            return self._mask(condition, column)
+
+        places = np.flatnonzero(admits(filter_, holds, len(ids)))
+        return Admitted(
+            self.generation,
+            frozenset(ids[place] for place in places.tolist()),
+            frozenset(keys[place] for place in np.unique(self._document_of[places]).tolist()),
+            len(ids),
+            tuple(unknown),
+        )
+
+    def _mask(self, condition: Condition, column: _Column) -> Mask:
+        of_chunk = condition.field in CHUNK_FIELDS
+        mask: Mask = np.zeros(len(self._places if of_chunk else self._documents), dtype=np.bool_)
+        test = as_test(condition)
+        mask[[place for place, value in column if test(value)]] = True
+        return mask if of_chunk else mask[self._document_of]
+
+    def _column(self, field: str) -> _Column:
+        column = self._columns.get(field)
+        return self._columns.use(field, self._read(field) if column is None else column)
+
+    def _read(self, field: str) -> _Column:
+        if field in CHUNK_FIELDS:
+            rows = self._client.stream(
+                "chunk_values", label=self._corpus.label, generation=self.generation, property=field
+            )
+            places = self._places
+        else:
+            rows = self._client.stream(
+                "document_values", corpus=self._corpus.id, generation=self.generation, property=_property(field)
+            )
+            places = self._documents
+        return [(places[row["key"]], row["value"]) for row in rows if row["key"] in places]
+
+
+def _property(field: str) -> str:
+    """Return the property of a document's node that a field stands for."""
+    if field in DOCUMENT_FIELDS:
+        return _KEY if field == "document" else field
+    return METADATA + field.removeprefix(METADATA)

@@ -1,0 +1,214 @@
+"""Filters over the metadata of documents and chunks: read from a document of operators, checked once.
+
+    {"year": {"$gte": 1990, "$lt": 2000}, "$or": [{"author": "Amsel"}, {"tags": {"$in": ["tides", "moon"]}}]}
+
+A field is a chunk's or its document's own (``CHUNK_FIELDS``, ``DOCUMENT_FIELDS``), or else of the document's metadata;
+``metadata.`` before its name always means the latter. Several conditions beside each other must all hold; a value
+alone stands for ``$eq``. The names are those of neo4j-graphrag; what each operator means is in
+:mod:`pipeline.retrieve.filters.conditions`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, time
+from enum import StrEnum
+from typing import TypeAlias
+
+from pipeline.errors import FilterError
+from pipeline.records import Scalar
+
+CHUNK_FIELDS = ("heading", "ordinal", "start", "end", "line_start", "line_end", "tokens")
+"""What a chunk has of its own, as a hit's metadata names it."""
+
+DOCUMENT_FIELDS = ("document", "title", "path")
+"""What a chunk has of its document besides the metadata, likewise."""
+
+METADATA = "metadata."
+"""Before a field's name: the document's metadata, also where one of the fields above has the same name."""
+
+DEEPEST = 16
+"""Levels of ``$and`` and ``$or``."""
+
+MOST_VALUES = 10_000
+"""Values that a filter may hold, each operand of ``$in`` counted; a longer list is a join, not a filter."""
+
+LONGEST = 1_000
+"""Characters of a field's name or of a text."""
+
+
+class Operator(StrEnum):
+    """What a condition asks of a field's value."""
+
+    EQ = "$eq"
+    NE = "$ne"
+    LT = "$lt"
+    LTE = "$lte"
+    GT = "$gt"
+    GTE = "$gte"
+    BETWEEN = "$between"
+    IN = "$in"
+    NIN = "$nin"
+    LIKE = "$like"
+    ILIKE = "$ilike"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What one field must be; ``operands`` are one value, the two bounds of ``$between``, or the list of ``$in``."""
+
+    field: str
+    operator: Operator
+    operands: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """All of its parts must hold; so it holds when it has none."""
+
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of its parts must hold."""
+
+    parts: tuple[Filter, ...]
+
+
+Filter: TypeAlias = Condition | Every | Either
+
+_ORDERED = (Operator.LT, Operator.LTE, Operator.GT, Operator.GTE)
+_JOINS: Mapping[str, type[Every | Either]] = {"$and": Every, "$or": Either}
+_KNOWN = (*Operator, *_JOINS)
+_EXAMPLE = 'For example {"year": {"$gte": 1990}}.'
+
+
+def parse_filter(document: object) -> Filter:
+    """Return the filter that ``document``, plain JSON values, describes; dates are taken as ISO 8601 text.
+
+    Raises FilterError naming the place, the key or the value that is wrong, and what would be right.
+    """
+    budget = _Budget()
+    return _parse(document, "the filter", 1, budget)
+
+
+class _Budget:
+    """Counts the values of a filter while it is read, so that none grows beyond what can be evaluated quickly."""
+
+    def __init__(self) -> None:
+        self._left = MOST_VALUES
+
+    def take(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise FilterError(
+                f"The filter holds more than {MOST_VALUES:,} values.",
+                "Filter by a field that these have in common, or search for them in parts.",
+            )
+
+
+def _parse(document: object, where: str, depth: int, budget: _Budget) -> Filter:
+    if not isinstance(document, Mapping):
+        raise FilterError(f"{_capital(where)} is {_shown(document)}, not an object of fields.", _EXAMPLE)
+    if depth > DEEPEST:
+        raise FilterError(f"The filter is nested more than {DEEPEST} levels deep.", "Flatten its $and and $or.")
+    parts = [_entry(key, value, where, depth, budget) for key, value in document.items()]
+    return parts[0] if len(parts) == 1 else Every(tuple(parts))
+
+
+def _entry(key: object, value: object, where: str, depth: int, budget: _Budget) -> Filter:
+    # JSON can spell half of a surrogate pair, which the server takes in no name.
+    if not isinstance(key, str) or not key.strip() or len(key) > LONGEST or not key.isprintable():
+        raise FilterError(f"{_capital(where)} has a field named {_shown(key)}.", "Name a field by a short text.")
+    if key in _JOINS:
+        if not isinstance(value, list | tuple) or not value:
+            raise FilterError(f"{key} has {_shown(value)}.", f"Give it a list of filters: {{{key!r}: [..., ...]}}.")
+        parts = [_parse(part, f"part {n} of {key}", depth + 1, budget) for n, part in enumerate(value, 1)]
+        return _JOINS[key](tuple(parts))
+    if key.startswith("$"):
+        fix = "Put it below a field: " + f'{{"field": {{"{key}": ...}}}}.' if key in _KNOWN else _nearest(key)
+        raise FilterError(f"{_capital(where)} has {key!r} where a field's name, $and or $or is expected.", fix)
+    return _field(key, value, budget)
+
+
+def _field(field: str, value: object, budget: _Budget) -> Filter:
+    if not isinstance(value, Mapping):
+        return _condition(field, Operator.EQ, value, budget)
+    if not value:
+        raise FilterError(f"{field!r} has no operator.", _EXAMPLE)
+    parts = [_condition(field, _operator(field, name), operand, budget) for name, operand in value.items()]
+    return parts[0] if len(parts) == 1 else Every(tuple(parts))
+
+
+def _operator(field: str, name: object) -> Operator:
+    if name in _JOINS:
+        raise FilterError(
+            f"{field!r} has {name!r} below it.", f'{name} joins filters: {{"{name}": [{{"{field}": ...}}, ...]}}.'
+        )
+    try:
+        return Operator(name)  # type: ignore[arg-type]  # whatever else it is, it is refused
+    except ValueError:
+        raise FilterError(f"{field!r} has {_shown(name)} where an operator is expected.", _nearest(name)) from None
+
+
+def _condition(field: str, operator: Operator, operand: object, budget: _Budget) -> Condition:
+    where = f"{operator} of {field!r}"
+    if operator in (Operator.IN, Operator.NIN):
+        values = _listed(operand, where)
+        budget.take(len(values))
+        return Condition(field, operator, tuple(_value(one, where) for one in values))
+    budget.take(1)
+    if operator is Operator.BETWEEN:
+        return Condition(field, operator, _bounds(_listed(operand, where), where))
+    value = _value(operand, where)
+    if operator in _ORDERED and isinstance(value, bool):
+        raise FilterError(f"{where} is {value!r}, which comes neither before nor after.", "Use $eq or $ne.")
+    if operator in (Operator.LIKE, Operator.ILIKE) and not isinstance(value, str):
+        raise FilterError(f"{where} is {value!r}, not a text.", f"Use $eq, or a text: {{{operator.value!r}: 'tide'}}.")
+    return Condition(field, operator, (value,))
+
+
+def _bounds(values: list[object] | tuple[object, ...], where: str) -> tuple[Scalar, Scalar]:
+    if len(values) != 2:
+        raise FilterError(f"{where} has {len(values)} values.", "Give the lowest and the highest: [1990, 1999].")
+    low, high = (_value(one, where) for one in values)
+    if isinstance(low, bool) or isinstance(high, bool) or isinstance(low, str) is not isinstance(high, str):
+        raise FilterError(f"{where} has bounds {low!r} and {high!r}.", "Give two numbers, or two texts.")
+    return low, high
+
+
+def _listed(operand: object, where: str) -> list[object] | tuple[object, ...]:
+    if not isinstance(operand, list | tuple):
+        raise FilterError(f"{where} is {_shown(operand)}, not a list.", 'Write the values in brackets: ["a", "b"].')
+    return operand
+
+
+def _value(value: object, where: str) -> Scalar:
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, str) and len(value) > LONGEST:
+        raise FilterError(f"{where} has {len(value):,} characters.", f"{LONGEST:,} are the most.")
+    if isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    fix = "Use $in for several values." if isinstance(value, list | tuple) else "Give a text, a number, true or false."
+    raise FilterError(f"{where} is {_shown(value)}.", fix)
+
+
+def _nearest(name: object) -> str:
+    near = difflib.get_close_matches(str(name), _KNOWN, n=1)
+    return f"Did you mean {near[0]}?" if near else f"The operators are {' '.join(_KNOWN)}."
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "null"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -1,0 +1,98 @@
+"""BM25 in Python (rank-bm25), stemmed: a yardstick for evaluation, and a leg by choice. It ranks over every chunk."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import Stemmer
+from numpy.typing import NDArray
+from rank_bm25 import BM25Okapi
+
+from pipeline.db.catalogue import Corpus
+from pipeline.db.client import Client
+from pipeline.retrieve.fusion import Ranked, ranked
+
+_TOKEN = re.compile(r"\w+")
+
+
+class Inverted(BM25Okapi):  # type: ignore[misc]  # the library is untyped
+    """The library's Okapi BM25 of tokenised texts, scored by the texts that hold a term instead of by all of them."""
+
+    doc_freqs: list[dict[str, int]]
+
+    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
+        super().__init__(texts)
+        rows: dict[str, list[int]] = defaultdict(list)
+        counts: dict[str, list[int]] = defaultdict(list)
+        for row, frequencies in enumerate(self.doc_freqs):
+            for term, count in frequencies.items():
+                rows[term].append(row)
+                counts[term].append(count)
+        self.doc_freqs = []
+        self._postings = {term: (np.array(rows[term]), np.array(counts[term])) for term in rows}
+        self._length = self.k1 * (1 - self.b + self.b * np.array(self.doc_len) / self.avgdl)
+
+    def get_scores(self, query: Sequence[str]) -> NDArray[np.float64]:
+        """Return every text's score, shape ``(len(texts),)``; a term that the query repeats counts as often."""
+        scores = np.zeros(self.corpus_size)
+        for term in query:
+            if term in self._postings:
+                rows, counts = self._postings[term]
+                scores[rows] += self.idf[term] * counts * (self.k1 + 1) / (counts + self._length[rows])
+        return scores
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    generation: int
+    ids: list[str]
+    scorer: Inverted | None
+
+
+class Bm25:
+    """Okapi BM25 over the chunks of one corpus, with English stems; built at first use, and when the corpus changed."""
+
+    def __init__(self, client: Client, corpus: Corpus) -> None:
+        self._client = client
+        self._corpus = corpus
+        self._lock = threading.Lock()
+        self._index: _Index | None = None
+
+    def rank(self, question: str, limit: int, admitted: Container[str] | None = None) -> tuple[int, Ranked]:
+        """Return the visible generation and its ``limit`` best chunks; those that share no word are left out.
+
+        With ``admitted`` only chunks of these ids are ranked.
+        """
+        index = self._current()
+        if index.scorer is None:
+            return index.generation, Ranked("bm25", {})
+        scores = index.scorer.get_scores(self._terms(question))
+        best = (i for i in np.argsort(-scores, kind="stable").tolist() if admitted is None or index.ids[i] in admitted)
+        first = {index.ids[i]: float(scores[i]) for i in islice(best, limit) if scores[i] > 0}
+        return index.generation, ranked("bm25", first)
+
+    def _current(self) -> _Index:
+        rows = self._client.read("corpus_size", corpus=self._corpus.id)
+        generation = rows[0]["generation"] if rows else 0
+        with self._lock:
+            if self._index is None or self._index.generation != generation:
+                self._index = self._build(generation)
+            return self._index
+
+    def _build(self, generation: int) -> _Index:
+        rows = sorted(
+            self._client.stream("chunk_texts", label=self._corpus.label, generation=generation),
+            key=lambda row: row["id"],
+        )
+        texts = [self._terms(f"{row['title']} {row['heading']} {row['text']}") for row in rows]
+        return _Index(generation, [row["id"] for row in rows], Inverted(texts) if any(texts) else None)
+
+    def _terms(self, text: str) -> list[str]:
+        stems: list[str] = Stemmer.Stemmer("english").stemWords(_TOKEN.findall(text.lower()))
+        return stems

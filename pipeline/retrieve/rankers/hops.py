@@ -1,0 +1,52 @@
+"""The k-hop leg: chunks ranked by what links them to the seeds, each link once, with no walk beyond."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+from pipeline.records import EdgeKind
+from pipeline.retrieve.expansion import Neighbourhood
+from pipeline.retrieve.fusion import Ranked, ranked
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.seeds import Seeds
+
+_ABOUT = 2.0
+_FORTH = 1.0
+_BACK = 0.5
+_BESIDE = 0.1
+_NEXT = 0.5
+
+
+def rank_by_hops(neighbourhood: Neighbourhood, seeds: Seeds, limit: int) -> Ranked:
+    """Rank the ``limit`` chunks that the seeds lead to most heavily.
+
+    An entity that is a seed gives its whole weight to each chunk that mentions it, double to one that is about it;
+    one that a seed mentions a share that falls with its frequency.
+    """
+    chunks = seeds.chunks
+    gains: dict[str, list[float]] = defaultdict(list)
+    for chunk, weight in chunks.items():
+        gains[chunk].append(weight)
+    for id_, entity in neighbourhood.entities.items():
+        named = seeds.entities.get(id_, 0.0)
+        through = neighbourhood.rarity(id_) / (1 + math.log(neighbourhood.chunks)) / entity.frequency
+        arriving = math.fsum(chunks.get(chunk, 0.0) for chunk in entity.chunks) * through
+        for chunk, about in entity.chunks.items():
+            gain = named + arriving - chunks.get(chunk, 0.0) * through
+            gains[chunk].append(gain * (_ABOUT if about else 1.0))
+    for link in neighbourhood.links:
+        forth, back = _gains_of(link.kind, link.share)
+        gains[link.target].append(chunks.get(link.source, 0.0) * forth)
+        gains[link.source].append(chunks.get(link.target, 0.0) * back)
+    # An exact sum, so that the order in which links came from the server leaves no trace.
+    scores = {chunk: total for chunk, terms in gains.items() if (total := math.fsum(terms)) > 0}
+    return ranked(Leg.HOPS, scores).first(limit)
+
+
+def _gains_of(kind: EdgeKind, share: float) -> tuple[float, float]:
+    """Return what a link passes on from source to target and back."""
+    if kind in (EdgeKind.REFERS_TO, EdgeKind.LINKS_TO):
+        return _FORTH * share, _BACK
+    passed = _BESIDE * (share if kind is EdgeKind.SIMILAR else _NEXT)
+    return passed, passed

@@ -1,0 +1,211 @@
+"""What speaks for each candidate, as numbers: the legs' scores, the question's words and names, and the links between.
+
+The features of links compare a candidate with the first passages of the walk: the second passage of a question that
+takes two seldom looks like the question, but the first one leads to it. All are of one sign: more of it never speaks
+against a candidate, so that what is learned on one kind of text can't turn against another.
+
+Term proximity: Metzler and Croft, A Markov random field model for term dependencies (SIGIR 2005), its unordered pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.records import EdgeKind
+from pipeline.retrieve.expansion import Neighbourhood
+from pipeline.retrieve.fusion import Ranked
+from pipeline.retrieve.scoring.confidence import NamedEntity, confidence_in, mentions_of
+from pipeline.retrieve.scoring.coverage import Coverage, Passage, coverage, named_share, terms_of
+from pipeline.retrieve.scoring.standard_scores import standard_scores
+
+Matrix: TypeAlias = NDArray[np.float64]
+
+FEATURES = (
+    "vector",
+    "fulltext",
+    "sentence",
+    "proximity",
+    "document",
+    "walk",
+    "about_named",
+    "about_linked",
+    "covers_together",
+)
+"""The columns of :func:`features`, in order."""
+
+TEXT_FEATURES = frozenset(("vector", "fulltext", "sentence", "proximity", "document"))
+"""Those that the graph has no part in."""
+
+_FIRST = 8
+"""Passages of the walk that candidates are compared with as what may come before them."""
+
+_RANK_K = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that was found for a question, which the features are made from.
+
+    ``terms`` are its words as stems, and ``named`` those of its names, each with the confidence in its name.
+    """
+
+    terms: Sequence[str]
+    named: Mapping[str, float]
+    vector: Ranked
+    fulltext: Ranked
+    walk: Ranked
+    names: tuple[NamedEntity, ...]
+    neighbourhood: Neighbourhood
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What the scorer is shown of a question: candidates, and their features by row.
+
+    ``matrix`` has the shape ``(len(ids), len(FEATURES))``. ``confidence`` is that in the surest of the question's
+    names, ``named_share`` the share of its terms that they account for.
+    """
+
+    ids: tuple[str, ...]
+    matrix: Matrix
+    confidence: float
+    named_share: float
+
+
+def candidates(hybrid: Ranked, walk: Ranked, of_each: int) -> list[str]:
+    """Return the first ``of_each`` chunks of hybrid and of the walk, each once."""
+    return list(dict.fromkeys(id_ for leg in (hybrid, walk) for id_ in leg.ids[:of_each]))
+
+
+def examine(
+    question: str,
+    passages: Mapping[str, Passage],
+    legs: tuple[Ranked, Ranked, Ranked],
+    names: tuple[NamedEntity, ...],
+    around: Neighbourhood,
+) -> Examined:
+    """Return what the scorer is shown of candidates, by id; ``legs`` are the rankings of vector, full text and walk."""
+    terms = terms_of(question)
+    named: dict[str, float] = {}
+    for name in names:
+        named.update({term: max(name.confidence, named.get(term, 0.0)) for term in terms_of(name.key)})
+    matrix = features(passages, Evidence(terms, named, *legs, names, around))
+    return Examined(tuple(passages), matrix, confidence_in(names), named_share(terms, named))
+
+
+def features(passages: Mapping[str, Passage], evidence: Evidence) -> Matrix:
+    """Return the features of candidates, by id, shape ``(len(passages), len(FEATURES))``."""
+    ids = list(passages)
+    if not ids:
+        return np.zeros((0, len(FEATURES)))
+    rows = {id_: row for row, id_ in enumerate(ids)}
+    first = [rows[id_] for id_ in evidence.walk.ids[:_FIRST] if id_ in rows]
+    vector, fulltext = standard_scores(ids, evidence.vector), standard_scores(ids, evidence.fulltext)
+    held = coverage(evidence.terms, list(passages.values()), evidence.named)
+    columns = {
+        "vector": vector,
+        "fulltext": fulltext,
+        "sentence": held.alone(),
+        "proximity": held.proximity(),
+        "document": _of_document(passages.values(), np.maximum(vector, fulltext)),
+        "walk": _reciprocal(ids, evidence.walk),
+        "about_named": _about_named(rows, evidence),
+        **_chain(rows, first, evidence, held),
+    }
+    return np.stack([columns[name] for name in FEATURES], axis=1)
+
+
+def _of_document(passages: Iterable[Passage], scores: Matrix) -> Matrix:
+    """Return for each passage the best score of another of its document, at least 0."""
+    documents = np.array([passage.document for passage in passages])
+    others = documents[:, None] == documents[None, :]
+    np.fill_diagonal(others, val=False)
+    best: Matrix = (others * scores).max(axis=1, initial=0)
+    return best
+
+
+def _chain(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence, held: Coverage) -> dict[str, Matrix]:
+    """Compare each candidate with what may come before it: the strongest tie to one of ``first``, rows of ``rows``."""
+    shared, about = _shared_names(rows, first, evidence)
+    forth, back = _referring(rows, first, evidence.neighbourhood)
+    tied = np.maximum.reduce([shared, forth, back / 2])
+    ties = {"about_linked": about, "covers_together": tied * held.together(first)}
+    leading = _leading(rows, first, evidence.walk)
+    for matrix in ties.values():
+        matrix *= leading
+        matrix[first, range(len(first))] = 0
+    return {name: matrix.max(axis=1, initial=0) for name, matrix in ties.items()}
+
+
+def _leading(rows: Mapping[str, int], first: Sequence[int], walk: Ranked) -> Matrix:
+    """Return how far each of ``first`` leads: its share of the walk's best score, so that a namesake leads nowhere."""
+    ids = list(rows)
+    scores = np.array([walk.scores[ids[row]] for row in first])
+    shares: Matrix = scores / (scores.max(initial=0) or 1.0)
+    return shares
+
+
+def _shared_names(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence) -> tuple[Matrix, Matrix]:
+    """Return how rare the rarest name is that a candidate shares with each of ``first``, and the names in all that it
+    is about and each of these mentions; shapes ``(len(rows), len(first))``. The question's own names are left out.
+    """
+    here = evidence.neighbourhood
+    named = {name.id for name in evidence.names}
+    before = set(first)
+    mentions: list[list[tuple[int, bool]]] = []
+    rarities: list[float] = []
+    for id_, entity in here.entities.items():
+        found = [(rows[chunk], about) for chunk, about in entity.chunks.items() if chunk in rows]
+        if id_ not in named and len(found) > 1 and not before.isdisjoint(row for row, _ in found):
+            mentions.append(found)
+            rarities.append(here.rarity(id_))
+    held, about = np.zeros((2, len(mentions), len(rows)))
+    for place, found in enumerate(mentions):
+        at, is_about = zip(*found, strict=True)
+        held[place, at] = 1
+        about[place, at] = is_about
+    rarity = np.array(rarities) / _most(here)
+    weighed = held[:, first] * rarity[:, None]
+    shared: Matrix = (held[:, :, None] * weighed[:, None, :]).max(axis=0, initial=0)
+    return shared, about.T @ weighed
+
+
+def _referring(rows: Mapping[str, int], first: Sequence[int], here: Neighbourhood) -> tuple[Matrix, Matrix]:
+    """Return what the links from each of ``first`` to the candidates are worth, and those back to them."""
+    ids = list(rows)
+    places = {ids[row]: place for place, row in enumerate(first)}
+    forth, back = np.zeros((len(rows), len(first))), np.zeros((len(rows), len(first)))
+    for link in here.links:
+        if link.kind in (EdgeKind.REFERS_TO, EdgeKind.LINKS_TO):
+            if link.source in places and link.target in rows:
+                forth[rows[link.target], places[link.source]] = link.share
+            if link.target in places and link.source in rows:
+                back[rows[link.source], places[link.target]] = link.share
+    return forth, back
+
+
+def _about_named(rows: Mapping[str, int], evidence: Evidence) -> Matrix:
+    """Return how rare and how sure the question's name is, the most of all, that each candidate is about."""
+    here = evidence.neighbourhood
+    about = np.zeros(len(rows))
+    for name in evidence.names:
+        rarity = name.confidence * math.log(1 + here.chunks / name.frequency) / _most(here)
+        for chunk, is_about in mentions_of(name, here).items():
+            if is_about and chunk in rows:
+                about[rows[chunk]] = max(about[rows[chunk]], rarity)
+    return about
+
+
+def _most(here: Neighbourhood) -> float:
+    return math.log(1 + max(here.chunks, 1))
+
+
+def _reciprocal(ids: Sequence[str], leg: Ranked) -> Matrix:
+    ranks = leg.ranks()
+    return np.array([1 / (_RANK_K + ranks[id_]) if id_ in ranks else 0.0 for id_ in ids])

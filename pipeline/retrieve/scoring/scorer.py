@@ -1,0 +1,60 @@
+"""The learned scorer: a linear model over the features of each candidate, trained by ``hoprank tune``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pipeline.errors import ConfigurationError
+from pipeline.retrieve.fusion import Ranked, ranked
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Examined, Matrix
+from pipeline.settings import ScorerSettings
+
+
+class Scorer:
+    """Scores candidates by a linear model whose weights follow from the names in the question.
+
+    A feature weighs the sum of three: ``unnamed`` times the share of the question's terms outside its names,
+    ``confident`` times the confidence in its surest name, and ``named`` times the share of its terms in its names.
+    Raises ConfigurationError, naming it, if the settings weigh a feature that there isn't.
+    """
+
+    def __init__(self, settings: ScorerSettings) -> None:
+        self._unnamed = _weights(settings.unnamed, "unnamed")
+        self._confident = _weights(settings.confident, "confident")
+        self._named = _weights(settings.named, "named")
+
+    def weights(self, confidence: float, named_share: float) -> Matrix:
+        """Return what each of ``FEATURES`` weighs for a question; both arguments from 0 to 1."""
+        return (1 - named_share) * self._unnamed + confidence * self._confident + named_share * self._named
+
+    def contributions(self, examined: Examined) -> Matrix:
+        """Return what each feature adds to each candidate's score, against the candidates' mean; shaped as features."""
+        weights = self.weights(examined.confidence, examined.named_share)
+        # A filter may leave no candidate, of which there is no mean.
+        mean = examined.matrix.mean(axis=0) if examined.ids else 0.0
+        added: Matrix = (examined.matrix - mean) * weights
+        return added
+
+    def rank(self, examined: Examined) -> Ranked:
+        """Rank candidates by their features."""
+        scores = examined.matrix @ self.weights(examined.confidence, examined.named_share)
+        return ranked(Leg.SCORER, dict(zip(examined.ids, scores.tolist(), strict=True)))
+
+
+def graph_share(contributions: Matrix) -> float:
+    """Return the share of all that features contribute, of either sign, that the graph's features do; 0 of nothing."""
+    sizes = np.abs(contributions).sum(axis=0)
+    graph = sum(size for name, size in zip(FEATURES, sizes.tolist(), strict=True) if name not in TEXT_FEATURES)
+    return float(graph / total) if (total := float(sizes.sum())) else 0.0
+
+
+def _weights(given: Mapping[str, float], section: str) -> Matrix:
+    if unknown := sorted(given.keys() - set(FEATURES)):
+        raise ConfigurationError(
+            f"[scorer.{section}] weighs {', '.join(unknown)}, which the scorer doesn't know.",
+            f"Use features out of {', '.join(FEATURES)}.",
+        )
+    return np.array([given.get(name, 0.0) for name in FEATURES])

@@ -1,0 +1,64 @@
+"""Java's ahead-of-time cache: recorded while something uses the server, and what the next one starts with."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import platformdirs
+
+from pipeline.db.embedded import ServerOptions, ensure_running, log_path, stop
+from pipeline.db.embedded.configuration import aot_cache
+
+JARS = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
+
+TRAIN = """
+import os, sys
+from pathlib import Path
+from pipeline.db.embedded.aot import train
+from pipeline.db.embedded.database import Launch
+
+home, jars, *workload = sys.argv[1:]
+train(Launch(Path(home), Path(jars), 512, 64, 30, 60), [sys.executable, "-c", *workload])
+os._exit(0)
+"""
+
+WORKLOAD = """
+import os, sys, neo4j
+
+named = {name: os.environ["NEO4J_" + name] for name in ("URI", "USERNAME", "PASSWORD", "DATABASE")}
+with neo4j.GraphDatabase.driver(named["URI"], auth=(named["USERNAME"], named["PASSWORD"])) as driver:
+    records = driver.execute_query("CREATE (n:Trained) RETURN count(n)", database_=named["DATABASE"]).records
+    open(sys.argv[1], "w").write(str(records[0][0]))
+"""
+
+
+def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_starts_with(tmp_path: Path) -> None:
+    jars, home, told = tmp_path / "jars", tmp_path / "home", tmp_path / "told"
+    # A server of its own fetches them if no other has yet.
+    stop_after_start(ServerOptions(home, jars=JARS, heap_mb=512, page_cache_mb=64))
+    jars.mkdir()
+    for entry in JARS.iterdir():
+        # Not what is being made there: a server that stopped may have left a training run of its own behind.
+        if entry.suffix not in (".aot", ".lock", ".log") and not entry.name.startswith("."):
+            (jars / entry.name).symlink_to(entry)
+
+    command = [sys.executable, "-c", TRAIN, str(home), str(jars), WORKLOAD, str(told)]
+    trained = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert trained.returncode == 0, trained.stdout + trained.stderr
+    assert told.read_text() == "1"
+    assert aot_cache(jars).stat().st_size > 1e7
+    assert not list(jars.glob(".training-*"))
+    options = ServerOptions(home, jars=jars, heap_mb=512, page_cache_mb=64)
+    stop_after_start(options)
+    assert "AOT" not in log_path(options).read_text()
+    assert aot_cache(jars).exists(), "a cache that a server crashes on is removed"
+
+
+def stop_after_start(options: ServerOptions) -> None:
+    try:
+        ensure_running(options)
+    finally:
+        stop(options)

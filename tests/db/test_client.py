@@ -1,0 +1,251 @@
+"""The client: what it says of servers that it can't use, and what it counts."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
+
+import neo4j
+import pytest
+
+from pipeline.db.client import Client, Written, check_version
+from pipeline.db.embedded import Address
+from pipeline.db.indexes import create_vector_index, drop_indexes
+from pipeline.errors import LoginRefused, QueryTimeout, ServerError, ServerTooPoor, ServerUnreachable
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port that nothing listens on, kept so for as long as the test runs."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+def verify(address: Address) -> None:
+    with Client(address, connection_timeout=5.0, retry_time=0.0) as client:
+        client.verify()
+
+
+def at(uri: str) -> Address:
+    return Address(uri, "neo4j", "password", "neo4j")
+
+
+def test_a_server_that_is_right_is_verified_in_silence(address: Address) -> None:
+    verify(address)
+
+
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j", "bolt+s", "neo4j+ssc"])
+def test_a_port_that_nobody_answers_on_is_named(closed_port: int, scheme: str) -> None:
+    uri = f"{scheme}://127.0.0.1:{closed_port}"
+
+    with pytest.raises(ServerUnreachable, match=uri.replace("+", r"\+")) as caught:
+        verify(at(uri))
+    assert "NEO4J_URI" in caught.value.fix
+
+
+@pytest.mark.parametrize("uri", ["bolt://127.0.0.1:none", "bolt://nowhere.invalid:7687", "bolt://127.0.0.1:7687?a=b"])
+def test_an_address_that_leads_nowhere_is_named(uri: str) -> None:
+    with pytest.raises(ServerUnreachable) as caught:
+        verify(at(uri))
+    assert uri in caught.value.message
+
+
+def test_a_server_that_speaks_something_else_is_unreachable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(5)
+        uri = f"bolt://127.0.0.1:{other.getsockname()[1]}"
+        with (
+            Client(at(uri), connection_timeout=0.2, retry_time=0.0) as client,
+            pytest.raises(ServerUnreachable, match=uri),
+        ):
+            client.verify()
+
+
+@pytest.mark.parametrize("answers", [1, 2, 3])
+def test_a_server_that_goes_away_while_it_is_greeted_is_unreachable(address: Address, answers: int) -> None:
+    """After its second answer the driver says that a session expired, which nobody had told it to take for this."""
+    with cut_off(address, answers) as uri, pytest.raises(ServerUnreachable) as caught:
+        verify(replace(address, uri=uri))
+    assert caught.value.message.count(uri) == 1
+
+
+@contextmanager
+def cut_off(address: Address, answers: int) -> Iterator[str]:
+    """Relay connections to the server, and close each after so many answers; yields the relay's URI."""
+    host, port = address.uri.rpartition("/")[2].split(":")
+
+    def pass_on(caller: socket.socket, real: socket.socket) -> None:
+        with suppress(OSError):
+            while said := caller.recv(65536):
+                real.sendall(said)
+
+    def relay() -> None:
+        with suppress(OSError):
+            while True:
+                caller, _ = server.accept()
+                with caller, socket.create_connection((host, int(port))) as real, suppress(OSError):
+                    threading.Thread(target=pass_on, args=(caller, real), daemon=True).start()
+                    for _ in range(answers):
+                        caller.sendall(real.recv(65536))
+                    caller.shutdown(socket.SHUT_RDWR)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=relay, daemon=True)
+        thread.start()
+        yield f"bolt://127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
+
+
+def test_a_refused_login_names_the_user_and_not_the_password(address: Address) -> None:
+    # A user that doesn't exist: failed logins of a real one would lock everybody else out for a while.
+    with pytest.raises(LoginRefused, match="nobody") as caught:
+        verify(replace(address, username="nobody", password="hunter2"))
+
+    assert address.uri in caught.value.message
+    assert "NEO4J_PASSWORD" in caught.value.fix
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_database_that_is_not_there_is_named(address: Address) -> None:
+    with pytest.raises(ServerError, match="'nothere'") as caught:
+        verify(replace(address, database="nothere"))
+
+    assert "NEO4J_DATABASE" in caught.value.fix
+
+
+@pytest.mark.parametrize("version", ["2026.02.0", "2026.02.3", "2026.11", "2027.01.0-12345"])
+def test_a_version_that_is_new_enough_is_taken(version: str) -> None:
+    check_version(version, uri="bolt://x")
+
+
+@pytest.mark.parametrize("version", ["4.4.0", "5.26.19", "2025.12.1", "2026.01.4"])
+def test_an_older_version_is_refused_by_name(version: str) -> None:
+    with pytest.raises(ServerTooPoor, match=version) as caught:
+        check_version(version, uri="bolt://x")
+
+    assert "2026.02" in caught.value.fix
+
+
+def test_a_client_knows_whether_its_server_has_gds(address: Address) -> None:
+    with Client(address) as client:
+        client.verify()
+
+        assert client.has_gds
+
+
+def test_written_adds_up_what_the_server_counts(address: Address) -> None:
+    with Client(address) as client:
+        assert not client.written
+        client.write("create_corpus", id="counted", name="counted", properties={"documents": 0})
+        made = client.written
+        client.write("begin_drop", corpus="counted")
+        client.write("delete_corpus", corpus="counted")
+        client.write("delete_corpus", corpus="counted")
+
+        assert made
+        # The catalog, which makers of corpora lock, is made with the first of them.
+        assert made.nodes_created == made.labels_added in (1, 2)
+        assert (made.nodes_deleted, made.properties_set >= 4) == (0, True)
+        assert client.written == made + Written(nodes_deleted=1, labels_added=1, labels_removed=1)
+
+
+def test_nothing_written_is_false_and_anything_is_true() -> None:
+    assert not Written()
+    assert all(Written(**{name: 1}) for name in Written.__slots__)
+    assert Written(1, 2, 3, 4, 5, 6, 7) + Written(1, 1, 1, 1, 1, 1, 1) == Written(2, 3, 4, 5, 6, 7, 8)
+
+
+def test_rows_are_written_in_batches_that_are_told_of(client: Client) -> None:
+    told: list[int] = []
+    rows = ({"id": f"none-{number}"} for number in range(25))
+
+    assert client.write_rows("retire_chunks", rows, batch=10, done=told.append, until=1) == 25
+    assert told == [10, 10, 5]
+    assert client.write_rows("retire_chunks", [], until=1) == 0
+
+
+def test_a_stream_left_early_leaves_the_client_usable(client: Client) -> None:
+    for _ in client.stream("fulltext_analyzers"):
+        break
+
+    assert len(client.read("fulltext_analyzers")) > 1
+
+
+def test_a_query_is_run_in_its_mode(client: Client) -> None:
+    with pytest.raises(neo4j.exceptions.ClientError):
+        client.stream("delete_corpus", corpus="none").__next__()
+
+
+def test_an_unknown_query_is_a_mistake_of_the_program(client: Client) -> None:
+    with pytest.raises(KeyError):
+        client.read("no_such_query")
+
+
+def test_a_closed_client_says_so(address: Address) -> None:
+    client = Client(address)
+    client.close()
+    client.close()
+
+    with pytest.raises(neo4j.exceptions.DriverError):
+        client.read("corpora")
+
+
+Underway = Callable[[str], AbstractContextManager[None]]
+
+EMBEDDING = "Embedding_timed"
+
+
+@pytest.fixture
+def embedding(client: Client) -> Iterator[None]:
+    create_vector_index(client, EMBEDDING, 2)
+    yield
+    drop_indexes(client, [EMBEDDING])
+
+
+LOCKS_THE_INDEX = f"DROP INDEX {EMBEDDING}"
+LOCKS_THE_CATALOG = "MERGE (catalog:Catalog {id: 'hoprank'}) SET catalog.lock = true REMOVE catalog.lock"
+NEAREST = "vector_candidates", {"embedding": EMBEDDING}
+NEAREST_TO = {"corpus": "timed", "vector": [1.0, 0.0], "limit": 1}
+
+
+def test_a_read_that_takes_too_long_is_ended_and_named(address: Address, embedding: None, underway: Underway) -> None:
+    with (
+        underway(LOCKS_THE_INDEX),
+        Client(address, read_timeout=0.3) as hurried,
+        pytest.raises(QueryTimeout, match=r"'vector_candidates' took longer than the 0\.3 seconds") as caught,
+    ):
+        hurried.read(*NEAREST, **NEAREST_TO)
+
+    assert "HOPRANK_NEO4J__READ_TIMEOUT" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        (LOCKS_THE_CATALOG, lambda client: client.write("lock_catalog", fingerprint="none")),
+        (
+            LOCKS_THE_CATALOG,
+            lambda client: client.write_together(lambda open_one: open_one.run("lock_catalog", fingerprint="none")),
+        ),
+        (LOCKS_THE_CATALOG, lambda client: client.locking("lock_catalog", fingerprint="none").__enter__()),
+        (LOCKS_THE_INDEX, lambda client: list(client.stream(*NEAREST, **NEAREST_TO))),
+    ],
+)
+def test_a_write_or_a_stream_that_takes_too_long_is_ended_and_keeps_nothing(
+    text: str, call: Callable[[Client], object], address: Address, embedding: None, underway: Underway
+) -> None:
+    with underway(text), Client(address, write_timeout=0.3) as hurried:
+        with pytest.raises(QueryTimeout, match=r"0\.3 seconds that neo4j\.write_timeout allows"):
+            call(hurried)
+        assert not hurried.written
+
+
+def test_a_limit_that_is_kept_is_not_felt(address: Address) -> None:
+    with Client(address, read_timeout=60.0, write_timeout=60.0) as client:
+        client.verify()
+        assert client.write_together(lambda open_one: open_one.run("corpora")) == client.read("corpora")

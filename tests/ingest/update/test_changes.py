@@ -1,0 +1,109 @@
+"""What of the input is new, and how it is taken in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.ids import digest
+from pipeline.ingest.embed import content_hash
+from pipeline.ingest.update.changes import Intake, batched
+from pipeline.ingest.update.documents import Known
+from pipeline.records import Block, BlockKind, Document, Link, Skipped
+
+DOCUMENT = Document(
+    key="a.md",
+    title="A",
+    text="# A\n\nSee [b](b.md).",
+    blocks=(Block(BlockKind.HEADING, 0, 3, 1), Block(BlockKind.PARAGRAPH, 5, 19)),
+    links=(Link("b.md", 9, 18),),
+    metadata={"year": 2020, "tags": ["x", "y"]},
+    path="notes/a.md",
+)
+
+CHANGES: dict[str, Callable[[Document], Document]] = {
+    "text": lambda one: replace(one, text=one.text + "!"),
+    "title": lambda one: replace(one, title="B"),
+    "link": lambda one: replace(one, links=(Link("c.md", 9, 18),)),
+    "no link": lambda one: replace(one, links=()),
+    "metadata": lambda one: replace(one, metadata={**one.metadata, "year": 2021}),
+    "kind of metadata": lambda one: replace(one, metadata={**one.metadata, "year": "2020"}),
+    "metadata that look alike": lambda one: replace(one, metadata={"year=2020;tags": ["x", "y"]}),
+    "lines": lambda one: replace(one, line_offset=3),
+    "a heading that became a paragraph": lambda one: replace(
+        one, blocks=(Block(BlockKind.PARAGRAPH, 0, 3), *one.blocks[1:])
+    ),
+    "the level of a heading": lambda one: replace(one, blocks=(Block(BlockKind.HEADING, 0, 3, 2), *one.blocks[1:])),
+}
+
+
+def known(document: Document) -> Known:
+    return Known(document.title, content_hash(document), digest(document.text), document.path)
+
+
+def test_documents_are_sorted_into_unchanged_and_changed() -> None:
+    same, other, new = (replace(DOCUMENT, key=key) for key in ("same", "other", "new"))
+    intake = Intake({"same": known(same), "other": replace(known(other), hash="another"), "unread": known(other)})
+
+    changed = list(intake.changed([same, other, Skipped("c.bin", "is binary"), new]))
+
+    assert changed == [other, new]
+    assert (intake.unchanged, intake.changed_keys) == (1, ["other", "new"])
+    assert intake.skipped == [Skipped("c.bin", "is binary")]
+    assert intake.empty == []
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_documents_without_text_are_named_and_kept(text: str) -> None:
+    blank = replace(DOCUMENT, text=text, blocks=(), links=())
+    intake = Intake({})
+
+    assert list(intake.changed([blank])) == [blank]
+    assert intake.empty == ["a.md"]
+    again = Intake({"a.md": known(blank)})
+    assert list(again.changed([blank])) == []
+    assert (again.empty, again.unchanged) == (["a.md"], 1)
+
+
+def test_what_is_not_read_to_its_end_is_not_taken_in() -> None:
+    intake = Intake({})
+    changed = intake.changed([replace(DOCUMENT, key=key) for key in "abc"])
+
+    assert next(changed).key == "a"
+    assert intake.changed_keys == ["a"]
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_any_change_that_the_graph_would_hold_is_noticed(change: Callable[[Document], Document]) -> None:
+    assert content_hash(change(DOCUMENT)) != content_hash(DOCUMENT)
+
+
+def test_the_order_of_metadata_is_no_change() -> None:
+    turned = replace(DOCUMENT, metadata=dict(reversed(list(DOCUMENT.metadata.items()))))
+
+    assert content_hash(turned) == content_hash(DOCUMENT)
+
+
+def test_where_a_document_is_kept_from_is_no_part_of_another() -> None:
+    assert content_hash(replace(DOCUMENT, title="x", path="y")) != content_hash(replace(DOCUMENT, title="xy", path=""))
+
+
+@given(st.lists(st.integers(0, 400_000), max_size=30))
+def test_batches_keep_the_order_and_are_bounded(sizes: list[int]) -> None:
+    documents = [Document(str(place), "", "x" * size) for place, size in enumerate(sizes)]
+    batches = list(batched(documents))
+
+    assert [one for batch in batches for one in batch] == documents
+    assert all(batches)
+    assert all(sum(len(one.text) for one in batch[:-1]) < 1_000_000 for batch in batches)
+
+
+def test_many_small_documents_are_several_batches() -> None:
+    sizes = [len(batch) for batch in batched(Document(str(number), "", "x") for number in range(1500))]
+
+    assert sum(sizes) == 1500
+    assert len(sizes) > 1

@@ -1,0 +1,303 @@
+"""Loading step by step: what is staged is not seen, and what a run that died leaves is taken up or undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pipeline import HopRank
+from pipeline.db.catalogue import Corpus, create_corpus, get_corpus
+from pipeline.db.client import Client
+from pipeline.db.indexes import ensure_schema
+from pipeline.db.lease import HeldWrites, held
+from pipeline.errors import Busy, InputError, ServerLost
+from pipeline.ingest.embed import Prepared, Preparer
+from pipeline.ingest.generation import Change, Outcome, update
+from pipeline.ingest.session import make_chunker
+from pipeline.ingest.update.documents import known_documents
+from pipeline.ingest.update.load import Loader
+from pipeline.progress import Progress
+from pipeline.records import Document
+
+Dump = dict[str, set[tuple[Any, ...]]]
+GraphOf = Callable[[str], Dump]
+NewCorpus = Callable[[], Any]
+
+ADA = Document("ada", "Ada Lovelace", "Ada Lovelace met Charles Babbage.")
+BABBAGE = Document("babbage", "Charles Babbage", "Charles Babbage designed engines.")
+ENGINE = Document("engine", "Engines", "Engines were built in London by Ada Lovelace.")
+LONG = Document("long", "Long", "".join(f"# Part {part}\n\n{'They wrote of London. ' * 60}\n\n" for part in "AB"))
+
+
+class Workshop:
+    """One corpus, and what it takes to write to it step by step."""
+
+    def __init__(self, hoprank: HopRank, name: str) -> None:
+        self.client: Client = hoprank.client
+        self.name = name
+        self.settings = hoprank.settings
+        chunker = make_chunker(hoprank.embedder, hoprank.settings)
+        model = hoprank.embedder.fingerprint
+        corpus = create_corpus(
+            self.client,
+            name,
+            fingerprint=model,
+            dimension=384,
+            chunker=chunker.fingerprint,
+            extractor="builtin",
+            analyzer="english",
+        )
+        ensure_schema(self.client, corpus.id, corpus.fingerprint, 384, "english")
+        self._preparer = Preparer(self.client, hoprank.embedder, chunker, corpus.id, corpus.embedding)
+
+    @property
+    def corpus(self) -> Corpus:
+        return get_corpus(self.client, self.name)
+
+    def prepared(self, *documents: Document) -> list[Prepared]:
+        return self._preparer.prepare(documents, lambda _: None)
+
+    def titles(self) -> dict[str, str]:
+        return {key: one.title for key, one in known_documents(self.client, self.corpus).items()}
+
+    def write(self, *documents: Document, removed: Sequence[str] = ()) -> Outcome:
+        """Do what an ingestion does once it knows what changed."""
+        change = Change([self.prepared(*documents)], self.titles(), frozenset(removed))
+        with held(self.client, self.corpus) as (corpus, writer):
+            return update(self.client, corpus, writer, change, self.settings.link, Progress())
+
+    def die(self, at: str, *documents: Document, removed: Sequence[str] = ()) -> None:
+        """Do as :meth:`write`, but lose the server when the loader's method ``at`` is called."""
+
+        def lost(*_: object) -> None:
+            raise ServerLost("The server went away.")
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Loader, at, lost)
+            with pytest.raises(ServerLost):
+                self.write(*documents, removed=removed)
+
+    def die_before_the_flip(self, *documents: Document, retiring: bool = False) -> None:
+        self.die("flip" if retiring else "retire", *documents, removed=sorted(self.titles()) if retiring else [])
+
+    def die_after_the_flip(self, document: Document) -> None:
+        """Replace a document, and leave what it was unswept."""
+        self.die("sweep", document)
+
+
+@pytest.fixture
+def workshop(hoprank: HopRank, corpus_name: str) -> Workshop:
+    return Workshop(hoprank, corpus_name)
+
+
+@pytest.fixture(scope="module")
+def fresh(hoprank: HopRank, graph_of: GraphOf, new_corpus: NewCorpus) -> Callable[..., Dump]:
+    """The graph that one undisturbed run makes of documents."""
+    made: dict[str, Dump] = {}
+
+    def write(*documents: Document) -> Dump:
+        if repr(documents) not in made:
+            with new_corpus() as name:
+                Workshop(hoprank, name).write(*documents)
+                made[repr(documents)] = graph_of(name)
+        return made[repr(documents)]
+
+    return write
+
+
+def found(hoprank: HopRank, name: str) -> set[str]:
+    """The documents that any leg finds."""
+    legs = ("hoprank", "vector", "fulltext", "bm25", "hops", "graph")
+    results = [hoprank.search("Who met Ada Lovelace in London?", corpus=name, leg=leg) for leg in legs]
+    return {item.metadata["document"] for result in results for item in result.items}
+
+
+def test_what_is_staged_is_seen_by_nobody_before_the_flip(
+    hoprank: HopRank, workshop: Workshop, graph_of: GraphOf
+) -> None:
+    workshop.write(ADA)
+
+    workshop.die("retire", ENGINE)
+    assert found(hoprank, workshop.name) == {"ada"}
+    assert workshop.titles() == {"ada": "Ada Lovelace"}
+    assert graph_of(workshop.name)["leftovers"]
+
+    workshop.write(ENGINE)
+    assert found(hoprank, workshop.name) == {"ada", "engine"}
+    assert not graph_of(workshop.name)["leftovers"]
+    assert workshop.corpus.staging is None
+
+
+def test_what_is_retired_is_seen_by_all_until_the_flip(hoprank: HopRank, workshop: Workshop) -> None:
+    workshop.write(ADA, ENGINE)
+
+    workshop.die_before_the_flip(ADA, retiring=True)
+
+    assert found(hoprank, workshop.name) == {"ada", "engine"}
+
+
+@pytest.mark.parametrize("given", [(ADA, ENGINE, LONG), (LONG, BABBAGE), (BABBAGE,)], ids=["same", "other", "none"])
+def test_a_run_that_died_is_completed_by_the_next(
+    workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], given: tuple[Document, ...]
+) -> None:
+    workshop.die_before_the_flip(ADA, ENGINE, LONG)
+    assert workshop.corpus.staging == 1
+
+    workshop.write(*given)
+
+    assert graph_of(workshop.name) == fresh(*given)
+    assert workshop.corpus.staging is None
+
+
+@pytest.mark.parametrize("retiring", [True, False])
+def test_a_run_that_died_over_an_older_state_is_undone_or_completed(
+    workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], retiring: bool
+) -> None:
+    workshop.write(ADA, ENGINE)
+    workshop.die_before_the_flip(BABBAGE, LONG, retiring=retiring)
+
+    workshop.write(BABBAGE)
+
+    assert graph_of(workshop.name) == fresh(ADA, ENGINE, BABBAGE)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        replace(LONG, title="Another Title"),
+        replace(LONG, text=f"# Before\n\nSomething new stands first.\n\n{LONG.text}"),
+        replace(LONG, metadata={"year": 2026}),
+        replace(LONG, text=""),
+    ],
+    ids=["title", "place", "metadata", "emptied"],
+)
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_document_that_changed_since_a_run_died_over_it_is_as_it_is_now(
+    workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], later: Document, stored: bool
+) -> None:
+    workshop.write(ADA, *([ENGINE] if stored else []))
+    workshop.die_before_the_flip(LONG)
+
+    workshop.write(later)
+
+    assert graph_of(workshop.name) == fresh(ADA, *([ENGINE] if stored else []), later)
+
+
+def test_two_runs_that_died_are_one_too_many_for_nobody(
+    workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump]
+) -> None:
+    workshop.write(ADA)
+    workshop.die_before_the_flip(LONG)
+    workshop.die_before_the_flip(ENGINE, retiring=True)
+
+    workshop.write(BABBAGE)
+
+    assert graph_of(workshop.name) == fresh(ADA, BABBAGE)
+
+
+@pytest.mark.parametrize("next_", ["another", "the one before", "a death", "a refusal", "a removal"])
+def test_a_run_that_died_after_the_flip_is_swept_by_the_next(
+    workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], next_: str
+) -> None:
+    later = replace(ADA, text="Ada Lovelace saw London.")
+    workshop.write(ADA)
+    workshop.die_after_the_flip(later)
+    assert graph_of(workshop.name)["leftovers"]
+
+    if next_ == "a death":
+        workshop.die_before_the_flip(ADA)
+    if next_ == "a refusal":
+        with pytest.raises(InputError):
+            refuse(workshop, ADA)
+        assert not graph_of(workshop.name)["leftovers"]
+    given = ADA if next_ == "the one before" else ENGINE
+    workshop.write(given, removed=["ada"] if next_ == "a removal" else [])
+
+    expected = {"the one before": [ADA], "a removal": [ENGINE]}.get(next_, [later, ENGINE])
+    assert graph_of(workshop.name) == fresh(*expected)
+
+
+def test_the_next_ingest_sweeps_though_nothing_changed(
+    hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Any], graph_of: GraphOf
+) -> None:
+    path = jsonl([{"id": "ada", "title": ADA.title, "text": ADA.text}])
+    hoprank.ingest(path, corpus=corpus_name)
+    before = graph_of(corpus_name)
+    Workshop(hoprank, corpus_name).die_before_the_flip(ENGINE)
+
+    hoprank.ingest(path, corpus=corpus_name)
+
+    assert graph_of(corpus_name) == before
+    assert get_corpus(hoprank.client, corpus_name).staging is None
+
+
+@pytest.mark.parametrize("older", [(), (ADA,)], ids=["a new corpus", "a corpus that is there"])
+def test_input_that_turns_out_to_be_wrong_takes_all_back(
+    workshop: Workshop, graph_of: GraphOf, older: tuple[Document, ...]
+) -> None:
+    if older:
+        workshop.write(*older)
+    before = graph_of(workshop.name)
+
+    with pytest.raises(InputError, match="next file"):
+        refuse(workshop, ENGINE, replace(ADA, text="Other words."), BABBAGE)
+
+    assert graph_of(workshop.name) == before
+    assert workshop.corpus.staging is None
+
+
+def refuse(workshop: Workshop, *documents: Document) -> None:
+    """Write documents of which the last is followed by wrong input."""
+
+    def batches() -> Iterator[list[Prepared]]:
+        for document in documents:
+            yield workshop.prepared(document)
+        raise InputError("The next file is wrong.", "Mend it.")
+
+    with held(workshop.client, workshop.corpus) as (corpus, writer):
+        change = Change(batches(), workshop.titles())
+        update(workshop.client, corpus, writer, change, workshop.settings.link, Progress())
+
+
+@pytest.mark.parametrize(
+    "step", "begin stage_documents stage_entities stage_edges retire_edges retire flip sweep".split()
+)
+def test_a_run_that_is_overtaken_writes_no_more(
+    workshop: Workshop, fresh: Callable[..., Dump], graph_of: GraphOf, step: str
+) -> None:
+    workshop.write(ADA)
+    original = getattr(Loader, step)
+
+    def overtaken(self: Loader, *arguments: Any) -> object:
+        with pytest.MonkeyPatch.context() as other:
+            other.setattr(Loader, step, original)
+            other.setattr("pipeline.db.lease.is_dead", lambda *_: True)
+            workshop.write(BABBAGE, ENGINE, removed=["ada"])
+        done: object = original(self, *arguments)
+        return done
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Loader, step, overtaken)
+        with pytest.raises(Busy, match="taken over"):
+            workshop.write(replace(ADA, text="Charles Babbage met Mary Somerville."))
+
+    assert graph_of(workshop.name) == fresh(BABBAGE, ENGINE)
+    assert workshop.corpus.staging is None
+
+
+def test_nobody_takes_a_corpus_over_within_a_write(workshop: Workshop) -> None:
+    with held(workshop.client, workshop.corpus) as (corpus, writer), ThreadPoolExecutor() as pool:
+        with workshop.client.locking("hold_on", corpus=corpus.id, writer=writer) as rows:
+            assert rows[0]["held"]
+            params = {"corpus": corpus.id, "writer": "nobody", "since": "", "dead": [writer]}
+            overtaking = pool.submit(workshop.client.write, "hold_corpus", **params)
+            with pytest.raises(TimeoutError):
+                overtaking.result(0.3)
+        assert overtaking.result(10)[0]["held"]
+        with pytest.raises(Busy, match="taken over"):
+            HeldWrites(workshop.client, corpus, writer).write("end_staging", corpus=corpus.id, writer=writer)
+        workshop.client.write("release_corpus", corpus=corpus.id, writer="nobody")

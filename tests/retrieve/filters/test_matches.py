@@ -1,0 +1,200 @@
+"""Filters on the real graph: every leg gives what is admitted and nothing else, exactly or by asking for more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline import HopRank, RetrieverResult
+from pipeline.errors import FilterError
+from pipeline.retrieve.filters.matches import Admitted
+from pipeline.retrieve.filters.parse import parse_filter
+from pipeline.retrieve.filters.search import vector_within, words_within
+from pipeline.retrieve.legs import Leg
+
+QUESTION = "Which ship carried the tide gauge of Amsel to Skelda?"
+SHIPS = ("Candlewick", "Curlew", "Concertina", "Patient Agnes", "Five Aunts")
+PORTS = ("Skelda", "Halvey", "Ostrey", "Vind")
+
+
+def documents() -> list[dict[str, Any]]:
+    """Sixty voyages; every fifth has no year, every fourth a list of tags."""
+    rows = []
+    for number in range(60):
+        ship, port = SHIPS[number % 5], PORTS[number % 4]
+        metadata: dict[str, Any] = {"ship": ship, "secret": number % 2 == 0, "from": {"port": port}}
+        if number % 5:
+            metadata["year"] = 1900 + number
+        if number % 4 == 0:
+            metadata["tags"] = ["tides", f"t{number % 3}"]
+        text = f"The {ship} carried a tide gauge by Amsel to {port} on voyage {number}. The crew of the {ship} slept."
+        rows.append({"id": f"v{number}", "title": f"Voyage {number}", "text": text, "metadata": metadata})
+    return rows
+
+
+@pytest.fixture(scope="module")
+def voyages(hoprank: HopRank, new_corpus: Callable[[], Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    path: Path = tmp_path_factory.mktemp("voyages") / "voyages.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in documents()), encoding="utf-8")
+    with new_corpus() as name:
+        hoprank.ingest(path, corpus=name)
+        yield name
+
+
+def found(result: RetrieverResult) -> list[str]:
+    return list(dict.fromkeys(item.metadata["document"] for item in result.items))
+
+
+def those(wanted: Callable[[Mapping[str, Any]], bool]) -> set[str]:
+    return {row["id"] for row in documents() if wanted(row["metadata"])}
+
+
+FILTERS: list[tuple[dict[str, Any], set[str]]] = [
+    ({"year": {"$gte": 1950}}, those(lambda m: m.get("year", 0) >= 1950)),
+    ({"year": {"$between": [1910, 1919]}}, those(lambda m: 1910 <= m.get("year", 0) <= 1919)),
+    ({"year": {"$ne": 1911}}, those(lambda m: m.get("year", 1911) != 1911)),
+    ({"secret": False}, those(lambda m: not m["secret"])),
+    ({"ship": {"$in": ["Curlew", "Five Aunts"]}}, those(lambda m: m["ship"] in ("Curlew", "Five Aunts"))),
+    ({"ship": {"$nin": ["Curlew", "Five Aunts"]}}, those(lambda m: m["ship"] not in ("Curlew", "Five Aunts"))),
+    ({"ship": {"$ilike": "c%"}}, those(lambda m: m["ship"].startswith("C"))),
+    ({"tags": "t0"}, those(lambda m: "t0" in m.get("tags", ()))),
+    ({"from.port": "Vind", "secret": False}, those(lambda m: m["from"]["port"] == "Vind" and not m["secret"])),
+    ({"$or": [{"year": {"$lt": 1905}}, {"tags": "tides"}]}, those(lambda m: m.get("year", 9999) < 1905 or "tags" in m)),
+    ({"document": {"$in": ["v3", "v4"]}}, {"v3", "v4"}),
+    ({"title": {"$like": "Voyage 5"}}, {"v5", *(f"v5{n}" for n in range(10))}),
+    ({"metadata.ship": "Curlew", "ordinal": 0}, those(lambda m: m["ship"] == "Curlew")),
+    ({"ordinal": {"$gt": 0}}, set()),
+    ({}, {row["id"] for row in documents()}),
+]
+
+
+@pytest.mark.parametrize("leg", list(Leg))
+@pytest.mark.parametrize(("filters", "expected"), FILTERS, ids=[json.dumps(one) for one, _ in FILTERS])
+def test_every_leg_gives_what_is_admitted_and_nothing_else(
+    hoprank: HopRank, voyages: str, leg: Leg, filters: dict[str, Any], expected: set[str]
+) -> None:
+    result = hoprank.search(QUESTION, corpus=voyages, leg=leg, top_k=100, filters=filters, explain=leg is Leg.WHOLE)
+
+    assert set(found(result)) <= expected
+    assert result.metadata["engine"] == ("local" if leg in (Leg.GRAPH, Leg.SCORER, Leg.WHOLE) else "")
+    if leg in (Leg.VECTOR, Leg.FULLTEXT, Leg.BM25, Leg.HYBRID, Leg.WHOLE):
+        assert set(found(result)) == expected
+    assert result.metadata["filter"] == {"admitted": len(expected), "chunks": 60, "unknown_fields": []}
+    hidden = {row["title"] for row in documents() if row["id"] not in expected}
+    for item in result.items:
+        assert hidden.isdisjoint(step["name"] for step in item.metadata.get("evidence", ()))
+
+
+@pytest.mark.parametrize("leg", [Leg.VECTOR, Leg.FULLTEXT, Leg.BM25])
+def test_a_filter_changes_no_score_and_no_order(hoprank: HopRank, voyages: str, leg: Leg) -> None:
+    every = hoprank.search(QUESTION, corpus=voyages, leg=leg, top_k=100)
+    some = hoprank.search(QUESTION, corpus=voyages, leg=leg, top_k=100, filters={"ship": "Curlew"})
+
+    expected = {
+        one.metadata["id"]: one.metadata["score"]
+        for one in every.items
+        if one.metadata["document_metadata"]["ship"] == "Curlew"
+    }
+    assert [one.metadata["id"] for one in some.items] == list(expected)
+    assert [one.metadata["score"] for one in some.items] == pytest.approx(list(expected.values()), abs=1e-6)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_over_fetching_gives_what_scoring_one_by_one_does(hoprank: HopRank, voyages: str, data: st.DataObject) -> None:
+    retriever = hoprank.retriever(voyages)
+    all_ = retriever.admit(parse_filter({}))
+    ids = frozenset(data.draw(st.sets(st.sampled_from(sorted(all_.ids)), min_size=1)))
+    limit = data.draw(st.integers(1, 70))
+    few, many = (kind(all_.generation, ids, all_.documents, all_.total) for kind in (Admitted, Inexact))
+    vector = hoprank.embedder.embed_query(QUESTION)
+
+    by_vector = [vector_within(hoprank.client, retriever.corpus, one, vector, limit) for one in (few, many)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pipeline.retrieve.filters.search.FETCHED_AT_MOST", 0)
+        by_words = [words_within(hoprank.client, retriever.corpus, one, QUESTION, limit) for one in (few, many)]
+
+    for exact, fetched in (by_vector, by_words):
+        # Of chunks that tie at the end of the list, the index may give others.
+        assert list(exact.scores.values()) == pytest.approx(list(fetched.scores.values()), abs=1e-6)
+        assert ids.issuperset(fetched.scores)
+        assert ids.issuperset(exact.scores)
+        assert len(exact.scores) == min(limit, len(ids))
+
+
+class Inexact(Admitted):
+    """As if there were too many to be scored one by one."""
+
+    @property
+    def exact(self) -> bool:
+        return False
+
+
+def test_a_field_that_nothing_has_is_named(hoprank: HopRank, voyages: str) -> None:
+    result = hoprank.search(QUESTION, corpus=voyages, filters={"$or": [{"yaer": 1950}, {"year": 1951}]})
+
+    assert found(result) == ["v51"]
+    assert result.metadata["filter"]["unknown_fields"] == ["yaer"]
+
+
+def test_what_the_graph_itself_keeps_is_no_metadata(hoprank: HopRank, voyages: str) -> None:
+    for field in ("hash", "corpus", "id", "since", "embedding"):
+        result = hoprank.search(QUESTION, corpus=voyages, filters={field: {"$ne": ""}})
+
+        assert not result.items
+        assert result.metadata["filter"]["unknown_fields"] == [field]
+
+
+def test_text_of_a_filter_never_becomes_cypher(hoprank: HopRank, voyages: str) -> None:
+    for text in ("x'] OR true //", "ship`}) DETACH DELETE n //", "a $corpus", "\\", "*:*"):
+        for filters in ({text: 1}, {"ship": text}, {"ship": {"$like": text}}, {"ship": {"$in": [text]}}):
+            assert not hoprank.search(QUESTION, corpus=voyages, filters=filters).items
+
+
+def test_a_filter_sees_what_was_ingested_since(hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]) -> None:
+    def ingest(year: int) -> None:
+        rows = [{"id": key, "text": f"The gauge of {key}.", "metadata": {"year": year}} for key in ("amsel", "orme")]
+        hoprank.ingest(jsonl(rows[: 1 if year == 1901 else 2]), corpus=corpus_name)
+
+    def search(year: int) -> set[str]:
+        return set(found(hoprank.search("gauge", corpus=corpus_name, filters={"year": year})))
+
+    ingest(1901)
+    assert search(1901) == {"amsel"}
+    ingest(1902)
+    assert (search(1901), search(1902)) == (set(), {"amsel", "orme"})
+
+
+def test_a_vector_alone_is_filtered_too(hoprank: HopRank, voyages: str) -> None:
+    vector = np.asarray(hoprank.embedder.embed_query(QUESTION)).tolist()
+
+    for leg in (Leg.VECTOR, Leg.WHOLE):
+        result = hoprank.search(query_vector=vector, corpus=voyages, leg=leg, filters={"year": 1951})
+        assert found(result) == ["v51"]
+
+
+def test_a_malformed_filter_is_refused_before_anything_is_searched(hoprank: HopRank, voyages: str) -> None:
+    with pytest.raises(FilterError, match=r"\$gtt"):
+        hoprank.search(QUESTION, corpus=voyages, filters={"year": {"$gtt": 1}})
+
+
+def test_a_filtered_question_still_follows_names_and_links_among_what_is_admitted(
+    hoprank: HopRank, library: str
+) -> None:
+    question = "Who taught the woman that met Charles Babbage?"
+    filters = {"document": {"$in": ["ada", "babbage", "somerville", "moon"]}}
+
+    found = hoprank.search(question, corpus=library, filters=filters, explain=True)
+
+    assert found.metadata["names"] == ["charles babbage"]
+    assert any({"graph", "scorer"} <= item.metadata["legs"].keys() for item in found.items)
+    assert {item.metadata["document"] for item in found.items} <= {"ada", "babbage", "somerville", "moon"}
+    steps = [step["by"] for item in found.items for step in item.metadata["evidence"]]
+    assert "MENTIONS" in steps

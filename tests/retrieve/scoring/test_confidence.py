@@ -1,0 +1,163 @@
+"""The confidence in a name of the question: the signs it is made from, and which way each of them moves it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.retrieve.expansion import Mentions, Neighbourhood
+from pipeline.retrieve.fusion import Ranked, ranked
+from pipeline.retrieve.scoring.confidence import (
+    NamedEntity,
+    Signs,
+    confidence_in,
+    mentions_of,
+    signs_of,
+    with_confidence,
+)
+from pipeline.settings import NameSettings, load_settings
+
+SHIPPED = load_settings().names
+NAME = NamedEntity("ada", "ada", "Ada", 3, None, titled=True)
+VECTOR = Ranked("vector", {"c1": 0.9, "c2": 0.6, "c3": 0.3})
+HYBRID = Ranked("hybrid", {"c1": 0.03, "c2": 0.02, "c3": 0.01})
+NOTHING = Ranked("vector", {})
+BEST = math.sqrt(1.5)
+"""The standard score of the first of three scores that are equally far apart."""
+
+
+def around(**chunks: bool) -> Neighbourhood:
+    """Return a neighbourhood in which these chunks mention the name, ``True`` if they are about it."""
+    return Neighbourhood(100, {"ada": Mentions(3, chunks)}, ())
+
+
+def signs(here: Neighbourhood, name: NamedEntity = NAME, vector: Ranked = VECTOR, hybrid: Ranked = HYBRID) -> Signs:
+    return signs_of(name, vector, hybrid, here)
+
+
+def confidence(
+    here: Neighbourhood, name: NamedEntity = NAME, vector: Ranked = VECTOR, hybrid: Ranked = HYBRID
+) -> float:
+    return with_confidence([name], vector, hybrid, here, SHIPPED)[0].confidence
+
+
+def test_the_cosine_is_that_of_the_nearest_chunk_about_the_name() -> None:
+    assert signs(around(c1=False, c2=True, c3=True)).cosine == pytest.approx(0.0)
+
+
+def test_where_no_chunk_is_about_the_name_the_nearest_that_mentions_it_counts() -> None:
+    assert signs(around(c1=False, c3=False)).cosine == pytest.approx(BEST)
+
+
+@pytest.mark.parametrize(("chunk", "agreement"), [("c1", 1.0), ("c2", 6 / 7), ("c3", 6 / 8), ("c9", 0.0)])
+def test_agreement_falls_with_the_rank_of_the_first_chunk_that_mentions_it(chunk: str, agreement: float) -> None:
+    assert signs(around(**{"c8": True, chunk: False})).agreement == pytest.approx(agreement)
+    assert signs(around(**{"c3": True, chunk: False})).agreement == pytest.approx(max(agreement, 6 / 8))
+
+
+def test_frequency_and_capitals_are_those_of_the_name() -> None:
+    often = signs(around(c1=True), replace(NAME, frequency=50, capitalised=True))
+
+    assert often[2:] == pytest.approx((math.log(50), 1.0))
+    assert signs(around(c1=True))[2:] == pytest.approx((math.log(3), 0.0))
+
+
+def test_a_name_that_one_chunk_alone_mentions_has_that_chunk() -> None:
+    once = replace(NAME, id="once", frequency=1, only_chunk="c2")
+
+    assert mentions_of(once, around(c1=True)) == {"c2": True}
+    assert signs(around(c1=True), once) == pytest.approx(Signs(0.0, 6 / 7, 0.0, 0.0))
+
+
+def test_a_name_without_a_chunk_at_hand_is_as_far_as_the_last() -> None:
+    hub = replace(NAME, id="hub", frequency=900)
+
+    assert mentions_of(hub, around(c1=True)) == {}
+    assert signs(around(c1=True), hub) == pytest.approx(Signs(-BEST, 0.0, math.log(900), 0.0))
+
+
+def test_without_any_candidate_the_legs_say_nothing() -> None:
+    assert signs(around(c1=True), vector=NOTHING, hybrid=NOTHING) == pytest.approx(Signs(0.0, 0.0, math.log(3), 0.0))
+
+
+def test_the_confidence_is_the_logistic_of_the_weighed_signs() -> None:
+    settings = NameSettings(intercept=-1.0, cosine=0.5, agreement=2.0, frequency=-0.1, capitals=4.0)
+
+    name = with_confidence([replace(NAME, capitalised=True)], VECTOR, HYBRID, around(c1=True), settings)[0]
+
+    total = -1.0 + 0.5 * BEST + 2.0 - 0.1 * math.log(3) + 4.0
+    assert name.confidence == pytest.approx(1 / (1 + math.exp(-total)))
+    assert replace(name, confidence=0.0) == replace(NAME, capitalised=True)
+
+
+@pytest.mark.parametrize("intercept", [-1e6, 1e6])
+def test_weights_of_any_size_give_a_probability(intercept: float) -> None:
+    settings = SHIPPED.model_copy(update={"intercept": intercept})
+
+    name = with_confidence([NAME], VECTOR, HYBRID, around(c1=True), settings)[0]
+
+    assert name.confidence == (1.0 if intercept > 0 else 0.0)
+
+
+def test_agreement_with_the_legs_raises_the_confidence() -> None:
+    first, later = (Ranked("hybrid", dict.fromkeys(ids, 0.0)) for ids in (["c1", "c2"], ["c2", "c1"]))
+
+    assert confidence(around(c1=True), hybrid=first) > confidence(around(c1=True), hybrid=later)
+    assert confidence(around(c1=True), hybrid=later) > confidence(around(c1=True), hybrid=NOTHING)
+
+
+def test_a_nearer_chunk_about_it_raises_the_confidence() -> None:
+    near, less, gone = (confidence(around(**{chunk: True}), hybrid=NOTHING) for chunk in ("c1", "c2", "c9"))
+
+    assert near > less > gone
+
+
+def test_fewer_mentions_raise_the_confidence() -> None:
+    rare, common = (confidence(around(c1=True), replace(NAME, frequency=frequency)) for frequency in (2, 40))
+
+    assert rare > common
+
+
+def test_capitals_raise_the_confidence() -> None:
+    written, plain = (confidence(around(c1=True), replace(NAME, capitalised=capital)) for capital in (True, False))
+
+    assert written > plain
+
+
+def test_a_rare_name_of_the_first_hit_is_likely_and_a_common_one_of_none_is_not() -> None:
+    named = replace(NAME, frequency=2, capitalised=True)
+    phrase = replace(NAME, id="status codes", frequency=40)
+
+    assert confidence(around(c1=True), named) > 0.6
+    assert confidence(around(c1=True), phrase) < 0.2
+
+
+def test_the_confidence_in_a_question_is_that_in_its_surest_name() -> None:
+    names = [replace(NAME, confidence=of_it) for of_it in (0.2, 0.7, 0.4)]
+
+    assert confidence_in(names) == 0.7
+    assert confidence_in([]) == 0.0
+
+
+CHUNKS = [f"c{number}" for number in range(12)]
+RANKINGS = st.dictionaries(st.sampled_from(CHUNKS), st.floats(-1, 1)).map(lambda scores: ranked("leg", scores))
+
+
+@given(
+    RANKINGS,
+    RANKINGS,
+    st.dictionaries(st.sampled_from(CHUNKS), st.booleans()),
+    st.integers(1, 1_000_000),
+    st.booleans(),
+)
+def test_under_the_shipped_settings_no_name_is_certain_or_impossible(
+    vector: Ranked, hybrid: Ranked, mentions: dict[str, bool], frequency: int, capitalised: bool
+) -> None:
+    name = replace(NAME, frequency=frequency, capitalised=capitalised)
+    here = Neighbourhood(1_000_000, {"ada": Mentions(frequency, mentions)}, ())
+
+    assert 0 < confidence(here, name, vector, hybrid) < 1

@@ -1,0 +1,228 @@
+"""The features that candidates are scored by: their shape, and what each of them says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.records import EdgeKind
+from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
+from pipeline.retrieve.fusion import Ranked, ranked
+from pipeline.retrieve.scoring.confidence import NamedEntity
+from pipeline.retrieve.scoring.coverage import Passage
+from pipeline.retrieve.scoring.features import FEATURES, Evidence, candidates, examine, features
+
+ADA = NamedEntity("ada", "ada", "Ada", 2, None, titled=True, confidence=0.5)
+HERE = Neighbourhood(
+    100,
+    {"ada": Mentions(2, {"c1": True, "c2": False}), "ben": Mentions(4, {"c1": False, "c3": True})},
+    (ChunkLink("c1", "c4", EdgeKind.REFERS_TO, 0.5), ChunkLink("c2", "c1", EdgeKind.LINKS_TO, 1.0)),
+)
+PASSAGES = {
+    "c1": Passage("Ada met Ben at the mill.", "Ada", "", "d1"),
+    "c2": Passage("Ada crossed the river.", "Bridge", "", "d2"),
+    "c3": Passage("Ben lived by the river.", "Ben", "", "d3"),
+    "c4": Passage("It ground corn.", "Mill", "", "d4"),
+}
+EVIDENCE = Evidence(
+    terms=("mill", "river"),
+    named={},
+    vector=Ranked("vector", {"c1": 0.8, "c2": 0.6}),
+    fulltext=Ranked("fulltext", {"c2": 4.0, "c3": 1.0}),
+    walk=Ranked("graph", {"c1": 0.4, "c3": 0.1}),
+    names=(ADA,),
+    neighbourhood=HERE,
+)
+BEN = math.log(1 + 100 / 4) / math.log(101)
+"""How rare Ben is, whom the first and the third passage share."""
+
+
+def column(name: str, evidence: Evidence = EVIDENCE, passages: Mapping[str, Passage] = PASSAGES) -> list[float]:
+    values: list[float] = features(passages, evidence)[:, FEATURES.index(name)].tolist()
+    return values
+
+
+def linked(*links: ChunkLink) -> Evidence:
+    """Return the evidence where nothing ties the passages but links."""
+    return replace(EVIDENCE, neighbourhood=Neighbourhood(100, {}, links))
+
+
+def test_candidates_are_the_first_of_hybrid_and_of_the_walk_each_once() -> None:
+    hybrid = Ranked("hybrid", {"c2": 0.03, "c1": 0.02})
+
+    assert candidates(hybrid, EVIDENCE.walk, 2) == ["c2", "c1", "c3"]
+    assert candidates(hybrid, EVIDENCE.walk, 1) == ["c2", "c1"]
+    assert candidates(Ranked("hybrid", {}), Ranked("graph", {}), 5) == []
+
+
+def test_every_candidate_has_a_finite_value_of_each_feature() -> None:
+    matrix = features(PASSAGES, EVIDENCE)
+
+    assert matrix.shape == (4, len(FEATURES))
+    assert np.isfinite(matrix).all()
+
+
+def test_no_candidate_has_no_row() -> None:
+    assert features({}, EVIDENCE).shape == (0, len(FEATURES))
+
+
+def test_vector_and_full_text_tell_their_standard_scores() -> None:
+    assert column("vector") == pytest.approx([1.0, -1.0, -1.0, -1.0])
+    assert column("fulltext") == pytest.approx([-1.0, 1.0, -1.0, -1.0])
+
+
+def test_the_walk_tells_its_ranks() -> None:
+    assert column("walk") == pytest.approx([1 / 6, 0.0, 1 / 7, 0.0])
+
+
+def test_a_sentence_tells_the_share_of_the_question_that_it_says() -> None:
+    assert column("sentence") == pytest.approx([1 / 2, 1 / 2, 1 / 2, 1 / 2])
+    assert column("sentence", replace(EVIDENCE, named={"river": 1.0})) == pytest.approx([1 / 2, 0.0, 0.0, 1 / 2])
+
+
+def test_proximity_tells_the_share_of_the_questions_pairs_that_stand_close() -> None:
+    passages = PASSAGES | {"c2": replace(PASSAGES["c2"], text="A mill is on the river.")}
+
+    assert column("proximity", passages=passages) == pytest.approx([0.0, 1.0, 0.0, 0.0])
+
+
+def test_a_document_speaks_for_a_passage_as_much_as_its_best_other_passage() -> None:
+    """By the better of vector and full text: 1 for the first and the second, -1 for the third and the fourth."""
+    same = {id_: replace(passage, document="d") for id_, passage in PASSAGES.items()}
+    pairs = PASSAGES | {id_: replace(PASSAGES[id_], document="d") for id_ in ("c1", "c3")}
+
+    assert column("document") == [0.0, 0.0, 0.0, 0.0]
+    assert column("document", passages=same) == pytest.approx([1.0, 1.0, 1.0, 1.0])
+    assert column("document", passages=pairs) == pytest.approx([0.0, 0.0, 1.0, 0.0])
+
+
+def test_what_is_about_a_name_of_the_question_says_how_rare_and_sure_that_is() -> None:
+    rarity = math.log(1 + 100 / 2) / math.log(101)
+
+    assert column("about_named") == pytest.approx([0.5 * rarity, 0.0, 0.0, 0.0])
+
+
+def test_a_name_that_one_chunk_alone_mentions_counts_as_well() -> None:
+    once = NamedEntity("cleo", "cleo", "Cleo", 1, "c4", titled=True, confidence=1.0)
+
+    assert column("about_named", replace(EVIDENCE, names=(once,)))[3] == pytest.approx(1.0)
+    assert column("about_named", replace(EVIDENCE, names=(replace(once, titled=False),)))[3] == 0.0
+
+
+def test_what_is_about_a_name_that_the_first_mention_is_told() -> None:
+    assert column("about_linked") == pytest.approx([0.0, 0.0, BEN, 0.0])
+
+
+def test_the_questions_own_names_tie_nothing() -> None:
+    ben = NamedEntity("ben", "ben", "Ben", 4, None, titled=True, confidence=0.5)
+    named = replace(EVIDENCE, names=(ADA, ben))
+
+    assert column("about_linked", named) == [0.0, 0.0, 0.0, 0.0]
+    assert column("covers_together", named) == pytest.approx([0.0, 1 / 2, 0.0, 1 / 2 * 1 / 2])
+
+
+def test_only_names_and_the_links_of_titles_and_documents_tie() -> None:
+    assert column("covers_together", linked(ChunkLink("c1", "c4", EdgeKind.SIMILAR, 0.9))) == [0.0, 0.0, 0.0, 0.0]
+
+
+def test_what_two_tied_passages_say_together_weighs_as_much_as_their_tie() -> None:
+    """The first is tied to the second by a link back, to the third by Ben, to the fourth by a link."""
+    first = replace(EVIDENCE, walk=Ranked("graph", {"c1": 0.4}))
+
+    assert column("covers_together", first) == pytest.approx([0.0, 1 / 2 * 1.0, BEN * 1.0, 1 / 2 * 1 / 2])
+
+
+def test_the_strongest_of_several_ties_counts() -> None:
+    """The second is tied by 0.2 to the first, and says all with it, by 0.7 to the third, and says half with it."""
+    both = linked(ChunkLink("c1", "c2", EdgeKind.REFERS_TO, 0.2), ChunkLink("c3", "c2", EdgeKind.LINKS_TO, 0.7))
+    walk = Ranked("graph", {"c1": 0.4, "c3": 0.4})
+
+    assert column("covers_together", replace(both, walk=walk))[1] == pytest.approx(0.7 * 1 / 2)
+    assert column("covers_together", replace(both, walk=Ranked("graph", {"c1": 0.4})))[1] == pytest.approx(0.2)
+
+
+def test_one_of_the_first_leads_by_its_share_of_the_walks_best_score() -> None:
+    """Where the walk holds the first passage for a third of the third, what it names says a third as much."""
+    strong, weak = (
+        replace(EVIDENCE, walk=Ranked("graph", walk)) for walk in ({"c1": 0.3, "c4": 0.1}, {"c4": 0.3, "c1": 0.1})
+    )
+
+    assert column("about_linked", strong)[2] == pytest.approx(BEN)
+    assert column("about_linked", weak)[2] == pytest.approx(BEN / 3)
+    assert column("covers_together", weak)[2] == pytest.approx(column("covers_together", strong)[2] / 3)
+
+
+def test_no_passage_comes_before_itself() -> None:
+    itself = linked(ChunkLink("c1", "c1", EdgeKind.REFERS_TO, 1.0))
+
+    assert column("covers_together", itself) == [0.0, 0.0, 0.0, 0.0]
+
+
+def test_only_the_first_of_the_walk_come_before_others() -> None:
+    walk = Ranked("graph", {f"x{number}": 1.0 for number in range(8)} | {"c1": 0.5})
+
+    assert column("covers_together", replace(EVIDENCE, walk=walk)) == [0.0, 0.0, 0.0, 0.0]
+
+
+def test_without_a_graph_only_the_legs_and_the_words_tell() -> None:
+    nothing = replace(EVIDENCE, walk=Ranked("graph", {}), names=(), neighbourhood=Neighbourhood(0, {}, ()))
+
+    assert np.flatnonzero(features(PASSAGES, nothing).any(axis=0)).tolist() == [
+        FEATURES.index(name) for name in ("vector", "fulltext", "sentence")
+    ]
+
+
+def test_a_question_is_examined_with_the_terms_of_its_names() -> None:
+    legs = (EVIDENCE.vector, EVIDENCE.fulltext, EVIDENCE.walk)
+    mill = NamedEntity("mill", "ada mill", "Ada Mill", 9, None, titled=False, confidence=0.8)
+
+    examined = examine("Which river is at the mill of Ada?", PASSAGES, legs, (ADA, mill), HERE)
+
+    expected = Evidence(("river", "mill", "ada"), {"ada": 0.8, "mill": 0.8}, *legs, (ADA, mill), HERE)
+    assert examined.ids == tuple(PASSAGES)
+    assert examined.matrix == pytest.approx(features(PASSAGES, expected))
+    assert (examined.confidence, examined.named_share) == pytest.approx((0.8, 1.6 / 3))
+
+
+def test_a_question_without_names_is_sure_of_none() -> None:
+    legs = (EVIDENCE.vector, EVIDENCE.fulltext, EVIDENCE.walk)
+
+    examined = examine("which river", PASSAGES, legs, (), HERE)
+
+    assert (examined.confidence, examined.named_share) == (0.0, 0.0)
+
+
+IDS = st.sampled_from(list(PASSAGES))
+RANKINGS = st.dictionaries(IDS, st.floats(0, 1)).map(lambda scores: ranked("leg", scores))
+LINKS = st.lists(st.builds(ChunkLink, IDS, IDS, st.sampled_from(EdgeKind), st.floats(0, 1)), max_size=5)
+MENTIONS = st.dictionaries(
+    st.sampled_from(["ada", "ben", "cleo"]), st.dictionaries(IDS, st.booleans()).map(lambda chunks: Mentions(5, chunks))
+)
+
+
+@given(st.text(), RANKINGS, RANKINGS, RANKINGS, MENTIONS, LINKS, st.lists(IDS, unique=True))
+def test_all_but_the_standard_scores_are_no_less_than_0_and_few_more_than_1(
+    question: str,
+    vector: Ranked,
+    fulltext: Ranked,
+    walk: Ranked,
+    mentions: dict[str, Mentions],
+    links: list[ChunkLink],
+    ids: list[str],
+) -> None:
+    here = Neighbourhood(50, mentions, tuple(links))
+
+    examined = examine(question, {id_: PASSAGES[id_] for id_ in ids}, (vector, fulltext, walk), (ADA,), here)
+
+    values = dict(zip(FEATURES, examined.matrix.T, strict=True))
+    unbounded = ("vector", "fulltext", "about_linked")
+    assert np.isfinite(examined.matrix).all()
+    assert all((values[name] >= 0).all() for name in FEATURES if name not in ("vector", "fulltext"))
+    assert all((values[name] <= 1 + 1e-9).all() for name in FEATURES if name not in unbounded)
+    assert 0 <= examined.named_share <= 1

@@ -30,7 +30,7 @@ REMOVE catalog.lock
 WITH catalog
 RETURN COUNT { MATCH (corpus:Corpus {fingerprint: $fingerprint}) } AS corpora;
 
-// name: hold_corpus
+// name: take_lease
 // mode: write
 // params: corpus, writer, since, dead
 // Take the right to write, unless somebody else whom we don't know to be dead has it; return who had it.
@@ -45,13 +45,13 @@ REMOVE corpus.lock
 RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, properties(corpus) AS corpus,
        (timestamp() - corpus.writer_seen) / 1000.0 AS silent;
 
-// name: keep_corpus
+// name: renew_lease
 // mode: write
 // params: corpus, writer
 // Say that the holder is alive, by the server's clock.
 MATCH (corpus:Corpus {id: $corpus, writer: $writer}) SET corpus.writer_seen = timestamp();
 
-// name: hold_on
+// name: check_lease
 // mode: write
 // params: corpus, writer
 // Tell whether a writer still holds a corpus, and keep others from taking it over until the transaction ends.
@@ -69,7 +69,7 @@ MATCH (corpus:Corpus {id: $corpus, writer: $writer})
 SET corpus.staging = corpus.generation + 1
 RETURN corpus.generation AS generation;
 
-// name: release_corpus
+// name: release_lease
 // mode: write
 // params: corpus, writer
 // Give the right to write back.

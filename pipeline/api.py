@@ -15,15 +15,14 @@ from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.db.embedded.progress import Report as StartReport
 from pipeline.db.embedded.progress import silent
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.embedder import Embedder, make_embedder
 from pipeline.evaluate.ablation import Ablation, Variant
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.report import Report
 from pipeline.evaluate.tuning.tune import Tuned
 from pipeline.flows import evaluate, experiments, ingest, search
-from pipeline.ingest.generation import Outcome
-from pipeline.ingest.summary import IngestSummary
-from pipeline.ingest.sync import Announce, SyncSummary
+from pipeline.flows.ingest import Announce
+from pipeline.ingest.update.summary import IngestSummary, Outcome, SyncSummary
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.progress import Progress
 from pipeline.retrieve.context import Context
@@ -69,12 +68,13 @@ class HopRank(Closing):
 
         ``report`` hears what that start is doing.
 
-        Raises ServerUnreachable, LoginRefused, ServerTooPoor, ServerStartFailed, DownloadFailed, ConfigurationError.
+        Raises ServerUnreachable, LoginRefused, ServerUnsupported, ServerStartFailed, DownloadFailed,
+        ConfigurationError.
         """
         given = {"uri": uri, "username": username, "password": password, "database": database}
         overrides = {name: value for name, value in given.items() if value is not None}
         settings = settings or load_settings({"neo4j": overrides} if overrides else None)
-        return cls(connect(settings, report), embedder or settings.embedder(), settings)
+        return cls(connect(settings, report), embedder or make_embedder(settings), settings)
 
     def close(self) -> None:
         """Close the connection; the embedded server stays up until it is idle."""

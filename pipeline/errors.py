@@ -13,7 +13,7 @@ HopRankError                    a message that says what was wrong and what to d
 │   └── ServerError             a server that can't be used as it is
 │       ├── ServerUnreachable   nothing answers at the address
 │       ├── LoginRefused        the user name or password is wrong
-│       └── ServerTooPoor       it lacks something HopRank needs (version, GDS, vector index)
+│       └── ServerUnsupported       it lacks something HopRank needs (version, GDS, vector index)
 └── Fault                       the input was right and it still failed: exit with 1
     ├── ServerLost              the server went away in the middle
     ├── QueryTimeout            a query took longer than the settings allow
@@ -85,7 +85,7 @@ class LoginRefused(ServerError):
     """The server answered and refused the user name or the password."""
 
 
-class ServerTooPoor(ServerError):
+class ServerUnsupported(ServerError):
     """The server lacks a version, a plugin or a feature that HopRank needs."""
 
 

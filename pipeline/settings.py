@@ -12,18 +12,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from pipeline.db.embedded import ServerOptions
 from pipeline.errors import ConfigurationError
 from pipeline.resources import shipped
-
-if TYPE_CHECKING:
-    from pipeline.embedding.embedder import Embedder
 
 _NEO4J_FIELDS = ("uri", "username", "password", "database")
 
@@ -223,30 +219,10 @@ class Settings(BaseSettings):
         files = [_TomlFile(settings_cls, path) for path in reversed(_config_files())]
         return init_settings, env_settings, _Neo4jVariables(settings_cls), *files
 
-    def embedder(self) -> Embedder:
-        """Return the embedder that is asked for; its model isn't loaded yet."""
-        from pipeline.embedding.embedder import (
-            Embedder,  # only here: who only asks for a setting needn't wait for numpy
-        )
-
-        embed = self.embed
-        return Embedder(
-            embed.model,
-            device=embed.device,
-            precision=embed.precision,
-            batch_tokens=embed.batch_tokens,
-            onnx=self.server_options().home / "onnx",
-        )
-
-    def server_options(self) -> ServerOptions:
-        """What the embedded server is started with."""
-        return ServerOptions(
-            home=self.home.expanduser().absolute(),
-            idle_minutes=self.server.idle_minutes,
-            heap_mb=self.server.heap_mb,
-            page_cache_mb=self.server.page_cache_mb,
-            start_timeout=self.server.start_timeout,
-        )
+    @property
+    def data_home(self) -> Path:
+        """``home`` as an absolute path, with ``~`` expanded."""
+        return self.home.expanduser().absolute()
 
 
 @dataclass(frozen=True, slots=True)

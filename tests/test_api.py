@@ -17,7 +17,7 @@ from pipeline.db.embedded import Address
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, InputError, LoginRefused, ServerUnreachable
 from pipeline.flows.maintain import drop
-from pipeline.ingest.summary import IngestSummary
+from pipeline.ingest.update.summary import IngestSummary
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import load_settings
 

@@ -19,11 +19,13 @@ ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
     ("errors", "records", "ids", "progress", "closing", "resources", "temporary"),
-    ("text", "examples"),
-    ("embedding", "db.queries"),
-    ("db.embedded",),
-    ("settings",),
+    ("text", "settings", "examples"),
+    ("embedding", "db.queries", "db.embedded"),
     ("db",),
+    ("ingest.sources", "ingest.chunking", "ingest.entities"),
+    ("ingest.embed",),
+    ("ingest.update",),
+    ("ingest.links",),
     ("ingest",),
     ("transfer",),
     ("retrieve",),

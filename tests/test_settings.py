@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.db.embedded import ServerOptions
 from pipeline.errors import ConfigurationError
 from pipeline.resources import shipped
 from pipeline.settings import Settings, load_settings, provenance
@@ -106,12 +107,12 @@ def test_the_home_of_the_embedded_server_is_absolute(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("HOPRANK_HOME", "~/graph")
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    assert load_settings().server_options().home == tmp_path / "graph"
+    assert ServerOptions.of(load_settings()).home == tmp_path / "graph"
     assert origin("home") == "HOPRANK_HOME"
 
 
 def test_the_embedded_servers_options_are_those_set() -> None:
-    options = load_settings({"server": {"heap_mb": 700, "idle_minutes": 0}}).server_options()
+    options = ServerOptions.of(load_settings({"server": {"heap_mb": 700, "idle_minutes": 0}}))
 
     assert (options.heap_mb, options.idle_minutes, options.page_cache_mb) == (700, 0, None)
 

@@ -1,6 +1,6 @@
 // What an ingest reads of the corpus that it changes. What `since` and `until` mean is in stage.cypher.
 
-// name: known_documents
+// name: stored_documents
 // mode: read
 // params: corpus, generation
 // Key, title, hashes and path of each document that is visible.

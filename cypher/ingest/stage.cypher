@@ -94,7 +94,7 @@ MATCH (c:Chunk {id: row.source})-[r]->(target)
 WHERE type(r) = row.kind AND target.id = row.target AND r.since <= $generation AND r.until > $generation
 SET r.until = $until;
 
-// name: flip
+// name: publish_generation
 // mode: write
 // params: corpus, writer, generation, documents, chunks, spellings, properties
 // Make the staged generation visible: the changed documents' and chunks' properties, the entities' changed spellings, and

@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.db.client import Client
 from pipeline.db.indexes import corpus_label, drop_indexes, embedding_name, ensure_constraints
-from pipeline.db.lease_owner import is_dead
+from pipeline.db.writers import is_dead
 from pipeline.errors import CorpusError, FingerprintError, InputError
 from pipeline.records import EdgeKind
 

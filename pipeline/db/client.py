@@ -25,8 +25,8 @@ from pipeline.errors import (
     QueryTimeout,
     ServerError,
     ServerLost,
-    ServerTooPoor,
     ServerUnreachable,
+    ServerUnsupported,
 )
 
 OLDEST_VERSION = (2026, 2)
@@ -116,7 +116,7 @@ class Client(Closing):
     def verify(self) -> None:
         """Check that the server answers, lets us in and is new enough; note whether it has GDS.
 
-        Raises ServerUnreachable, LoginRefused or ServerTooPoor, naming the address or what is missing.
+        Raises ServerUnreachable, LoginRefused or ServerUnsupported, naming the address or what is missing.
         """
         with self._connecting():
             self._driver.verify_connectivity()
@@ -325,10 +325,10 @@ def _is_ended(error: driver_errors.ClientError) -> bool:
 
 
 def check_version(version: str, uri: str) -> None:
-    """Raise ServerTooPoor, naming what is missing, unless the server is Neo4j 2026.02 or newer."""
+    """Raise ServerUnsupported, naming what is missing, unless the server is Neo4j 2026.02 or newer."""
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
     if numbers < OLDEST_VERSION:
-        raise ServerTooPoor(
+        raise ServerUnsupported(
             f"{uri} runs Neo4j {version}, which lacks filters inside vector indexes.",
             "HopRank needs Neo4j 2026.02 or newer: upgrade it, or unset NEO4J_URI to use the embedded server.",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.db.client import Client
-from pipeline.db.embedded import Address, ensure_running
+from pipeline.db.embedded import Address, ServerOptions, ensure_running
 from pipeline.db.embedded.progress import Report, silent
 from pipeline.settings import Settings
 
@@ -18,7 +18,7 @@ def connect(settings: Settings, report: Report = silent) -> Client:
     """
     neo4j = settings.neo4j
     if neo4j.uri is None:
-        address = ensure_running(settings.server_options(), report)
+        address = ensure_running(ServerOptions.of(settings), report)
         retry_time = min(neo4j.retry_time, _EMBEDDED_RETRY)
     else:
         password = neo4j.password.get_secret_value() if neo4j.password else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from neo4j.exceptions import ClientError
 
 from pipeline.db.client import Client
-from pipeline.errors import ConfigurationError, QueryTimeout, ServerTooPoor
+from pipeline.errors import ConfigurationError, QueryTimeout, ServerUnsupported
 from pipeline.ids import digest
 
 LIVE = 2**53
@@ -57,7 +57,7 @@ def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: i
     """Make the constraints and the two indexes of a corpus where they are missing, and wait until they are online.
 
     The corpus must exist and be held, or somebody may drop its model's index meanwhile. Raises ConfigurationError if
-    the server doesn't have the analyser, ServerTooPoor if it has no vector indexes.
+    the server doesn't have the analyser, ServerUnsupported if it has no vector indexes.
     """
     ensure_constraints(client)
     label, embedding = corpus_label(corpus_id), embedding_name(fingerprint)
@@ -97,11 +97,11 @@ def drop_indexes(client: Client, names: Iterable[str]) -> None:
 
 
 def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
-    """Make the vector index of a model where it is missing; raises ServerTooPoor if the server can't."""
+    """Make the vector index of a model where it is missing; raises ServerUnsupported if the server can't."""
     try:
         client.schema("create_vector_index", {"embedding": embedding}, dimension=dimension)
     except ClientError as error:
-        raise ServerTooPoor(
+        raise ServerUnsupported(
             f"{client.address.uri} can't make a vector index of {dimension} dimensions: {error.message}",
             "HopRank needs Neo4j 2026.02 or newer with vector indexes.",
         ) from error

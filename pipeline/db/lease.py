@@ -1,4 +1,4 @@
-"""Holding a corpus for writing: one at a time; a second waits or is told who has it; a dead one is passed over."""
+"""The lease of a corpus: one writer at a time. A second waits or is told who has it; a dead one is passed over."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from neo4j import Record
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client, batches
-from pipeline.db.lease_owner import holder_of, is_dead, marked
 from pipeline.db.transaction import Transaction
+from pipeline.db.writers import holder_of, is_dead, new_writer
 from pipeline.errors import Busy, CorpusError, HopRankError, ServerLost
 
 _ASKED_EVERY = 0.5
-_SAID_EVERY = 15.0
-"""Seconds; see :mod:`pipeline.db.lease_owner` for how long a holder may be silent."""
+_RENEWED_EVERY = 15.0
+"""Seconds; see :mod:`pipeline.db.writers` for how long a holder may be silent."""
 
 
 @contextmanager
-def held(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[tuple[Corpus, str]]:
-    """Hold the right to write to a corpus; yield the corpus as it then is, and the holder's mark.
+def lease(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[tuple[Corpus, str]]:
+    """Lease a corpus for writing; yield the corpus as it then is, and the writer's id.
 
     Raises Busy, naming the process and since when, if somebody alive holds it for ``wait`` seconds more. A process of
     this machine that is no more is passed over, and one of another that hasn't been heard of for two minutes.
     """
-    with marked() as writer:
-        now = _hold(client, corpus, writer, time.monotonic() + wait)
+    with new_writer() as writer:
+        now = _acquire(client, corpus, writer, time.monotonic() + wait)
         try:
-            with _heard_of(client, now, writer):
+            with _renewed(client, now, writer):
                 yield now, writer
         except ServerLost:
-            raise  # the mark can't be taken off now; whoever writes next sees that its holder is no more
+            raise  # the lease can't be released now; whoever writes next sees that its writer is dead
         except BaseException:
-            client.write("release_corpus", corpus=corpus.id, writer=writer)
+            client.write("release_lease", corpus=corpus.id, writer=writer)
             raise
         else:
-            client.write("release_corpus", corpus=corpus.id, writer=writer)
+            client.write("release_lease", corpus=corpus.id, writer=writer)
 
 
-class HeldWrites:
+class LeasedWrites:
     """Writes to a corpus, each in a transaction that begins by making sure that ``writer`` still holds it.
 
     Nobody can take the corpus over until such a transaction ends. Raises Busy, and writes nothing, if somebody has: a
@@ -59,7 +59,7 @@ class HeldWrites:
         """Run the write query ``name``, and return its rows."""
 
         def work(transaction: Transaction) -> list[Record]:
-            rows = transaction.run("hold_on", corpus=self._corpus.id, writer=self._writer)
+            rows = transaction.run("check_lease", corpus=self._corpus.id, writer=self._writer)
             if not rows or not rows[0]["held"]:
                 raise self.taken_over()
             return transaction.run(name, **params)
@@ -79,7 +79,7 @@ class HeldWrites:
         )
 
 
-def _hold(client: Client, corpus: Corpus, writer: str, deadline: float) -> Corpus:
+def _acquire(client: Client, corpus: Corpus, writer: str, deadline: float) -> Corpus:
     while True:
         row = _take(client, corpus, writer, dead=[])
         if not row["held"] and is_dead(row["holder"], row["silent"]):
@@ -99,28 +99,28 @@ def _hold(client: Client, corpus: Corpus, writer: str, deadline: float) -> Corpu
 
 def _take(client: Client, corpus: Corpus, writer: str, dead: list[str]) -> Record:
     since = datetime.now(UTC).isoformat(timespec="seconds")
-    rows = client.write("hold_corpus", corpus=corpus.id, writer=writer, since=since, dead=dead)
+    rows = client.write("take_lease", corpus=corpus.id, writer=writer, since=since, dead=dead)
     if not rows:
         raise CorpusError(f"The corpus {corpus.name!r} was dropped meanwhile.", "Run this again to make it anew.")
     return rows[0]
 
 
 @contextmanager
-def _heard_of(client: Client, corpus: Corpus, writer: str) -> Iterator[None]:
-    """Say every few seconds that the holder lives, for as long as the context lasts."""
+def _renewed(client: Client, corpus: Corpus, writer: str) -> Iterator[None]:
+    """Renew a lease every few seconds, for as long as the context lasts."""
     over = threading.Event()
 
-    def say() -> None:
-        while not over.wait(_SAID_EVERY):
+    def renew() -> None:
+        while not over.wait(_RENEWED_EVERY):
             try:
-                client.write("keep_corpus", corpus=corpus.id, writer=writer)
+                client.write("renew_lease", corpus=corpus.id, writer=writer)
             except HopRankError:
                 return  # whoever writes will come upon the same, and say so
 
-    saying = threading.Thread(target=say, name="hoprank-hold", daemon=True)
-    saying.start()
+    renewal = threading.Thread(target=renew, name="hoprank-lease", daemon=True)
+    renewal.start()
     try:
         yield
     finally:
         over.set()
-        saying.join()
+        renewal.join()

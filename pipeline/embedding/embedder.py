@@ -24,6 +24,7 @@ from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
 from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, prompt_of, write_onnx
 from pipeline.errors import ConfigurationError
 from pipeline.records import Vector
+from pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -36,6 +37,18 @@ _FEW = 256
 """Texts; ONNX Runtime has encoded as many before the model is even loaded."""
 
 _log = logging.getLogger(__name__)
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """Return the embedder that the settings name; its model isn't loaded yet."""
+    embed = settings.embed
+    return Embedder(
+        embed.model,
+        device=embed.device,
+        precision=embed.precision,
+        batch_tokens=embed.batch_tokens,
+        onnx=settings.data_home / "onnx",
+    )
 
 
 class Embedder:

@@ -11,7 +11,7 @@ import numpy as np
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
 from pipeline.errors import CorpusError
-from pipeline.ingest.links.similar import Near, similar
+from pipeline.ingest.links.similar import SimilarPair, similar_pairs
 from pipeline.records import Vector
 from pipeline.settings import LinkSettings
 
@@ -86,7 +86,7 @@ def calibrate(client: Client, corpus: Corpus, settings: LinkSettings) -> Calibra
     if len(rows) < 2:
         raise CorpusError(f"The corpus {corpus.name!r} has {len(rows)} chunks.", "Ingest more before calibrating.")
     vectors: Vector = np.stack([np.asarray(row["vector"], dtype=np.float32) for row in rows])
-    near = similar(
+    near = similar_pairs(
         vectors,
         top_k=settings.similar_top_k,
         threshold=_LOWEST / 100,
@@ -99,7 +99,7 @@ def calibrate(client: Client, corpus: Corpus, settings: LinkSettings) -> Calibra
     return Calibration(corpus.name, len(vectors), settings.similar_threshold, suggested, reason, chance, levels)
 
 
-def levels_of(links: Sequence[Near], chunks: int) -> Iterator[Level]:
+def levels_of(links: Sequence[SimilarPair], chunks: int) -> Iterator[Level]:
     """Yield the level at each threshold, from the highest, where ``links`` are those of the lowest one.
 
     The links that a hub keeps are its best, so those of a higher threshold are among them.

@@ -22,7 +22,7 @@ from pipeline.evaluate.run import answer
 from pipeline.flows.ingest import ingest_documents
 from pipeline.flows.maintain import drop
 from pipeline.ingest.sources import read
-from pipeline.ingest.update.documents import known_documents
+from pipeline.ingest.update.stored import stored_documents
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped
 from pipeline.retrieve.legs import Leg
@@ -78,7 +78,7 @@ def measure(
     Raises QuerySetError naming relevant documents that the corpus doesn't have.
     """
     retriever = hoprank.retriever(corpus_name)
-    check_documents(queryset, known_documents(hoprank.client, get_corpus(hoprank.client, corpus_name)))
+    check_documents(queryset, stored_documents(hoprank.client, get_corpus(hoprank.client, corpus_name)))
     results = answer(hoprank.client, retriever, queryset, legs, progress or Progress())
     run = Run(
         corpus=corpus_name,

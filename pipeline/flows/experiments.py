@@ -15,7 +15,7 @@ from pipeline.evaluate.tuning.lessons import study
 from pipeline.evaluate.tuning.tune import Tuned, check_sets
 from pipeline.evaluate.tuning.tune import tune as tune_on
 from pipeline.flows.evaluate import Ready, ingested
-from pipeline.ingest.update.documents import known_documents
+from pipeline.ingest.update.stored import stored_documents
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.retriever import Retriever
@@ -82,7 +82,7 @@ def _answers(
 ) -> list[QueryResult]:
     """Answer a queryset's queries by the fused whole under settings of their own."""
     corpus = get_corpus(hoprank.client, corpus_name)
-    check_documents(queryset, known_documents(hoprank.client, corpus))
+    check_documents(queryset, stored_documents(hoprank.client, corpus))
     retriever = Retriever(hoprank.client, corpus, hoprank.embedder.embed_query, settings)
     # A projection holds the weights of the settings that it was made with.
     drop_projections(hoprank.client, corpus)

@@ -1,25 +1,37 @@
-"""Ingest: sources, changes, chunks, embeddings, names, links, and the new generation."""
+"""Ingest: sources -> changes -> chunks -> embeddings -> names -> links -> the next generation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from pipeline.db.catalogue import get_corpus
+from pipeline.db.catalogue import Corpus, check_extractor, check_fingerprint, create_corpus, find_corpus, get_corpus
 from pipeline.db.client import Client
-from pipeline.db.lease import held
+from pipeline.db.indexes import embedding_name
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import CorpusError
-from pipeline.ingest.generation import Change, Outcome, update
-from pipeline.ingest.session import Writing, make_chunker
+from pipeline.errors import CorpusError, SourceError
+from pipeline.ids import document_id
+from pipeline.ingest.chunking import Chunker
+from pipeline.ingest.chunking.prechunked import cut
+from pipeline.ingest.embed import PREFIX_TOKENS, PreparedChunk, PreparedDocument, embed
+from pipeline.ingest.entities.extractors import extractor_fingerprint
+from pipeline.ingest.links.entity_links import Titles, link_entities, update_lexicon
+from pipeline.ingest.links.similarity_links import link_similar
 from pipeline.ingest.sources import read
-from pipeline.ingest.summary import IngestSummary, summarise
-from pipeline.ingest.sync import Announce, Sync, SyncSummary
-from pipeline.ingest.update.changes import Intake
-from pipeline.ingest.update.documents import known_documents
+from pipeline.ingest.update.changes import Changes, detect_changes
+from pipeline.ingest.update.diff import compare
+from pipeline.ingest.update.plan import Plan, estimate_cost, make_plan
+from pipeline.ingest.update.spool import Spool
+from pipeline.ingest.update.stage import stage
+from pipeline.ingest.update.stored import StoredChunk, StoredDocument, stored_documents
+from pipeline.ingest.update.summary import IngestSummary, Outcome, SyncSummary, summarise
+from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped
-from pipeline.settings import Settings
+from pipeline.settings import LinkSettings, Settings
+
+Announce = Callable[[Plan], None]
+"""Hears the plan of a sync before anything is written."""
 
 
 def ingest(
@@ -34,8 +46,8 @@ def ingest(
 ) -> IngestSummary:
     """Read ``paths`` and bring the corpus to hold what is in them; other documents of the corpus stay.
 
-    Documents that are unchanged cost no more than reading them; if all are, nothing is written. The corpus is made
-    if it is missing. Readers see the old state until the new one is whole.
+    A sync without removals. Documents that are unchanged cost no more than reading them; if all are, nothing is
+    written. The corpus is made if it is missing. Readers see the old state until the new one is whole.
 
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
@@ -53,21 +65,15 @@ def ingest_documents(
     progress: Progress | None = None,
 ) -> IngestSummary:
     """As :func:`ingest`, of documents that somebody else reads."""
-    writing = Writing(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
-    corpus = writing.find(corpus_name)
-    known = known_documents(client, corpus)
-    intake = Intake(known)
-    changed = intake.changed(source)
-    first = next(changed, None)
-    if first is None and not intake.moved and not (corpus and corpus.staging):
-        return summarise(corpus_name, corpus, intake, None, writing.progress)
-    corpus = corpus or writing.create(corpus_name)
-    seen = corpus.generation
-    with held(client, corpus, settings.ingest.wait) as (corpus, writer):
-        known = known if corpus.generation == seen else known_documents(client, corpus)
-        documents = chain([first], changed) if first else None
-        corpus, outcome = writing.write(corpus, writer, documents, known, intake.moved)
-    return summarise(corpus_name, corpus, intake, outcome, writing.progress)
+    steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
+    corpus = steps.find(corpus_name)
+    with detect_changes(source, stored_documents(client, corpus), steps.progress) as changes:
+        outcome = None
+        if changes or (corpus and corpus.staging):
+            with writing(client, corpus or steps.create(corpus_name), settings.ingest.wait) as session:
+                outcome = steps.write(session, changes, corpus)
+                corpus = session.corpus
+        return summarise(corpus_name, corpus, changes, outcome, steps.progress.seconds)
 
 
 def sync(
@@ -90,9 +96,26 @@ def sync(
     Raises SourceError (also if ``paths`` hold no document at all, and the corpus some), FingerprintError, Busy,
     ServerLost; after wrong input the corpus is as it was before.
     """
-    writing = Writing(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
-    job = Sync(writing, paths, corpus_name, strict=strict)
-    return SyncSummary(job.plan(), None) if dry_run else job.run(announce)
+    steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
+    while True:
+        corpus = steps.find(corpus_name)
+        source = read(paths, strict=strict, max_bytes=settings.sources.max_bytes)
+        with detect_changes(source, stored_documents(client, corpus), steps.progress) as changes:
+            _check_not_empty(changes, paths, corpus_name)
+            plan = steps.plan(corpus_name, corpus, changes)
+            if dry_run:
+                return SyncSummary(plan, None)
+            outcome = None
+            if plan or changes or (corpus and corpus.staging):
+                with writing(client, corpus or steps.create(corpus_name), settings.ingest.wait) as session:
+                    if session.corpus.generation != (corpus.generation if corpus else 0):
+                        continue  # somebody else has written meanwhile: plan again
+                    announce(plan)
+                    outcome = steps.write(session, changes, corpus, plan.gone)
+                    corpus = session.corpus
+            else:
+                announce(plan)
+            return SyncSummary(plan, summarise(corpus_name, corpus, changes, outcome, steps.progress.seconds))
 
 
 def remove(
@@ -100,14 +123,131 @@ def remove(
 ) -> Outcome:
     """Remove documents, by key, from a corpus; raises CorpusError naming those that it doesn't have."""
     corpus = get_corpus(client, corpus_name)
-    known = known_documents(client, corpus)
-    if unknown := sorted(set(keys) - known.keys()):
+    if unknown := sorted(set(keys) - stored_documents(client, corpus).keys()):
         raise CorpusError(
             f"The corpus {corpus_name!r} has no document {', '.join(map(repr, unknown[:5]))}.",
             "A document's key is its path relative to the folder that was ingested, or its .jsonl id.",
         )
-    seen = corpus.generation
-    with held(client, corpus, settings.ingest.wait) as (corpus, writer):
-        known = known if corpus.generation == seen else known_documents(client, corpus)
-        change = Change([], {key: one.title for key, one in known.items()}, frozenset(keys))
-        return update(client, corpus, writer, change, settings.link, progress or Progress())
+    with writing(client, corpus, settings.ingest.wait) as session:
+        stored = stored_documents(client, session.corpus)
+        return write_generation(session, (), stored, frozenset(keys), settings.link, progress or Progress())
+
+
+def write_generation(
+    session: WriteSession,
+    batches: Iterable[Sequence[PreparedDocument]],
+    stored: Mapping[str, StoredDocument],
+    removed: Collection[str],
+    settings: LinkSettings,
+    progress: Progress,
+) -> Outcome:
+    """Load, extract, link and publish the next generation of a corpus; it is visible when this returns.
+
+    ``batches`` are new and changed documents, ``stored`` the visible ones before, ``removed`` the keys of those to
+    remove.
+    """
+    corpus = session.corpus
+    session.begin()
+    with Spool[PreparedChunk]() as chunks, Spool[StoredChunk]() as replaced_chunks:
+        staged = stage(session, batches, stored, chunks, progress)
+        titles = _titles(stored, staged.titles, removed)
+        diff = compare(session.client, corpus, chunks, titles.replaced, staged.ids(corpus.id), replaced_chunks)
+        with progress.stage("link") as done:
+            lexicon = update_lexicon(session, chunks, diff, titles, settings)
+            names = link_entities(session, chunks, diff, titles, lexicon, done)
+            link_similar(session, chunks, diff, settings, done)
+        total = diff.chunks_after(corpus.chunks, chunks.count)
+    counts = {"documents": len(titles.after), "chunks": total, "entities": names.entities}
+    with progress.stage("publish"):
+        session.retire(diff.removed, [*(document_id(corpus.id, key) for key in removed), *diff.leftover_documents])
+        generation = session.publish(staged.replacing, diff.changed, names.spellings, counts=counts)
+        session.collect_garbage(generation)
+    edges = {kind.value: count for kind, count in session.edge_counts().items()}
+    return Outcome(generation, **counts, edges=edges)
+
+
+def make_chunker(embedder: Embedder, settings: Settings) -> Chunker:
+    """Return the chunker that fits the embedder: a chunk, its title and its heading are read whole."""
+    room = embedder.max_tokens - PREFIX_TOKENS
+    size = min(settings.chunk.max_tokens or room, room)
+    return Chunker(embedder.token_offsets, size, min(settings.chunk.overlap, size // 2))
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """The steps that ingest and sync share, with what they take: the server, the model, its chunker and settings."""
+
+    client: Client
+    embedder: Embedder
+    chunker: Chunker
+    settings: Settings
+    progress: Progress
+
+    def find(self, name: str) -> Corpus | None:
+        """Return the corpus if there is one; raises FingerprintError if another model or chunker made it."""
+        corpus = find_corpus(self.client, name)
+        if corpus:
+            self._check(corpus)
+        return corpus
+
+    def create(self, name: str) -> Corpus:
+        """Make the corpus; raises FingerprintError if somebody else has made it meanwhile, with another model."""
+        corpus = create_corpus(
+            self.client,
+            name,
+            fingerprint=self.embedder.fingerprint,
+            dimension=self.embedder.dimension,
+            chunker=self.chunker.fingerprint,
+            extractor=extractor_fingerprint(self.settings.link),
+            analyzer=self.settings.fulltext.analyzer,
+        )
+        self._check(corpus)
+        return corpus
+
+    def plan(self, name: str, corpus: Corpus | None, changes: Changes) -> Plan:
+        """Return what a sync of the corpus is going to do, and what that costs."""
+        embedding = embedding_name(self.embedder.fingerprint)
+        return make_plan(name, changes, estimate_cost(self.client, corpus, self.chunker, embedding, changes))
+
+    def write(
+        self, session: WriteSession, changes: Changes, seen: Corpus | None, removed: Collection[str] = ()
+    ) -> Outcome | None:
+        """Bring the corpus up to date; return what it holds then, or None if nothing but paths changed.
+
+        ``seen`` is the corpus as it was when the changes were detected.
+        """
+        corpus = session.corpus
+        outcome = None
+        if changes.changed or removed or corpus.staging:
+            unseen = corpus.generation != (seen.generation if seen else 0)
+            stored = stored_documents(self.client, corpus) if unseen else changes.stored
+            batches = self._prepared(corpus, changes)
+            outcome = write_generation(session, batches, stored, removed, self.settings.link, self.progress)
+        session.move_documents(changes.moved, outcome.generation if outcome else corpus.generation)
+        return outcome
+
+    def _prepared(self, corpus: Corpus, changes: Changes) -> Iterator[list[PreparedDocument]]:
+        """Chunk and embed new and changed documents, batch by batch."""
+        for documents in changes.documents.batches():
+            with self.progress.stage("embed") as done:
+                chunked = list(cut(self.chunker, documents, corpus.id))
+                prepared = embed(self.client, self.embedder, corpus.embedding, chunked, done)
+            yield prepared
+
+    def _check(self, corpus: Corpus) -> None:
+        check_fingerprint(corpus, self.embedder.fingerprint, self.chunker.fingerprint)
+        check_extractor(corpus, extractor_fingerprint(self.settings.link))
+
+
+def _titles(stored: Mapping[str, StoredDocument], staged: Mapping[str, str], removed: Collection[str]) -> Titles:
+    before = {key: document.title for key, document in stored.items()}
+    remaining = {key: title for key, title in before.items() if key not in removed}
+    return Titles(before, {**remaining, **staged}, (staged.keys() & before.keys()) | set(removed))
+
+
+def _check_not_empty(changes: Changes, paths: Sequence[str], corpus_name: str) -> None:
+    if changes.stored and not changes.seen:
+        raise SourceError(
+            f"{', '.join(paths)} holds no document; all {len(changes.stored):,} of {corpus_name!r} would be removed.",
+            f"If that is wanted: hoprank corpus drop {corpus_name}.",
+        )

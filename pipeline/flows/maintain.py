@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.db.catalogue import LONGEST_NAME, Corpus, check_name, check_schema, drop_corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.indexes import embedding_name
-from pipeline.db.lease import held
+from pipeline.db.lease import lease
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError
@@ -55,7 +55,7 @@ def stats(client: Client, name: str) -> Stats:
 def drop(client: Client, corpus_name: str) -> None:
     """Delete a corpus with all that it holds; raises CorpusError if there is none, Busy if somebody writes to it."""
     corpus = get_corpus(client, corpus_name)
-    with held(client, corpus):
+    with lease(client, corpus):
         drop_corpus(client, corpus)
         # Last, for until then a reader could have made one.
         drop_projections(client, corpus)
@@ -65,7 +65,7 @@ def rename(client: Client, name: str, other: str) -> None:
     """Give a corpus another name; raises CorpusError if that is taken, Busy if somebody writes to the corpus."""
     check_name(other)
     corpus = get_corpus(client, name)
-    with held(client, corpus) as (corpus, writer):
+    with lease(client, corpus) as (corpus, writer):
         if not client.write("rename_corpus", corpus=corpus.id, writer=writer, name=other):
             raise CorpusError(f"There is a corpus {other!r} already.", "Choose another name.")
 
@@ -131,7 +131,7 @@ def _rebuild(
 ) -> Corpus:
     """Make a corpus anew from its documents and chunks, and let it take the other's place."""
     beside = f"{corpus.name[: LONGEST_NAME - 30]} (rebuilt from {corpus.id})"
-    with held(client, corpus, settings.ingest.wait) as (corpus, writer):
+    with lease(client, corpus, settings.ingest.wait) as (corpus, writer):
         with progress.stage("rebuild") as done:
             extractor = {"extractor": extractor_fingerprint(settings.link)}
             parts = _texts(portable(client, corpus, embeddings="fingerprint" not in head), {**head, **extractor})

@@ -1,4 +1,4 @@
-"""Documents to chunks with vectors: cut, look up the vectors that the graph has, encode the rest."""
+"""Embed: chunks with their vectors; those that the graph has are looked up, the rest is encoded."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import numpy as np
 
 from pipeline.db.client import Client
 from pipeline.embedding.embedder import Embedder
-from pipeline.ids import digest, document_id
-from pipeline.ingest.chunking import Chunker
-from pipeline.ingest.chunking.prechunked import cut, given_vector
-from pipeline.ingest.links.edges import LinkedChunk
+from pipeline.ids import digest
+from pipeline.ingest.chunking.prechunked import given_vector
 from pipeline.records import Chunk, Document, Vector
 
 PREFIX_TOKENS = 16
@@ -20,70 +18,57 @@ PREFIX_TOKENS = 16
 
 _PREFIX_CHARACTERS = 100
 
+Done = Callable[[int], None]
+"""Hears how many more were done."""
+
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A document ready to be written: its node's id, its content's hash and its chunks in order.
+class PreparedChunk:
+    """A chunk with its vector and the targets of the hyperlinks in it, as written.
 
-    ``text_hash`` is that of the text alone, by which a renamed document is known. ``embedded`` holds for each chunk the
-    hash of the text that its vector was made from.
+    ``content_hash`` is that of the text that the vector was made from.
     """
 
+    chunk: Chunk
+    vector: Vector
+    links: tuple[str, ...]
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDocument:
+    """A document ready to be written, with its chunks in order."""
+
     document: Document
-    id: str
-    hash: str
-    text_hash: str
-    pieces: tuple[LinkedChunk, ...]
-    embedded: tuple[str, ...]
+    chunks: tuple[PreparedChunk, ...]
 
 
-class Preparer:
-    """Cuts and embeds documents of one corpus; ``embedding`` is the label of the corpus's vectors."""
+def embed(
+    client: Client,
+    embedder: Embedder,
+    embedding: str,
+    chunked: Sequence[tuple[Document, Sequence[Chunk]]],
+    done: Done,
+) -> list[PreparedDocument]:
+    """Return documents with their embedded chunks, in order.
 
-    def __init__(self, client: Client, embedder: Embedder, chunker: Chunker, corpus_id: str, embedding: str) -> None:
-        self._client = client
-        self._embedder = embedder
-        self._chunker = chunker
-        self._corpus_id = corpus_id
-        self._embedding = embedding
-
-    def prepare(self, documents: Sequence[Document], done: Callable[[int], None]) -> list[Prepared]:
-        """Return the documents in order, ready to be written; ``done`` hears how many chunks got their vectors."""
-        chunked = list(zip(documents, cut(self._chunker, documents, self._corpus_id), strict=True))
-        given = {one.id: vector for document, chunks in chunked for one, vector in self._given(document, chunks)}
-        texts = {
-            digest(text): text
-            for _, chunks in chunked
-            for chunk in chunks
-            if chunk.id not in given and (text := embedded_text(chunk))
-        }
-        made = vectors_of(self._client, self._embedder, self._embedding, texts, done)
-        vectors = {**dict(given.values()), **made}
-        return [self._prepared(document, chunks, given, vectors) for document, chunks in chunked]
-
-    def _given(self, document: Document, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, tuple[str, Vector]]]:
-        for chunk, given in zip(chunks, document.given, strict=False):
-            if given.embedding:
-                yield chunk, given_vector(document, given, self._embedder.dimension)
-
-    def _prepared(
-        self,
-        document: Document,
-        chunks: Sequence[Chunk],
-        given: Mapping[str, tuple[str, Vector]],
-        vectors: Mapping[str, Vector],
-    ) -> Prepared:
-        embedded = tuple(given[chunk.id][0] if chunk.id in given else digest(embedded_text(chunk)) for chunk in chunks)
-        pieces = tuple(
-            LinkedChunk(chunk, vectors[key], _links_of(document, chunk))
-            for chunk, key in zip(chunks, embedded, strict=True)
-        )
-        id_ = document_id(self._corpus_id, document.key)
-        return Prepared(document, id_, content_hash(document), digest(document.text), pieces, embedded)
+    ``embedding`` is the label of the vectors in the graph. ``done`` hears how many chunks got a vector that no other
+    chunk has. Raises SourceError if a document brings a vector that can't be one of the corpus's.
+    """
+    given = {chunk.id: vector for document, chunks in chunked for chunk, vector in _given(embedder, document, chunks)}
+    texts = {
+        digest(text): text
+        for _, chunks in chunked
+        for chunk in chunks
+        if chunk.id not in given and (text := embedded_text(chunk))
+    }
+    vectors = {**dict(given.values()), **vectors_of(client, embedder, embedding, texts, done)}
+    hashes = {id_: content_hash for id_, (content_hash, _) in given.items()}
+    return [_prepared(document, chunks, hashes, vectors) for document, chunks in chunked]
 
 
 def vectors_of(
-    client: Client, embedder: Embedder, embedding: str, texts: Mapping[str, str], done: Callable[[int], None]
+    client: Client, embedder: Embedder, embedding: str, texts: Mapping[str, str], done: Done
 ) -> dict[str, Vector]:
     """Return the vectors of texts, by hash: those that the graph has under the label ``embedding``, else new ones."""
     rows = client.read("stored_embeddings", hashes=list(texts), embedding=embedding)
@@ -100,17 +85,26 @@ def embedded_text(chunk: Chunk) -> str:
     return f"{context[:_PREFIX_CHARACTERS]}\n{chunk.text}" if context else chunk.text
 
 
-def content_hash(document: Document) -> str:
-    """Return a hash of all of a document that the graph holds, so that any change to it is noticed.
+def _given(
+    embedder: Embedder, document: Document, chunks: Sequence[Chunk]
+) -> Iterator[tuple[Chunk, tuple[str, Vector]]]:
+    """Yield the chunks that bring a vector, each with the vector and its hash."""
+    for chunk, given in zip(chunks, document.given, strict=False):
+        if given.embedding:
+            yield chunk, given_vector(document, given, embedder.dimension)
 
-    Its key and its path are no part of it: a folder that was moved and a file that was renamed hold what they held.
-    """
-    links = repr([(link.target, link.start) for link in document.links])
-    # A heading that became a paragraph leaves the text of an HTML page as it was, and not its chunks.
-    blocks = repr([(block.kind.value, block.start, block.level) for block in document.blocks])
-    metadata = repr(sorted(document.metadata.items()))
-    given = repr(document.given) if document.given else ""
-    return digest(document.title, document.text, links, blocks, metadata, str(document.line_offset), given)
+
+def _prepared(
+    document: Document, chunks: Sequence[Chunk], given: Mapping[str, str], vectors: Mapping[str, Vector]
+) -> PreparedDocument:
+    hashes = [given.get(chunk.id) or digest(embedded_text(chunk)) for chunk in chunks]
+    return PreparedDocument(
+        document,
+        tuple(
+            PreparedChunk(chunk, vectors[content_hash], _links_of(document, chunk), content_hash)
+            for chunk, content_hash in zip(chunks, hashes, strict=True)
+        ),
+    )
 
 
 def _links_of(document: Document, chunk: Chunk) -> tuple[str, ...]:

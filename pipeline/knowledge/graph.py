@@ -11,7 +11,7 @@ from pipeline.closing import Closing
 from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.embedder import Embedder, make_embedder
 from pipeline.errors import GraphError
 from pipeline.knowledge.catalogue import drop_graph, get_graph, make_graph
 from pipeline.knowledge.chunks import CosineEdges, EdgeOptions, GraphChunk, chunk_edges, chunk_nodes
@@ -59,7 +59,7 @@ class KnowledgeGraph(GraphReader, Closing):
         ``embedder`` makes vectors of texts that are asked for; without it, the one that ``settings`` name.
         """
         settings = settings or load_settings()
-        self._given_embedder = embedder or settings.embedder()
+        self._given_embedder = embedder or make_embedder(settings)
         client = self._connect(client, settings)
         try:
             graph = make_graph(client, name) if create else get_graph(client, name)
@@ -83,7 +83,7 @@ class KnowledgeGraph(GraphReader, Closing):
         """
         settings = settings or load_settings()
         opened = object.__new__(cls)
-        opened._given_embedder = embedder or settings.embedder()
+        opened._given_embedder = embedder or make_embedder(settings)
         client = opened._connect(client, settings)
         try:
             opened._store = CorpusStore(client, get_corpus(client, corpus))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
-from pipeline.errors import ServerTooPoor
+from pipeline.errors import ServerUnsupported
 from pipeline.retrieve.candidates import HYBRID_K, Start, StartSettings, begin, by_vector, by_words
 from pipeline.retrieve.filters.matches import Admission, Admitted
 from pipeline.retrieve.filters.parse import Filter
@@ -61,7 +61,7 @@ class Found:
 class Retriever:
     """Ranks the chunks of one corpus for questions. Thread-safe.
 
-    Raises ServerTooPoor if GDS is to walk and the server has none, ConfigurationError on unknown features.
+    Raises ServerUnsupported if GDS is to walk and the server has none, ConfigurationError on unknown features.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Retriever:
     ) -> None:
         self.corpus = corpus
         if settings.walk.engine == "gds" and not client.has_gds:
-            raise ServerTooPoor(
+            raise ServerUnsupported(
                 f"walk.engine is gds, and {client.address.uri} has no Graph Data Science.",
                 "Set walk.engine to auto or local, or install the GDS plugin and allow its procedures (gds.*).",
             )

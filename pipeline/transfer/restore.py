@@ -10,29 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.db.catalogue import SCHEMA_VERSION, Corpus, create_corpus, drop_corpus, find_corpus, get_corpus
+from pipeline.db.catalogue import SCHEMA_VERSION, Corpus, create_corpus, find_corpus, get_corpus
 from pipeline.db.client import Client, batches
-from pipeline.db.indexes import LIVE, ensure_schema
-from pipeline.db.lease import held
-from pipeline.errors import CorpusError, InputError
+from pipeline.errors import CorpusError
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
-from pipeline.ingest.embed import embedded_text
-from pipeline.ingest.entities.counts import shard_row
-from pipeline.ingest.links.edges import LinkedChunk
-from pipeline.ingest.links.entity_links import Relink, Titles
-from pipeline.ingest.links.similarity_links import Relate
-from pipeline.ingest.update.diff import Piece, Settled
-from pipeline.ingest.update.load import Loader
+from pipeline.ingest.embed import PreparedChunk, embedded_text
+from pipeline.ingest.links.entity_links import Titles, link_entities, update_lexicon
+from pipeline.ingest.links.similarity_links import link_similar
+from pipeline.ingest.update.diff import new_chunks
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.stored import StoredChunk
+from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
 from pipeline.settings import LinkSettings
 from pipeline.transfer.portable import FORMAT, Part
 
 _AT_ONCE = 1000
 _EDGES_AT_ONCE = 10_000
-_STAGED = {"since": 1, "until": LIVE}
 
 Embed = Callable[[Mapping[str, str]], Mapping[str, Vector]]
 """Makes the vectors of texts, both by the texts' hashes."""
@@ -65,20 +60,13 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, means: Mean
         name,
         **{key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "extractor", "analyzer")},
     )
-    with held(client, corpus) as (corpus, writer):
-        if corpus.generation or corpus.fingerprint != head.value["fingerprint"]:
+    with writing(client, corpus) as session:
+        if session.corpus.generation or session.corpus.fingerprint != head.value["fingerprint"]:
             raise CorpusError(f"There is a corpus {name!r} already.", "Give another name (--as), or drop that one.")
-        ensure_schema(client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
-        loader = Loader(client, corpus, writer)
-        loader.begin()
-        try:
-            with Spool[Piece]() as spool:
-                counts = _Restore(client, corpus, loader, means, spool).take(remaining)
-        except InputError:
-            drop_corpus(client, corpus)
-            raise
-        by_kind = {f"edges.{kind.value}": count for kind, count in loader.edges.items()}
-        loader.sweep(loader.flip([], [], {}, {**counts, **by_kind}))
+        session.begin()
+        with Spool[PreparedChunk]() as spool:
+            counts = _Restore(session, means, spool).take(remaining)
+        session.collect_garbage(session.publish(counts=counts))
     return get_corpus(client, name)
 
 
@@ -97,10 +85,9 @@ def _check_head(head: Part) -> None:
 class _Restore:
     """Writes the parts of one corpus, kind by kind."""
 
-    def __init__(self, client: Client, corpus: Corpus, loader: Loader, means: Means, spool: Spool[Piece]) -> None:
-        self._client = client
-        self._corpus = corpus
-        self._loader = loader
+    def __init__(self, session: WriteSession, means: Means, spool: Spool[PreparedChunk]) -> None:
+        self._session = session
+        self._corpus = session.corpus
         self._means = means
         self._spool = spool
         self._titles: dict[str, str] = {}
@@ -127,43 +114,39 @@ class _Restore:
 
     def _relink(self, settings: LinkSettings) -> None:
         with Spool[StoredChunk]() as nothing:
-            settled = Settled(nothing, placed={id_: place for place, id_ in self._chunks.items()})
+            diff = new_chunks({id_: position for position, id_ in self._chunks.items()}, nothing)
             titles = Titles({}, self._titles, ())
-            relink = Relink(self._client, self._corpus, self._loader, titles, settings)
-            relink.run(self._spool, settled, self._means.done)
-            relate = Relate(self._client, self._corpus, self._loader, settings)
-            relate.run(self._spool, settled, len(self._chunks), self._means.done)
-        self._named = relink.entities
+            lexicon = update_lexicon(self._session, self._spool, diff, titles, settings)
+            names = link_entities(self._session, self._spool, diff, titles, lexicon, self._means.done)
+            link_similar(self._session, self._spool, diff, settings, self._means.done)
+        self._named = names.entities
 
     def _documents(self, values: list[dict[str, Any]]) -> None:
         rows = []
         for value in values:
             id_ = document_id(self._corpus.id, value["key"])
-            rows.append({"id": id_, "properties": {**value, "id": id_, "corpus": self._corpus.id, **_STAGED}})
+            rows.append({**value, "id": id_, "corpus": self._corpus.id})
             self._titles[value["key"]] = value["title"]
-        self._loader.writes.write_rows("stage_documents", rows, batch=_AT_ONCE)
+        self._session.stage_document_rows(rows)
 
     def _add_chunks(self, values: list[dict[str, Any]]) -> None:
-        pieces = [self._piece(value) for value in values]
-        texts = {piece.embedded: embedded_text(piece.linked.chunk) for piece in pieces if not len(piece.linked.vector)}
+        chunks = [self._chunk(value) for value in values]
+        texts = {chunk.content_hash: embedded_text(chunk.chunk) for chunk in chunks if not len(chunk.vector)}
         made = self._means.embed(texts) if texts else {}
         whole = [
-            piece._replace(linked=replace(piece.linked, vector=made[piece.embedded]))
-            if piece.embedded in made
-            else piece
-            for piece in pieces
+            replace(chunk, vector=made[chunk.content_hash]) if chunk.content_hash in made else chunk for chunk in chunks
         ]
-        self._loader.stage_chunks(whole)
+        self._session.stage_chunks(whole)
         if self._means.relink:
             self._spool.append(whole)
 
-    def _piece(self, value: dict[str, Any]) -> Piece:
+    def _chunk(self, value: dict[str, Any]) -> PreparedChunk:
         names = ("ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
         chunk = Chunk(self._chunk_id(value), value["document"], *(value[name] for name in names))
         vector: Vector = np.asarray(value.get("embedding", ()), dtype=np.float32)
         # The hash is of what the vector is made from, be it here or where it comes from.
-        embedded = value["embedded"] if len(vector) else digest(embedded_text(chunk))
-        return Piece(LinkedChunk(chunk, vector, tuple(value["links"])), embedded)
+        content_hash = value["embedded"] if len(vector) else digest(embedded_text(chunk))
+        return PreparedChunk(chunk, vector, tuple(value["links"]), content_hash)
 
     def _chunk_id(self, value: dict[str, Any]) -> str:
         place = (value["document"], value["text"])
@@ -174,16 +157,16 @@ class _Restore:
 
     def _entities(self, values: list[dict[str, Any]]) -> None:
         self._named += len(values)
-        self._loader.stage_entities(
+        self._session.stage_entities(
             Entity(entity_id(self._corpus.id, value["key"]), value["key"], value["name"]) for value in values
         )
 
     def _counts(self, values: list[dict[str, Any]]) -> None:
-        rows = (shard_row(self._corpus, value["kind"], value["shard"], value["counts"]) for value in values)
-        self._loader.writes.write_rows("stage_tallies", rows, batch=_AT_ONCE)
+        for kind, group in groupby(values, key=lambda value: value["kind"]):
+            self._session.stage_counts(kind, ((value["shard"], value["counts"]) for value in group))
 
     def _edges(self, values: list[dict[str, Any]]) -> None:
-        self._loader.stage_edges(map(self._edge, values), lambda _: None)
+        self._session.stage_edges(map(self._edge, values), lambda _: None)
 
     def _edge(self, value: dict[str, Any]) -> Edge:
         kind, target = EdgeKind(value["kind"]), value["target"]

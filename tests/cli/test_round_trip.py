@@ -289,7 +289,7 @@ def test_evaluate_by_chosen_legs_on_a_corpus_that_is_kept(
     assert find_corpus(client, corpus_name) is not None
 
 
-def test_evaluate_refuses_a_queryset_of_unknown_documents(run: Hoprank, queryset: Path) -> None:
+def test_evaluate_refuses_a_queryset_of_unstored_documents(run: Hoprank, queryset: Path) -> None:
     (queryset / "qrels.tsv").write_text("query\tdocument\trelevance\nq1\tc\t1\n")
 
     failed = run("evaluate", str(queryset), code=2)

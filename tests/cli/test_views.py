@@ -17,7 +17,7 @@ from pipeline.cli.views.hits import place, result_views
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import Bars, Lines, Rate, shown_progress
 from pipeline.cli.views.summary import summary_table
-from pipeline.ingest.summary import IngestSummary
+from pipeline.ingest.update.summary import IngestSummary
 from pipeline.progress import Progress
 from pipeline.records import Skipped
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem

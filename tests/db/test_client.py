@@ -14,7 +14,7 @@ import pytest
 from pipeline.db.client import Client, Written, check_version
 from pipeline.db.embedded import Address
 from pipeline.db.indexes import create_vector_index, drop_indexes
-from pipeline.errors import LoginRefused, QueryTimeout, ServerError, ServerTooPoor, ServerUnreachable
+from pipeline.errors import LoginRefused, QueryTimeout, ServerError, ServerUnreachable, ServerUnsupported
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_a_version_that_is_new_enough_is_taken(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["4.4.0", "5.26.19", "2025.12.1", "2026.01.4"])
 def test_an_older_version_is_refused_by_name(version: str) -> None:
-    with pytest.raises(ServerTooPoor, match=version) as caught:
+    with pytest.raises(ServerUnsupported, match=version) as caught:
         check_version(version, uri="bolt://x")
 
     assert "2026.02" in caught.value.fix

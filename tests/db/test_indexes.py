@@ -23,7 +23,7 @@ from pipeline.db.indexes import (
     ensure_schema,
 )
 from pipeline.db.queries import load_queries
-from pipeline.errors import ConfigurationError, QueryTimeout, ServerTooPoor
+from pipeline.errors import ConfigurationError, QueryTimeout, ServerUnsupported
 from pipeline.knowledge.catalogue import GRAPH_SCHEMA
 
 Cypher = Callable[..., list[neo4j.Record]]
@@ -125,7 +125,7 @@ def test_an_unknown_analyser_is_refused_with_those_that_there_are(client: Client
 
 
 def test_a_dimension_that_the_server_can_not_index_is_refused(client: Client, wanted: Wanted) -> None:
-    with pytest.raises(ServerTooPoor, match="100000 dimensions"):
+    with pytest.raises(ServerUnsupported, match="100000 dimensions"):
         ensure(client, replace(wanted, dimension=100_000))
 
 

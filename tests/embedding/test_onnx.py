@@ -15,7 +15,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from tokenizers import Tokenizer
 
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.embedder import Embedder, make_embedder
 from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, write_onnx
 from pipeline.settings import load_settings
 
@@ -31,7 +31,7 @@ TEXTS = [
 _WITHOUT_TORCH = """
 import sys
 from pathlib import Path
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.embedder import Embedder, make_embedder
 
 embedder = Embedder(onnx=Path(sys.argv[1]))
 embedder.embed_query("Who changes the drum?")
@@ -133,7 +133,7 @@ def test_what_onnx_has_no_inputs_for_is_refused_once_and_encoded_by_the_model(tm
 def test_the_settings_keep_it_in_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOPRANK_HOME", str(tmp_path))
 
-    load_settings().embedder().embed_query("tide")
+    make_embedder(load_settings()).embed_query("tide")
 
     (left,) = (path for path in (tmp_path / "onnx").iterdir() if path.is_dir())
     assert (left / "model.onnx").exists()

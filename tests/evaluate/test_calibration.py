@@ -19,10 +19,10 @@ from pipeline.cli.app import app
 from pipeline.cli.views.plot import check_plot, plot_calibration
 from pipeline.errors import ConfigurationError, CorpusError
 from pipeline.evaluate.calibration import Level, levels_of, suggest
-from pipeline.ingest.links.similar import Near, similar
+from pipeline.ingest.links.similar import SimilarPair, similar_pairs
 
 LINKS = [
-    Near(source, target, score, mutual=True, linked=True)
+    SimilarPair(source, target, score, mutual=True, linked=True)
     for source, target, score in ((0, 1, 0.9), (1, 2, 0.8), (3, 4, 0.7), (2, 3, 0.5))
 ]
 
@@ -66,7 +66,7 @@ def test_a_level_says_what_ingestion_at_that_threshold_would_link(seed: int, chu
     made = {
         threshold: [
             near
-            for near in similar(vectors, top_k=5, threshold=threshold, hub_cap=hub_cap, exact_up_to=100)
+            for near in similar_pairs(vectors, top_k=5, threshold=threshold, hub_cap=hub_cap, exact_up_to=100)
             if near.linked
         ]
         for threshold in (0.3, 0.6, 0.9)

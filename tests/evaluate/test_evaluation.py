@@ -95,7 +95,7 @@ def test_a_named_corpus_is_kept_and_used_again(hoprank: HopRank, queryset: Path,
     assert second["metrics"] == first["metrics"]
 
 
-def test_a_queryset_that_names_unknown_documents_is_refused_before_anything_is_made(
+def test_a_queryset_that_names_unstored_documents_is_refused_before_anything_is_made(
     hoprank: HopRank, queryset: Path, left_as_it_was: None
 ) -> None:
     (queryset / "qrels.tsv").write_text(f"{QRELS}q2\tgriffin\t1\n")

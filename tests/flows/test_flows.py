@@ -14,7 +14,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.db.catalogue import Corpus, create_corpus, find_corpus, get_corpus
 from pipeline.db.client import Client
-from pipeline.db.lease import held
+from pipeline.db.lease import lease
 from pipeline.errors import Busy, CorpusError, FingerprintError, SourceError
 from pipeline.flows import maintain
 
@@ -121,7 +121,7 @@ def test_who_writes_is_named_to_whoever_else_wants_to(hoprank: HopRank, corpus_n
     hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)
     corpus = get_corpus(hoprank.client, corpus_name)
 
-    with held(hoprank.client, corpus):
+    with lease(hoprank.client, corpus):
         for write in (
             lambda: hoprank.ingest(jsonl([{"id": "new", "text": "New."}]), corpus=corpus_name),
             lambda: hoprank.remove("otter", corpus=corpus_name),
@@ -144,9 +144,9 @@ def overtaken_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], obje
         def late(client: Client, corpus: Corpus, wait: float = 0.0) -> AbstractContextManager[tuple[Corpus, str]]:
             while quicker:
                 quicker.pop()()
-            return held(client, corpus)
+            return lease(client, corpus)
 
-        monkeypatch.setattr("pipeline.flows.ingest.held", late)
+        monkeypatch.setattr("pipeline.ingest.update.write_session.lease", late)
 
     return arrange
 
@@ -246,12 +246,12 @@ def test_wrong_input_takes_no_corpus_from_another_that_has_filled_it_meanwhile(
         raise SourceError("The file was changed meanwhile.", "Run this again.")
 
     def late(client: Client, corpus: Corpus, wait: float = 0.0) -> AbstractContextManager[tuple[Corpus, str]]:
-        monkeypatch.setattr("pipeline.flows.ingest.held", held)
+        monkeypatch.setattr("pipeline.ingest.update.write_session.lease", lease)
         hoprank.ingest(right, corpus=corpus_name)
-        monkeypatch.setattr("pipeline.ingest.session.update", refuse)
-        return held(client, corpus)
+        monkeypatch.setattr("pipeline.flows.ingest.write_generation", refuse)
+        return lease(client, corpus)
 
-    monkeypatch.setattr("pipeline.flows.ingest.held", late)
+    monkeypatch.setattr("pipeline.ingest.update.write_session.lease", late)
     with pytest.raises(SourceError, match="meanwhile"):
         hoprank.ingest(wrong, corpus=corpus_name)
 

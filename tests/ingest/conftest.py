@@ -9,13 +9,11 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client
-from pipeline.db.embedded import Address, ServerOptions, stop
-from pipeline.ingest.entities.counts import Tallies
+from pipeline.db.embedded import ServerOptions, stop
+from pipeline.ingest.entities.counts import CountChanges, no_counts
 from pipeline.ingest.entities.extract import ChunkNames, Spelled, usual
 from pipeline.ingest.entities.extractors import BUILTIN, Extractor
-from pipeline.ingest.entities.lexicon import Decisions
+from pipeline.ingest.entities.lexicon import LexiconUpdate
 from pipeline.records import Chunk
 
 Write = Callable[[Path, Mapping[str, str]], Path]
@@ -46,21 +44,17 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOptions]
 
 
 @pytest.fixture(scope="session")
-def extract() -> Iterator[Extract]:
+def extract() -> Extract:
     """Return what each chunk of a new corpus names, in their order, and each entity's usual spelling by its key."""
-    corpus = Corpus.of({"id": "new", "name": "new", "generation": 0})
-    # There are no counts of a new corpus to read, so that no server is asked.
-    with Client(Address("bolt://localhost:1", "", "", "")) as client:
 
-        def names(
-            chunks: Sequence[Chunk], shared_by: int = 8, extractor: Extractor = BUILTIN
-        ) -> tuple[list[ChunkNames], dict[str, str]]:
-            casing, aliases = (Tallies(client, corpus, kind) for kind in ("casing", "aliases"))
-            decisions = Decisions(casing, aliases, shared_by, extractor)
-            decisions.count((chunk.text for chunk in chunks), 1)
-            decisions.settle([], ((chunk.document_key, chunk.title, chunk.heading) for chunk in chunks), whole=True)
-            spelled: Spelled = defaultdict(Counter)
-            named = decisions.names(chunks, spelled, after=True)
-            return named, {key: usual(counts) for key, counts in spelled.items()}
+    def names(
+        chunks: Sequence[Chunk], shared_by: int = 8, extractor: Extractor = BUILTIN
+    ) -> tuple[list[ChunkNames], dict[str, str]]:
+        lexicon = LexiconUpdate(CountChanges(no_counts), CountChanges(no_counts), shared_by, extractor)
+        lexicon.count((chunk.text for chunk in chunks), 1)
+        lexicon.decide([], ((chunk.document_key, chunk.title, chunk.heading) for chunk in chunks), new=True)
+        spelled: Spelled = defaultdict(Counter)
+        named = lexicon.names(chunks, spelled, after=True)
+        return named, {key: usual(counts) for key, counts in spelled.items()}
 
-        yield names
+    return names

@@ -13,9 +13,9 @@ from pipeline import HopRank
 from pipeline.db.client import Client
 from pipeline.db.indexes import embedding_name
 from pipeline.embedding.embedder import Embedder
-from pipeline.ids import document_id
-from pipeline.ingest.embed import Preparer, content_hash, embedded_text
-from pipeline.ingest.session import make_chunker
+from pipeline.flows.ingest import make_chunker
+from pipeline.ingest.chunking.prechunked import cut
+from pipeline.ingest.embed import PreparedDocument, embed, embedded_text
 from pipeline.records import Chunk, Document, Link, Vector
 from pipeline.settings import load_settings
 
@@ -40,71 +40,74 @@ def counting() -> Counting:
     return Counting()
 
 
+Prepare = Callable[..., list[PreparedDocument]]
+
+
 @pytest.fixture
-def preparer(client: Client, counting: Counting) -> Preparer:
+def prepare(client: Client, counting: Counting) -> Prepare:
     counting.encoded.clear()
-    return make(client, counting, "model-of-nobody@1/384")
+    return prepared_by(client, counting, "model-of-nobody@1/384")
 
 
-def make(client: Client, embedder: Embedder, fingerprint: str) -> Preparer:
+def prepared_by(client: Client, embedder: Embedder, fingerprint: str) -> Prepare:
     chunker = make_chunker(embedder, load_settings({"chunk": {"max_tokens": 40, "overlap": 0}}))
-    return Preparer(client, embedder, chunker, "corpus", embedding_name(fingerprint))
+
+    def prepare(documents: Sequence[Document], done: Callable[[int], None] = lambda _: None) -> list[PreparedDocument]:
+        chunked = list(cut(chunker, documents, "corpus"))
+        return embed(client, embedder, embedding_name(fingerprint), chunked, done)
+
+    return prepare
 
 
-def nothing(_: int) -> None:
-    pass
-
-
-def test_documents_come_in_order_with_id_hash_and_chunks(preparer: Preparer) -> None:
+def test_documents_come_in_order_with_their_chunks(prepare: Prepare) -> None:
     long = Document("long", "", "One sentence of some length stands here. " * 20)
-    ada, longer, engine = preparer.prepare([ADA, long, ENGINE], nothing)
+    ada, longer, engine = prepare([ADA, long, ENGINE])
 
     assert [one.document for one in (ada, longer, engine)] == [ADA, long, ENGINE]
-    assert (ada.id, ada.hash) == (document_id("corpus", "ada"), content_hash(ADA))
-    assert [piece.chunk.ordinal for piece in longer.pieces] == list(range(len(longer.pieces)))
-    assert len(longer.pieces) > 3
-    assert [piece.chunk.text for piece in engine.pieces] == [ENGINE.text]
+    assert [piece.chunk.ordinal for piece in longer.chunks] == list(range(len(longer.chunks)))
+    assert len(longer.chunks) > 3
+    assert [piece.chunk.text for piece in engine.chunks] == [ENGINE.text]
 
 
-def test_vectors_are_those_of_title_heading_and_text(preparer: Preparer, counting: Counting) -> None:
-    (ada,) = preparer.prepare([ADA], nothing)
-    (piece,) = ada.pieces
+def test_vectors_are_those_of_title_heading_and_text(prepare: Prepare, counting: Counting) -> None:
+    (ada,) = prepare([ADA])
+    (piece,) = ada.chunks
 
     assert counting.encoded == ["Ada Lovelace\nAda Lovelace wrote notes on the engine."]
     assert piece.vector @ counting.encode(counting.encoded)[0] == pytest.approx(1, abs=1e-3)
 
 
-def test_a_text_that_stands_twice_is_embedded_once(preparer: Preparer, counting: Counting) -> None:
+def test_a_text_that_stands_twice_is_embedded_once(prepare: Prepare, counting: Counting) -> None:
     done: list[int] = []
     same = [Document(key, "Same", "The same words.") for key in ("a", "b", "c")]
 
-    prepared = preparer.prepare(same, done.append)
+    prepared = prepare(same, done.append)
 
     assert len(counting.encoded) == sum(done) == 1
-    assert len({one.embedded for one in prepared}) == 1
-    assert len({one.pieces[0].chunk.id for one in prepared}) == 3
+    assert len({one.chunks[0].content_hash for one in prepared}) == 1
+    assert len({one.chunks[0].chunk.id for one in prepared}) == 3
 
 
 @pytest.mark.parametrize("text", ["", " \n "])
-def test_a_document_without_text_has_no_chunks(preparer: Preparer, text: str) -> None:
-    (blank,) = preparer.prepare([Document("blank", "Blank", text)], nothing)
+def test_a_document_without_text_has_no_chunks(prepare: Prepare, text: str) -> None:
+    (blank,) = prepare([Document("blank", "Blank", text)])
 
-    assert (blank.pieces, blank.embedded) == ((), ())
-
-
-def test_nothing_is_prepared_from_nothing(preparer: Preparer) -> None:
-    assert preparer.prepare([], nothing) == []
+    assert blank.chunks == ()
 
 
-def test_links_go_with_the_chunk_that_they_stand_in(preparer: Preparer) -> None:
+def test_nothing_is_prepared_from_nothing(prepare: Prepare) -> None:
+    assert prepare([]) == []
+
+
+def test_links_go_with_the_chunk_that_they_stand_in(prepare: Prepare) -> None:
     text = " ".join(f"Sentence number {number} has its own link." for number in range(20))
     places = [text.index(f"number {number} ") for number in (0, 10, 19)]
     links = tuple(Link(f"{place}.md", place, place + 4) for place in places)
 
-    (one,) = preparer.prepare([Document("a", "", text, links=links)], nothing)
+    (one,) = prepare([Document("a", "", text, links=links)])
 
-    assert sorted(target for piece in one.pieces for target in piece.links) == sorted(link.target for link in links)
-    for piece in one.pieces:
+    assert sorted(target for piece in one.chunks for target in piece.links) == sorted(link.target for link in links)
+    for piece in one.chunks:
         held = [link.target for link in links if piece.chunk.start <= link.start < piece.chunk.end]
         assert list(piece.links) == held
 
@@ -121,12 +124,12 @@ def test_vectors_that_the_graph_has_are_not_made_again(
     renamed = Document("elsewhere", "Renamed", text)
     counting.encoded.clear()
 
-    (same,) = make(hoprank.client, counting, hoprank.embedder.fingerprint).prepare([stored], nothing)
+    (same,) = prepared_by(hoprank.client, counting, hoprank.embedder.fingerprint)([stored])
     assert counting.encoded == []
-    assert np.linalg.norm(same.pieces[0].vector) == pytest.approx(1, abs=1e-5)
+    assert np.linalg.norm(same.chunks[0].vector) == pytest.approx(1, abs=1e-5)
 
-    make(hoprank.client, counting, hoprank.embedder.fingerprint).prepare([renamed], nothing)
-    make(hoprank.client, counting, "another-model@1/384").prepare([stored], nothing)
+    prepared_by(hoprank.client, counting, hoprank.embedder.fingerprint)([renamed])
+    prepared_by(hoprank.client, counting, "another-model@1/384")([stored])
     assert len(counting.encoded) == 2
 
 

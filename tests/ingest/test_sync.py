@@ -13,8 +13,8 @@ from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError
-from pipeline.ingest.plan import Plan
-from pipeline.ingest.sync import SyncSummary
+from pipeline.ingest.update.plan import Plan
+from pipeline.ingest.update.summary import SyncSummary
 from pipeline.records import Vector
 
 Dump = dict[str, set[tuple[Any, ...]]]

@@ -36,7 +36,7 @@ def start() -> None:
     """Start the server unless it runs, and print its URI."""
     settings = _own_server("start")
     with on_stderr() as report:
-        address = embedded.ensure_running(settings.server_options(), report)
+        address = embedded.ensure_running(embedded.ServerOptions.of(settings), report)
     print(address.uri)
 
 
@@ -44,7 +44,7 @@ def start() -> None:
 def stop() -> None:
     """Close the databases and stop the server; whoever is connected is cut off."""
     settings = _own_server("stop")
-    stopped = embedded.stop(settings.server_options())
+    stopped = embedded.stop(embedded.ServerOptions.of(settings))
     print("Stopped." if stopped else "It isn't running.")
 
 
@@ -52,7 +52,7 @@ def stop() -> None:
 def status(as_json: Json = False) -> None:
     """Say whether the server runs, where, since when, and how much disk its data takes."""
     settings = load_settings()
-    found = embedded.status(settings.server_options())
+    found = embedded.status(embedded.ServerOptions.of(settings))
     if as_json:
         print(json.dumps(asdict(found) | {"neo4j_uri": settings.neo4j.uri}, default=str))
         return
@@ -71,7 +71,7 @@ def logs(
     debug: Annotated[bool, typer.Option("--debug", help="Neo4j's own debug log instead of the server's.")] = False,
 ) -> None:
     """Print the end of the server's log."""
-    log = embedded.log_path(load_settings().server_options())
+    log = embedded.log_path(embedded.ServerOptions.of(load_settings()))
     log = log.with_name("debug.log") if debug else log
     if not log.exists():
         print(f"There is no log yet at {log}: the server has never been started.", file=sys.stderr)
@@ -93,7 +93,7 @@ def uri(as_json: Json = False) -> None:
         login = {"uri": settings.neo4j.uri, "username": settings.neo4j.username, "password_file": None}
         database = settings.neo4j.database
     else:
-        options = settings.server_options()
+        options = embedded.ServerOptions.of(settings)
         with on_stderr() as report:
             address = embedded.ensure_running(options, report)
         password_file = str(embedded.status(options).password_file)

@@ -16,8 +16,8 @@ from pipeline.errors import Busy, ConfigurationError, InputError
 from pipeline.settings import load_settings
 
 if TYPE_CHECKING:
-    from pipeline.ingest.plan import Plan
-    from pipeline.ingest.sync import SyncSummary
+    from pipeline.ingest.update.plan import Plan
+    from pipeline.ingest.update.summary import SyncSummary
 
 
 def sync(

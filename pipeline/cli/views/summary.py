@@ -10,9 +10,8 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from pipeline.flows.maintain import Stats
-    from pipeline.ingest.generation import Outcome
-    from pipeline.ingest.plan import Plan
-    from pipeline.ingest.summary import IngestSummary
+    from pipeline.ingest.update.plan import Plan
+    from pipeline.ingest.update.summary import IngestSummary, Outcome
     from pipeline.records import Skipped
 
 _SKIPPED_SHOWN = 20

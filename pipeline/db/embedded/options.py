@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipeline.settings import Settings  # the server's process has no use for them
 
 NEO4J_VERSION = "2026.02.3"
 GDS_VERSION = "2.26.0"
@@ -38,6 +42,18 @@ class ServerOptions:
     page_cache_mb: int | None = None
     start_timeout: float = 120
     jars: Path | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> ServerOptions:
+        """Take the options from the settings."""
+        server = settings.server
+        return cls(
+            home=settings.data_home,
+            idle_minutes=server.idle_minutes,
+            heap_mb=server.heap_mb,
+            page_cache_mb=server.page_cache_mb,
+            start_timeout=server.start_timeout,
+        )
 
 
 @dataclass(frozen=True, slots=True)

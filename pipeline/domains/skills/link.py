@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.domains.skills.dependencies import Names, folded, package_key
 from pipeline.domains.skills.mentions import Mentions
 from pipeline.domains.skills.records import Requirement, Skill, SkillEdge
-from pipeline.ingest.links.similar import similar
+from pipeline.ingest.links.similar import similar_pairs
 from pipeline.knowledge import KnowledgeEdge, SupportedEdgeType
 from pipeline.records import Vector
 from pipeline.settings import SkillSettings
@@ -85,7 +85,7 @@ def tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[Know
 
 def similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSettings) -> Iterator[KnowledgeEdge]:
     """Yield edges between skills whose descriptions are alike; ``vectors`` are these, row by row."""
-    links = similar(
+    links = similar_pairs(
         np.asarray(vectors), top_k=settings.top_k, threshold=settings.similar, hub_cap=len(skills), exact_up_to=50_000
     )
     for link in (link for link in links if link.linked):

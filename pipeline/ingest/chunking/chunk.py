@@ -10,11 +10,11 @@ from itertools import takewhile
 
 from pipeline.errors import ConfigurationError
 from pipeline.ids import digest
-from pipeline.ingest.chunking.outline import Section, outline
 from pipeline.ingest.chunking.pack import Packer
 from pipeline.ingest.chunking.sections import SectionCutter
 from pipeline.ingest.chunking.tokens import TokenMap, TokenOffsets, token_maps
 from pipeline.records import BlockKind, Chunk, Document
+from pipeline.text.outline import Section, outline
 from pipeline.text.paragraphs import trimmed
 
 _VERSION = "structure-1"

@@ -1,4 +1,4 @@
-"""Documents that bring their own chunks, and vectors if they like: taken as they are, neither cut nor embedded."""
+"""Prechunked documents: they bring their own chunks, and may bring vectors. Both are taken as they are."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pipeline.ingest.chunking.chunk import chunk_id
 from pipeline.records import Chunk, Document, GivenChunk, Vector
 
 
-def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iterator[list[Chunk]]:
-    """Yield the chunks of each document in turn: its own, or those that the chunker makes."""
-    made = chunker.chunk_all([one for one in documents if not one.given], corpus_id)
+def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iterator[tuple[Document, list[Chunk]]]:
+    """Yield each document with its chunks: those that it brings, or those that the chunker makes."""
+    made = chunker.chunk_all([document for document in documents if not document.given], corpus_id)
     for document in documents:
-        yield _own(document, corpus_id) if document.given else next(made)
+        yield document, _given_chunks(document, corpus_id) if document.given else next(made)
 
 
 def given_vector(document: Document, given: GivenChunk, dimension: int) -> tuple[str, Vector]:
@@ -39,7 +39,7 @@ def given_vector(document: Document, given: GivenChunk, dimension: int) -> tuple
     return digest("given", vector.tobytes().hex()), vector
 
 
-def _own(document: Document, corpus_id: str) -> list[Chunk]:
+def _given_chunks(document: Document, corpus_id: str) -> list[Chunk]:
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
     for given in document.given:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pipeline.ingest.chunking.outline import Section
 from pipeline.ingest.chunking.pack import Packer
 from pipeline.ingest.chunking.units import units
 from pipeline.records import Block, BlockKind
+from pipeline.text.outline import Section
 
 _TINY = 0.15
 _DEEP = 3

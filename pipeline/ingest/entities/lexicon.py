@@ -1,4 +1,4 @@
-"""What decides which names are found: a corpus's casing and its lexicon, as they were and as they will be."""
+"""The lexicon of an update: the casing and the known names of a corpus, before and after, and what they change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 import ahocorasick
 
 from pipeline.ingest.entities.aliases import Aliases, definitions
-from pipeline.ingest.entities.counts import Counts, Tallies
+from pipeline.ingest.entities.counts import CountChanges, Counts
 from pipeline.ingest.entities.extract import ChunkNames, Lexicon, Spelled, names_of
 from pipeline.ingest.entities.extractors import Extractor
 from pipeline.ingest.entities.gazetteer import Entry, Gazetteer, Titled
@@ -23,17 +23,20 @@ _LETTERS = re.compile(r"\b[^\W\d_][\W_]+[^\W\d_]\b")
 _BETWEEN = re.compile(r"[\W_]+")
 
 
-class Decisions:
-    """The decisions of one update. :meth:`count` every text that comes or goes, then :meth:`settle`."""
+class LexiconUpdate:
+    """The lexicon of one update: :meth:`count` every text that is added or removed, then :meth:`decide`.
 
-    def __init__(self, casing: Tallies, aliases: Tallies, shared_by: int, extractor: Extractor) -> None:
+    ``shared_by`` is how many documents may have a title or heading that names something.
+    """
+
+    def __init__(self, casing: CountChanges, aliases: CountChanges, shared_by: int, extractor: Extractor) -> None:
         self._casing = casing
         self._aliases = aliases
         self._shared_by = shared_by
         self._extractor = extractor
         nothing = Lexicon(Gazetteer({}), Aliases(()))
         self._lexicons = {False: nothing, True: nothing}
-        self._affected = Affected(set(), {}, set())
+        self._affected = AffectedChunks(set(), {}, set())
 
     def count(self, texts: Iterable[str], sign: int) -> None:
         """Count the words of texts, and what they define, in (``sign`` 1) or out (-1)."""
@@ -46,20 +49,20 @@ class Decisions:
             for key, defined in definitions(text):
                 self._aliases.add(key, {defined: 1}, sign)
 
-    def settle(self, before: Iterable[Titled], after: Iterable[Titled], whole: bool) -> None:
-        """Find what flips, given all titles and headings as they were and as they will be; nothing if all is new."""
+    def decide(self, before: Iterable[Titled], after: Iterable[Titled], *, new: bool) -> None:
+        """Decide by all titles and headings before and after the update; of a ``new`` corpus no decision flips."""
         defined = self._aliases.load_all()
         was = Lexicon.of(before, ((key, self._aliases.before(key)) for key in defined), self._shared_by)
         will_be = Lexicon.of(after, ((key, self._aliases.after(key)) for key in defined), self._shared_by)
         self._lexicons = {False: was, True: will_be}
-        if whole:
+        if new:
             return
         changed = list(self._casing.changed())
         self._casing.load(changed)
         flipped = {
             word for word in changed if _decision(self._casing.before(word)) != _decision(self._casing.after(word))
         }
-        self._affected = Affected(
+        self._affected = AffectedChunks(
             flipped, was.gazetteer.differs(will_be.gazetteer), was.aliases.differs(will_be.aliases)
         )
 
@@ -70,8 +73,8 @@ class Decisions:
         casing = self._casing_of(found, after)
         return names_of(read, found, self._extractor, casing, self._lexicons[after], spelled)
 
-    def affected(self) -> Affected:
-        """Return what tells the chunks in which other names may be found than before."""
+    def affected(self) -> AffectedChunks:
+        """Return the matcher of chunks whose extracted names may have changed."""
         return self._affected
 
     def _casing_of(self, texts: Iterable[Sequence[Word]], after: bool) -> Casing:
@@ -86,9 +89,11 @@ class Decisions:
         )
 
 
-class Affected:
-    """Tells chunks that hold a word whose casing flipped, a known name that is new, gone or another's, or a name that
-    means the same as others than before: in the text, or as the title.
+class AffectedChunks:
+    """Matches the chunks whose extracted names may have changed.
+
+    Their text or title contains a word whose casing decision flipped, a name whose gazetteer entry changed, or a name
+    whose aliases changed.
     """
 
     def __init__(self, flipped: set[str], renamed: dict[str, Entry], realiased: set[str]) -> None:

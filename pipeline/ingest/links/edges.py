@@ -1,27 +1,17 @@
-"""The edges that leave chunks, from their texts, their names and their links."""
+"""Edges that leave chunks: by document structure, by names and by hyperlinks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from pipeline.ids import document_id, entity_id
 from pipeline.ingest.entities.extract import ChunkNames
 from pipeline.ingest.links.hyperlinks import LinkResolver
-from pipeline.records import Chunk, Edge, EdgeKind, Vector
+from pipeline.records import Chunk, Edge, EdgeKind
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedChunk:
-    """A chunk with what its links are made from: its vector and the targets of the hyperlinks in it, as written."""
-
-    chunk: Chunk
-    vector: Vector
-    links: tuple[str, ...]
-
-
-def structure(corpus_id: str, chunks: Iterable[Chunk]) -> Iterator[Edge]:
+def structure_edges(corpus_id: str, chunks: Iterable[Chunk]) -> Iterator[Edge]:
     """Yield the edges from chunks to their documents and to the next chunk, of documents that are there as a whole."""
     chunks = list(chunks)
     for chunk in chunks:
@@ -43,7 +33,7 @@ def name_edges(corpus_id: str, named: Iterable[ChunkNames]) -> Iterator[Edge]:
             yield Edge(EdgeKind.REFERS_TO, names.chunk_id, document_id(corpus_id, title.document_key), evidence)
 
 
-def hyperlinks(corpus_id: str, chunk: Chunk, links: Sequence[str], resolver: LinkResolver) -> Iterator[Edge]:
+def hyperlink_edges(corpus_id: str, chunk: Chunk, links: Sequence[str], resolver: LinkResolver) -> Iterator[Edge]:
     """Yield the edges from a chunk to the documents that its links, as written, mean."""
     for key, count in resolver.resolve_all(links, chunk.document_key):
         yield Edge(EdgeKind.LINKS_TO, chunk.id, document_id(corpus_id, key), {"count": count})

@@ -1,31 +1,30 @@
-"""Relinking: the edges and entities of a corpus brought to what a fresh ingest would make, by the work that it takes.
+"""Entity links of an update: the edges and entities that names, titles and hyperlinks make.
 
-What was prepared is linked as a whole; of the other chunks only those in which other names are found than before, or
-whose links mean other documents. A new corpus is the same with nothing before it.
+What is new is linked as a whole. Of the other chunks only those are linked again in which other names are found than
+before, or whose hyperlinks lead to other documents. The result is that of a fresh ingest.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client, batches
+from pipeline.db.client import batches
 from pipeline.ids import entity_id
-from pipeline.ingest.entities.counts import Tallies
+from pipeline.ingest.embed import Done, PreparedChunk
+from pipeline.ingest.entities.counts import CountChanges
 from pipeline.ingest.entities.extract import Spelled, usual
 from pipeline.ingest.entities.extractors import make_extractor
-from pipeline.ingest.entities.gazetteer import Titled
-from pipeline.ingest.entities.lexicon import Decisions
-from pipeline.ingest.links.edges import hyperlinks, name_edges, structure
+from pipeline.ingest.entities.lexicon import LexiconUpdate
+from pipeline.ingest.links.edges import hyperlink_edges, name_edges, structure_edges
 from pipeline.ingest.links.hyperlinks import LinkResolver, names_of_document, paths_of_link
-from pipeline.ingest.update.background_writer import Behind
-from pipeline.ingest.update.diff import Piece, Settled
-from pipeline.ingest.update.load import Loader
+from pipeline.ingest.update.background_writer import BackgroundWriter
+from pipeline.ingest.update.diff import ChunkDiff
 from pipeline.ingest.update.spool import Spool
-from pipeline.ingest.update.stored import stored_edges, visible_chunks
+from pipeline.ingest.update.stored import stored_counts, stored_edges, stored_headings, visible_chunks
+from pipeline.ingest.update.write_session import WriteSession
 from pipeline.records import Chunk, EdgeKind, Entity
 from pipeline.settings import LinkSettings
 from pipeline.text.names import name_key
@@ -35,9 +34,7 @@ _BY_TEXT = (EdgeKind.PART_OF, EdgeKind.NEXT, *_BY_NAME)
 _AT_ONCE = 500
 
 Linked = tuple[Chunk, tuple[str, ...]]
-"""A chunk and its links as written."""
-
-Done = Callable[[int], None]
+"""A chunk and its hyperlinks as written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,63 +46,105 @@ class Titles:
     replaced: Collection[str]
 
 
-class Relink:
-    """Relinks what names and links decide, for one update of a corpus."""
+@dataclass(frozen=True, slots=True)
+class EntityChanges:
+    """How many entities the corpus has after an update, and the new names of those that were there, by id."""
 
-    def __init__(self, client: Client, corpus: Corpus, loader: Loader, titles: Titles, settings: LinkSettings) -> None:
-        self._client = client
-        self._corpus = corpus
-        self._loader = loader
+    entities: int
+    spellings: Mapping[str, str]
+
+
+def update_lexicon(
+    session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, titles: Titles, settings: LinkSettings
+) -> LexiconUpdate:
+    """Count the texts that are added and removed, and decide which names there are after the update."""
+    casing = CountChanges(stored_counts(session.client, session.corpus, "casing"))
+    aliases = CountChanges(stored_counts(session.client, session.corpus, "aliases"))
+    lexicon = LexiconUpdate(casing, aliases, settings.title_shared_by, make_extractor(settings))
+    for chunks in new.batches():
+        lexicon.count((chunk.chunk.text for chunk in chunks), 1)
+    for replaced in diff.replaced.batches():
+        lexicon.count((chunk.chunk.text for chunk in replaced), -1)
+    before = list(stored_headings(session.client, session.corpus)) if session.corpus.generation else []
+    remaining = (heading for heading in before if heading[0] not in titles.replaced)
+    added = {(chunk.document_key, chunk.title, chunk.heading) for chunk in (prepared.chunk for prepared in new)}
+    lexicon.decide(before, chain(remaining, added), new=not session.corpus.generation)
+    session.stage_counts("casing", casing.changed_shards())
+    session.stage_counts("aliases", aliases.changed_shards())
+    return lexicon
+
+
+def link_entities(
+    session: WriteSession,
+    new: Spool[PreparedChunk],
+    diff: ChunkDiff,
+    titles: Titles,
+    lexicon: LexiconUpdate,
+    done: Done,
+) -> EntityChanges:
+    """Bring the entities of a corpus, and all its edges but similarity links, to what a fresh ingest would make.
+
+    Stages the edges and entities that are missing, and retires those that no longer hold.
+    """
+    links = _EntityLinks(session, titles, lexicon)
+    links.link(new, diff, done)
+    return links.settle_entities()
+
+
+class _EntityLinks:
+    """The links of one update that names and hyperlinks decide."""
+
+    def __init__(self, session: WriteSession, titles: Titles, lexicon: LexiconUpdate) -> None:
+        self._session = session
+        self._client = session.client
+        self._corpus = session.corpus
         self._titles = titles
-        self._casing = Tallies(client, corpus, "casing")
-        self._spellings = Tallies(client, corpus, "spellings")
-        self._aliases = Tallies(client, corpus, "aliases")
-        extractor = make_extractor(settings)
-        self._decisions = Decisions(self._casing, self._aliases, settings.title_shared_by, extractor)
+        self._lexicon = lexicon
+        self._spellings = CountChanges(stored_counts(session.client, session.corpus, "spellings"))
         self._resolver = LinkResolver(titles.after)
         self._provisional: dict[str, str] = {}
-        self.spellings: dict[str, str] = {}
-        """The new names of entities that were there before, by id."""
-        self.entities = corpus.entities
-        """How many entities the corpus will have."""
 
-    def run(self, new: Spool[Piece], settled: Settled, done: Done) -> None:
-        """Stage the edges and entities that are missing, and retire those that are too many."""
-        self._decide(new, settled)
-        with Spool[Linked]() as affected, Behind() as behind:
+    def link(self, new: Spool[PreparedChunk], diff: ChunkDiff, done: Done) -> None:
+        """Write the edges of new chunks and of affected ones, and retire those of removed ones."""
+        with Spool[Linked]() as affected, BackgroundWriter() as background:
             for part in batches(self._affected(), _AT_ONCE):
                 affected.append(part)
-            for pieces in new.batches():
-                linked = [(piece.linked.chunk, piece.linked.links) for piece in pieces]
-                self._link(linked, settled.kept, _BY_TEXT, behind, done)
+            for chunks in new.batches():
+                linked = [(chunk.chunk, chunk.links) for chunk in chunks]
+                self._link(linked, diff.kept, _BY_TEXT, background, done)
             for part in affected.batches():
-                self._link(part, {chunk.id for chunk, _ in part}, _BY_NAME, behind, done)
+                self._link(part, {chunk.id for chunk, _ in part}, _BY_NAME, background, done)
                 self._uncount([chunk for chunk, _ in part])
-            for stored in settled.old.batches():
-                self._uncount([one.chunk for one in stored])
-            gone = stored_edges(self._client, self._corpus, settled.vanished, _BY_TEXT)
-            behind.do(self._loader.retire_edges, list(gone))
-        self._settle_entities()
-        for tallies in (self._casing, self._aliases, self._spellings):
-            tallies.stage(self._loader.writes)
+            for replaced in diff.replaced.batches():
+                self._uncount([stored.chunk for stored in replaced])
+            gone = stored_edges(self._client, self._corpus, diff.removed_visible, _BY_TEXT)
+            background.submit(self._session.retire_edges, list(gone))
 
-    def _decide(self, new: Spool[Piece], settled: Settled) -> None:
-        for pieces in new.batches():
-            self._decisions.count((piece.linked.chunk.text for piece in pieces), 1)
-        for stored in settled.old.batches():
-            self._decisions.count((one.chunk.text for one in stored), -1)
-        before: list[Titled] = []
-        if self._corpus.generation:
-            label, generation = self._corpus.label, self._corpus.generation
-            rows = self._client.stream("visible_titles", label=label, generation=generation)
-            before = [(row["document"], row["title"], row["heading"]) for row in rows]
-        stay = (titled for titled in before if titled[0] not in self._titles.replaced)
-        come = {(chunk.document_key, chunk.title, chunk.heading) for chunk in (piece.linked.chunk for piece in new)}
-        self._decisions.settle(before, chain(stay, come), whole=not self._corpus.generation)
+    def settle_entities(self) -> EntityChanges:
+        """Stage entities by their usual spelling, and retire those that nothing mentions any more."""
+        touched = list(self._spellings.changed())
+        self._spellings.load(touched)
+        renamed: dict[str, str] = {}
+        added: list[Entity] = []
+        removed: list[str] = []
+        entities = self._corpus.entities
+        for key in touched:
+            before, after = self._spellings.before(key), self._spellings.after(key)
+            if not after:
+                removed.append(entity_id(self._corpus.id, key))
+            elif not before and usual(after) != self._provisional[key]:
+                added.append(self._entity(key, usual(after)))
+            elif before and usual(after) != usual(before):
+                renamed[entity_id(self._corpus.id, key)] = usual(after)
+            entities += bool(after) - bool(before)
+        self._session.stage_entities(added)
+        self._session.retire_entities(removed)
+        self._session.stage_counts("spellings", self._spellings.changed_shards())
+        return EntityChanges(entities, renamed)
 
     def _affected(self) -> Iterator[Linked]:
-        """Yield the chunks of other documents that have to be looked at again."""
-        texts, links = self._decisions.affected(), _Retargeted(self._titles)
+        """Yield the chunks of other documents that have to be linked again."""
+        texts, links = self._lexicon.affected(), _Retargeted(self._titles)
         if not self._corpus.generation or not (texts or links):
             return
         for stored in visible_chunks(self._client, self._corpus):
@@ -116,27 +155,33 @@ class Relink:
                 yield chunk, stored.links
 
     def _link(
-        self, linked: Sequence[Linked], there: Collection[str], kinds: Sequence[EdgeKind], behind: Behind, done: Done
+        self,
+        linked: Sequence[Linked],
+        stored_ids: Collection[str],
+        kinds: Sequence[EdgeKind],
+        background: BackgroundWriter,
+        done: Done,
     ) -> None:
-        """Write the difference between the edges that chunks are to have and those of the chunks that are ``there``."""
+        """Write the difference between the edges that chunks are to have and the stored ones, of ``stored_ids``."""
         chunks = [chunk for chunk, _ in linked]
         spelled: Spelled = defaultdict(Counter)
-        named = self._decisions.names(chunks, spelled, after=True)
+        named = self._lexicon.names(chunks, spelled, after=True)
         for key, counts in spelled.items():
             self._spellings.add(key, counts)
-        behind.do(self._loader.stage_entities, self._provisional_entities(spelled))
-        structural = structure(self._corpus.id, chunks) if EdgeKind.PART_OF in kinds else ()
-        links = (hyperlinks(self._corpus.id, chunk, targets, self._resolver) for chunk, targets in linked)
-        wanted = {edge.key: edge for edge in chain(structural, name_edges(self._corpus.id, named), *links)}
-        stored = stored_edges(self._client, self._corpus, [one.id for one in chunks if one.id in there], kinds)
-        behind.do(self._loader.retire_edges, [key for key, edge in stored.items() if wanted.get(key) != edge])
+        background.submit(self._session.stage_entities, self._provisional_entities(spelled))
+        structure = structure_edges(self._corpus.id, chunks) if EdgeKind.PART_OF in kinds else ()
+        links = (hyperlink_edges(self._corpus.id, chunk, targets, self._resolver) for chunk, targets in linked)
+        wanted = {edge.key: edge for edge in chain(structure, name_edges(self._corpus.id, named), *links)}
+        ids = [chunk.id for chunk in chunks if chunk.id in stored_ids]
+        stored = stored_edges(self._client, self._corpus, ids, kinds)
+        background.submit(self._session.retire_edges, [key for key, edge in stored.items() if wanted.get(key) != edge])
         missing = [edge for key, edge in wanted.items() if stored.get(key) != edge]
-        behind.do(self._loader.stage_edges, missing, done)
+        background.submit(self._session.stage_edges, missing, done)
 
     def _uncount(self, chunks: Sequence[Chunk]) -> None:
-        """Take the spellings away that were counted in chunks before."""
+        """Subtract the spellings that were counted in chunks before."""
         spelled: Spelled = defaultdict(Counter)
-        self._decisions.names(chunks, spelled, after=False)
+        self._lexicon.names(chunks, spelled, after=False)
         for key, counts in spelled.items():
             self._spellings.add(key, counts, -1)
 
@@ -147,29 +192,12 @@ class Relink:
         self._provisional.update((key, usual(spelled[key])) for key in new)
         return [self._entity(key, self._provisional[key]) for key in new]
 
-    def _settle_entities(self) -> None:
-        touched = list(self._spellings.changed())
-        self._spellings.load(touched)
-        born: list[Entity] = []
-        died: list[str] = []
-        for key in touched:
-            before, after = self._spellings.before(key), self._spellings.after(key)
-            if not after:
-                died.append(entity_id(self._corpus.id, key))
-            elif not before and usual(after) != self._provisional[key]:
-                born.append(self._entity(key, usual(after)))
-            elif before and usual(after) != usual(before):
-                self.spellings[entity_id(self._corpus.id, key)] = usual(after)
-            self.entities += bool(after) - bool(before)
-        self._loader.stage_entities(born)
-        self._loader.retire_entities(died)
-
     def _entity(self, key: str, name: str) -> Entity:
         return Entity(entity_id(self._corpus.id, key), key, name)
 
 
 class _Retargeted:
-    """Tells links that may mean another document than before."""
+    """Tells hyperlinks that may lead to another document than before."""
 
     def __init__(self, titles: Titles) -> None:
         changed = dict(titles.before.items() ^ titles.after.items())

@@ -1,4 +1,4 @@
-"""Where chunks' neighbours are looked up when a corpus changes: among all vectors, or by the server's vector index."""
+"""Neighbour search in a corpus that changes: exact over all vectors, or approximate by the server's vector index."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import numpy as np
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client, batches
 from pipeline.ingest.links.similar import nearest
+from pipeline.ingest.update.diff import Position
 from pipeline.records import Vector
-
-Order = tuple[str, int]
-"""A chunk's document and its place in it; ties go by it, for ids differ from corpus to corpus."""
 
 _REACH = 5
 _ASKED_AT_ONCE = 200
@@ -21,10 +19,10 @@ _DIGITS = 4
 
 
 class Neighbour(NamedTuple):
-    """A chunk as another one sees it."""
+    """A chunk near another one, with their cosine."""
 
     id: str
-    order: Order
+    position: Position
     score: float
 
 
@@ -32,36 +30,36 @@ Neighbours = dict[str, list[Neighbour]]
 """By chunk, from the nearest."""
 
 
-class Space(Protocol):
-    """The vectors that a corpus will have."""
+class NeighbourSearch(Protocol):
+    """Search among the vectors that a corpus will have."""
 
     def best(self, ids: Collection[str]) -> Neighbours:
         """Return the nearest chunks of each of ``ids``, as many as a chunk lists."""
 
-    def reach(self, ids: Collection[str]) -> Neighbours:
-        """Return for each of ``ids`` the chunks that might list it among their nearest."""
+    def candidates(self, ids: Collection[str]) -> Neighbours:
+        """Return for each of ``ids`` the chunks that may list it among their nearest."""
 
 
-class Matrix:
-    """All vectors in memory: exact."""
+class ExactSearch:
+    """Exact search, with all vectors in memory."""
 
     def __init__(
-        self, ids: Sequence[str], orders: Sequence[Order], vectors: Vector, top_k: int, threshold: float
+        self, ids: Sequence[str], positions: Sequence[Position], vectors: Vector, top_k: int, threshold: float
     ) -> None:
-        in_order = sorted(range(len(ids)), key=lambda row: orders[row])
+        in_order = sorted(range(len(ids)), key=lambda row: positions[row])
         self._ids = [ids[row] for row in in_order]
-        self._orders = [orders[row] for row in in_order]
+        self._positions = [positions[row] for row in in_order]
         self._vectors = vectors[in_order]
         self._row = {id_: row for row, id_ in enumerate(self._ids)}
         self._top_k = top_k
         self._threshold = threshold
 
     def best(self, ids: Collection[str]) -> Neighbours:
-        """As :class:`Space` has it."""
+        """As :class:`NeighbourSearch` has it."""
         return self._nearest(ids, self._top_k)
 
-    def reach(self, ids: Collection[str]) -> Neighbours:
-        """As :class:`Space` has it: all within the threshold."""
+    def candidates(self, ids: Collection[str]) -> Neighbours:
+        """As :class:`NeighbourSearch` has it: all within the threshold."""
         return self._nearest(ids, None)
 
     def _nearest(self, ids: Collection[str], top_k: int | None) -> Neighbours:
@@ -69,12 +67,12 @@ class Matrix:
         found: Neighbours = {id_: [] for id_ in ids}
         listed = nearest(self._vectors, rows, top_k, self._threshold)
         for row, other, score in zip(*(column.tolist() for column in listed), strict=True):
-            found[self._ids[row]].append(Neighbour(self._ids[other], self._orders[other], score))
+            found[self._ids[row]].append(Neighbour(self._ids[other], self._positions[other], score))
         return found
 
 
-class Indexed:
-    """The server's vector index, which has what is staged too: approximate, and nothing in memory."""
+class ApproximateSearch:
+    """Approximate search by the server's vector index, which has staged vectors too; holds nothing in memory."""
 
     def __init__(self, client: Client, corpus: Corpus, top_k: int, threshold: float) -> None:
         self._client = client
@@ -83,11 +81,11 @@ class Indexed:
         self._threshold = threshold
 
     def best(self, ids: Collection[str]) -> Neighbours:
-        """As :class:`Space` has it."""
+        """As :class:`NeighbourSearch` has it."""
         return self._nearest(ids, self._top_k)
 
-    def reach(self, ids: Collection[str]) -> Neighbours:
-        """As :class:`Space` has it: some of the nearest."""
+    def candidates(self, ids: Collection[str]) -> Neighbours:
+        """As :class:`NeighbourSearch` has it: some of the nearest."""
         return self._nearest(ids, _REACH * self._top_k)
 
     def _nearest(self, ids: Iterable[str], limit: int) -> Neighbours:
@@ -114,6 +112,6 @@ class Indexed:
         return sorted((one for one in scored if one.score >= self._threshold), key=rank)
 
 
-def rank(neighbour: Neighbour) -> tuple[float, Order]:
-    """Order neighbours from the nearest, ties by their place."""
-    return -neighbour.score, neighbour.order
+def rank(neighbour: Neighbour) -> tuple[float, Position]:
+    """Position neighbours from the nearest, ties by their place."""
+    return -neighbour.score, neighbour.position

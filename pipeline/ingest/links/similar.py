@@ -1,8 +1,8 @@
-"""Cosine links: each chunk's nearest chunks, and which of these pairs are linked.
+"""Similar pairs: each chunk's nearest chunks by cosine, and the pairs that are linked.
 
-A pair is near if one of the two lists the other among its ``top_k`` nearest of at least a threshold. Of a chunk's near
-pairs the best ``hub_cap`` count for it; a pair is linked if it counts for both its ends. Each of these rules looks at a
-chunk's own neighbourhood alone, so that an update can follow them from what it changed.
+A pair is similar if one chunk lists the other among its ``top_k`` nearest of at least a threshold. Each chunk has a
+degree limit, ``hub_cap``: a pair is linked if it is among the best ``hub_cap`` pairs of both chunks. Each rule looks at
+a chunk's own neighbourhood alone, so that an update can follow them from what it changed.
 
 Scores are rounded to four decimals, ties go by the rows' order, and products are summed in double precision: so the
 same vectors give the same links in any arithmetic.
@@ -42,10 +42,10 @@ class Listed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """Two chunks, by row, of which ``source`` lists ``target``; if ``mutual``, each the other, and source < target.
+class SimilarPair:
+    """Two chunks, by row: ``source`` lists ``target``; if ``mutual``, each lists the other, and source < target.
 
-    ``linked`` says whether the pair counts for both its ends.
+    ``linked`` says whether the pair is within the degree limit of both.
     """
 
     source: int
@@ -55,10 +55,10 @@ class Near:
     linked: bool
 
 
-def similar(
+def similar_pairs(
     vectors: Vector | VectorFile, *, top_k: int, threshold: float, hub_cap: int, exact_up_to: int
-) -> Iterator[Near]:
-    """Yield the near pairs of the rows of ``vectors`` (unit length, shape (n, d)), ordered by their lesser row.
+) -> Iterator[SimilarPair]:
+    """Yield the similar pairs of the rows of ``vectors`` (unit length, shape (n, d)), ordered by their lesser row.
 
     Neighbours are exact, by blocked matrix products, for up to ``exact_up_to`` rows; beyond, approximate by HNSW
     (usearch).
@@ -79,7 +79,7 @@ def similar(
     source = np.where(mutual, first, listed.row[at])
     linked = _within(first, second, score, hub_cap)
     for values in zip(source, first + second - source, score, mutual, linked, strict=True):
-        yield Near(int(values[0]), int(values[1]), float(values[2]), bool(values[3]), bool(values[4]))
+        yield SimilarPair(int(values[0]), int(values[1]), float(values[2]), bool(values[3]), bool(values[4]))
 
 
 def nearest(vectors: Vector, rows: Rows, top_k: int | None, threshold: float) -> Listed:

@@ -1,100 +1,100 @@
-"""The cosine links of an update: all of a new corpus's, or those that follow from what changed."""
+"""Similarity links of an update: all of a new corpus's, or those that the changed vectors affect."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client, batches
-from pipeline.ingest.links.incremental import NearUpdate
-from pipeline.ingest.links.neighbours import Indexed, Matrix, Order, Space
-from pipeline.ingest.links.similar import similar
+from pipeline.db.client import batches
+from pipeline.ingest.embed import Done, PreparedChunk
+from pipeline.ingest.links.incremental import IncrementalNeighbours
+from pipeline.ingest.links.neighbours import ApproximateSearch, ExactSearch, NeighbourSearch
+from pipeline.ingest.links.similar import similar_pairs
 from pipeline.ingest.links.vector_file import VectorFile
-from pipeline.ingest.update.diff import Piece, Settled
-from pipeline.ingest.update.load import Loader
+from pipeline.ingest.update.diff import ChunkDiff, Position
 from pipeline.ingest.update.spool import Spool
+from pipeline.ingest.update.write_session import WriteSession
 from pipeline.records import Edge, EdgeKind, Vector
 from pipeline.settings import LinkSettings
 
 _AT_ONCE = 10_000
 
-Done = Callable[[int], None]
+
+def link_similar(
+    session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, settings: LinkSettings, done: Done
+) -> None:
+    """Bring the similarity links of a corpus to those that a fresh ingest would make.
+
+    Stages the links that are missing, and retires those that no longer hold.
+    """
+    if settings.similar_top_k == 0 or not (diff.vectors_added or diff.vectors_removed):
+        return
+    if not session.corpus.generation:
+        _link_all(session, new, settings, done)
+        return
+    search = _neighbour_search(session, new, diff, settings)
+    neighbours = IncrementalNeighbours(
+        session.client, session.corpus.generation, search, settings.similar_top_k, settings.similar_hub_cap
+    )
+    missing, surplus = neighbours.changes(diff.vectors_added, diff.vectors_removed)
+    session.retire_edges(surplus)
+    session.stage_edges(missing, done)
 
 
-class Relate:
-    """Brings the cosine links of a corpus to what a fresh ingest would make."""
-
-    def __init__(self, client: Client, corpus: Corpus, loader: Loader, settings: LinkSettings) -> None:
-        self._client = client
-        self._corpus = corpus
-        self._loader = loader
-        self._settings = settings
-
-    def run(self, new: Spool[Piece], settled: Settled, chunks: int, done: Done) -> None:
-        """Stage the links that are missing and retire those that are too many; the corpus will have ``chunks``."""
-        if self._settings.similar_top_k == 0 or not (settled.placed or settled.unplaced):
-            return
-        if not self._corpus.generation:
-            self._all(new, done)
-            return
-        top_k, hub_cap = self._settings.similar_top_k, self._settings.similar_hub_cap
-        space = self._space(new, settled, chunks)
-        update = NearUpdate(self._client, self._corpus.generation, space, top_k, hub_cap)
-        missing, surplus = update.changes(settled.placed, settled.unplaced)
-        self._loader.retire_edges(surplus)
-        self._loader.stage_edges(missing, done)
-
-    def _all(self, new: Spool[Piece], done: Done) -> None:
-        ids: list[str] = []
-        orders: list[Order] = []
-        with VectorFile(self._corpus.dimension) as written, VectorFile(self._corpus.dimension) as vectors:
-            for pieces in new.batches():
-                ids += [linked.chunk.id for linked, _ in pieces]
-                orders += [(linked.chunk.document_key, linked.chunk.ordinal) for linked, _ in pieces]
-                written.append([linked.vector for linked, _ in pieces])
-            in_order = sorted(range(len(ids)), key=lambda row: orders[row])
-            for rows in batches(in_order, _AT_ONCE):
-                vectors.append(written[rows])
-            near = similar(
-                vectors,
-                top_k=self._settings.similar_top_k,
-                threshold=self._settings.similar_threshold,
-                hub_cap=self._settings.similar_hub_cap,
-                exact_up_to=self._settings.exact_up_to,
-            )
-            for part in batches(near, _AT_ONCE):
-                self._loader.stage_edges(
-                    (
-                        Edge(
-                            EdgeKind.SIMILAR if one.linked else EdgeKind.CAPPED,
-                            ids[in_order[one.source]],
-                            ids[in_order[one.target]],
-                            {"score": one.score, "mutual": one.mutual},
-                        )
-                        for one in part
-                    ),
-                    done,
+def _link_all(session: WriteSession, new: Spool[PreparedChunk], settings: LinkSettings, done: Done) -> None:
+    ids: list[str] = []
+    positions: list[Position] = []
+    dimension = session.corpus.dimension
+    with VectorFile(dimension) as written, VectorFile(dimension) as vectors:
+        for chunks in new.batches():
+            ids += [chunk.chunk.id for chunk in chunks]
+            positions += [_position(chunk) for chunk in chunks]
+            written.append([chunk.vector for chunk in chunks])
+        in_order = sorted(range(len(ids)), key=lambda row: positions[row])
+        for rows in batches(in_order, _AT_ONCE):
+            vectors.append(written[rows])
+        pairs = similar_pairs(
+            vectors,
+            top_k=settings.similar_top_k,
+            threshold=settings.similar_threshold,
+            hub_cap=settings.similar_hub_cap,
+            exact_up_to=settings.exact_up_to,
+        )
+        for part in batches(pairs, _AT_ONCE):
+            edges = (
+                Edge(
+                    EdgeKind.SIMILAR if pair.linked else EdgeKind.CAPPED,
+                    ids[in_order[pair.source]],
+                    ids[in_order[pair.target]],
+                    {"score": pair.score, "mutual": pair.mutual},
                 )
+                for pair in part
+            )
+            session.stage_edges(edges, done)
 
-    def _space(self, new: Spool[Piece], settled: Settled, chunks: int) -> Space:
-        top_k, threshold = self._settings.similar_top_k, self._settings.similar_threshold
-        if chunks > self._settings.exact_up_to:
-            return Indexed(self._client, self._corpus, top_k, threshold)
-        ids: list[str] = []
-        orders: list[Order] = []
-        vectors: list[Vector] = []
-        rows = self._client.stream("visible_vectors", label=self._corpus.label, generation=self._corpus.generation)
-        for row in rows:
-            if row["id"] not in settled.unplaced:
-                ids.append(row["id"])
-                orders.append((row["document"], row["ordinal"]))
-                vectors.append(np.asarray(row["vector"].to_numpy(), dtype=np.float32))
-        for linked, _ in new:
-            if linked.chunk.id in settled.placed:
-                ids.append(linked.chunk.id)
-                orders.append((linked.chunk.document_key, linked.chunk.ordinal))
-                vectors.append(linked.vector)
-        stacked = np.stack(vectors) if vectors else np.empty((0, self._corpus.dimension), dtype=np.float32)
-        return Matrix(ids, orders, stacked, top_k, threshold)
+
+def _neighbour_search(
+    session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, settings: LinkSettings
+) -> NeighbourSearch:
+    corpus, top_k, threshold = session.corpus, settings.similar_top_k, settings.similar_threshold
+    if diff.chunks_after(corpus.chunks, new.count) > settings.exact_up_to:
+        return ApproximateSearch(session.client, corpus, top_k, threshold)
+    ids: list[str] = []
+    positions: list[Position] = []
+    vectors: list[Vector] = []
+    rows = session.client.stream("visible_vectors", label=corpus.label, generation=corpus.generation)
+    for row in rows:
+        if row["id"] not in diff.vectors_removed:
+            ids.append(row["id"])
+            positions.append((row["document"], row["ordinal"]))
+            vectors.append(np.asarray(row["vector"].to_numpy(), dtype=np.float32))
+    for chunk in new:
+        if chunk.chunk.id in diff.vectors_added:
+            ids.append(chunk.chunk.id)
+            positions.append(_position(chunk))
+            vectors.append(chunk.vector)
+    stacked = np.stack(vectors) if vectors else np.empty((0, corpus.dimension), dtype=np.float32)
+    return ExactSearch(ids, positions, stacked, top_k, threshold)
+
+
+def _position(chunk: PreparedChunk) -> Position:
+    return chunk.chunk.document_key, chunk.chunk.ordinal

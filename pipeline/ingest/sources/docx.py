@@ -12,12 +12,12 @@ from docx.table import Table
 from docx.text.hyperlink import Hyperlink
 from docx.text.paragraph import Paragraph
 
-from pipeline.ingest.chunking.outline import first_heading
 from pipeline.ingest.sources.decode import well_formed
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.source import Source, Unreadable, foreign
 from pipeline.ingest.sources.text_builder import TextBuilder
 from pipeline.records import BlockKind, Document
+from pipeline.text.outline import first_heading
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _UNZIPPED_LIMIT = 500_000_000

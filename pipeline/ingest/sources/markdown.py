@@ -10,13 +10,13 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pipeline.ingest.chunking.outline import first_heading
 from pipeline.ingest.sources.decode import decode
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.markdown_links import links
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Block, BlockKind, Document
+from pipeline.text.outline import first_heading
 from pipeline.text.paragraphs import trimmed
 
 _KINDS = {

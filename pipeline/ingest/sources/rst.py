@@ -11,12 +11,12 @@ from docutils.core import publish_doctree
 from docutils.parsers.rst import Parser
 from docutils.parsers.rst.states import Inliner
 
-from pipeline.ingest.chunking.outline import first_heading
 from pipeline.ingest.sources.decode import decode
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.rst_blocks import Heading, rst_blocks
 from pipeline.ingest.sources.source import Source, foreign
 from pipeline.records import Document, Link
+from pipeline.text.outline import first_heading
 
 _SETTINGS = {
     "_disable_config": True,

@@ -1,4 +1,4 @@
-"""Writing behind: one thread does, in order, what another one has ready, and holds it up if it falls behind."""
+"""The background writer: one thread writes, in order, what another submits, and slows it when it falls behind."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _WAITING = 2
 """Batches that may wait to be written while the next is prepared; more would only fill the memory."""
 
 
-class Behind:
-    """A queue of calls with one thread to do them. The end of the context waits for all; what one raised is raised."""
+class BackgroundWriter:
+    """A queue of calls with one thread. The end of the context waits for all calls, and raises what one raised."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, "hoprank-write")
@@ -31,12 +31,12 @@ class Behind:
         finally:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def do(self, call: Callable[..., object], *arguments: object) -> None:
-        """Have a call done after those before it; returns once few are waiting."""
+    def submit(self, call: Callable[..., object], *arguments: object) -> None:
+        """Queue a call; return once few are waiting."""
         self._waiting.append(self._pool.submit(call, *arguments))
         self.wait(_WAITING)
 
     def wait(self, most: int = 0) -> None:
-        """Return once at most so many calls are not done."""
+        """Return once at most ``most`` calls are not done."""
         while len(self._waiting) > most:
             self._waiting.popleft().result()

@@ -191,7 +191,7 @@ def test_a_query_has_relevant_documents_only(relevant: dict[str, float]) -> None
         Query("q1", "who?", relevant)
 
 
-def test_unknown_documents_are_counted_and_the_first_few_named() -> None:
+def test_unstored_documents_are_counted_and_the_first_few_named() -> None:
     keys = [f"d{number}" for number in range(8)]
     queryset = QuerySet("songs", (Query("q1", "who?", dict.fromkeys(keys, 1.0)), Query("q2", "why?", {"d7": 1.0})))
 

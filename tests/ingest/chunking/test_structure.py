@@ -10,10 +10,10 @@ import pytest
 
 from pipeline.errors import ConfigurationError
 from pipeline.ingest.chunking.chunk import Chunker, chunk_id
-from pipeline.ingest.chunking.outline import heading_text
 from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Chunk, Document
+from pipeline.text.outline import heading_text
 
 
 def word_offsets(texts: Sequence[str]) -> list[list[tuple[int, int]]]:

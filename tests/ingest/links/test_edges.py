@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.ids import document_id, entity_id
+from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.entities.extract import ChunkNames
-from pipeline.ingest.links.edges import LinkedChunk, hyperlinks, name_edges, structure
+from pipeline.ingest.links.edges import hyperlink_edges, name_edges, structure_edges
 from pipeline.ingest.links.hyperlinks import LinkResolver
 from pipeline.records import Chunk, Edge, EdgeKind
 
@@ -23,11 +24,11 @@ TITLES = {"ada.md": "Ada Lovelace", "babbage.md": "Charles Babbage", "empty.md":
 
 def linked(
     key: str, text: str, *links: str, ordinal: int = 0, angle: float = 0.0, title: str | None = None
-) -> LinkedChunk:
+) -> PreparedChunk:
     chunk = Chunk(
         f"{key}-{ordinal}", key, ordinal, text, TITLES[key] if title is None else title, "", 0, len(text), 1, 1, 5
     )
-    return LinkedChunk(chunk, np.array([np.cos(angle), np.sin(angle)], dtype=np.float32), links)
+    return PreparedChunk(chunk, np.array([np.cos(angle), np.sin(angle)], dtype=np.float32), links, "hash")
 
 
 CHUNKS = [
@@ -37,7 +38,7 @@ CHUNKS = [
 ]
 
 
-Desired = Callable[[str, list[LinkedChunk]], list[Edge]]
+Desired = Callable[[str, list[PreparedChunk]], list[Edge]]
 Edges = Callable[..., set[tuple[str, str, tuple[object, ...]]]]
 
 
@@ -45,11 +46,11 @@ Edges = Callable[..., set[tuple[str, str, tuple[object, ...]]]]
 def desired(extract: Callable[..., tuple[list[ChunkNames], dict[str, str]]]) -> Desired:
     """Return all edges of a corpus but the cosine links."""
 
-    def make(corpus: str, chunks: list[LinkedChunk]) -> list[Edge]:
+    def make(corpus: str, chunks: list[PreparedChunk]) -> list[Edge]:
         plain = [one.chunk for one in chunks]
         resolver = LinkResolver(TITLES)
-        links = (hyperlinks(corpus, one.chunk, one.links, resolver) for one in chunks)
-        return [*structure(corpus, plain), *name_edges(corpus, extract(plain)[0]), *chain.from_iterable(links)]
+        links = (hyperlink_edges(corpus, one.chunk, one.links, resolver) for one in chunks)
+        return [*structure_edges(corpus, plain), *name_edges(corpus, extract(plain)[0]), *chain.from_iterable(links)]
 
     return make
 
@@ -58,7 +59,7 @@ def desired(extract: Callable[..., tuple[list[ChunkNames], dict[str, str]]]) -> 
 def edges(desired: Desired) -> Edges:
     """Return ends and evidence of the edges of one kind."""
 
-    def make(kind: EdgeKind, chunks: list[LinkedChunk] = CHUNKS) -> set[tuple[str, str, tuple[object, ...]]]:
+    def make(kind: EdgeKind, chunks: list[PreparedChunk] = CHUNKS) -> set[tuple[str, str, tuple[object, ...]]]:
         found = desired(CORPUS, chunks)
         return {(edge.source, edge.target, tuple(edge.evidence.values())) for edge in found if edge.kind is kind}
 

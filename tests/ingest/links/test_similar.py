@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.ingest.links.similar import Near, similar
+from pipeline.ingest.links.similar import SimilarPair, similar_pairs
 from pipeline.records import Vector
 
 
@@ -27,9 +27,9 @@ def unit(vectors: npt.NDArray[np.float64]) -> Vector:
 
 def linked(
     vectors: Vector, top_k: int = 5, threshold: float = 0.0, hub_cap: int = 1000, exact: bool = True
-) -> list[Near]:
+) -> list[SimilarPair]:
     exact_up_to = len(vectors) if exact else 0
-    near = similar(vectors, top_k=top_k, threshold=threshold, hub_cap=hub_cap, exact_up_to=exact_up_to)
+    near = similar_pairs(vectors, top_k=top_k, threshold=threshold, hub_cap=hub_cap, exact_up_to=exact_up_to)
     return [one for one in near if one.linked]
 
 
@@ -42,11 +42,11 @@ def by_hand(vectors: Vector, top_k: int, threshold: float) -> set[tuple[int, int
     return {(min(pair), max(pair)) for pair in pairs}
 
 
-def pairs(links: list[Near]) -> set[tuple[int, int]]:
+def pairs(links: list[SimilarPair]) -> set[tuple[int, int]]:
     return {(min(link.source, link.target), max(link.source, link.target)) for link in links}
 
 
-def degrees(links: list[Near]) -> dict[int, int]:
+def degrees(links: list[SimilarPair]) -> dict[int, int]:
     ends = [end for link in links for end in (link.source, link.target)]
     return {end: ends.count(end) for end in ends}
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ingest.links.similar import similar
+from pipeline.ingest.links.similar import similar_pairs
 from pipeline.ingest.links.vector_file import VectorFile
 
 
@@ -51,7 +51,7 @@ def test_near_pairs_are_the_same_from_disk() -> None:
         file.append(vectors)
         for exact_up_to in (0, 300):
             here, on_disk = (
-                list(similar(one, top_k=5, threshold=0.3, hub_cap=50, exact_up_to=exact_up_to))
+                list(similar_pairs(one, top_k=5, threshold=0.3, hub_cap=50, exact_up_to=exact_up_to))
                 for one in (vectors, file)
             )
             found = {(one.source, one.target) for one in on_disk}

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.errors import SourceError
 from pipeline.ids import digest
-from pipeline.ingest.embed import content_hash
-from pipeline.ingest.update.changes import Intake, batched
-from pipeline.ingest.update.documents import Known
+from pipeline.ingest.update.changes import Changes, batched, detect_changes, document_hash
+from pipeline.ingest.update.stored import StoredDocument
+from pipeline.progress import Progress
 from pipeline.records import Block, BlockKind, Document, Link, Skipped
 
 DOCUMENT = Document(
@@ -41,55 +42,72 @@ CHANGES: dict[str, Callable[[Document], Document]] = {
 }
 
 
-def known(document: Document) -> Known:
-    return Known(document.title, content_hash(document), digest(document.text), document.path)
+def stored(document: Document) -> StoredDocument:
+    return StoredDocument(document.title, document_hash(document), digest(document.text), document.path)
+
+
+def detect(
+    source: Iterable[Document | Skipped], before: Mapping[str, StoredDocument]
+) -> tuple[Changes, list[Document]]:
+    with detect_changes(source, before, Progress()) as changes:
+        return changes, list(changes.documents)
 
 
 def test_documents_are_sorted_into_unchanged_and_changed() -> None:
-    same, other, new = (replace(DOCUMENT, key=key) for key in ("same", "other", "new"))
-    intake = Intake({"same": known(same), "other": replace(known(other), hash="another"), "unread": known(other)})
+    same, other, new, moved = (replace(DOCUMENT, key=key) for key in ("same", "other", "new", "moved"))
+    before = {
+        "same": stored(same),
+        "other": replace(stored(other), hash="another"),
+        "moved": stored(moved),
+        "unread": stored(other),
+    }
 
-    changed = list(intake.changed([same, other, Skipped("c.bin", "is binary"), new]))
+    changes, documents = detect([same, other, Skipped("c.bin", "is binary"), new, replace(moved, path="x")], before)
 
-    assert changed == [other, new]
-    assert (intake.unchanged, intake.changed_keys) == (1, ["other", "new"])
-    assert intake.skipped == [Skipped("c.bin", "is binary")]
-    assert intake.empty == []
+    assert documents == [other, new]
+    assert (changes.unchanged, changes.changed) == (2, ("other", "new"))
+    assert changes.moved == {"moved": "x"}
+    assert changes.missing == ("unread",)
+    assert changes.skipped == (Skipped("c.bin", "is binary"),)
+    assert changes.empty == ()
 
 
 @pytest.mark.parametrize("text", ["", " \n\t"])
 def test_documents_without_text_are_named_and_kept(text: str) -> None:
     blank = replace(DOCUMENT, text=text, blocks=(), links=())
-    intake = Intake({})
 
-    assert list(intake.changed([blank])) == [blank]
-    assert intake.empty == ["a.md"]
-    again = Intake({"a.md": known(blank)})
-    assert list(again.changed([blank])) == []
-    assert (again.empty, again.unchanged) == (["a.md"], 1)
+    changes, documents = detect([blank], {})
+    again, nothing = detect([blank], {"a.md": stored(blank)})
+
+    assert (changes.empty, documents) == (("a.md",), [blank])
+    assert (again.empty, again.unchanged, nothing) == (("a.md",), 1, [])
+    assert not again
 
 
-def test_what_is_not_read_to_its_end_is_not_taken_in() -> None:
-    intake = Intake({})
-    changed = intake.changed([replace(DOCUMENT, key=key) for key in "abc"])
+def test_what_reading_raises_is_raised_before_anything_is_known() -> None:
+    def source() -> Iterator[Document]:
+        yield DOCUMENT
+        raise SourceError("b.md is locked.", "Close it.")
 
-    assert next(changed).key == "a"
-    assert intake.changed_keys == ["a"]
+    with pytest.raises(SourceError, match="locked"):
+        detect(source(), {})
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_any_change_that_the_graph_would_hold_is_noticed(change: Callable[[Document], Document]) -> None:
-    assert content_hash(change(DOCUMENT)) != content_hash(DOCUMENT)
+    assert document_hash(change(DOCUMENT)) != document_hash(DOCUMENT)
 
 
 def test_the_order_of_metadata_is_no_change() -> None:
     turned = replace(DOCUMENT, metadata=dict(reversed(list(DOCUMENT.metadata.items()))))
 
-    assert content_hash(turned) == content_hash(DOCUMENT)
+    assert document_hash(turned) == document_hash(DOCUMENT)
 
 
 def test_where_a_document_is_kept_from_is_no_part_of_another() -> None:
-    assert content_hash(replace(DOCUMENT, title="x", path="y")) != content_hash(replace(DOCUMENT, title="xy", path=""))
+    assert document_hash(replace(DOCUMENT, title="x", path="y")) != document_hash(
+        replace(DOCUMENT, title="xy", path="")
+    )
 
 
 @given(st.lists(st.integers(0, 400_000), max_size=30))

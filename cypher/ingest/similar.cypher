@@ -8,7 +8,7 @@ CYPHER 25
 MATCH (c:$($label)) WHERE c.since <= $generation AND c.until > $generation
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, vector(c.embedding, size(c.embedding), FLOAT32) AS vector;
 
-// name: near_summary
+// name: similar_summary
 // mode: read
 // params: ids, generation
 // For some chunks: how many cosine links they have, how many chunks they list as their nearest, and the worst of these.
@@ -20,7 +20,7 @@ WITH id, r, r.mutual OR startNode(r) = c AS listed
 RETURN id, count(r) AS degree, count(CASE WHEN listed THEN 1 END) AS listed,
        min(CASE WHEN listed THEN r.score END) AS worst;
 
-// name: near_edges
+// name: similar_edges
 // mode: read
 // params: ids, generation
 // The cosine links of some chunks, each with the place of the chunk at its other end.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -10,16 +10,17 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import Corpus, create_corpus, get_corpus
+from pipeline.db.catalogue import Corpus, create_corpus, find_corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.indexes import ensure_schema
-from pipeline.db.lease import HeldWrites, held
+from pipeline.db.lease import LeasedWrites, lease
 from pipeline.errors import Busy, InputError, ServerLost
-from pipeline.ingest.embed import Prepared, Preparer
-from pipeline.ingest.generation import Change, Outcome, update
-from pipeline.ingest.session import make_chunker
-from pipeline.ingest.update.documents import known_documents
-from pipeline.ingest.update.load import Loader
+from pipeline.flows.ingest import make_chunker, write_generation
+from pipeline.ingest.chunking.prechunked import cut
+from pipeline.ingest.embed import PreparedDocument, embed
+from pipeline.ingest.update.stored import stored_documents
+from pipeline.ingest.update.summary import Outcome
+from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.progress import Progress
 from pipeline.records import Document
 
@@ -52,41 +53,46 @@ class Workshop:
             analyzer="english",
         )
         ensure_schema(self.client, corpus.id, corpus.fingerprint, 384, "english")
-        self._preparer = Preparer(self.client, hoprank.embedder, chunker, corpus.id, corpus.embedding)
+        self._embedder = hoprank.embedder
+        self._chunker = chunker
 
     @property
     def corpus(self) -> Corpus:
         return get_corpus(self.client, self.name)
 
-    def prepared(self, *documents: Document) -> list[Prepared]:
-        return self._preparer.prepare(documents, lambda _: None)
+    def prepared(self, *documents: Document) -> list[PreparedDocument]:
+        chunked = list(cut(self._chunker, documents, self.corpus.id))
+        return embed(self.client, self._embedder, self.corpus.embedding, chunked, lambda _: None)
 
     def titles(self) -> dict[str, str]:
-        return {key: one.title for key, one in known_documents(self.client, self.corpus).items()}
+        return {key: one.title for key, one in stored_documents(self.client, self.corpus).items()}
 
     def write(self, *documents: Document, removed: Sequence[str] = ()) -> Outcome:
         """Do what an ingestion does once it knows what changed."""
-        change = Change([self.prepared(*documents)], self.titles(), frozenset(removed))
-        with held(self.client, self.corpus) as (corpus, writer):
-            return update(self.client, corpus, writer, change, self.settings.link, Progress())
+        return self.write_batches([self.prepared(*documents)], removed)
+
+    def write_batches(self, batches: Iterable[list[PreparedDocument]], removed: Sequence[str] = ()) -> Outcome:
+        with writing(self.client, self.corpus) as session:
+            stored = stored_documents(self.client, session.corpus)
+            return write_generation(session, batches, stored, frozenset(removed), self.settings.link, Progress())
 
     def die(self, at: str, *documents: Document, removed: Sequence[str] = ()) -> None:
-        """Do as :meth:`write`, but lose the server when the loader's method ``at`` is called."""
+        """Do as :meth:`write`, but lose the server when the session's method ``at`` is called."""
 
-        def lost(*_: object) -> None:
+        def lost(*_: object, **__: object) -> None:
             raise ServerLost("The server went away.")
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Loader, at, lost)
+            patch.setattr(WriteSession, at, lost)
             with pytest.raises(ServerLost):
                 self.write(*documents, removed=removed)
 
-    def die_before_the_flip(self, *documents: Document, retiring: bool = False) -> None:
-        self.die("flip" if retiring else "retire", *documents, removed=sorted(self.titles()) if retiring else [])
+    def die_before_publishing(self, *documents: Document, retiring: bool = False) -> None:
+        self.die("publish" if retiring else "retire", *documents, removed=sorted(self.titles()) if retiring else [])
 
-    def die_after_the_flip(self, document: Document) -> None:
-        """Replace a document, and leave what it was unswept."""
-        self.die("sweep", document)
+    def die_after_publishing(self, document: Document) -> None:
+        """Replace a document, and leave what it was uncollected."""
+        self.die("collect_garbage", document)
 
 
 @pytest.fixture
@@ -116,7 +122,7 @@ def found(hoprank: HopRank, name: str) -> set[str]:
     return {item.metadata["document"] for result in results for item in result.items}
 
 
-def test_what_is_staged_is_seen_by_nobody_before_the_flip(
+def test_what_is_staged_is_seen_by_nobody_before_publishing(
     hoprank: HopRank, workshop: Workshop, graph_of: GraphOf
 ) -> None:
     workshop.write(ADA)
@@ -132,10 +138,10 @@ def test_what_is_staged_is_seen_by_nobody_before_the_flip(
     assert workshop.corpus.staging is None
 
 
-def test_what_is_retired_is_seen_by_all_until_the_flip(hoprank: HopRank, workshop: Workshop) -> None:
+def test_what_is_retired_is_seen_by_all_until_publishing(hoprank: HopRank, workshop: Workshop) -> None:
     workshop.write(ADA, ENGINE)
 
-    workshop.die_before_the_flip(ADA, retiring=True)
+    workshop.die_before_publishing(ADA, retiring=True)
 
     assert found(hoprank, workshop.name) == {"ada", "engine"}
 
@@ -144,7 +150,7 @@ def test_what_is_retired_is_seen_by_all_until_the_flip(hoprank: HopRank, worksho
 def test_a_run_that_died_is_completed_by_the_next(
     workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], given: tuple[Document, ...]
 ) -> None:
-    workshop.die_before_the_flip(ADA, ENGINE, LONG)
+    workshop.die_before_publishing(ADA, ENGINE, LONG)
     assert workshop.corpus.staging == 1
 
     workshop.write(*given)
@@ -158,7 +164,7 @@ def test_a_run_that_died_over_an_older_state_is_undone_or_completed(
     workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], retiring: bool
 ) -> None:
     workshop.write(ADA, ENGINE)
-    workshop.die_before_the_flip(BABBAGE, LONG, retiring=retiring)
+    workshop.die_before_publishing(BABBAGE, LONG, retiring=retiring)
 
     workshop.write(BABBAGE)
 
@@ -180,7 +186,7 @@ def test_a_document_that_changed_since_a_run_died_over_it_is_as_it_is_now(
     workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], later: Document, stored: bool
 ) -> None:
     workshop.write(ADA, *([ENGINE] if stored else []))
-    workshop.die_before_the_flip(LONG)
+    workshop.die_before_publishing(LONG)
 
     workshop.write(later)
 
@@ -191,8 +197,8 @@ def test_two_runs_that_died_are_one_too_many_for_nobody(
     workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump]
 ) -> None:
     workshop.write(ADA)
-    workshop.die_before_the_flip(LONG)
-    workshop.die_before_the_flip(ENGINE, retiring=True)
+    workshop.die_before_publishing(LONG)
+    workshop.die_before_publishing(ENGINE, retiring=True)
 
     workshop.write(BABBAGE)
 
@@ -200,16 +206,16 @@ def test_two_runs_that_died_are_one_too_many_for_nobody(
 
 
 @pytest.mark.parametrize("next_", ["another", "the one before", "a death", "a refusal", "a removal"])
-def test_a_run_that_died_after_the_flip_is_swept_by_the_next(
+def test_a_run_that_died_after_publishing_is_cleared_up_by_the_next(
     workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], next_: str
 ) -> None:
     later = replace(ADA, text="Ada Lovelace saw London.")
     workshop.write(ADA)
-    workshop.die_after_the_flip(later)
+    workshop.die_after_publishing(later)
     assert graph_of(workshop.name)["leftovers"]
 
     if next_ == "a death":
-        workshop.die_before_the_flip(ADA)
+        workshop.die_before_publishing(ADA)
     if next_ == "a refusal":
         with pytest.raises(InputError):
             refuse(workshop, ADA)
@@ -227,7 +233,7 @@ def test_the_next_ingest_sweeps_though_nothing_changed(
     path = jsonl([{"id": "ada", "title": ADA.title, "text": ADA.text}])
     hoprank.ingest(path, corpus=corpus_name)
     before = graph_of(corpus_name)
-    Workshop(hoprank, corpus_name).die_before_the_flip(ENGINE)
+    Workshop(hoprank, corpus_name).die_before_publishing(ENGINE)
 
     hoprank.ingest(path, corpus=corpus_name)
 
@@ -246,42 +252,43 @@ def test_input_that_turns_out_to_be_wrong_takes_all_back(
     with pytest.raises(InputError, match="next file"):
         refuse(workshop, ENGINE, replace(ADA, text="Other words."), BABBAGE)
 
-    assert graph_of(workshop.name) == before
-    assert workshop.corpus.staging is None
+    if older:
+        assert graph_of(workshop.name) == before
+        assert workshop.corpus.staging is None
+    else:
+        assert find_corpus(workshop.client, workshop.name) is None, "a corpus that never held anything"
 
 
 def refuse(workshop: Workshop, *documents: Document) -> None:
     """Write documents of which the last is followed by wrong input."""
 
-    def batches() -> Iterator[list[Prepared]]:
+    def batches() -> Iterator[list[PreparedDocument]]:
         for document in documents:
             yield workshop.prepared(document)
         raise InputError("The next file is wrong.", "Mend it.")
 
-    with held(workshop.client, workshop.corpus) as (corpus, writer):
-        change = Change(batches(), workshop.titles())
-        update(workshop.client, corpus, writer, change, workshop.settings.link, Progress())
+    workshop.write_batches(batches())
 
 
 @pytest.mark.parametrize(
-    "step", "begin stage_documents stage_entities stage_edges retire_edges retire flip sweep".split()
+    "step", "begin stage_documents stage_entities stage_edges retire_edges retire publish collect_garbage".split()
 )
 def test_a_run_that_is_overtaken_writes_no_more(
     workshop: Workshop, fresh: Callable[..., Dump], graph_of: GraphOf, step: str
 ) -> None:
     workshop.write(ADA)
-    original = getattr(Loader, step)
+    original = getattr(WriteSession, step)
 
-    def overtaken(self: Loader, *arguments: Any) -> object:
+    def overtaken(self: WriteSession, *arguments: Any, **named: Any) -> object:
         with pytest.MonkeyPatch.context() as other:
-            other.setattr(Loader, step, original)
+            other.setattr(WriteSession, step, original)
             other.setattr("pipeline.db.lease.is_dead", lambda *_: True)
             workshop.write(BABBAGE, ENGINE, removed=["ada"])
-        done: object = original(self, *arguments)
+        done: object = original(self, *arguments, **named)
         return done
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Loader, step, overtaken)
+        patch.setattr(WriteSession, step, overtaken)
         with pytest.raises(Busy, match="taken over"):
             workshop.write(replace(ADA, text="Charles Babbage met Mary Somerville."))
 
@@ -290,14 +297,14 @@ def test_a_run_that_is_overtaken_writes_no_more(
 
 
 def test_nobody_takes_a_corpus_over_within_a_write(workshop: Workshop) -> None:
-    with held(workshop.client, workshop.corpus) as (corpus, writer), ThreadPoolExecutor() as pool:
-        with workshop.client.locking("hold_on", corpus=corpus.id, writer=writer) as rows:
+    with lease(workshop.client, workshop.corpus) as (corpus, writer), ThreadPoolExecutor() as pool:
+        with workshop.client.locking("check_lease", corpus=corpus.id, writer=writer) as rows:
             assert rows[0]["held"]
             params = {"corpus": corpus.id, "writer": "nobody", "since": "", "dead": [writer]}
-            overtaking = pool.submit(workshop.client.write, "hold_corpus", **params)
+            overtaking = pool.submit(workshop.client.write, "take_lease", **params)
             with pytest.raises(TimeoutError):
                 overtaking.result(0.3)
         assert overtaking.result(10)[0]["held"]
         with pytest.raises(Busy, match="taken over"):
-            HeldWrites(workshop.client, corpus, writer).write("end_staging", corpus=corpus.id, writer=writer)
-        workshop.client.write("release_corpus", corpus=corpus.id, writer="nobody")
+            LeasedWrites(workshop.client, corpus, writer).write("end_staging", corpus=corpus.id, writer=writer)
+        workshop.client.write("release_lease", corpus=corpus.id, writer="nobody")

@@ -9,7 +9,7 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
        c.links AS links, c.embedded AS embedded, c.since AS since, c.until AS until;
 
-// name: undo_staged_tallies
+// name: undo_staged_counts
 // mode: write
 // params: corpus, generation, limit
 // Delete counts that a run which died had staged; return how many shards there were.
@@ -63,7 +63,7 @@ WITH n LIMIT $limit
 SET n.until = $live
 RETURN count(*) AS changed;
 
-// name: sweep_edges
+// name: delete_retired_edges
 // mode: write
 // params: rows, generation
 // Delete retired edges: rows of {source, kind, target}.
@@ -72,7 +72,7 @@ MATCH (c:Chunk {id: row.source})-[r]->(target)
 WHERE type(r) = row.kind AND target.id = row.target AND r.until <= $generation
 DELETE r;
 
-// name: sweep_nodes
+// name: collect_nodes
 // mode: write
 // params: corpus, label, generation, limit
 // Delete retired chunks, documents and counts, and those that a run which died had staged; return how many there were.
@@ -87,7 +87,7 @@ WITH n LIMIT $limit
 DETACH DELETE n
 RETURN count(*) AS changed;
 
-// name: sweep_retired_edges
+// name: collect_retired_edges
 // mode: write
 // params: label, generation, limit
 // Delete every retired edge of a corpus, wherever it is; return how many there were.
@@ -96,7 +96,7 @@ WITH r LIMIT $limit
 DELETE r
 RETURN count(*) AS changed;
 
-// name: sweep_orphans
+// name: delete_orphans
 // mode: write
 // params: rows
 // Delete those of some entities that nothing mentions any more.
@@ -104,7 +104,7 @@ UNWIND $rows AS row
 MATCH (e:Entity {id: row.id}) WHERE NOT (e)<-[:MENTIONS]-()
 DELETE e;
 
-// name: sweep_entities
+// name: collect_entities
 // mode: write
 // params: corpus, limit
 // Delete entities that nothing mentions any more; return how many there were.

@@ -1,0 +1,55 @@
+"""Stage documents and their chunks, batch by batch, while the next batch is prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.ids import document_id
+from pipeline.ingest.embed import PreparedChunk, PreparedDocument
+from pipeline.ingest.update.background_writer import BackgroundWriter
+from pipeline.ingest.update.spool import Spool
+from pipeline.ingest.update.write_session import WriteSession
+from pipeline.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class StagedDocuments:
+    """Documents that were staged: their titles by key, and the nodes' properties of those that replace others."""
+
+    titles: dict[str, str]
+    replacing: list[dict[str, Any]]
+
+    def ids(self, corpus_id: str) -> set[str]:
+        """Return the ids of the documents."""
+        return {document_id(corpus_id, key) for key in self.titles}
+
+
+def stage(
+    session: WriteSession,
+    batches: Iterable[Sequence[PreparedDocument]],
+    stored: Collection[str],
+    chunks: Spool[PreparedChunk],
+    progress: Progress,
+) -> StagedDocuments:
+    """Write each batch in the background while the next is prepared; put the chunks into ``chunks``.
+
+    ``stored`` are the keys of the documents that the corpus has.
+    """
+    staged = StagedDocuments({}, [])
+    with BackgroundWriter() as background:
+        for batch in batches:
+            in_batch = [chunk for prepared in batch for chunk in prepared.chunks]
+            documents = [prepared.document for prepared in batch]
+            background.submit(session.stage_documents, documents)
+            background.submit(session.stage_chunks, in_batch)
+            chunks.append(in_batch)
+            for document in documents:
+                staged.titles[document.key] = document.title
+                # A run that died may have staged documents as they were then.
+                if document.key in stored or session.corpus.staging is not None:
+                    staged.replacing.append(session.document_row(document))
+        with progress.stage("load chunks"):
+            background.wait()
+    return staged

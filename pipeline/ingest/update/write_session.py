@@ -1,0 +1,309 @@
+"""The write session: one writer stages the next generation of a corpus, publishes it, and collects the garbage.
+
+Everything that a corpus's generations share carries ``since`` and ``until``; generation g sees what has
+``since <= g < until``. A run writes with ``since = g + 1``, retires with ``until = g + 1``, and then moves the
+corpus from g to g + 1. A run that dies before that leaves the corpus at g: the next one takes up the chunks that were
+staged and undoes the rest. One that dies after it leaves garbage, which the next one collects.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from neo4j.vector import Vector as DriverVector
+
+from pipeline.db.catalogue import Corpus, drop_corpus
+from pipeline.db.client import Client
+from pipeline.db.indexes import LIVE, ensure_schema
+from pipeline.db.lease import LeasedWrites, lease
+from pipeline.errors import InputError
+from pipeline.ids import digest, document_id
+from pipeline.ingest.embed import PreparedChunk
+from pipeline.ingest.update.changes import document_hash
+from pipeline.ingest.update.diff import ChangedChunk
+from pipeline.records import Document, Edge, EdgeKind, Entity, Vector
+
+_NODES_AT_ONCE = 1000
+_EDGES_AT_ONCE = 10_000
+_COUNTS_AT_ONCE = 256
+_COLLECTED_AT_ONCE = 10_000
+_TO_CHUNKS = frozenset({EdgeKind.NEXT, EdgeKind.SIMILAR, EdgeKind.CAPPED})
+_TO_ENTITIES = frozenset({EdgeKind.MENTIONS})
+
+_CHUNK_PROPERTIES = ("id", "ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
+
+Row = dict[str, Any]
+CountsByKey = Mapping[str, Mapping[str, int]]
+
+
+@contextmanager
+def writing(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[WriteSession]:
+    """Lease a corpus for writing, waiting up to ``wait`` seconds; yield the session.
+
+    On wrong input all that the session has staged is taken back, and a corpus that never held anything is dropped. If
+    the server goes away, the next session completes or undoes the work. Raises Busy.
+    """
+    with lease(client, corpus, wait) as (leased, writer):
+        session = WriteSession(client, leased, writer)
+        try:
+            yield session
+        except InputError:
+            if session.begun:
+                session.abandon()
+                if leased.generation == 0:
+                    drop_corpus(client, leased)
+            raise
+
+
+class WriteSession:
+    """Writes one new generation of a corpus, which its caller has leased as ``writer``.
+
+    ``begin``, any of the stages and retirements, ``publish`` and ``collect_garbage`` are called in this order;
+    ``abandon`` at any time before ``publish``. ``edges`` counts by kind what was staged, less what was retired. Each
+    write raises Busy once somebody else has taken the corpus over.
+    """
+
+    def __init__(self, client: Client, corpus: Corpus, writer: str) -> None:
+        self.client = client
+        self.corpus = corpus
+        self.writer = writer
+        self.edges: Counter[EdgeKind] = Counter()
+        self._writes = LeasedWrites(client, corpus, writer)
+        self.begun = False
+        self._retired: list[Row] = []
+        self._orphans: list[Row] = []
+
+    def begin(self) -> None:
+        """Make the corpus's indexes where they are missing, clear up after a run that died, and note a new run.
+
+        Raises ConfigurationError if the server lacks the corpus's analyser.
+        """
+        corpus = self.corpus
+        self.begun = True
+        ensure_schema(self.client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
+        if corpus.staging == corpus.generation:
+            self._collect_all(corpus.generation)
+        elif corpus.staging is not None:
+            self._undo()
+        self._writes.write("begin_staging", corpus=corpus.id, writer=self.writer)
+
+    def abandon(self) -> None:
+        """Take back all that this session has staged and retired: the corpus is as it was before it."""
+        self._undo()
+        self._collect_all(self.corpus.generation)
+        self._writes.write("end_staging", corpus=self.corpus.id, writer=self.writer)
+
+    def stage_documents(self, documents: Iterable[Document]) -> None:
+        """Write documents that the corpus lacks; those that it has are updated by :meth:`publish`."""
+        self.stage_document_rows(map(self.document_row, documents))
+
+    def stage_document_rows(self, rows: Iterable[Row]) -> None:
+        """Write documents given by their nodes' properties."""
+        nodes = ({"id": row["id"], "properties": self._staged(row)} for row in rows)
+        self._writes.write_rows("stage_documents", nodes, batch=_NODES_AT_ONCE)
+
+    def stage_chunks(self, chunks: Iterable[PreparedChunk]) -> None:
+        """Write chunks with their vectors; one that is there is left as it is."""
+        rows = (
+            {
+                "id": chunk.chunk.id,
+                "properties": self._staged(self._chunk_row(chunk)),
+                "vector": _packed(chunk.vector),
+            }
+            for chunk in chunks
+        )
+        labels = [self.corpus.label, self.corpus.embedding]
+        self._writes.write_rows("stage_chunks", rows, batch=_NODES_AT_ONCE, labels=labels)
+
+    def stage_entities(self, entities: Iterable[Entity]) -> None:
+        """Write entities that the corpus lacks; one that was staged before gets this name."""
+        rows = ({"id": entity.id, "key": entity.key, "name": entity.name} for entity in entities)
+        self._writes.write_rows("stage_entities", rows, batch=_EDGES_AT_ONCE, corpus=self.corpus.id)
+
+    def stage_edges(self, edges: Iterable[Edge], done: Callable[[int], None]) -> None:
+        """Write edges whose ends are there."""
+        edges = list(edges)
+        for query, kinds in (
+            ("stage_edges_to_entities", _TO_ENTITIES),
+            ("stage_edges_to_chunks", _TO_CHUNKS),
+            ("stage_edges_to_documents", frozenset(EdgeKind) - _TO_ENTITIES - _TO_CHUNKS),
+        ):
+            for rows, count in _edge_batches(edge for edge in edges if edge.kind in kinds):
+                self._writes.write(query, rows=[self._edge_row(source, group) for source, group in rows.items()])
+                done(count)
+        self.edges.update(edge.kind for edge in edges)
+
+    def stage_counts(self, kind: str, shards: Iterable[tuple[int, CountsByKey]]) -> None:
+        """Write shards of counts of one kind, which take the place of the visible ones."""
+        generation = self.corpus.generation
+        replaced: list[int] = []
+
+        def rows() -> Iterator[Row]:
+            for shard, counts in shards:
+                replaced.append(shard)
+                properties = {
+                    "corpus": self.corpus.id,
+                    "kind": kind,
+                    "shard": shard,
+                    "counts": json.dumps(counts, ensure_ascii=False, sort_keys=True),
+                }
+                id_ = f"{self.corpus.id}/{kind}/{shard}/{generation + 1}"
+                yield {"id": id_, "properties": self._staged(properties)}
+
+        self._writes.write_rows("stage_counts", rows(), batch=_COUNTS_AT_ONCE)
+        if generation:
+            place = {"corpus": self.corpus.id, "kind": kind, "shards": replaced}
+            self._writes.write("retire_counts", **place, generation=generation, until=generation + 1)
+
+    def retire_edges(self, keys: Iterable[tuple[str, str, str]]) -> None:
+        """Let edges, by kind, source and target, end with the present generation."""
+        rows = [{"kind": kind, "source": source, "target": target} for kind, source, target in keys]
+        generation = self.corpus.generation
+        self._writes.write_rows("retire_edges", rows, batch=_EDGES_AT_ONCE, generation=generation, until=generation + 1)
+        self._retired += rows
+        self.edges.subtract(EdgeKind(row["kind"]) for row in rows)
+
+    def retire_entities(self, ids: Iterable[str]) -> None:
+        """Note entities that nothing will mention any more; :meth:`collect_garbage` deletes them."""
+        self._orphans += ({"id": id_} for id_ in ids)
+
+    def retire(self, chunks: Iterable[str], documents: Iterable[str]) -> None:
+        """Let chunks and documents, by id, end with the present generation."""
+        until = self.corpus.generation + 1
+        for query, ids in (("retire_chunks", chunks), ("retire_documents", documents)):
+            self._writes.write_rows(query, ({"id": id_} for id_ in ids), batch=_EDGES_AT_ONCE, until=until)
+
+    def publish(
+        self,
+        documents: Iterable[Row] = (),
+        chunks: Iterable[ChangedChunk] = (),
+        spellings: Mapping[str, str] | None = None,
+        *,
+        counts: Mapping[str, int],
+    ) -> int:
+        """Make the new generation visible in one transaction, and return its number.
+
+        ``documents`` (see :meth:`document_row`) were there and are different now; ``chunks`` stay and have another
+        place, heading or vector; ``spellings`` are the new names of entities that were there, by id. ``counts`` says
+        how many documents, chunks and entities the corpus has now; those of edges are counted here.
+        """
+        by_kind = {f"edges.{kind.value}": count for kind, count in self.edge_counts().items()}
+        rows = self._writes.write(
+            "publish_generation",
+            corpus=self.corpus.id,
+            writer=self.writer,
+            generation=self.corpus.generation,
+            documents=[{"id": row["id"], "properties": self._staged(row)} for row in documents],
+            chunks=[
+                {
+                    "id": changed.chunk.chunk.id,
+                    "properties": self._chunk_row(changed.chunk),
+                    "vector": _packed(changed.chunk.vector) if changed.embedded_anew else None,
+                }
+                for changed in chunks
+            ],
+            spellings=[{"id": id_, "name": name} for id_, name in (spellings or {}).items()],
+            properties={**counts, **by_kind},
+        )
+        if not rows:
+            raise self._writes.taken_over()
+        return int(rows[0]["generation"])
+
+    def edge_counts(self) -> dict[EdgeKind, int]:
+        """Return how many edges of each kind the new generation has."""
+        return {kind: self.corpus.edges[kind.value] + self.edges[kind] for kind in EdgeKind}
+
+    def collect_garbage(self, generation: int) -> None:
+        """Delete what ``generation`` no longer sees; what a run that died had left too."""
+        if self.corpus.staging is not None:
+            self._collect_all(generation)
+        else:
+            self._writes.write_rows("delete_retired_edges", self._retired, batch=_EDGES_AT_ONCE, generation=generation)
+            self._collect_nodes(generation)
+            self._writes.write_rows("delete_orphans", self._orphans, batch=_EDGES_AT_ONCE)
+        self._writes.write("end_staging", corpus=self.corpus.id, writer=self.writer)
+
+    def move_documents(self, paths: Mapping[str, str], generation: int) -> None:
+        """Note where documents, by key, are now; what is searched doesn't depend on it, so it is no new generation."""
+        rows = ({"key": key, "path": path} for key, path in paths.items())
+        self._writes.write_rows(
+            "move_documents", rows, batch=_EDGES_AT_ONCE, corpus=self.corpus.id, generation=generation
+        )
+
+    def _collect_all(self, generation: int) -> None:
+        self._repeat("collect_retired_edges", label=self.corpus.label, generation=generation)
+        self._collect_nodes(generation)
+        self._repeat("collect_entities", corpus=self.corpus.id)
+
+    def _collect_nodes(self, generation: int) -> None:
+        self._repeat("collect_nodes", corpus=self.corpus.id, label=self.corpus.label, generation=generation)
+
+    def _undo(self) -> None:
+        label, generation = self.corpus.label, self.corpus.generation
+        self._repeat("undo_staged_edges", label=label, generation=generation)
+        self._repeat("undo_staged_counts", corpus=self.corpus.id, generation=generation)
+        self._repeat("undo_retired_edges", label=label, generation=generation, live=LIVE)
+        self._repeat("undo_retired_nodes", corpus=self.corpus.id, label=label, generation=generation, live=LIVE)
+
+    def _repeat(self, query: str, **params: Any) -> None:
+        while self._writes.write(query, limit=_COLLECTED_AT_ONCE, **params)[0]["changed"]:
+            pass
+
+    def _staged(self, properties: Row) -> Row:
+        return {**properties, "since": self.corpus.generation + 1, "until": LIVE}
+
+    def _edge_row(self, source: str, edges: Sequence[Edge]) -> Row:
+        return {
+            "source": source,
+            "edges": [
+                {"kind": edge.kind.value, "target": edge.target, "properties": self._staged(dict(edge.evidence))}
+                for edge in edges
+            ],
+        }
+
+    def document_row(self, document: Document) -> Row:
+        """Return the properties of a document's node."""
+        return {
+            **{f"metadata.{name}": value for name, value in document.metadata.items()},
+            "id": document_id(self.corpus.id, document.key),
+            "corpus": self.corpus.id,
+            "key": document.key,
+            "title": document.title,
+            "path": document.path,
+            "hash": document_hash(document),
+            "text_hash": digest(document.text),
+        }
+
+    def _chunk_row(self, prepared: PreparedChunk) -> Row:
+        chunk = prepared.chunk
+        return {
+            **{name: getattr(chunk, name) for name in _CHUNK_PROPERTIES},
+            "corpus": self.corpus.id,
+            "document": chunk.document_key,
+            "links": list(prepared.links),
+            "embedded": prepared.content_hash,
+        }
+
+
+def _packed(vector: Vector) -> DriverVector:
+    """Wrap a vector in the driver's binary form, which halves the cost of sending it."""
+    return DriverVector.from_numpy(vector)
+
+
+def _edge_batches(edges: Iterable[Edge]) -> Iterator[tuple[dict[str, list[Edge]], int]]:
+    """Group edges by source, about ``_EDGES_AT_ONCE`` edges a batch; yield each batch with its number of edges."""
+    by_source: dict[str, list[Edge]] = defaultdict(list)
+    count = 0
+    for edge in edges:
+        if count >= _EDGES_AT_ONCE and edge.source not in by_source:
+            yield dict(by_source), count
+            by_source.clear()
+            count = 0
+        by_source[edge.source].append(edge)
+        count += 1
+    if by_source:
+        yield dict(by_source), count

@@ -65,8 +65,8 @@ class Document:
     ``key`` names it within its corpus: its path relative to the root that was given, or its .jsonl id.
     ``blocks`` are in order and don't overlap; text outside every block is white space or markup.
     ``line_offset`` is added to line numbers counted in ``text`` (front matter that was cut off);
-    ``page_starts`` are the character offsets at which a PDF's pages begin, else empty. ``given`` are its chunks if it
-    brings them, else it is cut.
+    ``page_starts`` are the character offsets at which a PDF's pages begin, else empty. ``prechunked`` are its chunks
+    if it brings them, else it is cut.
     """
 
     key: str
@@ -78,7 +78,7 @@ class Document:
     path: str = ""
     line_offset: int = 0
     page_starts: tuple[int, ...] = ()
-    given: tuple[GivenChunk, ...] = ()
+    prechunked: tuple[GivenChunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 _PACKAGE = Path(__file__).parent
 
 
-def shipped(name: str) -> Path:
+def resource_folder(name: str) -> Path:
     """Return the folder ``name``: inside the package when installed from a wheel, at the top level in a checkout."""
     installed = _PACKAGE / "_shipped" / name
     return installed if installed.is_dir() else _PACKAGE.parent / name

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.errors import ConfigurationError
-from pipeline.resources import shipped
+from pipeline.resources import resource_folder
 
 _NEO4J_FIELDS = ("uri", "username", "password", "database")
 
@@ -254,7 +254,7 @@ def provenance(flags: Mapping[str, Any] | None = None) -> list[Provenance]:
 def _config_files() -> list[Path]:
     """The TOML files, the weakest first."""
     chosen = os.environ.get("HOPRANK_CONFIG")
-    return [shipped("configs") / "default.toml", *([Path(chosen)] if chosen else [])]
+    return [resource_folder("configs") / "default.toml", *([Path(chosen)] if chosen else [])]
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 @contextmanager
-def scratch_folder(beside: Path, name: str) -> Iterator[Path]:
+def temporary_folder(beside: Path, name: str) -> Iterator[Path]:
     """Yield an empty folder in ``beside`` and remove it at the end, with those that killed processes left behind.
 
     On the same file system as ``beside``, so that what is finished can be moved there in one step.

@@ -12,7 +12,7 @@ import pytest
 
 from pipeline.db.embedded import ServerOptions
 from pipeline.errors import ConfigurationError
-from pipeline.resources import shipped
+from pipeline.resources import resource_folder
 from pipeline.settings import Settings, load_settings, provenance
 
 Configure = Callable[[str], Path]
@@ -55,7 +55,7 @@ def refusal(flags: dict[str, Any] | None = None) -> str:
 
 def test_the_shipped_file_wins_over_nothing() -> None:
     assert load_settings().embed.batch_tokens == 4096
-    assert origin("embed.batch_tokens") == str(shipped("configs") / "default.toml")
+    assert origin("embed.batch_tokens") == str(resource_folder("configs") / "default.toml")
     assert origin("neo4j.uri") == "built in"
 
 
@@ -204,7 +204,7 @@ def test_a_folder_is_no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 def test_every_setting_is_shown_once_and_in_the_shipped_file_unless_it_has_no_default() -> None:
     names = [row.name for row in provenance()]
-    text = (shipped("configs") / "default.toml").read_text(encoding="utf-8")
+    text = (resource_folder("configs") / "default.toml").read_text(encoding="utf-8")
     sections = tomllib.loads(text)
     given = {f"{section}.{name}" for section, values in sections.items() for name in values}
 

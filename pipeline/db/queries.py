@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from pipeline.resources import shipped
+from pipeline.resources import resource_folder
 
 _HEADER = re.compile(r"^//\s*(name|mode|params|names):\s*(.*?)\s*$")
 _MODES = ("read", "write", "schema")
@@ -64,7 +64,7 @@ def load_queries() -> Mapping[str, Query]:
     the parameters that a query declares and those that it uses.
     """
     queries: dict[str, Query] = {}
-    for path in sorted(shipped("cypher").rglob("*.cypher")):
+    for path in sorted(resource_folder("cypher").rglob("*.cypher")):
         for query in parse_queries(path.read_text(encoding="utf-8"), path):
             if query.name in queries:
                 raise ValueError(f"{path}: the name {query.name} is given twice")

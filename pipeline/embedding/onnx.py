@@ -19,7 +19,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from pipeline.records import Vector
-from pipeline.temporary import scratch_folder
+from pipeline.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -106,7 +106,7 @@ def write_onnx(model: SentenceTransformer, folder: Path) -> None:
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder.parent / "onnx.lock", timeout=0), scratch_folder(folder.parent, "onnx") as scratch:
+        with FileLock(folder.parent / "onnx.lock", timeout=0), temporary_folder(folder.parent, "onnx") as scratch:
             made = scratch / "model"
             made.mkdir()
             try:

@@ -14,7 +14,7 @@ from pipeline.errors import ConfigurationError
 from pipeline.evaluate.datasets import QuerySet
 from pipeline.evaluate.measures import MEASURES, Measures, QueryResult, mean_measures, measure_results
 from pipeline.evaluate.significance import Interval, pooled_interval
-from pipeline.resources import shipped
+from pipeline.resources import resource_folder
 from pipeline.settings import Settings
 
 _TIE = 1e-9
@@ -71,7 +71,7 @@ def read_variants(path: Path | None = None) -> tuple[Variant, ...]:
 
     Raises ConfigurationError, naming the file, if it isn't of that form.
     """
-    path = path or shipped("configs") / "ablation.toml"
+    path = path or resource_folder("configs") / "ablation.toml"
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8"))["variants"]
         return tuple(Variant(str(row["name"]), str(row["kind"]), dict(row["set"])) for row in rows)

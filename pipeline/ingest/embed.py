@@ -89,7 +89,7 @@ def _given(
     embedder: Embedder, document: Document, chunks: Sequence[Chunk]
 ) -> Iterator[tuple[Chunk, tuple[str, Vector]]]:
     """Yield the chunks that bring a vector, each with the vector and its hash."""
-    for chunk, given in zip(chunks, document.given, strict=False):
+    for chunk, given in zip(chunks, document.prechunked, strict=False):
         if given.embedding:
             yield chunk, given_vector(document, given, embedder.dimension)
 

@@ -20,7 +20,7 @@ from pipeline.knowledge.load import load
 from pipeline.knowledge.reader import GraphReader
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.corpus import CorpusStore
-from pipeline.knowledge.store.neo4j import NamedStore
+from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.write import NodeUpdates, Writer
 from pipeline.progress import Progress
 from pipeline.settings import Settings, load_settings
@@ -66,7 +66,7 @@ class KnowledgeGraph(GraphReader, Closing):
         except BaseException:
             self.close()
             raise
-        self._store = NamedStore(client, graph, settings.fulltext.analyzer)
+        self._store = Neo4jStore(client, graph, settings.fulltext.analyzer)
 
     @classmethod
     def open(
@@ -218,8 +218,8 @@ class KnowledgeGraph(GraphReader, Closing):
         store = self._named()
         return Writer(store.client, store.graph)
 
-    def _named(self) -> NamedStore:
-        if not isinstance(self._store, NamedStore):
+    def _named(self) -> Neo4jStore:
+        if not isinstance(self._store, Neo4jStore):
             raise GraphError(
                 f"The graph {self.name!r} is read-only: it is a subgraph, or an ingested corpus.",
                 "Change the graph that it came from, or ingest again.",

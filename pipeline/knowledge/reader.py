@@ -12,7 +12,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
 from pipeline.knowledge import search as ranking
 from pipeline.knowledge.algorithms import traverse
-from pipeline.knowledge.algorithms.shortest_path import Cost, cheapest
+from pipeline.knowledge.algorithms.shortest_path import Cost, shortest_path
 from pipeline.knowledge.algorithms.subgraph import cut
 from pipeline.knowledge.exchange import Format, write_graph
 from pipeline.knowledge.records import (
@@ -24,7 +24,7 @@ from pipeline.knowledge.records import (
     RankedNode,
     Reached,
 )
-from pipeline.knowledge.store.memory import DetachedStore
+from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.store.protocol import Store
 from pipeline.knowledge.view import write_page
 from pipeline.retrieve.question import check_question
@@ -136,7 +136,7 @@ class GraphReader:
         cost, way, types = _chosen(Cost, by, "by"), _direction(direction), _types(edge_types)
         if cost is Cost.HOPS:
             return self.get_nodes(traverse.shortest(self._store, source_id, target_id, way, types, max_depth))
-        return self.get_nodes(cheapest(self._store, source_id, target_id, cost, way, types, max_depth))
+        return self.get_nodes(shortest_path(self._store, source_id, target_id, cost, way, types, max_depth))
 
     def multi_hop_retrieval(
         self,
@@ -174,7 +174,7 @@ class GraphReader:
 
     def to_memory(self) -> Self:
         """Return the whole graph as one of its own: in memory, detached, read-only."""
-        return self._detach(DetachedStore(self.name, self._store.all_nodes(), self._store.all_edges()))
+        return self._detach(MemoryStore(self.name, self._store.all_nodes(), self._store.all_edges()))
 
     def query(
         self,
@@ -283,7 +283,7 @@ class GraphReader:
                     f"The graph {self.name!r} has no node {one[:80]!r}.", "Look for it with search, or add it."
                 )
 
-    def _detach(self, store: DetachedStore) -> Self:
+    def _detach(self, store: MemoryStore) -> Self:
         detached = object.__new__(type(self))
         detached._store = store
         detached._given_embedder = self._given_embedder

@@ -98,7 +98,7 @@ PARAMS: Mapping[str, Any] = {
 """A value of the right kind for each parameter; the queries are planned, not run."""
 
 OF_QUERY: Mapping[str, Mapping[str, Any]] = {
-    "flip": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]},
+    "publish_generation": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]},
     "paths_within": {"documents": ["a.md"]},
     "personalised_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
     "corpus_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},

@@ -198,7 +198,7 @@ def test_a_new_corpus_that_another_model_made_first_is_refused_and_left_to_it(
         create_corpus(client, name, **{**properties, "fingerprint": "other@1/384"})
         return create_corpus(client, name, **properties)
 
-    monkeypatch.setattr("pipeline.ingest.session.create_corpus", quicker)
+    monkeypatch.setattr("pipeline.flows.ingest.create_corpus", quicker)
 
     with pytest.raises(FingerprintError, match="other@1/384"):
         hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)

@@ -140,7 +140,7 @@ def test_a_takeover_that_fails_leaves_the_old_model_and_is_completed_later(
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipeline.transfer.restore.Relate.run", fail)
+    monkeypatch.setattr("pipeline.transfer.restore.link_similar", fail)
     with pytest.raises(KeyboardInterrupt):
         maintain.reembed(hoprank.client, twin, hoprank.settings, animals, progress=Progress())
     monkeypatch.undo()

@@ -26,7 +26,7 @@ from pipeline.db.embedded.database import Database, Launch
 from pipeline.db.embedded.memory import memory_mb
 from pipeline.db.embedded.options import DATABASE, USERNAME, Layout
 from pipeline.db.embedded.password import provide_password
-from pipeline.temporary import scratch_folder
+from pipeline.temporary import temporary_folder
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def train(launch: Launch, workload: Sequence[str]) -> None:
     with (
         suppress(Timeout),
         FileLock(launch.jars / "aot.lock", timeout=0),
-        scratch_folder(launch.jars, "training") as scratch,
+        temporary_folder(launch.jars, "training") as scratch,
     ):
         output = scratch / "cache.aot"
         _record(replace(launch, home=scratch, page_cache_mb=_PAGE_CACHE_MB), workload, output)

@@ -14,7 +14,7 @@ from pipeline.db.embedded.jars import Jar, is_intact, remember, verified, verify
 from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION
 from pipeline.db.embedded.progress import Report, Step
 from pipeline.errors import DownloadFailed
-from pipeline.temporary import scratch_folder
+from pipeline.temporary import temporary_folder
 
 _AT_ONCE = 8
 _TRIES = 3
@@ -49,7 +49,7 @@ def _default_repositories() -> list[str]:
 
 
 def _fetch_all(jars: Sequence[Jar], folder: Path, source: _Source) -> None:
-    with scratch_folder(folder, "partial") as scratch, ThreadPoolExecutor(_AT_ONCE) as pool:
+    with temporary_folder(folder, "partial") as scratch, ThreadPoolExecutor(_AT_ONCE) as pool:
         running = [pool.submit(_fetch_one, jar, folder, scratch / jar.name, source) for jar in jars]
         try:
             for one in running:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION
 from pipeline.errors import DownloadFailed
-from pipeline.resources import shipped
+from pipeline.resources import resource_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Jar:
 
 def pinned_jars() -> tuple[Jar, ...]:
     """Return every jar that the server needs, in class path order."""
-    lines = (shipped("configs") / "jars.sha256").read_text().splitlines()
+    lines = (resource_folder("configs") / "jars.sha256").read_text().splitlines()
     rows = (line.split() for line in lines if line and not line.startswith("#"))
     return tuple(Jar(sha256, int(size), PurePosixPath(path)) for sha256, size, path in rows)
 

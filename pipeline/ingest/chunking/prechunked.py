@@ -16,9 +16,9 @@ from pipeline.records import Chunk, Document, GivenChunk, Vector
 
 def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iterator[tuple[Document, list[Chunk]]]:
     """Yield each document with its chunks: those that it brings, or those that the chunker makes."""
-    made = chunker.chunk_all([document for document in documents if not document.given], corpus_id)
+    made = chunker.chunk_all([document for document in documents if not document.prechunked], corpus_id)
     for document in documents:
-        yield document, _given_chunks(document, corpus_id) if document.given else next(made)
+        yield document, _given_chunks(document, corpus_id) if document.prechunked else next(made)
 
 
 def given_vector(document: Document, given: GivenChunk, dimension: int) -> tuple[str, Vector]:
@@ -42,7 +42,7 @@ def given_vector(document: Document, given: GivenChunk, dimension: int) -> tuple
 def _given_chunks(document: Document, corpus_id: str) -> list[Chunk]:
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
-    for given in document.given:
+    for given in document.prechunked:
         text = document.text[given.start : given.end]
         line = document.text.count("\n", 0, given.start) + 1
         chunks.append(

@@ -79,7 +79,7 @@ def document(path: Path, row: Row) -> Document:
     except RecursionError:
         raise _error(path, row.line, "has metadata that is nested too deeply") from None
     title = scalar_title(row.value.get("title"))
-    return Document(row.id, title, text, tuple(paragraphs(text)), metadata=kept, path=str(path), given=given)
+    return Document(row.id, title, text, tuple(paragraphs(text)), metadata=kept, path=str(path), prechunked=given)
 
 
 def _own_chunks(path: Path, row: Row) -> tuple[str, tuple[GivenChunk, ...]]:

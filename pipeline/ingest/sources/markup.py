@@ -30,7 +30,7 @@ def structured(document: Document) -> Document:
     One that brings its own chunks, or whose markup is malformed or all that there is, is returned as it is.
     """
     text = document.text.replace("\r\n", "\n").lstrip()
-    markup = None if document.given else _markup_of(document.key, text)
+    markup = None if document.prechunked else _markup_of(document.key, text)
     if markup is None:
         return document
     structure: Callable[[Document], Document] = import_module(f"pipeline.ingest.sources.{markup}").structure

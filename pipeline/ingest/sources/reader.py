@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pipeline.errors import SourceError
 from pipeline.ingest.sources import jsonl
-from pipeline.ingest.sources.claims import Claims
 from pipeline.ingest.sources.formats import LINES, format_of, parser_of
 from pipeline.ingest.sources.markup import structured
 from pipeline.ingest.sources.source import Source, Unreadable, unopenable
+from pipeline.ingest.sources.unique_keys import UniqueKeys
 from pipeline.ingest.sources.walk import Found, find
 from pipeline.records import Document, Skipped
 
@@ -33,8 +33,8 @@ def read(paths: Sequence[str], *, strict: bool = False, max_bytes: int = MAX_BYT
     wanted = [paths] if isinstance(paths, str) else paths
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
-    reading, claims = _Reading(strict, max_bytes), Claims()
-    checked = [item for path in wanted for found in find(path) for item in reading.checked(found, claims)]
+    reading, keys = _Reading(strict, max_bytes), UniqueKeys()
+    checked = [item for path in wanted for found in find(path) for item in reading.checked(found, keys)]
     return (document for item in checked for document in reading.documents(item))
 
 
@@ -46,7 +46,7 @@ class _Reading:
         self._max_bytes = max_bytes
         self._seen: set[tuple[str, str]] = set()
 
-    def checked(self, item: Found | Skipped, claims: Claims) -> Iterator[Found | Skipped]:
+    def checked(self, item: Found | Skipped, keys: UniqueKeys) -> Iterator[Found | Skipped]:
         """Yield ``item``, or why it is left out; nothing when it was given before. Its keys must be new."""
         if isinstance(item, Skipped):
             yield self._left_out(item, "", named=False)
@@ -57,9 +57,9 @@ class _Reading:
         self._seen.add(identity)
         try:
             if format_of(item.path) == LINES:
-                self._check_lines(item.path, claims)
+                self._check_lines(item.path, keys)
             else:
-                claims.add(item.key, item.path)
+                keys.add(item.key, item.path)
         except Unreadable as error:
             yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
         else:
@@ -85,10 +85,10 @@ class _Reading:
             raise SourceError(f"{skipped.source} {skipped.reason}", fix)
         return skipped
 
-    def _check_lines(self, path: Path, claims: Claims) -> None:
+    def _check_lines(self, path: Path, keys: UniqueKeys) -> None:
         row = None
         for row in jsonl.rows(path, self._max_bytes):
-            claims.add(jsonl.document(path, row).key, path, row.line)
+            keys.add(jsonl.document(path, row).key, path, row.line)
         if row is None:
             raise Unreadable("is empty", "Leave it out, or write documents into it, one a line.")
 

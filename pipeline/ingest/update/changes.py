@@ -108,7 +108,7 @@ def document_hash(document: Document) -> str:
     # A heading that became a paragraph leaves the text of an HTML page as it was, and not its chunks.
     blocks = repr([(block.kind.value, block.start, block.level) for block in document.blocks])
     metadata = repr(sorted(document.metadata.items()))
-    given = repr(document.given) if document.given else ""
+    given = repr(document.prechunked) if document.prechunked else ""
     return digest(document.title, document.text, links, blocks, metadata, str(document.line_offset), given)
 
 

@@ -89,7 +89,7 @@ def estimate_cost(client: Client, corpus: Corpus | None, chunker: Chunker, embed
             digest(embedded_text(chunk))
             for document, chunks in cut(chunker, documents, corpus_id)
             for chunk in chunks
-            if not any(given.embedding and given.start == chunk.start for given in document.given)
+            if not any(given.embedding and given.start == chunk.start for given in document.prechunked)
         }
         rows = client.read("count_stored_embeddings", hashes=list(hashes), embedding=embedding)
         to_embed += len(hashes) - int(rows[0]["stored"])

@@ -27,7 +27,7 @@ class Cost(StrEnum):
     """least sum of 1 / weight: strong edges are short, and those of weight 0 lead nowhere"""
 
 
-def cheapest(
+def shortest_path(
     store: Store,
     source: str,
     target: str,

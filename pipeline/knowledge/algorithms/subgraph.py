@@ -6,15 +6,15 @@ import dataclasses
 from collections.abc import Container, Sequence
 
 from pipeline.knowledge.records import KnowledgeNode
-from pipeline.knowledge.store.memory import DetachedStore
+from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.store.protocol import Store
 
 
-def cut(store: Store, node_ids: Sequence[str]) -> DetachedStore:
+def cut(store: Store, node_ids: Sequence[str]) -> MemoryStore:
     """Return these nodes of a graph with the edges among them; parents and children outside are left out."""
     nodes = store.nodes(node_ids)
     inside = (_within(node, nodes) for node in nodes.values())
-    return DetachedStore(store.name, inside, store.edges_among(node_ids))
+    return MemoryStore(store.name, inside, store.edges_among(node_ids))
 
 
 def _within(node: KnowledgeNode, inside: Container[str]) -> KnowledgeNode:

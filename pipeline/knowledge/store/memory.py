@@ -21,7 +21,7 @@ _ITERATIONS = 500
 _TOLERANCE = 1e-12
 
 
-class DetachedStore:
+class MemoryStore:
     """Nodes and edges by id; see :class:`pipeline.knowledge.store.protocol.Store`."""
 
     def __init__(self, name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge]) -> None:

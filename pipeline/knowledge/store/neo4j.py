@@ -18,7 +18,7 @@ from pipeline.retrieve.question import fulltext_terms
 _KEYS_AT_ONCE = 10_000
 
 
-class NamedStore:
+class Neo4jStore:
     """Reads of one named graph; see :class:`pipeline.knowledge.store.protocol.Store`."""
 
     def __init__(self, client: Client, graph: NamedGraph, analyzer: str) -> None:

@@ -109,7 +109,7 @@ def test_own_chunks_stay_as_they_are(row: Row) -> None:
     document = row(id="guide.md", chunks=[{"text": "# One\n\nTwo."}, {"text": "# Three\n\nFour."}])
 
     assert document.text == "# One\n\nTwo.\n\n# Three\n\nFour."
-    assert len(document.given) == 2
+    assert len(document.prechunked) == 2
     assert is_plain(document, document.text)
 
 

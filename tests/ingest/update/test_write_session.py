@@ -227,7 +227,7 @@ def test_a_run_that_died_after_publishing_is_cleared_up_by_the_next(
     assert graph_of(workshop.name) == fresh(*expected)
 
 
-def test_the_next_ingest_sweeps_though_nothing_changed(
+def test_the_next_ingest_collects_garbage_though_nothing_changed(
     hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Any], graph_of: GraphOf
 ) -> None:
     path = jsonl([{"id": "ada", "title": ADA.title, "text": ADA.text}])

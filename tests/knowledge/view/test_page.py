@@ -16,7 +16,7 @@ import pytest
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.errors import GraphError
 from pipeline.knowledge.records import GraphSize
-from pipeline.knowledge.store.memory import DetachedStore
+from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.view.page import page, picture
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -31,7 +31,7 @@ EDGES = [
     *(KnowledgeEdge(f"leaf {number}", "hub", "requires", weight=0.5) for number in range(4)),
     KnowledgeEdge("hub", NASTY, NASTY, directed=False),
 ]
-STORE = DetachedStore(NASTY, NODES, EDGES)
+STORE = MemoryStore(NASTY, NODES, EDGES)
 
 
 def test_importance_makes_large_and_types_have_colours() -> None:
@@ -80,11 +80,11 @@ def test_only_the_most_important_are_drawn(graph: KnowledgeGraph, tmp_path: Path
 
 @pytest.mark.parametrize("nodes", [[], NODES[:1]])
 def test_an_empty_graph_has_a_page_too(nodes: list[KnowledgeNode]) -> None:
-    assert len(picture(DetachedStore("g", nodes, []), GraphSize(0, 0))["nodes"]) == len(nodes)
+    assert len(picture(MemoryStore("g", nodes, []), GraphSize(0, 0))["nodes"]) == len(nodes)
 
 
 def test_a_long_property_is_cut() -> None:
-    store = DetachedStore("g", [KnowledgeNode("a", "t", properties={"text": "x" * 100_000, "list": ["y"] * 9_000})], [])
+    store = MemoryStore("g", [KnowledgeNode("a", "t", properties={"text": "x" * 100_000, "list": ["y"] * 9_000})], [])
 
     assert len(json.dumps(picture(store, GraphSize(1, 0)))) < 6_000
 

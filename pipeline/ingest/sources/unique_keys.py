@@ -7,7 +7,7 @@ from pathlib import Path
 from pipeline.errors import SourceError
 
 
-class Claims:
+class UniqueKeys:
     """The keys of documents that were found so far, and where."""
 
     def __init__(self) -> None:

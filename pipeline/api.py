@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from neo4j.exceptions import ClientError
 
-from pipeline.closing import Closing
 from pipeline.db.catalogue import check_fingerprint, find_corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
@@ -32,7 +32,7 @@ from pipeline.retrieve.retriever import Retriever
 from pipeline.settings import Settings, load_settings
 
 
-class HopRank(Closing):
+class HopRank(AbstractContextManager["HopRank"]):
     """A connection to the graph with an embedder; thread-safe, and a context manager that closes it.
 
     Example::
@@ -75,6 +75,9 @@ class HopRank(Closing):
         overrides = {name: value for name, value in given.items() if value is not None}
         settings = settings or load_settings({"neo4j": overrides} if overrides else None)
         return cls(connect(settings, report), embedder or make_embedder(settings), settings)
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the connection; the embedded server stays up until it is idle."""

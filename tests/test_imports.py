@@ -18,7 +18,7 @@ from pipeline.db.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "records", "ids", "progress", "closing", "resources", "temporary"),
+    ("errors", "records", "ids", "progress", "resources", "temporary"),
     ("text", "settings", "examples"),
     ("embedding", "db.queries", "db.embedded"),
     ("db",),

@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from pipeline.closing import Closing
 from pipeline.db.embedded import Address
 from pipeline.db.queries import load_queries
 from pipeline.db.transaction import Transaction
@@ -74,7 +73,7 @@ class Written:
         return cls(*(getattr(counters, name) for name in cls.__slots__))
 
 
-class Client(Closing):
+class Client(AbstractContextManager["Client"]):
     """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
 
     ``written`` adds up the counters of everything that this client has written; ``has_gds`` says, once it has been
@@ -108,6 +107,9 @@ class Client(Closing):
                 notifications_min_severity="OFF",
                 user_agent="hoprank",
             )
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the driver's connections."""

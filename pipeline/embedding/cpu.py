@@ -1,39 +1,48 @@
-"""What the processor says of itself and no library asks: whether its matrix unit, AMX, can be used.
-
-Source: Intel's Architectures Software Developer's Manual, volume 2A, CPUID, leaf 1DH (Tile Information).
-"""
+"""Detection of a processor that announces its matrix unit, AMX, and can't use it."""
 
 from __future__ import annotations
 
-import ctypes
-import mmap
-import platform
+import json
+import os
+import signal
+import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 _CPUINFO = Path("/proc/cpuinfo")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
-_TILE_PALETTES = bytes.fromhex(
-    "53"  # push rbx, which is the caller's and which cpuid writes
-    "b81d000000"  # mov eax, 1DH
-    "31c9"  # xor ecx, ecx
-    "0fa2"  # cpuid: eax is the highest palette that tiles can be configured with
-    "5b"  # pop rbx
-    "c3"  # ret
-)
+_MULTIPLY = """
+import resource, torch
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+ones = torch.ones(64, 64, dtype=torch.bfloat16)
+torch.nn.functional.linear(ones, ones)
+"""
+
+_TIMEOUT_SECONDS = 120
 
 
 @cache
-def has_crippled_amx() -> bool:
-    """Whether AMX is announced without a palette, as some virtual machines do.
+def has_crippled_amx(folder: Path | None = None) -> bool:
+    """Return whether AMX is announced but ends the process that uses it, as on some virtual machines.
 
-    PyTorch's oneDNN believes the announcement, configures its tiles with palette 0, which is none, and the next
-    instruction ends the process (SIGILL).
+    PyTorch's oneDNN believes the announcement, and its first product in bfloat16 is an illegal instruction. So where
+    AMX is announced, a child process multiplies first, which takes three seconds. Its result is kept in ``folder``, if
+    there is one, until the machine is started again or PyTorch changes.
     """
-    if sys.platform != "linux" or platform.machine() != "x86_64":
+    if "amx_tile" not in _flags():
         return False
-    return "amx_tile" in _flags() and not _tile_palettes()
+    file, key = (folder / "amx.json", _key()) if folder else (None, [])
+    crippled = _kept(file, key) if file else None
+    if crippled is None:
+        crippled = _is_multiplying_illegal()
+        if file and key and crippled is not None:
+            _keep(file, key, crippled)
+    # A probe without a result, killed or out of time, is no reason to risk this process.
+    return crippled is not False
 
 
 def _flags() -> frozenset[str]:
@@ -44,12 +53,42 @@ def _flags() -> frozenset[str]:
     return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
 
 
-def _tile_palettes() -> int:
-    """Return the highest palette; 0, too, where a program may not make code, for then oneDNN can't either."""
+def _key() -> list[str]:
+    """Return what the result of the probe depends on; empty if the system doesn't name its boots."""
     try:
-        code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        return [_BOOT.read_text(encoding="utf-8").strip(), version("torch")]
     except OSError:
-        return 0
-    code.write(_TILE_PALETTES)
-    address = ctypes.addressof(ctypes.c_char.from_buffer(code))
-    return int(ctypes.CFUNCTYPE(ctypes.c_uint32)(address)())
+        return []
+
+
+def _kept(file: Path, key: list[str]) -> bool | None:
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        if found["key"] == key:
+            return bool(found["crippled"])
+    return None
+
+
+def _keep(file: Path, key: list[str], crippled: bool) -> None:
+    # A folder that can't be written costs the next process a probe.
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"key": key, "crippled": crippled}), encoding="utf-8")
+
+
+def _is_multiplying_illegal() -> bool | None:
+    """Return whether a product in bfloat16 ends a process by SIGILL; None if the process says neither."""
+    # A limit that the user has set would hide what oneDNN does without it.
+    environment = {name: value for name, value in os.environ.items() if name != "ONEDNN_MAX_CPU_ISA"}
+    try:
+        probe = subprocess.run(  # noqa: S603 - the code is ours
+            [sys.executable, "-P", "-c", _MULTIPLY],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return {0: False, -signal.SIGILL: True}.get(probe.returncode)

@@ -1,6 +1,6 @@
 """The embedder: a sentence-transformers model, its tokens and its fingerprint. Both ingestion and retrieval use it.
 
-Where few texts are asked for, its ONNX serves, and the model isn't even loaded; see ``onnx_model.py``.
+Few texts are encoded by the model's ONNX export, without loading the model; see ``onnx.py``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _COUNTED_AT_ONCE = 1000
 _CHARACTERS_A_TOKEN = 4
 
 _FEW = 256
-"""Texts; ONNX Runtime has encoded as many before the model is even loaded."""
+"""Most passages that ONNX Runtime encodes: it takes less time for them than loading the model does."""
 
 _log = logging.getLogger(__name__)
 
@@ -58,9 +58,9 @@ class Embedder:
     computes in bfloat16 where the hardware does so natively (a GPU, AMX, AVX-512 BF16): about three times the
     speed of float32 on such a CPU, at a cosine of 0.996 or more to float32's vectors.
 
-    A model for the CPU leaves itself as ONNX in the folder ``onnx`` when it is first loaded: a second or two, and as
-    much room as its weights take. From then on that encodes questions and, while the model isn't loaded, up to 256
-    passages, all in float32.
+    A model for the CPU is exported to the folder ``onnx`` when it is first loaded, which takes a second or two and as
+    much room as its weights. From then on the export encodes questions and, while the model isn't loaded, up to 256
+    passages, in float32.
 
     Raises ConfigurationError if the model can't be loaded, DownloadFailed if the bundled weights are damaged.
     """
@@ -87,40 +87,40 @@ class Embedder:
 
     @cached_property
     def dimension(self) -> int:
-        """Length of a vector. A model in a folder says it without being loaded."""
+        """Length of a vector; read from a model's folder without loading the model."""
         return self.files.declared("1_Pooling/config.json", "word_embedding_dimension") or int(
             self.model.get_embedding_dimension() or 0
         )
 
     @cached_property
     def max_tokens(self) -> int:
-        """How many tokens of a text the model reads, its special tokens not counted; said without loading it, too."""
+        """Longest text that the model reads, in tokens without special ones; read without loading it, too."""
         longest = self.files.declared("sentence_bert_config.json", "max_seq_length") or self.model.max_seq_length or 512
         return int(longest) - _SPECIAL_TOKENS
 
     @cached_property
     def fingerprint(self) -> str:
-        """Which vectors this makes: the model's name, its weights' revision and the dimension.
+        """Identity of the vectors: the model's name, its weights' revision and the dimension.
 
-        The precision is left out: vectors of both compare well.
+        The precision is left out, because vectors of both precisions compare well.
         """
         revision = self.files.revision or _commit(self.model)
         return f"{Path(self.name).name}@{revision or 'unknown'}/{self.dimension}"
 
     @property
     def model(self) -> SentenceTransformer:
-        """The loaded model, in the precision that was asked for."""
+        """The loaded model, in the precision of the settings."""
         with self._lock:
             if self._loaded is None:
                 loaded = self._load()
-                self._leave_onnx(loaded)
+                self._export_onnx(loaded)
                 self._loaded = self._in_precision(loaded)
             return self._loaded
 
     def encode(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Vector:
         """Encode passages; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``.
 
-        ``done`` hears how many each batch held.
+        ``done`` is called with the size of each batch after it.
         """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         onnx = self._find_onnx() if self._loaded is None and len(texts) <= _FEW else None
@@ -136,7 +136,7 @@ class Embedder:
     def embed_query(self, text: str) -> list[float]:
         """Encode one question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
         if self._find_onnx() is None:
-            _ = self.model  # which leaves itself as ONNX if it can
+            _ = self.model  # loading exports it
         onnx = self._find_onnx()
         found = onnx.encode(text, Task.QUERY) if onnx else self._encode_question(text)
         vector: list[float] = _unit(found[None])[0].tolist()
@@ -148,7 +148,7 @@ class Embedder:
         return [encoding.offsets for encoding in encodings]
 
     def count_tokens(self, text: str) -> int:
-        """Return how many tokens the model makes of a text; while none is loaded, a guess: four characters each."""
+        """Return the number of tokens in a text; while no tokenizer is loaded, estimated at four characters each."""
         if self._loaded is None and self._onnx is None:
             return math.ceil(len(text) / _CHARACTERS_A_TOKEN)
         return len(self._tokenizer.encode(text, add_special_tokens=False))
@@ -163,7 +163,7 @@ class Embedder:
 
     @cached_property
     def _fast_tokenizer(self) -> Any:
-        """The tokenizer, neither truncating nor padding; None if the model has none of the fast ones."""
+        """The tokenizer, neither truncating nor padding; None if the model has no fast one."""
         from tokenizers import Tokenizer
 
         onnx = self._find_onnx() if self._loaded is None else None
@@ -176,9 +176,9 @@ class Embedder:
         return tokenizer
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        """Yield which texts are encoded together: the longest first, about ``batch_tokens`` tokens with their padding.
+        """Yield batches of indices into ``texts``: the longest first, about ``batch_tokens`` tokens with padding.
 
-        By tokens and not by characters: as many characters differ by a fifth in tokens, which would be padding.
+        Texts of equally many characters differ by a fifth in tokens, which would be padding; so tokens are counted.
         """
         sizes = self._sizes(texts)
         order = sorted(range(len(texts)), key=lambda i: -sizes[i])
@@ -189,7 +189,7 @@ class Embedder:
             start = end
 
     def _sizes(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens of each text the model reads, with special ones; guessed if its tokenizer is slow."""
+        """Return how many tokens of each text the model reads, special ones included; a guess for a slow tokenizer."""
         if self._fast_tokenizer is None:
             return [1 + len(text) // _CHARACTERS_A_TOKEN for text in texts]
         encodings = (
@@ -208,7 +208,7 @@ class Embedder:
         return vectors
 
     def _encode_question(self, text: str) -> Vector:
-        """Do what ``encode_query`` does for one text, less what it prepares anew at each call: a sixth of its time."""
+        """Encode as ``encode_query`` does, without what it prepares anew at each call: a sixth of its time."""
         import torch
         from sentence_transformers.util import batch_to_device
 
@@ -220,7 +220,7 @@ class Embedder:
         return vector
 
     def _find_onnx(self) -> OnnxModel | None:
-        """Return the model as ONNX, if this process or an earlier one has left it."""
+        """Return the model's ONNX export, if this process or an earlier one has written it."""
         with self._lock:
             if not self._onnx_sought:
                 self._onnx_sought = True
@@ -228,7 +228,7 @@ class Embedder:
                 self._onnx = open_onnx(folder) if folder else None
             return self._onnx
 
-    def _leave_onnx(self, model: SentenceTransformer) -> None:
+    def _export_onnx(self, model: SentenceTransformer) -> None:
         folder = self._onnx_folder(model)
         if folder and model.device.type == "cpu":
             try:
@@ -238,7 +238,7 @@ class Embedder:
             self._onnx_sought = self._onnx is not None
 
     def _onnx_folder(self, model: SentenceTransformer | None) -> Path | None:
-        """Where this model's ONNX lies or will lie; None if it has none, or only the model, loaded, can say."""
+        """Return the folder of this model's ONNX export; None if it has none, or the model must be loaded to tell."""
         if self._onnx_home is None:
             return None
         revision = self.files.revision or (_commit(model) if model else "")
@@ -247,9 +247,9 @@ class Embedder:
         return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
 
     def _load(self) -> SentenceTransformer:
-        # Idle workers of OpenMP spin unless told otherwise, and take the processor from Neo4j beside them.
+        # Idle OpenMP workers spin by default, and take the processor from Neo4j on the same machine.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        if has_crippled_amx():
+        if has_crippled_amx(self._onnx_home):
             os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as transformers_logging
@@ -268,9 +268,20 @@ class Embedder:
     def _in_precision(self, model: SentenceTransformer) -> SentenceTransformer:
         import torch
 
-        if self._precision == "bfloat16" or (self._precision == "auto" and _computes_bfloat16(model.device.type)):
+        if self._precision == "bfloat16" or (self._precision == "auto" and self._computes_bfloat16(model.device.type)):
             return model.to(torch.bfloat16)
         return model
+
+    def _computes_bfloat16(self, device: str) -> bool:
+        """Return whether the hardware computes in bfloat16 natively, so that it is faster than float32."""
+        import torch
+
+        if device != "cpu":
+            return device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+        if torch.cpu._is_amx_tile_supported():
+            # Without its matrix unit a processor that has one is slower in bfloat16 than in float32.
+            return not has_crippled_amx(self._onnx_home)
+        return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def _commit(model: SentenceTransformer) -> str:
@@ -286,15 +297,15 @@ def _unit(vectors: Vector) -> Vector:
 
 
 def _give_back_memory() -> None:
-    """Let the system have what freed tensors left behind; glibc keeps it, in pieces that the next shapes don't fit."""
+    """Return freed memory to the system: glibc keeps it in pieces that tensors of other shapes don't fit."""
     if sys.platform == "linux":
-        with suppress(AttributeError):  # another C library, which has none of this
+        with suppress(AttributeError):  # other C libraries don't have it
             ctypes.CDLL(None).malloc_trim(0)
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Compute on one thread: for one short text a second one gains nothing, and on a busy machine waits are long."""
+    """Compute on one thread: for one short text a second gains nothing, and on a busy machine it waits long."""
     import torch
 
     threads = torch.get_num_threads()
@@ -303,14 +314,3 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
-
-
-def _computes_bfloat16(device: str) -> bool:
-    import torch
-
-    if device != "cpu":
-        return device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    if torch.cpu._is_amx_tile_supported():
-        # Without its matrix unit a processor that has one is slower in bfloat16 than in float32.
-        return not has_crippled_amx()
-    return bool(torch.cpu._is_avx512_bf16_supported())

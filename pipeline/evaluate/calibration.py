@@ -1,12 +1,15 @@
-"""Which cosine makes a link: what each threshold would do to a corpus's graph, and the one that suits it."""
+"""Calibration of the cosine threshold: the graph that each threshold would give a corpus, and a suggested one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
@@ -19,27 +22,32 @@ _LOWEST, _HIGHEST, _STEP = 30, 95, 1
 """Hundredths of a cosine."""
 
 _GIANT = 0.5
-"""Share of the chunks: a component that holds more says that everything is like everything."""
+"""Share of the chunks. A component that holds more means that the threshold links nearly everything."""
 
 _HUBS = 0.01
-"""Share of the chunks, those with the most links, whose part in all links is the hub share; at least one chunk."""
+"""Share of the chunks that count as hubs: those with the most links, and at least one."""
 
 _CHANCE = 3.09
-"""Standard deviations above the middle, which one in a thousand normal values reaches."""
+"""Standard deviations above the mean that one in a thousand normal values reaches."""
 
 _DEVIATION = 1.4826
-"""A normal distribution's standard deviation against its median absolute one, which few related pairs don't move."""
+"""Ratio of a normal distribution's standard deviation to its median absolute deviation.
+
+The median is used because the few related pairs hardly move it.
+"""
 
 _PAIRS = 100_000
+
+_Rows: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The cosine links that there are at one threshold.
+    """The cosine links at one threshold.
 
-    ``degree`` is the mean number of links of a chunk, ``linked`` the share of chunks that have one, ``components``
-    the number of groups of at least two chunks, ``largest`` the greatest one's share of all chunks, ``hub_share`` the
-    share of all link ends that the hundredth of the chunks with the most links has.
+    ``degree`` is the mean number of links of a chunk, ``linked`` the share of chunks with a link, ``components`` the
+    number of connected components of at least two chunks, ``largest`` the share of chunks in the largest of them,
+    ``hub_share`` the share of link endpoints held by the 1% most-linked chunks.
     """
 
     threshold: float
@@ -53,9 +61,9 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What thresholds do to a corpus: levels from the highest to the lowest, the present and a suggested threshold.
+    """The levels of a corpus from the highest threshold to the lowest, its present threshold and a suggested one.
 
-    ``chance`` is the cosine that one in a thousand pairs of unrelated chunks reaches, taking most pairs for unrelated.
+    ``chance`` is the cosine that one in a thousand pairs of unrelated chunks reaches, if most pairs are unrelated.
     """
 
     corpus: str
@@ -76,7 +84,7 @@ class Calibration:
 
 
 def calibrate(client: Client, corpus: Corpus, settings: LinkSettings) -> Calibration:
-    """Measure what thresholds from 0.30 to 0.95 would do to a corpus, with the other settings as they are.
+    """Measure the links that thresholds from 0.30 to 0.95 would make in a corpus, with the other settings unchanged.
 
     Raises CorpusError if it has fewer than two chunks.
     """
@@ -100,34 +108,34 @@ def calibrate(client: Client, corpus: Corpus, settings: LinkSettings) -> Calibra
 
 
 def levels_of(links: Sequence[SimilarPair], chunks: int) -> Iterator[Level]:
-    """Yield the level at each threshold, from the highest, where ``links`` are those of the lowest one.
+    """Yield the level at each threshold, from the highest; ``links`` are those of the lowest threshold.
 
-    The links that a hub keeps are its best, so those of a higher threshold are among them.
+    A hub keeps its best links, so the links of a higher threshold are among those of a lower one.
     """
-    groups = _Groups(chunks)
-    degree = np.zeros(chunks, dtype=np.int64)
     best_first = sorted(links, key=lambda link: -link.score)
+    scores = np.array([link.score for link in best_first])
+    ends = np.array([(link.source, link.target) for link in best_first], dtype=np.int64).reshape(-1, 2)
+    component = np.arange(chunks)
     taken = 0
     for hundredths in range(_HIGHEST, _LOWEST - 1, -_STEP):
-        while taken < len(best_first) and best_first[taken].score >= hundredths / 100:
-            link = best_first[taken]
-            groups.join(link.source, link.target)
-            degree[[link.source, link.target]] += 1
-            taken += 1
+        before, taken = taken, int(np.searchsorted(-scores, -hundredths / 100, side="right"))
+        component = _joined(component, ends[before:taken])
+        sizes = np.bincount(component)
+        degree = np.bincount(ends[:taken].ravel(), minlength=chunks)
         hubs = np.sort(degree)[::-1][: max(1, round(_HUBS * chunks))]
         yield Level(
             threshold=hundredths / 100,
             links=taken,
             degree=2 * taken / chunks,
             linked=float((degree > 0).mean()),
-            components=groups.count,
-            largest=groups.largest / chunks if taken else 0.0,
+            components=int((sizes > 1).sum()),
+            largest=float(sizes.max() / chunks) if taken else 0.0,
             hub_share=float(hubs.sum() / max(1, 2 * taken)),
         )
 
 
 def suggest(levels: Sequence[Level], chance: float) -> tuple[float, str]:
-    """Return the threshold that links most without linking everything, and why; ``levels`` from the highest."""
+    """Return the lowest threshold that links related chunks only, and the reason; ``levels`` from the highest."""
     apart = [level for level in levels if level.largest <= _GIANT]
     if not apart:
         return levels[0].threshold, (
@@ -157,28 +165,9 @@ def _chance(vectors: Vector) -> float:
     return float(middle + _CHANCE * _DEVIATION * np.median(np.abs(cosines - middle)))
 
 
-class _Groups:
-    """Connected components, while links are added (union by size); ``count`` leaves out single chunks."""
-
-    def __init__(self, size: int) -> None:
-        self._parent = list(range(size))
-        self._size = [1] * size
-        self.count = 0
-        self.largest = 1
-
-    def join(self, first: int, second: int) -> None:
-        one, other = self._root(first), self._root(second)
-        if one == other:
-            return
-        if self._size[one] < self._size[other]:
-            one, other = other, one
-        self.count += 1 - (self._size[one] > 1) - (self._size[other] > 1)
-        self._parent[other] = one
-        self._size[one] += self._size[other]
-        self.largest = max(self.largest, self._size[one])
-
-    def _root(self, place: int) -> int:
-        while self._parent[place] != place:
-            self._parent[place] = self._parent[self._parent[place]]
-            place = self._parent[place]
-        return place
+def _joined(component: _Rows, ends: _Rows) -> _Rows:
+    """Return each chunk's component after adding the links between ``ends``, shape (n, 2)."""
+    source, target = component[ends].T
+    links = coo_array((np.ones(len(ends), dtype=bool), (source, target)), shape=(len(component), len(component)))
+    merged: _Rows = connected_components(links, directed=False)[1]
+    return merged[component]

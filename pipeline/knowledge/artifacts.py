@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 
-from pipeline.closing import Closing
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.embedding.embedder import Embedder
@@ -22,7 +22,7 @@ ARTIFACT = "artifact"
 """Type of the nodes."""
 
 
-class Knowledge(Closing):
+class Knowledge(AbstractContextManager["Knowledge"]):
     """Artifacts of one ``id`` in namespaces, each of which is a knowledge graph of its own; a context manager.
 
     The graph of a namespace is named ``id/namespace``, so that neither ids nor the statistics of words are shared.
@@ -53,6 +53,9 @@ class Knowledge(Closing):
         self._closes = client is None
         self._client = client or connect(self._settings)
         self._embedder = embedder
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the connection, if this opened it."""

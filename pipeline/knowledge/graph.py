@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self, Unpack
 
-from pipeline.closing import Closing
 from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
@@ -26,7 +26,7 @@ from pipeline.progress import Progress
 from pipeline.settings import Settings, load_settings
 
 
-class KnowledgeGraph(GraphReader, Closing):
+class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
     """A graph kept on Neo4j by its name, which is made when it is first asked for; a context manager.
 
     Each change is one transaction: a batch of which anything is refused leaves nothing. Node and edge ids are the
@@ -116,6 +116,9 @@ class KnowledgeGraph(GraphReader, Closing):
             if client is None:
                 loaded.close()
         return cls(name, client=client, settings=settings)
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the connection, if this opened it."""

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from pipeline.cli.app import app
 from pipeline.retrieve.legs import Leg
 
-HEAVY = "torch sentence_transformers transformers neo4j numpy jpype jgo requests"
+HEAVY = "torch sentence_transformers transformers neo4j numpy jpype jgo pooch requests"
 COMMANDS = {
     "": "Graph RAG on Neo4j without an LLM",
     "quickstart": "Ingest an example",

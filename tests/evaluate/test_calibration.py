@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -79,6 +80,17 @@ def test_a_level_says_what_ingestion_at_that_threshold_would_link(seed: int, chu
         assert (
             at(levels, threshold).linked == len({end for link in links for end in (link.source, link.target)}) / chunks
         )
+
+
+@given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.integers(30, 95)), max_size=30))
+def test_components_are_networkx_s(rows: list[tuple[int, int, int]]) -> None:
+    links = [SimilarPair(source, target, score / 100, mutual=True, linked=True) for source, target, score in rows]
+
+    for level in levels_of(links, 12):
+        theirs = nx.Graph((link.source, link.target) for link in links if link.score >= level.threshold)
+        sizes = [len(found) for found in nx.connected_components(theirs) if len(found) > 1]
+        assert level.components == len(sizes)
+        assert level.largest == (max(sizes, default=1) / 12 if level.links else 0)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from pipeline.evaluate.compare import compare, read_evaluated
 from pipeline.evaluate.datasets import Query, QuerySet
 from pipeline.evaluate.measures import MEASURES, QueryResult
 from pipeline.evaluate.report import Run, build_report, write_json
-from pipeline.evaluate.significance import mean_interval
+from pipeline.evaluate.significance import Interval, mean_interval
 
 QUERIES = tuple(Query(f"q{number}", "who?", {"good": 1.0}) for number in range(40))
 RUN = Run(corpus="songs", documents=3, ingest_seconds=1.0, version="0.1.0")
@@ -121,6 +121,10 @@ def test_an_interval_holds_its_mean_and_is_always_the_same(values: list[float]) 
     assert interval == mean_interval(values)
     assert interval.mean == pytest.approx(np.mean(values))
     assert min(values) - 1e-9 <= interval.low <= interval.high <= max(values) + 1e-9
+
+
+def test_one_value_is_its_own_interval() -> None:
+    assert mean_interval([0.25]) == Interval(0.25, 0.25, 0.25)
 
 
 def test_an_interval_is_as_wide_as_theory_says() -> None:

@@ -1,10 +1,11 @@
-"""The measures: cases worked by hand, and properties against plain reference implementations."""
+"""The measures: cases worked by hand, and properties against ir_measures."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
+import ir_measures
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,8 @@ from pipeline.evaluate.measures import (
     measure_query,
     measure_results,
 )
+
+HUNDREDTHS = 100
 
 
 def query(relevant: Mapping[str, float], query_id: str = "q1") -> Query:
@@ -138,33 +141,59 @@ def test_the_mean_of_nothing_is_zero() -> None:
     assert mean_measures([]) == dict.fromkeys(MEASURES, 0.0)
 
 
-def reference(relevant: Mapping[str, float], ranking: list[str], name: str) -> float:
-    seen: list[str] = []
-    for key in ranking:
-        if key not in seen:
-            seen.append(key)
-    measure_name, _, cutoff = name.partition("@")
-    top = seen[: int(cutoff)] if cutoff else seen
-    found = [key for key in top if key in relevant]
-    if measure_name == "recall":
-        return len(found) / len(relevant)
-    if measure_name == "perfect":
-        return 1.0 if len(found) == len(relevant) else 0.0
-    if measure_name == "mrr":
-        return 1 / (seen.index(found[0]) + 1) if found else 0.0
-    best = sorted(relevant, key=lambda key: -relevant[key])[: int(cutoff)]
-    gained = sum(relevant.get(key, 0) / math.log2(rank + 2) for rank, key in enumerate(top))
-    return gained / sum(relevant[key] / math.log2(rank + 2) for rank, key in enumerate(best))
+REFERENCES = {
+    **{f"recall@{k}": ir_measures.R @ k for k in (2, 5, 10, 20)},
+    "mrr": ir_measures.RR,
+    "ndcg@10": ir_measures.nDCG @ 10,
+}
+
+
+def reference(cases: list[tuple[dict[str, float], list[str]]]) -> list[dict[str, float]]:
+    """What ir_measures says of each query; it takes whole grades only, and a run as scores, here without ties."""
+    qrels = [
+        ir_measures.Qrel(str(number), key, round(grade * HUNDREDTHS))
+        for number, (relevant, _) in enumerate(cases)
+        for key, grade in relevant.items()
+    ]
+    run = [
+        ir_measures.ScoredDoc(str(number), key, -float(rank))
+        for number, (_, ranking) in enumerate(cases)
+        for rank, key in enumerate(distinct(ranking))
+    ]
+    values = {
+        (metric.query_id, metric.measure): metric.value
+        for metric in ir_measures.iter_calc(REFERENCES.values(), qrels, run)
+    }
+    return [
+        {name: values[str(number), measure] for name, measure in REFERENCES.items()} for number in range(len(cases))
+    ]
 
 
 keys = st.integers(0, 30).map(str)
-grades = st.dictionaries(keys, st.floats(0.01, 100), min_size=1, max_size=25)
+grades = st.dictionaries(
+    keys, st.integers(1, 100 * HUNDREDTHS).map(lambda grade: grade / HUNDREDTHS), min_size=1, max_size=25
+)
 rankings = st.lists(keys, max_size=60)
 
 
+queries_answered = st.lists(st.tuples(grades, rankings), min_size=1, max_size=8)
+
+
+@given(queries_answered)
+def test_the_measures_are_those_of_ir_measures(cases: list[tuple[dict[str, float], list[str]]]) -> None:
+    ours = [measure(relevant, ranking) for relevant, ranking in cases]
+
+    for mine, theirs in zip(ours, reference(cases), strict=True):
+        assert {name: mine[name] for name in theirs} == pytest.approx(theirs)
+
+
 @given(grades, rankings)
-def test_the_measures_agree_with_a_plain_reference(relevant: dict[str, float], ranking: list[str]) -> None:
-    assert measure(relevant, ranking) == pytest.approx({name: reference(relevant, ranking, name) for name in MEASURES})
+def test_perfect_is_every_relevant_document_in_the_top(relevant: dict[str, float], ranking: list[str]) -> None:
+    """ir_measures has no counterpart."""
+    measures = measure(relevant, ranking)
+
+    for k in (5, 8, 10):
+        assert measures[f"perfect@{k}"] == (relevant.keys() <= set(distinct(ranking)[:k]))
 
 
 @given(grades, rankings)
@@ -192,7 +221,7 @@ def test_distinct_keeps_every_first_occurrence_in_order(ranking: list[str]) -> N
     assert [ranking.index(key) for key in kept] == sorted(ranking.index(key) for key in kept)
 
 
-@given(st.lists(st.tuples(grades, rankings), min_size=1, max_size=8))
+@given(queries_answered)
 def test_the_mean_weighs_queries_alike(cases: list[tuple[dict[str, float], list[str]]]) -> None:
     rows = [measure(relevant, ranking) for relevant, ranking in cases]
 

@@ -1,16 +1,24 @@
-"""Fetching the pinned jars from Maven Central, or from a mirror that the user's jgo settings name."""
+"""Download of the pinned jars from Maven Central, or from a mirror in the user's jgo settings.
+
+pooch gives each jar a temporary file and checks its SHA-256. This module adds what pooch lacks: several repositories
+for one file, a connection that is kept for the next file (without it 400 jars take five times as long), parallel
+downloads with one progress for all, and a lock.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
-from pipeline.db.embedded.jars import Jar, is_intact, remember, verified, verify
+from pipeline.db.embedded.jars import Jar, is_intact, remember, verified
 from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION
 from pipeline.db.embedded.progress import Report, Step
 from pipeline.errors import DownloadFailed
@@ -24,10 +32,10 @@ _PIECE_BYTES = 65_536
 
 
 def provide(jars: Sequence[Jar], folder: Path, report: Report, repositories: Sequence[str] = ()) -> None:
-    """See to it that ``folder`` holds every jar, each with its pinned checksum; fetch what is missing or damaged.
+    """Download the jars that ``folder`` lacks, or holds with another checksum than the pinned one.
 
-    Costs one ``stat`` a jar when nothing changed. Several processes may call this for one folder.
-    ``repositories`` are base URLs, tried in order; by default mirrors from the jgo settings, then Maven Central.
+    Takes one ``stat`` a jar if nothing changed. Several processes may call this for one folder.
+    ``repositories`` are base URLs, tried in order; the default is the mirrors in the jgo settings, then Maven Central.
     Raises DownloadFailed when a jar can't be fetched or arrives with another checksum.
     """
     if verified(jars, folder):
@@ -50,7 +58,7 @@ def _default_repositories() -> list[str]:
 
 def _fetch_all(jars: Sequence[Jar], folder: Path, source: _Source) -> None:
     with temporary_folder(folder, "partial") as scratch, ThreadPoolExecutor(_AT_ONCE) as pool:
-        running = [pool.submit(_fetch_one, jar, folder, scratch / jar.name, source) for jar in jars]
+        running = [pool.submit(_fetch_one, jar, folder, scratch, source) for jar in jars]
         try:
             for one in running:
                 one.result()
@@ -59,13 +67,10 @@ def _fetch_all(jars: Sequence[Jar], folder: Path, source: _Source) -> None:
             raise
 
 
-def _fetch_one(jar: Jar, folder: Path, part: Path, source: _Source) -> None:
-    source.download(jar, part)
-    try:
-        verify(jar, part)
-    except DownloadFailed:
-        part.unlink()
-        raise
+def _fetch_one(jar: Jar, folder: Path, scratch: Path, source: _Source) -> None:
+    part = source.download(jar, scratch)
+    # A temporary file is its owner's alone; another user may run the server.
+    part.chmod(0o644)
     target = folder / jar.path
     target.parent.mkdir(parents=True, exist_ok=True)
     # Same file system, so a jar appears whole or not at all.
@@ -80,31 +85,36 @@ class _Source:
         self._arrived = arrived
         self._local = threading.local()
 
-    def download(self, jar: Jar, file: Path) -> None:
-        """Write the jar to ``file``, trying each repository, and all of them again after a pause."""
+    def download(self, jar: Jar, folder: Path) -> Path:
+        """Return the jar as a file in ``folder``; tries each repository, and all of them again after a pause."""
+        import pooch  # imported here: only the first start needs it
+
+        pooch.get_logger().setLevel(logging.WARNING)  # by default it prints a line a file
         failures: list[str] = []
         for attempt in range(_TRIES):
             time.sleep(attempt * _PAUSE_SECONDS)
             for repository in self._repositories:
+                url = f"{repository.rstrip('/')}/{jar.path}"
                 try:
-                    self._stream(f"{repository.rstrip('/')}/{jar.path}", file)
+                    return Path(pooch.retrieve(url, jar.sha256, jar.name, folder, downloader=self._stream))
                 except OSError as error:  # requests' own errors are OSErrors too
                     failures.append(str(error))
-                else:
-                    return
+                except ValueError as error:
+                    raise _altered(jar, error) from error
         raise DownloadFailed(
             f"{jar.name} could not be fetched: {failures[-1]}",
             "Check the network and the proxy (HTTPS_PROXY), and run the command again: what has arrived is kept."
             " Without a network, copy the jars folder of a machine that has it, or set NEO4J_URI to a Neo4j of yours.",
         )
 
-    def _stream(self, url: str, file: Path) -> None:
+    def _stream(self, url: str, file: str, _: Any) -> None:
+        """Write what is at ``url`` to ``file``, as pooch calls a downloader."""
         import requests  # imported here: only the first start needs it
 
         session = self._local.__dict__.setdefault("session", requests.Session())
         counted = 0
         try:
-            with session.get(url, stream=True, timeout=_TIMEOUT_SECONDS) as response, file.open("wb") as stream:
+            with session.get(url, stream=True, timeout=_TIMEOUT_SECONDS) as response, Path(file).open("wb") as stream:
                 response.raise_for_status()
                 for piece in response.iter_content(_PIECE_BYTES):
                     stream.write(piece)
@@ -113,6 +123,17 @@ class _Source:
         except OSError:
             self._arrived(-counted)
             raise
+
+
+def _altered(jar: Jar, refusal: ValueError) -> DownloadFailed:
+    # pooch names the checksum that it found in its message only.
+    named = re.search(r"got (\w+)", str(refusal))
+    found = named[1] if named else "another"
+    return DownloadFailed(
+        f"{jar.name} is not what it should be: its SHA-256 is {found}, expected {jar.sha256}.",
+        "Try again; if it comes back the same, what lies between you and the Maven repository changes files: ask"
+        " whoever runs that proxy or mirror.",
+    )
 
 
 def _counter(jars: Sequence[Jar], report: Report) -> Callable[[int], None]:

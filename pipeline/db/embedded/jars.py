@@ -1,7 +1,7 @@
-"""The jars of Neo4j and GDS: which ones, where they are kept, and whether they are what they should be.
+"""The jars of Neo4j and GDS: the pinned list, and the check of a folder against it.
 
 ``configs/jars.sha256`` pins every jar by its checksum, size and path in a Maven repository, in the order of the class
-path. So nothing is resolved on a user's machine: the list says what to fetch.
+path. So nothing is resolved on a user's machine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION
-from pipeline.errors import DownloadFailed
 from pipeline.resources import resource_folder
 
 
@@ -39,13 +38,13 @@ def pinned_jars() -> tuple[Jar, ...]:
 
 
 def is_plugin(jar: Jar) -> bool:
-    """Whether Neo4j must find the jar in its plugins folder too, to load GDS's procedures from it."""
+    """Return whether the jar must be in Neo4j's plugins folder too, so that GDS's procedures are loaded from it."""
     artifact, version = jar.path.parent.parent.name, jar.path.parent.name
     return version == GDS_VERSION and (artifact.startswith("proc") or artifact == "opengds-extension")
 
 
 def verified(jars: Iterable[Jar], folder: Path) -> bool:
-    """Whether ``folder`` holds every jar unchanged since it was checked in full; costs one ``stat`` a jar."""
+    """Return whether ``folder`` holds every jar unchanged since its full check; takes one ``stat`` a jar."""
     try:
         checked = json.loads(_manifest(folder).read_text())
         return all(checked.get(str(jar.path)) == _stamp(folder / jar.path) for jar in jars)
@@ -53,29 +52,17 @@ def verified(jars: Iterable[Jar], folder: Path) -> bool:
         return False
 
 
-def verify(jar: Jar, file: Path) -> None:
-    """Raise DownloadFailed unless ``file`` has the pinned checksum of ``jar``."""
-    with file.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != jar.sha256:
-        raise DownloadFailed(
-            f"{jar.name} is not what it should be: its SHA-256 is {found}, expected {jar.sha256} (in {file}).",
-            f"Delete {file} and try again; if it comes back the same, what lies between you and the Maven repository"
-            " changes files: ask whoever runs that proxy or mirror.",
-        )
-
-
 def is_intact(jar: Jar, file: Path) -> bool:
-    """Whether ``file`` is there and has the pinned checksum; reads it whole."""
+    """Return whether ``file`` is there and has the pinned checksum; reads it whole."""
     try:
-        verify(jar, file)
-    except (FileNotFoundError, DownloadFailed):
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() == jar.sha256
+    except FileNotFoundError:
         return False
-    return True
 
 
 def remember(jars: Iterable[Jar], folder: Path) -> None:
-    """Note that every jar in ``folder`` has been checked in full; see ``verified``."""
+    """Record that every jar in ``folder`` has passed a full check; see ``verified``."""
     scratch = _manifest(folder).with_suffix(".part")
     scratch.write_text(json.dumps({str(jar.path): _stamp(folder / jar.path) for jar in jars}))
     scratch.replace(_manifest(folder))

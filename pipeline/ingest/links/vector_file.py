@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.closing import Closing
 from pipeline.records import Vector
 
 
-class VectorFile(Closing):
+class VectorFile(AbstractContextManager["VectorFile"]):
     """A temporary file of vectors of one ``dimension``, read by rows as an array of shape (n, d) is; for one thread.
 
     It is read and not mapped: pages of a mapped file count as memory, and one that is looked at here and there soon has
@@ -49,6 +49,9 @@ class VectorFile(Closing):
                 self._file.seek(int(places[first]) * found.itemsize * self._dimension)
                 self._file.readinto(found[first:last].data)
         return found
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let the file go."""

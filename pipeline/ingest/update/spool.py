@@ -5,20 +5,22 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Generic, TypeVar
-
-from pipeline.closing import Closing
 
 Item = TypeVar("Item")
 
 
-class Spool(Closing, Generic[Item]):
+class Spool(AbstractContextManager["Spool[Item]"], Generic[Item]):
     """Batches of items in a temporary file, which goes when the context ends; read as often as wanted, in order."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="hoprank-")  # noqa: SIM115 - closed by close
         self._ends: list[int] = []
         self.count = 0
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Have the file gone."""

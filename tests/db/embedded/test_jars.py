@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
 
+import pooch
 import pytest
 
 from pipeline.db.embedded.fetch import provide
@@ -71,23 +73,42 @@ def test_what_is_missing_is_fetched_and_then_left_alone(tmp_path: Path) -> None:
         provide(jars, folder, steps.append, repositories)
     provide(jars, folder, silent, NOWHERE)
     assert held(folder) == set(CONTENTS)
+    assert all((folder / path).stat().st_mode & 0o044 == 0o044 for path in CONTENTS), "for any user"
     assert (steps[0].done, steps[-1].done) == (0, steps[-1].total)
     assert steps[-1].total == sum(len(content) for content in CONTENTS.values())
+
+
+def test_pooch_prints_nothing_beside_the_progress(tmp_path: Path) -> None:
+    pooch.get_logger().setLevel(logging.NOTSET)
+    with serving(tmp_path / "remote") as repositories:
+        provide(write(tmp_path / "remote"), tmp_path / "jars", silent, repositories)
+    assert not pooch.get_logger().isEnabledFor(logging.INFO)
+
+
+def test_bytes_of_a_failed_download_are_not_counted(tmp_path: Path) -> None:
+    jars, steps = write(tmp_path / "remote"), list[Step]()
+    write(tmp_path / "mirror")
+    for path in CONTENTS:
+        (tmp_path / "mirror" / f"{path}.broken").touch()
+    with serving(tmp_path / "mirror") as mirror, serving(tmp_path / "remote") as repositories:
+        provide(jars, tmp_path / "jars", steps.append, mirror + repositories)
+    assert max(step.done for step in steps) == steps[-1].done == steps[-1].total
 
 
 def test_a_second_repository_is_asked_when_the_first_does_not_answer(tmp_path: Path) -> None:
     jars, folder = write(tmp_path / "remote"), tmp_path / "jars"
     with serving(tmp_path / "remote") as repositories:
-        provide(jars, folder, silent, NOWHERE + repositories)
+        provide(jars, folder, silent, [*NOWHERE, "no-scheme.example/maven", *repositories])
     assert held(folder) == set(CONTENTS)
 
 
 def test_a_wrong_checksum_is_refused_by_name(tmp_path: Path) -> None:
     jars, folder = write(tmp_path / "remote"), tmp_path / "jars"
     (tmp_path / "remote/org/one/1/one-1.jar").write_bytes(b"two" * 1000)
+    found = hashlib.sha256(b"two" * 1000).hexdigest()
     with (
         serving(tmp_path / "remote") as repositories,
-        pytest.raises(DownloadFailed, match=r"one-1\.jar.*SHA-256") as raised,
+        pytest.raises(DownloadFailed, match=rf"one-1\.jar.*SHA-256 is {found}, expected {jars[0].sha256}") as raised,
     ):
         provide(jars, folder, silent, repositories)
     assert "proxy or mirror" in raised.value.fix

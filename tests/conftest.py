@@ -39,6 +39,20 @@ START_SECONDS = 240
 Dump = dict[str, set[tuple[Any, ...]]]
 
 
+LONGEST = ("test_aot.py", "test_kills.py")
+"""Files of one long test each: a worker that begins with them isn't waited for at the end."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run on two workers, each with a server of its own; on a given server alone, for tests look at all that it has."""
+    return 0 if os.environ.get("NEO4J_URI") else 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the longest tests begin."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
 @pytest.fixture(scope="session")
 def address() -> Iterator[Address]:
     """A server to test on: it may hold other corpora, which the tests leave alone."""

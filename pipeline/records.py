@@ -50,7 +50,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenChunk:
+class SuppliedChunk:
     """A chunk ``text[start:end]`` that a document brings itself, with its ``embedding`` or without."""
 
     start: int
@@ -78,7 +78,7 @@ class Document:
     path: str = ""
     line_offset: int = 0
     page_starts: tuple[int, ...] = ()
-    prechunked: tuple[GivenChunk, ...] = ()
+    prechunked: tuple[SuppliedChunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

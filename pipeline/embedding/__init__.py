@@ -1,4 +1,4 @@
-"""Embedding: the model, its ONNX export and files, and what the processor computes in.
+"""Embedding: the model, its files and ONNX export, and the check of the processor's matrix unit.
 
 Imports text, errors and resources.
 """

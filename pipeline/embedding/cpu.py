@@ -1,4 +1,4 @@
-"""Detection of a processor that announces its matrix unit, AMX, and can't use it."""
+"""Detection of processors that announce the matrix unit AMX but can't use it."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _TIMEOUT_SECONDS = 120
 
 @cache
 def has_crippled_amx(folder: Path | None = None) -> bool:
-    """Return whether AMX is announced but ends the process that uses it, as on some virtual machines.
+    """Return whether AMX is announced but kills the process that uses it, as on some virtual machines.
 
-    PyTorch's oneDNN believes the announcement, and its first product in bfloat16 is an illegal instruction. So where
-    AMX is announced, a child process multiplies first, which takes three seconds. Its result is kept in ``folder``, if
-    there is one, until the machine is started again or PyTorch changes.
+    PyTorch's oneDNN trusts the announcement, and its first product in bfloat16 is an illegal instruction. Where AMX is
+    announced, a child process therefore tries a product, which takes three seconds. The result is kept in ``folder``,
+    if given, until the machine restarts or PyTorch changes.
     """
     if "amx_tile" not in _flags():
         return False
     file, key = (folder / "amx.json", _key()) if folder else (None, [])
-    crippled = _kept(file, key) if file else None
+    crippled = _read_result(file, key) if file else None
     if crippled is None:
         crippled = _is_multiplying_illegal()
         if file and key and crippled is not None:
-            _keep(file, key, crippled)
-    # A probe without a result, killed or out of time, is no reason to risk this process.
+            _write_result(file, key, crippled)
+    # After a probe without a result (killed, timed out) AMX counts as crippled: using it might kill this process.
     return crippled is not False
 
 
@@ -54,31 +54,31 @@ def _flags() -> frozenset[str]:
 
 
 def _key() -> list[str]:
-    """Return what the result of the probe depends on; empty if the system doesn't name its boots."""
+    """Return the boot and the PyTorch version, on which the probe's result depends; empty if the boot is unknown."""
     try:
         return [_BOOT.read_text(encoding="utf-8").strip(), version("torch")]
     except OSError:
         return []
 
 
-def _kept(file: Path, key: list[str]) -> bool | None:
+def _read_result(file: Path, key: list[str]) -> bool | None:
     with suppress(OSError, ValueError, LookupError, TypeError):
-        found = json.loads(file.read_text(encoding="utf-8"))
-        if found["key"] == key:
-            return bool(found["crippled"])
+        result = json.loads(file.read_text(encoding="utf-8"))
+        if result["key"] == key:
+            return bool(result["crippled"])
     return None
 
 
-def _keep(file: Path, key: list[str], crippled: bool) -> None:
-    # A folder that can't be written costs the next process a probe.
+def _write_result(file: Path, key: list[str], crippled: bool) -> None:
+    # If the folder can't be written, the next process probes again.
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps({"key": key, "crippled": crippled}), encoding="utf-8")
 
 
 def _is_multiplying_illegal() -> bool | None:
-    """Return whether a product in bfloat16 ends a process by SIGILL; None if the process says neither."""
-    # A limit that the user has set would hide what oneDNN does without it.
+    """Return whether a product in bfloat16 ends a process with SIGILL; None if it neither succeeds nor does that."""
+    # The user's own limit would hide what oneDNN does without it.
     environment = {name: value for name, value in os.environ.items() if name != "ONEDNN_MAX_CPU_ISA"}
     try:
         probe = subprocess.run(  # noqa: S603 - the code is ours

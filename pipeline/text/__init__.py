@@ -1,4 +1,4 @@
-"""Text: names, identifiers, sentences, paragraphs and prose, as ingestion and search both read them.
+"""Text: names, identifiers, sentences, paragraphs, headings and prose, read alike by ingestion and search.
 
 Imports nothing of the package but the records.
 """

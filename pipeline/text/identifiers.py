@@ -1,4 +1,4 @@
-"""Identifiers in running text and code: what a language or a shell calls a thing, told by how it is written."""
+"""Identifiers in running text and code: names of a programming language or a shell, recognised by their spelling."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _LONGEST_TARGET = 200
 
 
 def may_hold_identifiers(text: str) -> bool:
-    """Whether it is worth while to ask for the identifiers in a text: most prose holds none."""
+    """Return whether a text may hold identifiers: a cheap test, which most prose fails."""
     return _ANY.search(text) is not None
 
 
 def is_identifier(text: str, start: int, end: int) -> bool:
-    """Whether the word ``text[start:end]`` is an identifier.
+    """Return whether the word ``text[start:end]`` is an identifier.
 
-    That is snake_case, camelCase, a dotted.name, a --flag, a path, a version, a name with a figure in it (utf8), or any
-    word that stands alone in backticks. A word in CamelCase that begins with a capital is a name already, and a word
-    or path in the target of a Markdown link an edge.
+    Identifiers are snake_case, camelCase, a dotted.name, a --flag, a path, a version, a word with a digit (utf8), and
+    any single word in backticks. CamelCase with a capital first letter is a name already. A word or path in the target
+    of a Markdown link becomes an edge instead.
     """
     word, before = text[start:end], text[max(0, start - 1) : start]
     if end - start > _LONGEST or (before not in _MARKS and word.isalpha() and word.islower()):
@@ -35,10 +35,10 @@ def is_identifier(text: str, start: int, end: int) -> bool:
         return text[end : end + 1] == "`"
     if before == "-":
         return _is_flag(text, start)
-    return _is_written_as_one(word, before) and not _is_link_target(text, start)
+    return _has_identifier_form(word, before) and not _is_link_target(text, start)
 
 
-def _is_written_as_one(word: str, before: str) -> bool:
+def _has_identifier_form(word: str, before: str) -> bool:
     if "/" in word:
         return before == "/" or bool(_FILE.fullmatch(word))
     return bool(
@@ -51,13 +51,13 @@ def _is_written_as_one(word: str, before: str) -> bool:
 
 
 def _is_link_target(text: str, start: int) -> bool:
-    """Whether a word is in the target of a Markdown link, which is an edge already and no name in the text."""
+    """Return whether a word lies in the target of a Markdown link."""
     opened = text.rfind("](", max(0, start - _LONGEST_TARGET), start)
     return opened >= 0 and ")" not in text[opened:start]
 
 
 def _is_flag(text: str, start: int) -> bool:
-    """Whether what follows two hyphens is an option, and no part of a sentence between dashes."""
+    """Return whether the word after a hyphen is an option (``--flag``), not part of a sentence between dashes."""
     return (
         text[max(0, start - 2) : start - 1] == "-"
         and text[max(0, start - 3) : start - 2] in ("", " ", "\n", "`", "[", "(", '"', "'", "|")

@@ -1,6 +1,6 @@
-"""Names in running text: how they are found by their capitals, and the key under which variants of one name meet.
+"""Names in running text, recognised by their capitals, and the key that the variants of a name share.
 
-Ingestion (names in chunks) and retrieval (names in questions) both read text through this module, and so agree.
+Ingestion (names in chunks) and search (names in questions) both use this module, so that they agree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pipeline.text.identifiers import is_identifier, may_hold_identifiers
 
-# Accents may be written apart from their letters, as they are in many PDF files.
+# Combining accents: many PDF files hold them as characters of their own.
 _LETTERS = r"[\w\u0300-\u036f]+"
 _WORD = re.compile(rf"{_LETTERS}(?:[’'‘\-./&]{_LETTERS})*")
 _POSSESSIVE = re.compile(r"[’'‘]s?$")
@@ -28,12 +28,12 @@ _SENTENCE_END = frozenset('.!?:;\n"“”»«(•*#|')
 CONNECTORS = frozenset(
     "of the de la le les du des del della di da do dos das der den van von und y e al el bin ibn af av zu for".split()
 )
-"""Words in lower case that may stand inside a name."""
+"""Lower-case words that may stand inside a name."""
 
 _HONORIFICS = frozenset("dr mr mrs ms prof professor sir lady".split())
 _SHORTENED = _HONORIFICS | {"st", "mt", "ft", "jr", "sr"}
 COUNTRIES = frozenset("us uk usa un eu dc".split())
-"""What stands before a name without being a person's initials; and so often that it tells texts apart by nothing."""
+"""Country abbreviations: not a person's initials, and too frequent to be useful as entities."""
 
 ARTICLES = frozenset(("the", "a", "an"))
 FUNCTION_WORDS = ARTICLES | frozenset(
@@ -45,17 +45,17 @@ FUNCTION_WORDS = ARTICLES | frozenset(
     "few other another same own up down out off again once because while until since name tell give list show "
     "find".split()
 )
-"""Words of grammar, and those that begin a request; what a question says with them alone names nothing (English)."""
+"""English function words and words that begin a request. A phrase of these words alone names nothing."""
 
 _ARTICLE = re.compile(r"^\W*(?:the|a|an)\s+")
 _LONGEST_SPAN = 8
 _SHORTEST_PLURAL = 3
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("s", ""))
-_MOSTLY = 5
+_COMMON_RATIO = 5
 
 
 class Name(NamedTuple):
-    """A name as it stands at ``text[start:end]``; its variants of case, accents and possessive have one ``key``."""
+    """A name at ``text[start:end]``. Variants in case, accents and possessive share its ``key``."""
 
     key: str
     text: str
@@ -64,7 +64,7 @@ class Name(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word at ``text[start:end]``; ``initial`` if a sentence (or a line, quotation, list item) begins with it."""
+    """A word at ``text[start:end]``. ``initial``: a sentence, line, quotation or list item begins with it."""
 
     text: str
     start: int
@@ -74,9 +74,9 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=200_000)
 def name_key(name: str) -> str:
-    """Fold a name: no accents, case, punctuation, possessive or leading article; words joined by single spaces.
+    """Return a name's key: no accents, case, punctuation, possessive or leading article; single spaces between words.
 
-    Initials in a row are one word: ``J. R. R. Tolkien`` is ``jrr tolkien``, and ``U.S.`` is ``us``.
+    Consecutive initials make a single word: ``J. R. R. Tolkien`` gives ``jrr tolkien``, and ``U.S.`` gives ``us``.
     """
     bare = without_possessive(name.strip())
     if not bare.isascii():
@@ -87,18 +87,18 @@ def name_key(name: str) -> str:
 
 
 def join_initials(folded: str) -> str:
-    """Write the initials in a row of a folded text as one word."""
+    """Join consecutive initials of a folded text into a single word."""
     return _INITIALS.sub(lambda initials: initials.group().replace(" ", ""), folded)
 
 
 def without_middle_initials(name: str) -> str:
-    """Return a name without the initials between its words: ``John F. Kennedy`` is ``John Kennedy``."""
-    found = _MIDDLE_INITIALS.search(name)
-    return name[: found.start()] + name[found.end() :] if found else name
+    """Return a name without the initials between its words: ``John F. Kennedy`` gives ``John Kennedy``."""
+    initials = _MIDDLE_INITIALS.search(name)
+    return name[: initials.start()] + name[initials.end() :] if initials else name
 
 
 def singular(key: str) -> str:
-    """Return a name's key with its last word in the singular, by its spelling alone; itself if it looks like one."""
+    """Return a name's key with its last word in the singular, judged by spelling alone; unchanged if singular."""
     if key.endswith(("ss", "us", "is")) or len(key.rpartition(" ")[2]) <= _SHORTEST_PLURAL:
         return key
     for plural, ending in _PLURALS:
@@ -108,36 +108,36 @@ def singular(key: str) -> str:
 
 
 def plurals(key: str) -> set[str]:
-    """Return the keys whose :func:`singular` this one may be."""
+    """Return the keys of which ``key`` may be the :func:`singular`."""
     return {key + "s"} | {
         key.removesuffix(ending) + plural for plural, ending in _PLURALS if ending and key.endswith(ending)
     }
 
 
 def without_possessive(name: str) -> str:
-    """Return a name without a possessive at its end."""
+    """Return a name without the possessive at its end."""
     return _POSSESSIVE.sub("", name)
 
 
 def without_disambiguation(title: str) -> str:
-    """Return a title without its last parenthesis: ``Mercury (planet)`` is ``Mercury``."""
+    """Return a title without its last parenthesis: ``Mercury (planet)`` gives ``Mercury``."""
     return _DISAMBIGUATION.sub("", title) or title
 
 
 def words(text: str) -> list[Word]:
     """Return the words of a text in order; apostrophes, hyphens, dots and slashes inside a word belong to it."""
-    found = []
+    result = []
     previous_end = 0
     for match in _WORD.finditer(text):
         start, end = match.span()
         initial = not previous_end or not _SENTENCE_END.isdisjoint(text[previous_end:start])
-        found.append(Word(match.group(), start, end, initial))
+        result.append(Word(match.group(), start, end, initial))
         previous_end = end
-    return found
+    return result
 
 
 class Casing:
-    """How a corpus writes its words: lower-case, or capitalised where no sentence begins."""
+    """Counts of how a corpus writes its words: in lower case, and capitalised inside a sentence."""
 
     def __init__(self, texts: Iterable[Sequence[Word]]) -> None:
         self._lower: Counter[str] = Counter()
@@ -148,7 +148,7 @@ class Casing:
 
     @classmethod
     def of(cls, lower: Mapping[str, int], upper: Mapping[str, int]) -> Casing:
-        """Take counts that were made before: of words in lower case, and of those with a capital inside a sentence."""
+        """Make the casing from existing counts: of words in lower case, and capitalised inside a sentence."""
         casing = cls([])
         casing._lower.update(lower)
         casing._upper.update(upper)
@@ -156,33 +156,33 @@ class Casing:
 
     @property
     def lower(self) -> Mapping[str, int]:
-        """How often each word is written in lower case."""
+        """Occurrences of each word in lower case."""
         return self._lower
 
     @property
     def upper(self) -> Mapping[str, int]:
-        """How often each word, by its lower case, has a capital where no sentence begins."""
+        """Occurrences of each word, keyed by its lower case, with a capital inside a sentence."""
         return self._upper
 
     def is_common(self, word: str) -> bool:
-        """Whether the lower-case ``word`` is written so more often than with a capital inside a sentence."""
+        """Return whether ``word``, given in lower case, is more often lower-case than capitalised in a sentence."""
         return self._lower[word] > self._upper[word]
 
     def is_no_name(self, word: str) -> bool:
-        """Whether the lower-case ``word`` is so mostly lower-case that alone it is no name, wherever it stands."""
-        return self._lower[word] > _MOSTLY * self._upper[word]
+        """Return whether ``word``, given in lower case, is lower-case so often that alone it is never a name."""
+        return self._lower[word] > _COMMON_RATIO * self._upper[word]
 
 
-def spans(text: str, found: Sequence[Word], casing: Casing) -> Iterator[Name]:
-    """Yield the runs of capitalised words, the years and the identifiers among ``found``, the words of ``text``.
+def spans(text: str, text_words: Sequence[Word], casing: Casing) -> Iterator[Name]:
+    """Yield the runs of capitalised words, the years and the identifiers of a text with the words ``text_words``.
 
-    Connectors (of, the, de, van...) may stand inside a run, figures after its first word. A sentence's first word
-    that the corpus mostly writes in lower case begins no name.
+    Connectors (of, the, de, van...) may stand inside a run, numbers after its first word. The first word of a sentence
+    begins no name if the corpus mostly writes it in lower case.
     """
     run: list[Word] = []
     pending: list[Word] = []
     identifiers = may_hold_identifiers(text)
-    for word in found:
+    for word in text_words:
         if run and not _adjoins(text, (pending or run)[-1], word):
             yield from _finish(run, text, casing)
             run, pending = [], []
@@ -199,11 +199,11 @@ def spans(text: str, found: Sequence[Word], casing: Casing) -> Iterator[Name]:
                 yield from _finish(run, text, casing)
                 run, pending = [], []
             if _YEAR.match(word.text) or (identifiers and is_identifier(text, word.start, word.end)):
-                yield from _alone(word)
+                yield from _single_word(word)
     yield from _finish(run, text, casing)
 
 
-def _alone(word: Word) -> Iterator[Name]:
+def _single_word(word: Word) -> Iterator[Name]:
     key = name_key(word.text)
     if len(key) > 1 and key not in FUNCTION_WORDS:
         yield Name(key, word.text, word.start, word.end)

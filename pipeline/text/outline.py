@@ -1,4 +1,4 @@
-"""The tree of headings that a document's blocks make."""
+"""A document's outline: the tree of sections under its headings."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _TAGS = re.compile(
     r"(?<![:`])(?P<code>(?P<ticks>`+)[^`]+(?P=ticks))(?![_`])"
     r"|\{\{[^{}\"]*(?:\"(?P<quoted>[^\"{}]*)(?:\"[^{}]*)?)?\}\}|\{[:#.][^{}]*\}|</?[A-Za-z][^<>]*>"
 )
-"""Code, which is kept; template shortcodes, of which the quoted text is kept; attributes and HTML tags."""
+"""Code, which stays; template shortcodes, whose quoted text stays; attributes and HTML tags, which go."""
 
 
 @dataclass(slots=True)
 class Section:
-    """A heading, what stands directly below it, and the sections nested in it.
+    """A heading, the blocks directly below it, and the sections nested in it.
 
-    ``level`` is the heading's, 0 for the document itself. ``path`` holds the texts of the headings from the
-    outermost to its own. ``body`` are the blocks before the first nested section, its own heading first.
-    ``start`` and ``end`` bound everything, nested sections included.
+    ``level`` is the heading's level, 0 for the document itself. ``path`` holds the headings' texts, outermost first.
+    ``body`` holds the blocks before the first nested section; the heading comes first. ``start`` and ``end`` include
+    nested sections.
     """
 
     level: int
@@ -38,9 +38,9 @@ class Section:
 
 
 def outline(document: Document) -> Section:
-    """Return the document as a tree of sections; without blocks, its paragraphs are the one section.
+    """Return the document as a tree of sections; a document without blocks is a single section of paragraphs.
 
-    Blocks without anything but white space are left out, so an empty document has an empty body and no children.
+    Blank blocks are left out, so an empty document has an empty body and no children.
     """
     text = document.text
     blocks = document.blocks or tuple(paragraphs(text))
@@ -58,7 +58,7 @@ def outline(document: Document) -> Section:
 
 
 def _open(open_sections: list[Section], heading: Block, text: str) -> None:
-    """Close the sections that ``heading`` ends and nest a new one in what remains."""
+    """Close the open sections that ``heading`` ends, and nest a new section in the innermost that remains."""
     while len(open_sections) > 1 and open_sections[-1].level >= heading.level:
         open_sections.pop()
     parent = open_sections[-1]
@@ -69,10 +69,9 @@ def _open(open_sections: list[Section], heading: Block, text: str) -> None:
 
 
 def heading_text(source: str) -> str:
-    """Return a heading's words from its source: ``## The *big* [one](x.md) ##`` gives ``The big one``.
+    """Return a heading's plain text: ``## The *big* [one](x.md) ##`` gives ``The big one``.
 
-    Lines that only underline or overline it (Markdown, reStructuredText) are left out, and so is what goes beyond
-    200 characters.
+    Underlines and overlines (Markdown, reStructuredText) are left out. The text is cut at 200 characters.
     """
     lines = [line.strip() for line in source.splitlines()]
     words = " ".join(line for line in lines if any(map(str.isalnum, line))) or " ".join(lines)
@@ -86,5 +85,5 @@ def heading_text(source: str) -> str:
 
 
 def first_heading(text: str, blocks: Iterable[Block]) -> str:
-    """Return the words of the first heading of level 1 among ``blocks``, empty if there is none."""
+    """Return the plain text of the first heading of level 1 in ``blocks``; empty if there is none."""
     return next((heading_text(text[block.start : block.end]) for block in blocks if block.level == 1), "")

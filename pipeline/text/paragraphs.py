@@ -1,4 +1,4 @@
-"""Plain text to paragraphs: what a blank line separates."""
+"""Split plain text into paragraphs at blank lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.records import Block, BlockKind
 def paragraphs(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]:
     """Yield the paragraphs of ``text[start:end]`` in order, without the white space around them.
 
-    A paragraph is a run of lines that aren't blank. Every character that isn't white space lies in one.
+    A paragraph is a run of lines that aren't blank. Every character that isn't white space lies in a paragraph.
     """
     stop = len(text) if end is None else end
     first = last = -1
@@ -34,7 +34,7 @@ def _paragraph(text: str, start: int, end: int) -> Block:
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return ``start`` and ``end`` moved inwards past white space; equal when there is nothing else."""
-    piece = text[start:end]
-    start += len(piece) - len(piece.lstrip())
-    return start, max(start, end - len(piece) + len(piece.rstrip()))
+    """Return ``start`` and ``end`` moved inwards past white space; equal if the stretch is blank."""
+    stretch = text[start:end]
+    start += len(stretch) - len(stretch.lstrip())
+    return start, max(start, end - len(stretch) + len(stretch.rstrip()))

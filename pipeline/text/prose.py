@@ -1,8 +1,8 @@
 """The prose of a passage: its text with markup, code and tables blanked out, every other character in its place.
 
 Code blocks, tables, front matter, comments, tags, template shortcodes and the marks of admonitions and directives hold
-no sentences, and their capitals and identifiers name nothing. :func:`prose` goes by the text alone, so that a passage
-reads the same whether it comes from a file, a line of .jsonl or the graph.
+no sentences, and their capitals and identifiers name nothing. :func:`prose` depends on the text alone: a passage from
+a file, from a line of .jsonl and from the graph gives the same prose.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ _ANY = re.compile(
     r"```|~~~|^[ \t>]*[|+=]|\|[ \t]*:?-|<[/!A-Za-z]|\{[{%:#.]|::|^[ \t]*\.\.|\?\?\?|!!!|///|\A---|\]\(|\[!",
     re.MULTILINE,
 )
-"""Cheap, and in no text without markup."""
+"""Cheap test for markup: a text without a match has none."""
 
 _FENCE = re.compile(r"^[ \t>]*(?P<marks>`{3,}(?=[^`\n]*$)|~~~(?!~))(?P<info>.*)$", re.MULTILINE)
 _BORDER = re.compile(r"^[ \t]*=+(?:[ \t]+=+)+[ \t]*$", re.MULTILINE)
-"""Of a simple table in reStructuredText."""
+"""Border of a simple table in reStructuredText."""
 _EMPTY_LINE = re.compile(r"\n[ \t]*$|\Z", re.MULTILINE)
 
 _CODE = (
@@ -29,27 +29,27 @@ _CODE = (
 _ADMONITIONS = "admonition|attention|caution|danger|error|hint|important|note|seealso|tip|topic|warning"
 
 _PATTERNS = (
-    # front matter, comments, elements whose content is no text
+    # front matter, comments, elements without text content
     re.compile(r"\A---[ \t]*\n(?=#|[\w'\"-]+[ \t]*:\s)(?:[^\n]*\n)*?---[ \t]*$", re.MULTILINE),
     re.compile(r"(?<!`)<!--.*?(?:-->|\Z)", re.DOTALL),
     re.compile(r"(?<!`)<(script|style|svg)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE),
-    # reStructuredText: directives whose content is no prose, with all that is indented below them
+    # reStructuredText: directives without prose, with everything indented below them
     re.compile(rf"^(?P<at>[ \t]*)\.\. (?:{_CODE})::.*(?:\n(?:[ \t]*$|(?P=at)[ \t]+\S.*))*", re.MULTILINE),
-    # admonitions, of which only the mark is none
+    # admonitions: only the mark; their content is prose
     re.compile(rf"^[ \t]*\.\. (?:{_ADMONITIONS})::", re.MULTILINE),
     # other directives, comments and targets, with their options
     re.compile(r"^[ \t]*\.\.(?: .*)?$(?:\n[ \t]+:[\w-]+:.*$)*", re.MULTILINE),
-    # literal text, which two colons announce
+    # literal blocks after two colons
     re.compile(r"(?<=::)[ \t]*\n(?:[ \t]*\n)+(?P<at>[ \t]+)\S.*(?:\n(?:[ \t]*$|(?P=at).*))*", re.MULTILINE),
-    # tables: Markdown's without and with outer bars, and grids
+    # tables: Markdown's without outer bars; Markdown's with outer bars, and grids
     re.compile(r"^[^|\n]*\|.*\n[ \t>]*:?-+:?[ \t]*\|[-:| \t]*$(?:\n.*\|.*$)*", re.MULTILINE),
     re.compile(r"^[ \t>]*(?:\|.*|\+[-=+]+)$", re.MULTILINE),
-    # the tags of templates (Hugo, Jinja, Liquid), and attributes: {#anchor}, {.class}, {: target=_blank }
+    # template tags (Hugo, Jinja, Liquid), and attributes: {#anchor}, {.class}, {: target=_blank }
     re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}"),
     re.compile(r"\{[:#.][^{}\n]*\}"),
     # the marks of admonitions: !!! note "Title", ::: tip, /// warning | Title, > [!NOTE]
     re.compile(r"^[ \t]*(?:!!!|\?\?\?|:::|///).*$|^[ \t]*>[ \t]*\[![A-Za-z]+\].*$", re.MULTILINE),
-    # the target of a link, and tags
+    # link targets, and tags
     re.compile(r"(?<=\])\([^()\s]*(?:\s+\"[^\"\n]*\")?\)"),
     re.compile(r"</?[A-Za-z][^<>]*>"),
 )
@@ -57,7 +57,7 @@ _NOT_BLANK = re.compile(r"[^\s]")
 
 
 def prose(text: str) -> str:
-    """Return ``text`` with all that is no prose blanked out; it has the same length and the same line ends."""
+    """Return ``text`` with everything but prose blanked out; length and line ends stay the same."""
     if not _ANY.search(text):
         return text
     for stretches in (_fenced, _simple_tables):
@@ -68,7 +68,7 @@ def prose(text: str) -> str:
 
 
 def _fenced(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of fenced code; a passage may begin or end inside one."""
+    """Yield the (start, end) of fenced code blocks; a passage may begin or end inside one."""
     fences = list(_FENCE.finditer(text))
     if fences and _closes(text, *fences[:2]):
         yield 0, fences.pop(0).end()
@@ -84,26 +84,26 @@ def _fenced(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _closes(text: str, first: re.Match[str], second: re.Match[str] | None = None) -> bool:
-    """Whether the first fence closes what the passage before this one opened.
+    """Return whether the first fence closes a code block that began before this passage.
 
-    There is code right above it, and an empty line or a fence that only opens below it.
+    Such a fence has code right above it, and below it an empty line or an opening fence.
     """
     ends = _EMPTY_LINE.match(text, first.end()) or (second and _is_named(second))
     return bool(ends and _line_above(text, first) and not _is_named(first) and not _underlines(text, first))
 
 
 def _is_named(fence: re.Match[str]) -> bool:
-    """Whether a fence says what it holds, as only one that opens does."""
+    """Return whether a fence names its language, as only an opening fence does."""
     return bool(fence["info"].strip())
 
 
 def _underlines(text: str, fence: re.Match[str]) -> bool:
-    """Whether three tildes are no fence, but the underline of a short title in reStructuredText."""
+    """Return whether three tildes underline a short title in reStructuredText instead of fencing code."""
     return fence.group() == "~~~" and 0 < len(_line_above(text, fence)) <= len("~~~")
 
 
 def _simple_tables(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the simple tables of reStructuredText: from one border to the next that an empty line follows."""
+    """Yield the simple tables of reStructuredText as (start, end); a border before an empty line ends a table."""
     opened: re.Match[str] | None = None
     for border in _BORDER.finditer(text):
         ends = _EMPTY_LINE.match(text, border.end())
@@ -115,13 +115,13 @@ def _simple_tables(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _line_above(text: str, match: re.Match[str]) -> str:
-    """Return the line above the one that ``match`` begins, without outer white space."""
+    """Return the line above the start of ``match``, without outer white space."""
     end = max(0, match.start() - 1)
     return text[text.rfind("\n", 0, end) + 1 : end].strip()
 
 
 def _without(text: str, stretches: Iterator[tuple[int, int]]) -> str:
-    """Return a text with some stretches of it, in order, blanked out."""
+    """Return a text with the ``stretches``, in order, blanked out."""
     parts, done = [], 0
     for start, end in stretches:
         parts += [text[done:start], _blank(text[start:end])]

@@ -1,12 +1,12 @@
-"""Plain text to sentences, in the scripts that end them with a sign of their own."""
+"""Split plain text into sentences, in scripts that mark the end of a sentence."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-# One sign of a run is enough to find its end, hence the look-behind; the possessive quantifiers
-# keep a long run of full stops from being tried from each of its characters.
+# The look-behind matches only the first sign of a run. The possessive quantifiers keep a long run of full stops
+# from being retried at each of its characters.
 _END = re.compile(
     r"(?<![.!?…])(?P<soft>[.!?…]++[\"'’”»)\]}*_]*+)(?=\s)"
     r"|[。！？｡．؟۔।॥։።၊။។][\"'’”»）」』】\])]*+"
@@ -27,8 +27,8 @@ _ENDS_ANYWAY = frozenset("etc usw т.д т.п al inc ltd co jr corp".split())
 def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the sentences of ``text[start:end]`` in order as (start, end), without white space around them.
 
-    Every character that isn't white space lies in one. A full stop after an abbreviation, an initial or a list's
-    number doesn't end a sentence, nor does one before a small letter; a new list item begins one.
+    Every character that isn't white space lies in a sentence. A full stop doesn't end a sentence after an abbreviation,
+    an initial or a list number, nor before a lower-case letter. A new list item begins a sentence.
     """
     for match in _END.finditer(text, start, end):
         if match["soft"] and not _is_end(text, start, match):
@@ -39,22 +39,22 @@ def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _nonblank(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    piece = text[start:end]
-    stripped = piece.strip()
+    stretch = text[start:end]
+    stripped = stretch.strip()
     if stripped:
-        start += len(piece) - len(piece.lstrip())
+        start += len(stretch) - len(stretch.lstrip())
         yield start, start + len(stripped)
 
 
 def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
-    """Tell whether the full stop, question or exclamation mark at ``match`` ends the sentence begun at ``start``."""
+    """Return whether the full stop, question or exclamation mark at ``match`` ends the sentence begun at ``start``."""
     after = text[match.end() : match.end() + 40].lstrip().lstrip("\"'“‘«([*_")[:1]
     if after.islower():
         return False
     if match["soft"][0] != "." or match["soft"].startswith(".."):
         return True
-    found = _LAST_WORD.search(text, max(start, match.start() - 24), match.start())
-    word = found[0].casefold() if found else ""
+    last_word = _LAST_WORD.search(text, max(start, match.start() - 24), match.start())
+    word = last_word[0].casefold() if last_word else ""
     if word.isdigit() and (match.start() - len(word)) == start:
         return False
     if len(word) == 1 and word.isalpha():

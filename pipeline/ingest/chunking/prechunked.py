@@ -11,7 +11,7 @@ from pipeline.errors import SourceError
 from pipeline.ids import digest
 from pipeline.ingest.chunking import Chunker
 from pipeline.ingest.chunking.chunk import chunk_id
-from pipeline.records import Chunk, Document, GivenChunk, Vector
+from pipeline.records import Chunk, Document, SuppliedChunk, Vector
 
 
 def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iterator[tuple[Document, list[Chunk]]]:
@@ -21,7 +21,7 @@ def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iter
         yield document, _given_chunks(document, corpus_id) if document.prechunked else next(made)
 
 
-def given_vector(document: Document, given: GivenChunk, dimension: int) -> tuple[str, Vector]:
+def given_vector(document: Document, given: SuppliedChunk, dimension: int) -> tuple[str, Vector]:
     """Return a hash of the vector that a chunk brings, and the vector at unit length.
 
     Raises SourceError, naming the document, if it can't be one of the corpus's.

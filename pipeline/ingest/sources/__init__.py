@@ -1,4 +1,4 @@
-"""Files, folders, patterns and .jsonl to documents; one format a module."""
+"""Sources: read documents from files, folders, glob patterns and .jsonl. Each format has a module."""
 
 from pipeline.ingest.sources.reader import MAX_BYTES, read
 

@@ -1,4 +1,4 @@
-"""Bytes to text."""
+"""Decode bytes to text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from pipeline.ingest.sources.source import Unreadable
 
 UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""What a UTF-16 text begins with, in either byte order."""
+"""Byte order marks of UTF-16."""
 
 _ILL_FORMED = re.compile("[\x00\ud800-\udfff]")
 
@@ -16,7 +16,7 @@ _ILL_FORMED = re.compile("[\x00\ud800-\udfff]")
 def decode(data: bytes) -> str:
     """Return the text of ``data`` with ``\\n`` for every line end, so that it is the same on every platform.
 
-    UTF-8 with or without a byte order mark, or UTF-16 with one. Raises Unreadable for anything else.
+    Accepts UTF-8 with or without byte order mark, and UTF-16 with byte order mark. Raises Unreadable for anything else.
     """
     encoding = "utf-16" if data.startswith(UTF_16_MARKS) else "utf-8-sig"
     if encoding != "utf-16" and b"\x00" in data:
@@ -24,7 +24,7 @@ def decode(data: bytes) -> str:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        # the codec counts from after the mark that it swallowed
+        # the codec counts from after the byte order mark
         at = error.start + (len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0)
         name = "UTF-16" if encoding == "utf-16" else "UTF-8"
         raise Unreadable(
@@ -36,5 +36,5 @@ def decode(data: bytes) -> str:
 
 
 def well_formed(text: str) -> str:
-    """Return ``text`` with the replacement character for NUL and lone surrogates, which can't be stored as UTF-8."""
+    """Replace NUL and lone surrogates, which can't be stored as UTF-8, by the replacement character."""
     return text if text.isascii() and "\x00" not in text else _ILL_FORMED.sub("\N{REPLACEMENT CHARACTER}", text)

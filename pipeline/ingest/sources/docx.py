@@ -1,4 +1,4 @@
-"""DOCX: headings by their style, paragraphs, tables and links."""
+"""DOCX: headings (by style), paragraphs, tables and links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from docx.text.paragraph import Paragraph
 
 from pipeline.ingest.sources.decode import well_formed
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.source import Source, Unreadable, foreign
+from pipeline.ingest.sources.source import Source, Unreadable, parser_errors
 from pipeline.ingest.sources.text_builder import TextBuilder
 from pipeline.records import BlockKind, Document
 from pipeline.text.outline import first_heading
@@ -24,12 +24,12 @@ _UNZIPPED_LIMIT = 500_000_000
 
 
 def parse(source: Source) -> Document:
-    """Return a word processor's file as a document whose text is its body's, block by block.
+    """Return a DOCX file as a document with the text of the body's blocks.
 
-    The title is the one in its properties, else its paragraph of style Title, else the first heading of level 1, else
-    the file's stem. Raises Unreadable.
+    The title comes from the file's properties, else from a paragraph of style Title, else from the first heading of
+    level 1, else from the file's stem. Raises Unreadable.
     """
-    with foreign("DOCX"):
+    with parser_errors("DOCX"):
         _check_size(source.data)
         word = docx.Document(io.BytesIO(source.data))
         built = _built(word)
@@ -42,7 +42,7 @@ def parse(source: Source) -> Document:
 
 
 def _check_size(data: bytes) -> None:
-    """Raise Unreadable for a file that would unpack to more than memory should hold."""
+    """Raise Unreadable if the unpacked file would exceed the size limit."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
     if size > _UNZIPPED_LIMIT:
@@ -57,21 +57,21 @@ def _built(word: WordDocument) -> TextBuilder:
             _write_table(built, item)
             continue
         _write_paragraph(built, item)
-        # the public way to a paragraph's style searches all styles each time, a millisecond a paragraph
+        # the public way to a paragraph's style searches all styles each time: a millisecond per paragraph
         level = levels.get(item._p.style or "", 0)
         built.close(BlockKind.HEADING if level else BlockKind.PARAGRAPH, level)
     return built
 
 
 def _level(style: str) -> int:
-    """Return the level of headings in ``style``, 0 if it isn't for headings; names are English in every language."""
+    """Return a style's heading level, 0 if it isn't a heading; style names are English in files of any language."""
     match = _HEADING.fullmatch(style)
     return min(int(match[1]), 6) if match else int(style == "Title")
 
 
 def _write_paragraph(built: TextBuilder, paragraph: Paragraph) -> None:
     for item in paragraph.iter_inner_content():
-        start = built.at
+        start = built.offset
         built.write(well_formed(item.text))
         target = document_target(item.address) if isinstance(item, Hyperlink) else None
         if target:
@@ -79,7 +79,7 @@ def _write_paragraph(built: TextBuilder, paragraph: Paragraph) -> None:
 
 
 def _write_table(built: TextBuilder, table: Table) -> None:
-    """Write a row a line; cells that were merged are given once."""
+    """Write each row on a line; write merged cells once."""
     for row in table.rows:
         built.new_line()
         before = None

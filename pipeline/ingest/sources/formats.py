@@ -1,4 +1,4 @@
-"""Which format a file is in, by its name."""
+"""Formats of files, recognised by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline.ingest.sources.source import Parse, Unreadable
 
 LINES = "jsonl"
-"""The format that holds a document a line; all others hold one a file."""
+"""The format with a document per line; files of all others hold a single document."""
 
 _MODULES = {
     ".txt": "text",
@@ -22,12 +22,14 @@ _MODULES = {
     ".docx": "docx",
     ".jsonl": LINES,
 }
-_TEXTS = frozenset("AUTHORS CHANGELOG CHANGES CONTRIBUTING COPYING LICENCE LICENSE NEWS NOTICE README TODO".split())
+_TEXT_FILES = frozenset(
+    "AUTHORS CHANGELOG CHANGES CONTRIBUTING COPYING LICENCE LICENSE NEWS NOTICE README TODO".split()
+)
 
 
 def format_of(path: Path) -> str:
-    """Return the name of the format of ``path``. Raises Unreadable when it is none that is read."""
-    name = _MODULES.get(path.suffix.lower()) or ("text" if path.name in _TEXTS else "")
+    """Return the name of the format of ``path``. Raises Unreadable if the format isn't supported."""
+    name = _MODULES.get(path.suffix.lower()) or ("text" if path.name in _TEXT_FILES else "")
     if not name:
         kind = f"the suffix {path.suffix}" if path.suffix else "no suffix"
         raise Unreadable(f"has {kind}, which isn't read", f"Convert it to one of {' '.join(_MODULES)}.")
@@ -35,6 +37,6 @@ def format_of(path: Path) -> str:
 
 
 def parser_of(name: str) -> Parse:
-    """Return what parses the format ``name``; its library is imported only when a file needs it."""
+    """Return the parser of the format ``name``; its library is imported only when a file needs it."""
     parse: Parse = import_module(f"pipeline.ingest.sources.{name}").parse
     return parse

@@ -1,4 +1,4 @@
-"""YAML front matter: what stands between two lines of three dashes at the top of a Markdown file."""
+"""YAML front matter: the metadata between two lines of three dashes at the top of a Markdown file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REPAIRS = 20
 
 
 class FrontMatter(NamedTuple):
-    """The mapping that a file begins with, the text after it, and how many lines were cut off."""
+    """The mapping at the top of a file, the text after it, and the number of lines that it takes."""
 
     mapping: dict[object, object]
     text: str
@@ -28,9 +28,9 @@ class FrontMatter(NamedTuple):
 
 
 def split_front_matter(text: str) -> FrontMatter:
-    """Return the front matter of ``text`` apart from the rest; an empty mapping when there is none.
+    """Split ``text`` into front matter and the rest; the mapping is empty if there is no front matter.
 
-    Wikilinks are kept as written (``up: [[Home]]``), and so is a plain value that YAML trips over
+    Wikilinks stay as written (``up: [[Home]]``), and so do plain values that are invalid YAML
     (``title: Graphs: a primer``). Raises Unreadable, naming the line, for any other mistake.
     """
     opening = _OPENING.match(text)
@@ -46,7 +46,7 @@ def split_front_matter(text: str) -> FrontMatter:
 
 
 def _mapping(source: str) -> dict[object, object] | None:
-    """Return what ``source`` says, or None when it is prose between two rules rather than front matter."""
+    """Return the mapping in ``source``, or None if it is prose between two rules and not front matter."""
     if source and not source.isspace() and not _KEY.match(source):
         return None
     if len(source) > _LIMIT:
@@ -54,16 +54,16 @@ def _mapping(source: str) -> dict[object, object] | None:
     lines = _WIKILINKS.sub(lambda match: f"{match[1]}: {json.dumps(match[2])}", source).split("\n")
     for _ in range(_REPAIRS):
         try:
-            found = _load("\n".join(lines))
+            content = _load("\n".join(lines))
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             _repair(lines, error)
         else:
-            return found if isinstance(found, dict) else {} if found is None else None
+            return content if isinstance(content, dict) else {} if content is None else None
     raise Unreadable("has malformed front matter", "Quote its values.")
 
 
 def _load(source: str) -> object:
-    # an alias can make a few lines expand to gigabytes, or a value contain itself
+    # with aliases a few lines can expand to gigabytes, or a value can contain itself
     if "*" in source:
         for event in yaml.parse(source, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.AliasEvent):
@@ -72,7 +72,7 @@ def _load(source: str) -> object:
 
 
 def _repair(lines: list[str], error: Exception) -> None:
-    """Quote the plain value on the line that YAML tripped over; raise Unreadable if there is no such value."""
+    """Quote the plain value on the line of the error; raise Unreadable if the line has no such value."""
     at, problem = _place(lines, error)
     match = _PLAIN.fullmatch(lines[at])
     if match is None:
@@ -83,7 +83,7 @@ def _repair(lines: list[str], error: Exception) -> None:
 
 
 def _place(lines: list[str], error: Exception) -> tuple[int, str]:
-    """Return the index of the line at fault and what is wrong with it."""
+    """Return the index of the faulty line and the problem."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         return min(error.problem_mark.line, len(lines) - 1), error.problem or "not YAML"
     for at, line in enumerate(lines):

@@ -11,7 +11,7 @@ from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
 from pipeline.ingest.sources.decode import decode, well_formed
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.source import Source, Unreadable, foreign
+from pipeline.ingest.sources.source import Source, Unreadable, parser_errors
 from pipeline.ingest.sources.text_builder import TextBuilder
 from pipeline.records import BlockKind, Document
 from pipeline.text.outline import first_heading
@@ -23,15 +23,15 @@ _BLOCKS = frozenset(
     "table tbody td tfoot th thead tr ul".split()
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_LAID_OUT = [*_HEADINGS, "table", "pre", "ul", "ol", "section", "article"]
+_LAYOUT_CONTENT = [*_HEADINGS, "table", "pre", "ul", "ol", "section", "article"]
 _DECLARATION = re.compile(r"\s*<\?xml[^<>]*>")
 
 
 def parse(source: Source) -> Document:
-    """Return a web page as a document whose text is what it says, block by block. Raises Unreadable."""
+    """Return a web page as a document with the text of its blocks. Raises Unreadable."""
     markup = _decoded(source.data)
-    with foreign("HTML"):
-        # html.parser takes minutes over some damaged pages, lxml doesn't; bs4 warns of an XML declaration, and of
+    with parser_errors("HTML"):
+        # html.parser takes minutes for some damaged pages, lxml doesn't; bs4 warns about an XML declaration, and about
         # a text so short that it could be a file's name
         soup = BeautifulSoup(_DECLARATION.sub("", markup, count=1) + "\n", "lxml")
         page = _Page()
@@ -47,7 +47,7 @@ def parse(source: Source) -> Document:
 
 
 def _decoded(data: bytes) -> str:
-    """Return the text of ``data``, in the encoding that the page declares if it isn't in UTF-8 or UTF-16."""
+    """Return the text of ``data``: UTF-8 or UTF-16, else the encoding that the page declares."""
     try:
         return decode(data)
     except Unreadable:
@@ -60,9 +60,9 @@ def _decoded(data: bytes) -> str:
 
 
 def _walk(root: Tag) -> Iterator[tuple[PageElement, bool]]:
-    """Yield each element below ``root`` in order, tags twice: (tag, True) before what is in them, (tag, False) after.
+    """Yield each element below ``root`` in order, tags twice: (tag, True) before their content, (tag, False) after.
 
-    A stack of its own, for pages nest deeper than calls may.
+    An explicit stack: pages may be nested deeper than Python's recursion limit.
     """
     pending: list[tuple[PageElement, bool]] = [(child, True) for child in reversed(root.contents)]
     while pending:
@@ -77,40 +77,40 @@ def _walk(root: Tag) -> Iterator[tuple[PageElement, bool]]:
 
 
 class _Page:
-    """Writes elements into a text. A heading, ``pre`` or table of data holds what is in it together as one block."""
+    """Writes elements to a text. The content of a heading, ``pre`` or data table becomes a single block."""
 
     def __init__(self) -> None:
         self.built = TextBuilder()
-        self._held: Tag | None = None
+        self._container: Tag | None = None
         self._anchors: list[int] = []
         self._cells = 0
 
     def take(self, element: PageElement, entering: bool) -> None:
-        """Take the next element of the walk."""
+        """Process the next element of the walk."""
         if isinstance(element, Tag):
             (self._enter if entering else self._leave)(element)
         elif isinstance(element, NavigableString) and not isinstance(element, PreformattedString):
-            if self._held is not None and self._held.name == "pre":
+            if self._container is not None and self._container.name == "pre":
                 self.built.write_verbatim(element)
             else:
                 self.built.write(element)
 
     def _enter(self, tag: Tag) -> None:
-        if self._held is not None:
+        if self._container is not None:
             self._separate(tag)
         elif tag.name in _BLOCKS:
             self.built.close(BlockKind.PARAGRAPH)
-            if tag.name in _HEADINGS or tag.name == "pre" or (tag.name == "table" and not tag.find(_LAID_OUT)):
-                self._held = tag
+            if tag.name in _HEADINGS or tag.name == "pre" or (tag.name == "table" and not tag.find(_LAYOUT_CONTENT)):
+                self._container = tag
         if tag.name == "br":
             self.built.new_line()
         elif tag.name == "img":
             self.built.write(str(tag.get("alt", "")))
         elif tag.name == "a":
-            self._anchors.append(self.built.at)
+            self._anchors.append(self.built.offset)
 
     def _separate(self, tag: Tag) -> None:
-        """Keep the words in ``tag`` apart from those before it within the held block."""
+        """Separate the words in ``tag`` from those before it in the container's block."""
         if tag.name == "tr":
             self.built.new_line()
             self._cells = 0
@@ -125,9 +125,9 @@ class _Page:
             start, target = self._anchors.pop(), document_target(str(tag.get("href", "")).strip())
             if target:
                 self.built.link(target, start)
-        if tag is self._held:
-            self._held = None
+        if tag is self._container:
+            self._container = None
             kind = {"pre": BlockKind.CODE, "table": BlockKind.TABLE}.get(tag.name, BlockKind.HEADING)
             self.built.close(kind, _HEADINGS.get(tag.name, 0))
-        elif self._held is None and tag.name in _BLOCKS:
+        elif self._container is None and tag.name in _BLOCKS:
             self.built.close(BlockKind.PARAGRAPH)

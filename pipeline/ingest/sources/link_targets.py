@@ -1,4 +1,4 @@
-"""Which links lead to another document, and to which."""
+"""Targets of links that lead to other documents."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
 def document_target(href: str) -> str | None:
-    """Return the path that ``href`` names, percent-decoded, without query and fragment; None if it leads elsewhere.
+    """Return the path in ``href``, percent-decoded, without query and fragment.
 
-    Elsewhere is the web (any scheme, or ``//host``) or the same document.
+    Returns None for a link to the web (any scheme, or ``//host``) or within the same document.
     """
     if _SCHEME.match(href):
         return None
@@ -19,5 +19,5 @@ def document_target(href: str) -> str | None:
 
 
 def wikilink_target(inside: str) -> str | None:
-    """Return the note that ``[[inside]]`` names, without alias, heading and block; None for the same note."""
+    """Return the note's name in ``[[inside]]``, without alias, heading and block; None for the same note."""
     return re.split(r"\\?\||#|\^", inside, maxsplit=1)[0].strip() or None

@@ -42,18 +42,20 @@ _PARSER = _parser()
 
 
 def parse(source: Source) -> Document:
-    """Return a Markdown file as a document whose text is the file's own, less its front matter.
+    """Return a Markdown file as a document with the file's own text, without its front matter.
 
-    The title is the front matter's, else the first heading of level 1, else the file's stem. Raises Unreadable.
+    The title comes from the front matter, else from the first heading of level 1, else from the file's stem. Raises
+    Unreadable.
     """
-    found = structure(Document(source.key, "", decode(source.data), path=source.path))
-    return replace(found, title=found.title or source.stem)
+    document = structure(Document(source.key, "", decode(source.data), path=source.path))
+    return replace(document, title=document.title or source.stem)
 
 
 def structure(document: Document) -> Document:
-    """Return a document whose text is Markdown without its front matter, and with its blocks, links and metadata.
+    """Return a document of Markdown without its front matter, with its blocks, links and metadata.
 
-    Its own title and metadata go before those of the front matter; its title may stay empty. Raises Unreadable.
+    The document's own title and metadata take precedence over the front matter's; the title may stay empty. Raises
+    Unreadable.
     """
     mapping, text, line_offset = split_front_matter(document.text)
     env: dict[str, Any] = {}
@@ -73,21 +75,21 @@ def structure(document: Document) -> Document:
 
 
 def _blocks(text: str, tokens: Sequence[Token], lines: Sequence[int]) -> Iterator[Block]:
-    """Yield the blocks of ``text``, list markers and heading signs included."""
+    """Yield the blocks of ``text``, including list markers and heading signs."""
     for token in tokens:
         kind = _KINDS.get(token.type)
-        if kind is None or token.map is None or (token.type == "html_block" and not _says_something(token.content)):
+        if kind is None or token.map is None or (token.type == "html_block" and not _has_text(token.content)):
             continue
         start, end = trimmed(text, lines[token.map[0]], lines[token.map[1]])
         level = int(token.tag[1:]) if kind is BlockKind.HEADING else 0
-        # one inside a list item or a quotation heads nothing, and a long underlined one is prose with a rule below
+        # a heading inside a list item or quotation heads no section; a long underlined one is prose above a rule
         if level and (token.level or (token.markup in "-=" and end - start > _LONG_HEADING)):
             kind, level = BlockKind.PARAGRAPH, 0
         if start < end:
             yield Block(kind, start, end, level)
 
 
-def _says_something(html: str) -> bool:
-    """Tell whether there is more to ``html`` than tags and a comment."""
+def _has_text(html: str) -> bool:
+    """Return whether ``html`` holds text besides tags and a comment."""
     comment = html.startswith("<!--") and html.rstrip().find("-->") == len(html.rstrip()) - len("-->")
     return not comment and bool(_TAG.sub("", html).strip())

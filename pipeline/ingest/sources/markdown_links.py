@@ -1,4 +1,4 @@
-"""Links and ``[[wikilinks]]`` in Markdown, with where they stand in the file."""
+"""Links and ``[[wikilinks]]`` in Markdown, with their offsets in the file."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _RANGE = "range"
 def links(text: str, tokens: Sequence[Token], lines: Sequence[int], env: dict[str, Any]) -> Iterator[Link]:
     """Yield the links to other documents in ``text``, in order.
 
-    ``tokens`` are its blocks as markdown-it-py gives them, ``lines`` the offsets at which its lines begin and,
-    last, its length; ``env`` holds its link references.
+    ``tokens`` are the text's blocks from markdown-it-py. ``lines`` holds the offsets of its lines and, last, its
+    length. ``env`` holds its link references.
     """
     cursor = 0
     for token in tokens:
@@ -32,28 +32,28 @@ def links(text: str, tokens: Sequence[Token], lines: Sequence[int], env: dict[st
         content = _as_written(token.content, text[lines[row] : lines[row + 1]])
         inline: list[Token] = []
         _PARSER.inline.parse(content, _PARSER, env, inline)
-        found = [item for item in inline if _RANGE in item.meta]
-        if not found:
+        link_tokens = [child for child in inline if _RANGE in child.meta]
+        if not link_tokens:
             continue
         starts, shifts = _alignment(text, content, lines, row, cursor)
-        for item in found:
-            target = item.content if item.type == "wikilink" else document_target(str(item.attrGet("href") or ""))
+        for child in link_tokens:
+            target = child.content if child.type == "wikilink" else document_target(str(child.attrGet("href") or ""))
             if target:
-                start, end = (at + shifts[bisect_right(starts, at) - 1] for at in item.meta[_RANGE])
+                start, end = (at + shifts[bisect_right(starts, at) - 1] for at in child.meta[_RANGE])
                 yield Link(target, start, end)
                 cursor = end
 
 
 def _as_written(content: str, line: str) -> str:
-    """Return a table cell's content with the backslashes that keep ``|`` from ending it, which the parser took off."""
+    """Return a table cell's content with the backslashes before ``|``, which the parser has removed."""
     cell = "|" in content and "\n" not in content and content not in line
     return content.replace("|", "\\|") if cell else content
 
 
 def _alignment(text: str, content: str, lines: Sequence[int], row: int, cursor: int) -> tuple[list[int], list[int]]:
-    """Return where the lines of ``content`` begin in it, and what to add for their place in ``text``.
+    """Return the offset of each line of ``content``, and the shift from there to its offset in ``text``.
 
-    A block's content, which begins on line ``row``, is its lines in the file without what indents or quotes them.
+    The content of a block, which begins on line ``row``, is its lines in the file without indentation and quote marks.
     """
     starts, shifts, start = [], [], 0
     for line in content.split("\n"):
@@ -67,18 +67,18 @@ def _alignment(text: str, content: str, lines: Sequence[int], row: int, cursor: 
 
 
 def _positioned_link(state: StateInline, silent: bool) -> bool:
-    """The library's rule for links, which also notes where the link stands."""
-    start, made = state.pos, len(state.tokens)
+    """Apply the library's rule for links, and record the link's offsets."""
+    start, tokens_before = state.pos, len(state.tokens)
     if not link(state, silent):
         return False
     if not silent:
-        opening = next(token for token in state.tokens[made:] if token.type == "link_open")
+        opening = next(token for token in state.tokens[tokens_before:] if token.type == "link_open")
         opening.meta[_RANGE] = (start, state.pos)
     return True
 
 
 def _wikilink(state: StateInline, silent: bool) -> bool:
-    """A rule for ``[[note]]``, ``[[note#heading|alias]]``."""
+    """Parse ``[[note]]`` and ``[[note#heading|alias]]``."""
     match = _WIKILINK.match(state.src, state.pos, state.posMax)
     if match is None:
         return False

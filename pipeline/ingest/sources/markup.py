@@ -1,7 +1,7 @@
-"""Markup in a line of .jsonl: a text that is Markdown or reStructuredText gets the structure that its file would have.
+"""Markup in .jsonl: a text in Markdown or reStructuredText gets the same structure as from a file.
 
-The suffix of the document's id tells which it is (``guide/setup.md``); without a suffix, Markdown is told by its front
-matter or its headings. Everything else is plain text.
+The suffix of the document's id names the markup (``guide/setup.md``). Without a suffix, Markdown is recognised by its
+front matter or its headings. Everything else is plain text.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ _MODULES = {".md": "markdown", ".markdown": "markdown", ".rst": "rst"}
 _SUFFIX = re.compile(r"\.[A-Za-z]\w{0,9}")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?=[^\n]*:)(?:[^\n]*\n)*?---[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"(?:\A|\n[ \t]*\n)#{1,6}[ \t]+\S[^\n]*(?=\n[ \t]*\n)")
-"""Between blank lines, which a comment in code seldom is."""
+"""A heading between blank lines, where a comment in code seldom stands."""
 
-_ENOUGH_HEADINGS = 2
+_MIN_HEADINGS = 2
 
 
 def structured(document: Document) -> Document:
-    """Return a document of a .jsonl file with the headings, blocks, links and front matter that its markup has.
+    """Return a document of a .jsonl file with the headings, blocks, links and front matter of its markup.
 
-    One that brings its own chunks, or whose markup is malformed or all that there is, is returned as it is.
+    A document is returned unchanged if it brings its own chunks, if its markup is malformed, or if it has no other
+    text.
     """
     text = document.text.replace("\r\n", "\n").lstrip()
     markup = None if document.prechunked else _markup_of(document.key, text)
@@ -35,10 +36,10 @@ def structured(document: Document) -> Document:
         return document
     structure: Callable[[Document], Document] = import_module(f"pipeline.ingest.sources.{markup}").structure
     try:
-        found = structure(replace(document, text=text, blocks=()))
+        result = structure(replace(document, text=text, blocks=()))
     except Unreadable:
         return document
-    return found if found.blocks else document
+    return result if result.blocks else document
 
 
 def _markup_of(key: str, text: str) -> str | None:
@@ -46,4 +47,4 @@ def _markup_of(key: str, text: str) -> str | None:
     if _SUFFIX.fullmatch(suffix):
         return _MODULES.get(suffix)
     headings = sum(1 for _ in _HEADING.finditer(text))
-    return "markdown" if headings >= _ENOUGH_HEADINGS or _FRONT_MATTER.match(text) else None
+    return "markdown" if headings >= _MIN_HEADINGS or _FRONT_MATTER.match(text) else None

@@ -1,4 +1,4 @@
-"""Metadata as people write it to metadata as Neo4j can store it."""
+"""Convert metadata of any shape to properties that Neo4j can store."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ _Items = list[str] | list[int] | list[float] | list[bool]
 
 
 def flat(metadata: Mapping[object, object]) -> Metadata:
-    """Return ``metadata`` without nesting and in order: ``{"a": {"b": 1}}`` gives ``{"a.b": 1}``.
+    """Return ``metadata`` without nesting, in order: ``{"a": {"b": 1}}`` gives ``{"a.b": 1}``.
 
-    None and numbers that aren't finite are dropped; dates become ISO 8601 strings and integers beyond 64 bits
-    decimal strings; lists of more than one kind, or of lists or mappings, become a string of JSON.
-    Raises RecursionError when lists are nested in lists some hundred levels deep.
+    None and numbers that aren't finite are dropped. Dates become ISO 8601 strings, integers beyond 64 bits decimal
+    strings. Lists of mixed types, and lists of lists or mappings, become a string of JSON.
+    Raises RecursionError if lists are nested some hundred levels deep.
     """
-    found: dict[str, Scalar | _Items] = {}
+    result: dict[str, Scalar | _Items] = {}
     for name, value in _leaves(metadata):
-        kept = _items(list(value)) if isinstance(value, list | tuple | set) else _scalar(value)
-        if kept is not None:
-            found[name] = kept
-    return found
+        converted = _items(list(value)) if isinstance(value, list | tuple | set) else _scalar(value)
+        if converted is not None:
+            result[name] = converted
+    return result
 
 
 def scalar_title(value: object) -> str:
-    """Return a title given as metadata, which may be a number or a date; empty if it is nothing or not a scalar."""
+    """Return a title from metadata, which may be a number or a date; empty if it is missing or not a scalar."""
     if value is None or isinstance(value, Mapping | list | tuple | set):
         return ""
     return well_formed(str(value)).strip()
 
 
 def _leaves(metadata: Mapping[object, object]) -> Iterator[tuple[str, object]]:
-    """Yield (name, value) of everything that isn't a mapping; an empty name, which Neo4j refuses, becomes ``_``."""
+    """Yield (name, value) of every value but mappings; an empty name, which Neo4j refuses, becomes ``_``."""
     pending = [("", iter(metadata.items()))]
     while pending:
         prefix, items = pending[-1]
@@ -76,7 +76,7 @@ def _items(values: list[object]) -> Scalar | _Items:
         return [float(item) for item in kept]
     if len(kinds) > 1:
         return _as_json(kept)
-    return kept  # type: ignore[return-value]  # one kind, as just counted
+    return kept  # type: ignore[return-value]  # a single type, as checked above
 
 
 def _as_json(values: list[object] | list[Scalar]) -> str:

@@ -1,4 +1,4 @@
-"""Glob patterns over paths: ``*`` and ``?`` stay within a name, ``**`` takes any number of folders."""
+"""Glob patterns over paths: ``*`` and ``?`` match within a name, ``**`` matches any number of folders."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _MAGIC = re.compile(r"[*?\[]")
 
 
 def is_pattern(path: str) -> bool:
-    """Tell whether ``path`` holds a sign that a pattern gives a meaning to."""
+    """Return whether ``path`` holds a wildcard."""
     return _MAGIC.search(path) is not None
 
 
 class Pattern:
-    """A glob pattern, split into the folder before its first sign (``root``) and the names to match below it."""
+    """A glob pattern, split into the folder before its first wildcard (``root``) and the names to match below it."""
 
     def __init__(self, pattern: str) -> None:
         parts = PurePath(pattern).parts
@@ -25,15 +25,15 @@ class Pattern:
         self._names = [None if part == "**" else re.compile(translate(part)) for part in parts[plain:]]
 
     def matches(self, names: Iterable[str]) -> bool:
-        """Tell whether a file matches; ``names`` are the parts of its path below the root."""
+        """Return whether a file matches; ``names`` are the parts of its path below the root."""
         return len(self._names) in self._reached(names)
 
     def may_hold(self, names: Iterable[str]) -> bool:
-        """Tell whether a file in this folder, or below it, may match."""
+        """Return whether a file in this folder or below it may match."""
         return any(at < len(self._names) for at in self._reached(names))
 
     def _reached(self, names: Iterable[str]) -> set[int]:
-        """Return how many of the pattern's names ``names`` can have used up; sets keep many ``**`` from exploding."""
+        """Return the positions in the pattern after matching ``names``; a set, so that many ``**`` stay cheap."""
         reached = self._past_folders({0})
         for name in names:
             after = set()
@@ -49,7 +49,7 @@ class Pattern:
         return reached
 
     def _past_folders(self, reached: set[int]) -> set[int]:
-        """Return ``reached`` with the places after each ``**`` that needs no folder."""
+        """Return ``reached`` with the positions after each ``**``, which may match no folder."""
         for at in sorted(reached):
             while at < len(self._names) and self._names[at] is None:
                 at += 1

@@ -1,4 +1,4 @@
-"""PDF: the text of its pages, and where they begin."""
+"""PDF: the text of the pages, and the offset of each page."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from pypdf import PdfReader
 from pypdf.errors import DependencyError
 
 from pipeline.ingest.sources.decode import well_formed
-from pipeline.ingest.sources.source import Source, Unreadable, foreign
+from pipeline.ingest.sources.source import Source, Unreadable, parser_errors
 from pipeline.records import Document
 from pipeline.text.paragraphs import paragraphs
 
-_BETWEEN = "\n\n"
+_SEPARATOR = "\n\n"
 _LONGEST_TITLE = 120
 _SHORTEST_TITLE = 4
 
-# pypdf reports every oddity that it works around; an application that wants to see them adds a handler of its own
+# pypdf logs every oddity that it works around; an application that wants these messages adds its own handler
 logging.getLogger("pypdf").addHandler(logging.NullHandler())
 
 
 def parse(source: Source) -> Document:
-    """Return a PDF as a document whose text is its pages' in order, a blank line between them.
+    """Return a PDF as a document with the text of its pages in order, separated by blank lines.
 
-    The title is the one in its properties, else its first line if that could be one, else the file's stem. Raises
-    Unreadable when it is damaged, needs a password, or holds no text (scans without character recognition).
+    The title comes from the file's properties, else from the first line if that can be a title, else from the file's
+    stem. Raises Unreadable if the file is damaged, needs a password, or holds no text (scans without OCR).
     """
-    with foreign("PDF"):
+    with parser_errors("PDF"):
         reader = PdfReader(io.BytesIO(source.data))
         _unlock(reader)
         pages = [_page_text(page.extract_text()) for page in reader.pages]
@@ -38,8 +38,8 @@ def parse(source: Source) -> Document:
     starts, at = [], 0
     for page in pages:
         starts.append(at)
-        at += len(page) + len(_BETWEEN)
-    text = _BETWEEN.join(pages)
+        at += len(page) + len(_SEPARATOR)
+    text = _SEPARATOR.join(pages)
     return Document(
         key=source.key,
         title=well_formed(title) or _first_line(text) or source.stem,
@@ -51,7 +51,7 @@ def parse(source: Source) -> Document:
 
 
 def _unlock(reader: PdfReader) -> None:
-    """Open a file that is encrypted without a password, as many are, to forbid printing. Raises Unreadable."""
+    """Decrypt a file whose password is empty, as in many that only forbid printing. Raises Unreadable."""
     try:
         locked = reader.is_encrypted and not reader.decrypt("")
     except DependencyError:
@@ -61,7 +61,7 @@ def _unlock(reader: PdfReader) -> None:
 
 
 def _first_line(text: str) -> str:
-    """Return the first line if it is neither a page's number nor a whole paragraph, else nothing."""
+    """Return the first line, or "" if it is a page number or a whole paragraph."""
     line = text.lstrip().split("\n", 1)[0].strip()
     return line if len(line) <= _LONGEST_TITLE and sum(map(str.isalpha, line)) >= _SHORTEST_TITLE else ""
 

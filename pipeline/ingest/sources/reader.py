@@ -1,4 +1,4 @@
-"""Paths to documents, one at a time."""
+"""Read documents from paths, one at a time."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from pipeline.ingest.sources.formats import LINES, format_of, parser_of
 from pipeline.ingest.sources.markup import structured
 from pipeline.ingest.sources.source import Source, Unreadable, unopenable
 from pipeline.ingest.sources.unique_keys import UniqueKeys
-from pipeline.ingest.sources.walk import Found, find
+from pipeline.ingest.sources.walk import SourceFile, find
 from pipeline.records import Document, Skipped
 
 MAX_BYTES = 50_000_000
-"""The size above which a file, or a line of a .jsonl file, is left out unless the caller says otherwise."""
+"""Default size limit of a file, and of a line of a .jsonl file; larger ones are left out."""
 
 
 def read(paths: Sequence[str], *, strict: bool = False, max_bytes: int = MAX_BYTES) -> Iterator[Document | Skipped]:
-    """Return the documents that ``paths`` hold, read one at a time and in order, and what had to be left out.
+    """Return the documents in ``paths``, read one at a time and in order, and the files that were left out.
 
-    A path is a file, a folder (with all below it), a glob pattern, or a .jsonl file of {id, title, text, metadata}.
-    A document's key is its path relative to the folder that was given, or to the part of the pattern before its
-    first sign; a single file's is its name; a .jsonl document's is its id. What can't be read below a folder or
-    through a pattern comes as Skipped; named itself, or with ``strict``, it is an error.
+    A path is a file, a folder (read with its subfolders), a glob pattern, or a .jsonl file of {id, title, text,
+    metadata}. A document's key is its path relative to the given folder, or to the part of the pattern before its first
+    wildcard; for a single file the file's name, for a .jsonl document its id. An unreadable file below a folder or of a
+    pattern comes as Skipped. If the caller named the file, or with ``strict``, it is an error.
 
     All paths and .jsonl files are checked before the first document is returned. Raises SourceError for a path that
-    doesn't exist, a pattern without a match, a malformed .jsonl line and two documents with one key.
+    doesn't exist, a pattern without a match, a malformed .jsonl line, and two documents with the same key.
     """
     wanted = [paths] if isinstance(paths, str) else paths
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
     reading, keys = _Reading(strict, max_bytes), UniqueKeys()
-    checked = [item for path in wanted for found in find(path) for item in reading.checked(found, keys)]
+    checked = [item for path in wanted for entry in find(path) for item in reading.checked(entry, keys)]
     return (document for item in checked for document in reading.documents(item))
 
 
 class _Reading:
-    """One reading of some paths: what may be left out, and what was come across already."""
+    """A single read of several paths: its limits, and the files seen so far."""
 
     def __init__(self, strict: bool, max_bytes: int) -> None:
         self._strict = strict
         self._max_bytes = max_bytes
         self._seen: set[tuple[str, str]] = set()
 
-    def checked(self, item: Found | Skipped, keys: UniqueKeys) -> Iterator[Found | Skipped]:
-        """Yield ``item``, or why it is left out; nothing when it was given before. Its keys must be new."""
+    def checked(self, item: SourceFile | Skipped, keys: UniqueKeys) -> Iterator[SourceFile | Skipped]:
+        """Yield ``item``, or a Skipped if it is left out, or nothing if it was given before. Its keys must be new."""
         if isinstance(item, Skipped):
             yield self._left_out(item, "", named=False)
             return
@@ -65,8 +65,8 @@ class _Reading:
         else:
             yield item
 
-    def documents(self, item: Found | Skipped) -> Iterator[Document | Skipped]:
-        """Yield the documents in ``item``, or that it is left out."""
+    def documents(self, item: SourceFile | Skipped) -> Iterator[Document | Skipped]:
+        """Yield the documents in ``item``, or a Skipped if it is left out."""
         if isinstance(item, Skipped):
             yield item
             return
@@ -94,10 +94,10 @@ class _Reading:
 
 
 def _content(path: Path, max_bytes: int) -> bytes:
-    """Return the bytes of ``path``. Raises Unreadable when they are too many, none, or out of reach."""
+    """Return the bytes of ``path``. Raises Unreadable if the file is too large, empty, or can't be opened."""
     try:
         with path.open("rb") as file:
-            # one more than allowed tells without trusting a size that may change
+            # reading a byte more than allowed tests the size, which may change meanwhile
             data = file.read(max_bytes + 1)
     except OSError as error:
         raise unopenable(error) from None

@@ -1,4 +1,4 @@
-"""reStructuredText: headings, paragraphs, literal blocks, tables and links, nothing included and nothing run."""
+"""reStructuredText: headings, paragraphs, literal blocks, tables and links; no file is included, no code run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from docutils.parsers.rst.states import Inliner
 from pipeline.ingest.sources.decode import decode
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.rst_blocks import Heading, rst_blocks
-from pipeline.ingest.sources.source import Source, foreign
+from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import Document, Link
 from pipeline.text.outline import first_heading
 
@@ -30,7 +30,7 @@ _SETTINGS = {
     "syntax_highlight": "none",
     "warning_stream": False,
 }
-# docutils ends a line at each of these; the file's own line numbers don't
+# docutils ends a line at each of these characters, which aren't line ends of the file
 _LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
 _LINK = re.compile(
     r":doc:`(?:[^`<>]*<)?(?P<doc>[^`<>]+)>?`"
@@ -41,20 +41,20 @@ _LINK = re.compile(
 
 
 def parse(source: Source) -> Document:
-    """Return a reStructuredText file as a document whose text is the file's own. Raises Unreadable."""
-    found = structure(Document(source.key, "", decode(source.data), path=source.path))
-    return replace(found, title=found.title or source.stem)
+    """Return a reStructuredText file as a document with the file's own text. Raises Unreadable."""
+    document = structure(Document(source.key, "", decode(source.data), path=source.path))
+    return replace(document, title=document.title or source.stem)
 
 
 def structure(document: Document) -> Document:
-    """Return a document whose text is reStructuredText with its blocks and links, and a title if it has any.
+    """Return a document of reStructuredText with its blocks, its links and, if it has any, a title.
 
     Raises Unreadable.
     """
     text = document.text
     lines = text.split("\n")
-    with foreign("reStructuredText"):
-        parser = Parser(inliner=_Words())
+    with parser_errors("reStructuredText"):
+        parser = Parser(inliner=_PlainInliner())
         tree = publish_doctree(text.translate(_LINE_ENDS), parser=parser, settings_overrides=_SETTINGS)
         headings = dict(_headings(tree, lines))
     blocks = tuple(rst_blocks(text, lines, headings))
@@ -63,7 +63,7 @@ def structure(document: Document) -> Document:
 
 
 def _headings(tree: nodes.document, lines: Sequence[str]) -> Iterator[tuple[int, Heading]]:
-    """Yield (index of its first line, heading) for each section; docutils gives the line under the title."""
+    """Yield (index of its first line, heading) for each section; docutils reports the line below the title."""
     for title in tree.findall(nodes.title):
         if title.line is None or not isinstance(title.parent, nodes.section):
             continue
@@ -74,7 +74,7 @@ def _headings(tree: nodes.document, lines: Sequence[str]) -> Iterator[tuple[int,
 
 
 def _sections(node: nodes.Node) -> Iterator[nodes.section]:
-    """Yield the sections that ``node`` lies in, innermost first."""
+    """Yield the sections around ``node``, innermost first."""
     above = node.parent
     while isinstance(above, nodes.section):
         yield above
@@ -82,21 +82,21 @@ def _sections(node: nodes.Node) -> Iterator[nodes.section]:
 
 
 def _links(text: str) -> Iterator[Link]:
-    """Yield embedded and named references to files where their target is written, and Sphinx's ``:doc:`` roles."""
+    """Yield embedded references, targets of named references, and Sphinx's ``:doc:`` roles that lead to files."""
     for match in _LINK.finditer(text):
-        found = match["doc"] or document_target(match["embedded"] or match["named"])
-        if found:
-            yield Link(" ".join(found.split()), *match.span())
+        target = match["doc"] or document_target(match["embedded"] or match["named"])
+        if target:
+            yield Link(" ".join(target.split()), *match.span())
 
 
-class _Words(Inliner):
-    """Leaves the marks within a paragraph alone: only blocks are asked for, and unknown roles cost docutils dear."""
+class _PlainInliner(Inliner):
+    """Leaves inline markup unparsed: only blocks are needed, and docutils is slow at unknown roles."""
 
     def init_customizations(self, settings: object) -> None:
         """Prepare no patterns."""
 
     def adjust_uri(self, uri: str) -> str:
-        """Return ``uri``; the patterns that tell a mail address are the ones not prepared."""
+        """Return ``uri`` unchanged; the patterns for mail addresses aren't prepared."""
         return uri
 
     def parse(
@@ -106,5 +106,5 @@ class _Words(Inliner):
         memo: object,  # noqa: ARG002
         parent: object,  # noqa: ARG002
     ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Return ``text`` as it is, and no complaints."""
+        """Return ``text`` unchanged, and no messages."""
         return [nodes.Text(text)], []

@@ -1,4 +1,4 @@
-"""One file as it was found, and the error that says why it can't be read."""
+"""A source file's content, and the error for a file that can't be read."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from pipeline.records import Document
 
 
 class Unreadable(SourceError):
-    """Why a source can't be read, as the rest of a sentence that begins with its name: ``is empty``.
+    """A source can't be read; the message continues a sentence that begins with its name: ``is empty``.
 
     The reader turns it into a Skipped, or into a SourceError that names the source.
     """
 
 
 def unopenable(error: OSError) -> Unreadable:
-    """Return why the system won't let a file or folder be read."""
+    """Return the Unreadable for an OSError at opening a file or folder."""
     return Unreadable(
         f"can't be read: {(error.strerror or str(error)).lower()}", "Check that it is there and that you may read it."
     )
 
 
 @contextmanager
-def foreign(kind: str) -> Iterator[None]:
-    """Turn whatever a library raises over a file that isn't well-formed ``kind`` into Unreadable."""
+def parser_errors(kind: str) -> Iterator[None]:
+    """Turn any exception of a library that parses a file of format ``kind`` into Unreadable."""
     try:
         yield
     except Unreadable:
         raise
-    # broad, for parsers of damaged bytes raise nearly anything: KeyError, RecursionError, zlib.error
+    # broad: on damaged files parsers raise nearly anything, such as KeyError, RecursionError, zlib.error
     except Exception as error:
         problem = str(error).strip().split("\n")[0][:200]
         raise Unreadable(
@@ -42,7 +42,7 @@ def foreign(kind: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's bytes; ``key`` names the document within its corpus, ``path`` is where the file is."""
+    """A file's bytes; ``key`` is the document's key in its corpus, ``path`` the file's path."""
 
     key: str
     path: str
@@ -50,9 +50,9 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The file's name without its suffix, with spaces for dashes and underscores: a title of last resort."""
+        """The file's name without suffix, with spaces for dashes and underscores: the title if there is no other."""
         return PurePosixPath(self.key).stem.replace("-", " ").replace("_", " ").strip() or self.key
 
 
 Parse = Callable[[Source], Document]
-"""Reads one format; raises Unreadable."""
+"""Parser of a format; raises Unreadable."""

@@ -1,4 +1,4 @@
-"""Plain text: paragraphs."""
+"""Plain text, read as paragraphs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from pipeline.text.paragraphs import paragraphs
 
 
 def parse(source: Source) -> Document:
-    """Return a text file as a document whose text is the file's own. Raises Unreadable."""
+    """Return a text file as a document with the file's own text. Raises Unreadable."""
     text = decode(source.data)
     return Document(source.key, source.stem, text, tuple(paragraphs(text)), path=source.path)

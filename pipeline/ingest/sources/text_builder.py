@@ -1,4 +1,4 @@
-"""Text that is put together from a page or a word processor's file, with where its blocks and links lie in it."""
+"""Builder of a document's text from the elements of a web page or DOCX file, with the offsets of blocks and links."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from pipeline.records import Block, BlockKind, Link
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
-_BETWEEN = "\n\n"
+_SEPARATOR = "\n\n"
 
 
 class TextBuilder:
-    """Builds a text block by block, a blank line between them, and keeps the offsets of blocks and links."""
+    """Builds a text from blocks separated by blank lines; records the offsets of blocks and links."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -24,46 +24,46 @@ class TextBuilder:
 
     @property
     def text(self) -> str:
-        """All blocks that were closed."""
-        return _BETWEEN.join(self._closed)
+        """The text of all closed blocks."""
+        return _SEPARATOR.join(self._closed)
 
     @property
-    def at(self) -> int:
-        """The offset at which the next character will stand."""
+    def offset(self) -> int:
+        """Offset of the next character."""
         return self._base + self._open_length
 
     def write(self, words: str) -> None:
-        """Add to the open block, any white space as one space, and as none where the block or a line of it begins."""
+        """Add words to the open block; collapse white space to a space, and to nothing at the start of a line."""
         collapsed = _SPACES.sub(" ", words)
         self._append(collapsed.lstrip(" ") if self._fresh() else collapsed)
 
     def write_verbatim(self, words: str) -> None:
-        """Add to the open block as it is, but for empty lines where the block begins."""
+        """Add text to the open block unchanged, except for empty lines at the block's start."""
         self._append(words if self._open else words.lstrip("\n"))
 
     def new_line(self) -> None:
-        """End a line within the open block."""
+        """End the current line of the open block."""
         if self._open and not self._open[-1].endswith("\n"):
             self._append("\n")
 
     def link(self, target: str, start: int) -> None:
-        """Note a link from ``start`` to what was written last, if that is any words."""
+        """Record a link from ``start`` to the last character written, unless no words lie between."""
         if start < self._end:
             self.links.append(Link(target, start, self._end))
 
     def close(self, kind: BlockKind, level: int = 0) -> None:
-        """End the open block; one with nothing but white space leaves no trace."""
+        """End the open block, and drop it if it is blank."""
         text = "".join(self._open).rstrip()
         self._open, self._open_length = [], 0
         if text:
             self._closed.append(text)
             self.blocks.append(Block(kind, self._base, self._base + len(text), level))
-            self._base += len(text) + len(_BETWEEN)
+            self._base += len(text) + len(_SEPARATOR)
 
     def _append(self, words: str) -> None:
         if words:
             bare = len(words.rstrip())
-            self._end = self.at + bare if bare else self._end
+            self._end = self.offset + bare if bare else self._end
             self._open.append(words)
             self._open_length += len(words)
 

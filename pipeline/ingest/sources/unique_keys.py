@@ -1,4 +1,4 @@
-"""Which file gives which document, so that no two give the same."""
+"""Check that no two files hold a document with the same key."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pipeline.errors import SourceError
 
 
 class UniqueKeys:
-    """The keys of documents that were found so far, and where."""
+    """Keys of the documents so far, and their files."""
 
     def __init__(self) -> None:
         self._places: dict[str, tuple[Path, int]] = {}
 
     def add(self, key: str, path: Path, line: int = 0) -> None:
-        """Note that ``path`` gives the document ``key``, on ``line`` if it holds one a line.
+        """Record that ``path`` holds the document ``key``, on ``line`` if it is a .jsonl file.
 
-        Raises SourceError, naming both places, when another gives it too.
+        Raises SourceError, naming both places, if another file or line holds it too.
         """
         other, other_line = self._places.setdefault(key, (path, line))
         if (other, other_line) == (path, line):

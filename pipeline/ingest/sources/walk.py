@@ -1,4 +1,4 @@
-"""Paths, folders and patterns to the files they mean, each with the key of its document."""
+"""Find the files of paths, folders and patterns, each with the key of its document."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from pipeline.records import Skipped
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A file to read: ``key`` is its path relative to the root, ``named`` that it was asked for by name."""
+class SourceFile:
+    """A file to read. ``key`` is its path relative to the root; ``named``: the caller gave its name."""
 
     path: Path
     key: str
     named: bool
 
 
-def find(path: str) -> Iterator[Found | Skipped]:
-    """Yield the files that ``path`` means: itself, all below it, or all that match it.
+def find(path: str) -> Iterator[SourceFile | Skipped]:
+    """Yield the file ``path``, all files below the folder ``path``, or all files that match the pattern ``path``.
 
-    They come folder by folder, sorted by name. Below a folder, hidden names are passed over in silence, and a link
-    to a folder is followed unless what it leads to is read anyway. Raises SourceError when ``path`` doesn't exist or
-    can't be opened and, for a pattern, when no file matches.
+    Files come folder by folder, sorted by name. Below a folder, hidden names are skipped silently; a link to a folder
+    is followed unless that folder is read anyway. Raises SourceError if ``path`` doesn't exist or can't be opened, and
+    if no file matches a pattern.
     """
     if not path:
         raise SourceError("an empty path was given", "Name a file, a folder or a pattern; . is the current folder.")
@@ -40,13 +40,13 @@ def find(path: str) -> Iterator[Found | Skipped]:
     elif stat.S_ISDIR(kind):
         yield from _Walk(place).files()
     elif stat.S_ISREG(kind):
-        yield Found(place, well_formed(place.name), named=True)
+        yield SourceFile(place, well_formed(place.name), named=True)
     else:
         raise SourceError(f"{path} isn't a regular file", "Name a file, a folder or a pattern.")
 
 
 def _kind(path: str, place: Path) -> int | None:
-    """Return the mode of the file or folder at ``place``; None when it is a pattern and no file's name."""
+    """Return the mode of the file or folder at ``place``; None if it doesn't exist and ``path`` is a pattern."""
     try:
         return place.stat().st_mode
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -58,32 +58,32 @@ def _kind(path: str, place: Path) -> int | None:
         raise SourceError(f"{path} {problem.message}", problem.fix) from None
 
 
-def _matching(path: str, pattern: Pattern) -> Iterator[Found | Skipped]:
+def _matching(path: str, pattern: Pattern) -> Iterator[SourceFile | Skipped]:
     matched = False
     if os.access(pattern.root, os.F_OK):
         for item in _Walk(pattern.root, pattern).files():
-            matched = matched or isinstance(item, Found)
+            matched = matched or isinstance(item, SourceFile)
             yield item
     if not matched:
         raise SourceError(f"{path} matches no file", "A pattern names files: try one such as docs/**/*.md.")
 
 
 class _Walk:
-    """One walk through a folder and those below it, of all files or of those that match ``pattern``."""
+    """A walk through a folder and its subfolders, over all files or those that match ``pattern``."""
 
     def __init__(self, root: Path, pattern: Pattern | None = None) -> None:
         self._root = root
         self._pattern = pattern
         self._reals = [Path(os.path.realpath(root))]
 
-    def files(self) -> Iterator[Found | Skipped]:
-        """Yield the files in order. Raises SourceError when the root itself can't be opened."""
+    def files(self) -> Iterator[SourceFile | Skipped]:
+        """Yield the files in order. Raises SourceError if the root can't be opened."""
         try:
             pending = self._entries(self._root, ())
         except OSError as error:
             problem = unopenable(error)
             raise SourceError(f"{self._root} {problem.message}", problem.fix) from None
-        # a stack of its own, for folders may be nested deeper than calls may
+        # an explicit stack: folders may be nested deeper than Python's recursion limit
         while pending:
             entry, names = pending.pop()
             try:
@@ -95,13 +95,17 @@ class _Walk:
                 yield Skipped(entry.path, unopenable(error).message)
 
     def _entries(self, folder: Path, names: tuple[str, ...]) -> list[tuple[os.DirEntry[str], tuple[str, ...]]]:
-        """Return what is in ``folder`` and isn't hidden, last name first, each with its names below the root."""
-        with os.scandir(folder) as found:
-            entries = sorted((entry for entry in found if not entry.name.startswith(".")), key=lambda entry: entry.name)
+        """Return the entries of ``folder`` that aren't hidden, last name first, each with its path below the root."""
+        with os.scandir(folder) as listing:
+            visible = (entry for entry in listing if not entry.name.startswith("."))
+            entries = sorted(visible, key=lambda entry: entry.name)
         return [(entry, (*names, entry.name)) for entry in reversed(entries)]
 
     def _enters(self, entry: os.DirEntry[str], names: tuple[str, ...]) -> bool:
-        """Tell whether to walk into a folder: no link to what is walked anyway or holds it; with matches."""
+        """Return whether to walk into a folder.
+
+        It must be able to hold matches, and must not be a link into a folder that is walked, or to a parent of it.
+        """
         if self._pattern is not None and not self._pattern.may_hold(names):
             return False
         if entry.is_symlink():
@@ -112,7 +116,7 @@ class _Walk:
         return True
 
 
-def _file(entry: os.DirEntry[str], names: tuple[str, ...]) -> Found | Skipped:
+def _file(entry: os.DirEntry[str], names: tuple[str, ...]) -> SourceFile | Skipped:
     if entry.is_file():
-        return Found(Path(entry.path), well_formed("/".join(names)), named=False)
+        return SourceFile(Path(entry.path), well_formed("/".join(names)), named=False)
     return Skipped(entry.path, "isn't a regular file" if Path(entry.path).exists() else "is a link to nothing")

@@ -1,4 +1,4 @@
-"""Noticing that what was synced has changed: by the system's own notices (watchfiles), gathered over a moment."""
+"""Watch synced sources for changes, with the system's notifications (watchfiles), debounced."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from watchfiles import watch
 
 from pipeline.ingest.sources.pattern import Pattern, is_pattern
 
-_GATHERED_MS = 1600
-"""What changes within so long of each other is one change, as when an editor or a checkout writes many files."""
+_DEBOUNCE_MS = 1600
+"""Changes within this time count as one, as when an editor or a checkout writes many files."""
 
 
 def changes(paths: Sequence[str], stop: threading.Event | None = None) -> Iterator[None]:
-    """Yield after each change to files, to what is below folders, or to what patterns may match; until ``stop`` is set.
+    """Yield after each change to a file, below a folder, or to possible matches of a pattern, until ``stop`` is set.
 
-    A file is watched by its folder, for editors put new files in the place of old ones.
+    The folder of a file is watched, because editors replace files by new ones.
     """
     roots = sorted({_watched(path) for path in paths})
-    for _ in watch(*roots, debounce=_GATHERED_MS, stop_event=stop):
+    for _ in watch(*roots, debounce=_DEBOUNCE_MS, stop_event=stop):
         yield None
 
 

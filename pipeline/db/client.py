@@ -1,4 +1,4 @@
-"""The driver: connect, run a named query, write rows in batches, and say clearly what went wrong."""
+"""Client of one Neo4j database: runs named queries, writes rows in batches, and translates the driver's errors."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ _Result = TypeVar("_Result")
 Item = TypeVar("Item")
 
 _GONE = (driver_errors.ServiceUnavailable, driver_errors.SessionExpired)
-"""What the driver raises when no server answers: the second where a connection breaks before it is in its pool."""
+"""The driver's errors when no server answers; SessionExpired if a connection breaks before it is pooled."""
 
 _PASSING = (driver_errors.TransientError, *_GONE)
 """Faults that the driver's documentation says to retry."""
 
 _OUT_OF_TIME = "Neo.ClientError.Transaction.TransactionTimedOut"
-"""The beginning of the codes of transactions that the server ends for taking too long: by its own limit, or ours."""
+"""Error code of a transaction that exceeded the server's time limit; the code for the client's limit begins so too."""
 
 _ENDED = ("Neo.ClientError.Transaction.LockClientStopped", "Neo.ClientError.Transaction.Terminated")
-"""Codes of those that it ends for this or another reason, and that may hear of it while they wait for a lock."""
+"""Error codes of a transaction that was terminated, for time or otherwise; the first while it waited for a lock."""
 
 _AGAIN = "Run the same command again: what was written is kept, and the rest is completed."
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the server's own counters say that a write changed; all zero when nothing did."""
+    """Counters of a write, as the server reports them; false if nothing changed."""
 
     nodes_created: int = 0
     nodes_deleted: int = 0
@@ -76,10 +76,10 @@ class Written:
 class Client(AbstractContextManager["Client"]):
     """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
 
-    ``written`` adds up the counters of everything that this client has written; ``has_gds`` says, once it has been
-    verified, whether the server has Graph Data Science. Of the limits, in seconds and 0 for none, ``read_timeout`` is
-    for each :meth:`read`, and ``write_timeout`` for each transaction that writes and each :meth:`stream`, whose time is
-    also its reader's; what takes longer raises QueryTimeout.
+    ``written`` sums the counters of all writes of this client. ``has_gds`` tells, after :meth:`verify`, whether the
+    server has Graph Data Science. The timeouts are in seconds, 0 for none, and raise QueryTimeout: ``read_timeout``
+    limits each :meth:`read`, ``write_timeout`` each writing transaction and each :meth:`stream`, including the time
+    that the stream's reader takes.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Client(AbstractContextManager["Client"]):
         self._driver.close()
 
     def verify(self) -> None:
-        """Check that the server answers, lets us in and is new enough; note whether it has GDS.
+        """Check that the server answers, accepts the login and is new enough; set ``has_gds``.
 
         Raises ServerUnreachable, LoginRefused or ServerTooPoor, naming the address or what is missing.
         """
@@ -129,8 +129,8 @@ class Client(AbstractContextManager["Client"]):
     def read(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
         """Run the read query ``name``; ``names`` fills its identifiers. Rows come in the server's order.
 
-        It is asked once without a transaction of its own, which spares a round trip, and after a transient fault in one
-        that the driver retries.
+        The first attempt is an auto-commit transaction, which saves a round trip. After a transient fault the query
+        runs again in a transaction that the driver retries.
         """
         query = self._query(name, names, "read")
         database = self.address.database
@@ -152,9 +152,9 @@ class Client(AbstractContextManager["Client"]):
         return result.records
 
     def write_together(self, work: Callable[[Transaction], _Result]) -> _Result:
-        """Run what ``work`` asks for in one transaction, and return what it returns; if it raises, nothing is kept.
+        """Call ``work`` in one transaction and return its result; an exception from it rolls the transaction back.
 
-        On a transient fault ``work`` is called again.
+        After a transient fault ``work`` is called again.
         """
 
         asked: list[str] = []
@@ -181,9 +181,9 @@ class Client(AbstractContextManager["Client"]):
         done: Callable[[int], None] | None = None,
         **params: Any,
     ) -> int:
-        """Run the write query ``name`` once per ``batch`` of ``rows`` (its ``$rows``); return how many rows there were.
+        """Run the write query ``name`` once per ``batch`` of ``rows`` (its ``$rows``); return the number of rows.
 
-        Each batch is one transaction. ``done`` hears of each batch's size.
+        Each batch is one transaction. ``done`` is called with the size of each batch after it.
         """
         total = 0
         for part in batches(rows, batch):
@@ -195,9 +195,9 @@ class Client(AbstractContextManager["Client"]):
 
     @contextmanager
     def locking(self, name: str, /, **params: Any) -> Iterator[list[neo4j.Record]]:
-        """Run the write query ``name`` and keep its locks for as long as the context lasts; yields its rows.
+        """Run the write query ``name``, yield its rows, and hold its locks until the context ends.
 
-        It is committed at the end; after an error, or if the server or this process goes away, it never was.
+        The end of the context commits. An error, or the loss of the server or this process, rolls back.
         """
         query = self._queries[name]
         with (
@@ -211,9 +211,9 @@ class Client(AbstractContextManager["Client"]):
     def schema(
         self, name: str, names: Mapping[str, str] | None = None, /, *, within: float | None = None, **params: Any
     ) -> None:
-        """Run the schema query ``name``, outside any retry: index and constraint commands are idempotent.
+        """Run the schema query ``name`` without retries: index and constraint commands are idempotent.
 
-        It raises QueryTimeout if others keep it waiting for longer than ``within`` (seconds).
+        Raises QueryTimeout if other transactions block it for longer than ``within`` (seconds).
         """
         query = self._query(name, names, "write")
         with (
@@ -227,13 +227,13 @@ class Client(AbstractContextManager["Client"]):
                 if within is not None and _is_ended(error):
                     waited = f"The query {name!r} waited {within:g} seconds for others to end."
                     raise QueryTimeout(waited, "Run the same command again once they have.") from error
-                # IF NOT EXISTS looks before it makes: of two at the same moment, one is told this.
+                # IF NOT EXISTS checks before it creates, so one of two concurrent commands can fail with this.
                 if error.code != "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists":
                     raise
 
     @contextmanager
     def _ended_after(self, seconds: float | None, text: str) -> Iterator[None]:
-        """End this query after a while; the server's time limits don't reach an index command that waits for a lock."""
+        """Terminate the query after ``seconds``: the server has no time limit for an index command awaiting a lock."""
         if seconds is None:
             yield
             return
@@ -261,7 +261,7 @@ class Client(AbstractContextManager["Client"]):
             yield from session.run(query, params)
 
     def explain(self, name: str, names: Mapping[str, str], params: Mapping[str, Any]) -> None:
-        """Have the server plan the query ``name`` without running it; raises the driver's error if it can't."""
+        """Plan the query ``name`` on the server without running it; raises the driver's error if that fails."""
         with self._driver.session(database=self.address.database) as session:
             session.run(f"EXPLAIN {self._queries[name].text_with(names)}", dict(params)).consume()
 
@@ -279,7 +279,7 @@ class Client(AbstractContextManager["Client"]):
                 f"{uri} refused the user {self.address.username!r} with the password given.",
                 "Check NEO4J_USERNAME and NEO4J_PASSWORD.",
             ) from error
-        # ValueError is what the driver raises for a port that is none.
+        # The driver raises ValueError for an invalid port.
         except (*_GONE, driver_errors.ConfigurationError, ServerLost, OSError, ValueError) as error:
             reason = error.__cause__ if isinstance(error, ServerLost) else error
             raise ServerUnreachable(
@@ -289,7 +289,7 @@ class Client(AbstractContextManager["Client"]):
 
     @contextmanager
     def _using(self, kind: str, asked: Sequence[str]) -> Iterator[None]:
-        """Say what goes wrong in HopRank's words; ``asked`` are the names of the queries, the last one last."""
+        """Translate the driver's errors; ``asked`` are the names of the queries so far, in order."""
         uri = self.address.uri
         begun = time.monotonic()
         try:
@@ -321,7 +321,7 @@ class Client(AbstractContextManager["Client"]):
 
 
 def _is_ended(error: driver_errors.ClientError) -> bool:
-    """Whether the server has ended a transaction, which may hear of it in the middle or while it waits for a lock."""
+    """Return whether the server terminated the transaction, in the middle of its work or while it awaited a lock."""
     code = str(error.code)
     return code.startswith(_OUT_OF_TIME) or code in _ENDED
 

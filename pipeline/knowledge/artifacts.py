@@ -1,4 +1,4 @@
-"""Artifacts in namespaces: content that is kept and searched by words and by how it is related."""
+"""Artifacts in namespaces: texts that are stored, and searched by their words, vectors and relations."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ARTIFACT = "artifact"
 
 
 class Knowledge(AbstractContextManager["Knowledge"]):
-    """Artifacts of one ``id`` in namespaces, each of which is a knowledge graph of its own; a context manager.
+    """Artifacts of one ``id`` in namespaces, each a knowledge graph of its own; a context manager.
 
-    The graph of a namespace is named ``id/namespace``, so that neither ids nor the statistics of words are shared.
-    ``bm25`` and ``graph`` say which ways a search may go.
+    The graph of a namespace is named ``id/namespace``, so that namespaces share neither ids nor word statistics.
+    ``bm25`` and ``graph`` enable these modes of search.
 
     Example::
 
@@ -63,12 +63,12 @@ class Knowledge(AbstractContextManager["Knowledge"]):
             self._client.close()
 
     def namespaces(self) -> list[str]:
-        """Return the namespaces that hold something or did, by name."""
+        """Return the names of the namespaces, sorted, including those that have become empty."""
         prefix = f"{self.id}/"
         return [one.name.removeprefix(prefix) for one, _ in list_graphs(self._client) if one.name.startswith(prefix)]
 
     def graph(self, namespace: str) -> KnowledgeGraph:
-        """Return the graph of a namespace, which is made if there is none."""
+        """Return the graph of a namespace, created if it doesn't exist."""
         return KnowledgeGraph(
             f"{self.id}/{_part(namespace, 'A namespace')}",
             client=self._client,
@@ -97,10 +97,10 @@ class Knowledge(AbstractContextManager["Knowledge"]):
     def search(
         self, namespace: str, text: str, top_k: int = 10, *, mode: Mode | str | None = None, graph_hops: int = 2
     ) -> list[RankedNode]:
-        """Return the artifacts of a namespace that a text finds, best first.
+        """Return the artifacts of a namespace that match a text, best first.
 
-        ``mode`` is one of ``bm25``, ``graph``, ``hybrid`` and ``vector``; the default is the most that this knowledge
-        was made for. See :meth:`pipeline.knowledge.KnowledgeGraph.search`.
+        ``mode`` is ``bm25``, ``graph``, ``hybrid`` or ``vector``; the default is the strongest mode that is enabled.
+        See :meth:`pipeline.knowledge.KnowledgeGraph.search`.
         """
         chosen = mode or next(one for one in (Mode.HYBRID, Mode.BM25, Mode.VECTOR) if one in self._modes)
         if chosen not in self._modes:

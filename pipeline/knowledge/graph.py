@@ -27,10 +27,10 @@ from pipeline.settings import Settings, load_settings
 
 
 class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
-    """A graph kept on Neo4j by its name, which is made when it is first asked for; a context manager.
+    """A graph stored on Neo4j under a name, created at its first use; a context manager.
 
-    Each change is one transaction: a batch of which anything is refused leaves nothing. Node and edge ids are the
-    graph's own. What :meth:`open` and :meth:`get_subgraph` return reads alike and refuses changes. Thread-safe.
+    Each change is one transaction: a batch is written whole or refused whole. Node and edge ids are unique within the
+    graph. :meth:`open` and :meth:`get_subgraph` return graphs with the same methods that refuse changes. Thread-safe.
 
     Example::
 
@@ -53,10 +53,10 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         settings: Settings | None = None,
         create: bool = True,
     ) -> None:
-        """Take the graph of that name; without ``create`` it must be there.
+        """Open the graph called ``name``; without ``create`` it must exist.
 
-        ``client`` is a connection to use; without it one is opened, as ``settings`` say, and closed by :meth:`close`.
-        ``embedder`` makes vectors of texts that are asked for; without it, the one that ``settings`` name.
+        Without a ``client`` a connection is opened by ``settings``, and closed by :meth:`close`. ``embedder`` encodes
+        texts; the default is the one in ``settings``.
         """
         settings = settings or load_settings()
         self._given_embedder = embedder or make_embedder(settings)
@@ -77,9 +77,9 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         embedder: Embedder | None = None,
         settings: Settings | None = None,
     ) -> Self:
-        """Return an ingested corpus as a graph to read: its documents, chunks and entities, as searches see them.
+        """Return an ingested corpus as a read-only graph: its documents, chunks and entities, as searches see them.
 
-        Raises CorpusError if there is none of that name.
+        Raises CorpusError if there is no corpus of that name.
         """
         settings = settings or load_settings()
         opened = object.__new__(cls)
@@ -103,10 +103,10 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         settings: Settings | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Make the graph of that name hold what a file holds, and nothing else, and return it.
+        """Replace the contents of the graph called ``name`` by those of a file, and return the graph.
 
-        Readers see the graph that had the name until the new one is whole; after an error they keep it. Formats are
-        those of :meth:`export`; the file may also be one that networkx wrote. Raises GraphError naming what is wrong.
+        Readers see the earlier graph until the new one is complete, and keep it after an error. The formats are those
+        of :meth:`export`, also as networkx writes them. Raises GraphError naming what is wrong.
         """
         settings = settings or load_settings()
         loaded = connect(settings) if client is None else client
@@ -127,7 +127,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
             self._closing = None
 
     def drop(self) -> None:
-        """Delete the graph with all that it holds. There is no way back."""
+        """Delete the graph and its contents. This can't be undone."""
         store = self._named()
         drop_graph(store.client, store.graph)
 
@@ -138,17 +138,17 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
     def add_nodes(self, nodes: Iterable[KnowledgeNode], *, replace: bool = False) -> None:
         """Add nodes, all or none; parents and children may be in the same batch.
 
-        Raises GraphError if a node is there already (with ``replace`` it is overwritten, and keeps its edges and when
-        it was made), has an embedding of another length, or names a parent or child that isn't there.
+        Raises GraphError if a node exists already (with ``replace`` it is overwritten, and keeps its edges and its
+        creation time), has an embedding of another length, or names a parent or child that doesn't exist.
         """
         self._writer().add(nodes=list(nodes), replace=replace)
 
     def update_node(
         self, node_id: str, *, remove_properties: Sequence[str] = (), **updates: Unpack[NodeUpdates]
     ) -> KnowledgeNode:
-        """Change what is given of a node, and return it as it is then; its id and its edges stay.
+        """Change the given fields of a node and return the changed node; its id and its edges stay.
 
-        ``properties`` are merged with those that it has, less ``remove_properties``.
+        ``properties`` are merged with the node's own, less ``remove_properties``.
         """
         return self._writer().update_node(node_id, updates, remove_properties=remove_properties)
 
@@ -157,7 +157,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         self.remove_nodes([node_id])
 
     def remove_nodes(self, node_ids: Sequence[str]) -> None:
-        """Remove nodes with their edges, all or none; raises GraphError naming one that isn't there."""
+        """Remove nodes with their edges, all or none; raises GraphError naming one that doesn't exist."""
         self._writer().remove_nodes(node_ids)
 
     def add_edge(self, edge: KnowledgeEdge) -> None:
@@ -167,16 +167,16 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
     def add_edges(self, edges: Iterable[KnowledgeEdge], *, replace: bool = False) -> None:
         """Add edges, all or none.
 
-        Raises GraphError if an edge is there already (with ``replace`` it is overwritten), or one of its ends isn't.
+        Raises GraphError if an edge exists already (with ``replace`` it is overwritten), or an endpoint doesn't.
         """
         self._writer().add(edges=list(edges), replace=replace)
 
     def remove_edge(self, edge_id: str) -> None:
-        """Remove an edge; raises GraphError if it isn't there."""
+        """Remove an edge; raises GraphError if it doesn't exist."""
         self._writer().remove_edges([edge_id])
 
     def remove_edges(self, edge_ids: Sequence[str]) -> None:
-        """Remove edges, all or none; raises GraphError naming one that isn't there."""
+        """Remove edges, all or none; raises GraphError naming one that doesn't exist."""
         self._writer().remove_edges(edge_ids)
 
     def add_nodes_from_chunks(
@@ -190,8 +190,8 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
     ) -> list[KnowledgeNode]:
         """Add a node for each chunk and the edges between them, all or none; return the nodes.
 
-        ``edge_options`` are ``CosineEdges(threshold=0.7)`` (what None means), ``ExplicitEdges(edges)`` or
-        ``CallbackEdges(function)``. An embedding is optional; with ``embed`` missing ones are made from the texts.
+        ``edge_options`` are ``CosineEdges(threshold=0.7)`` (the default), ``ExplicitEdges(edges)`` or
+        ``CallbackEdges(function)``. An embedding is optional; ``embed`` makes the missing ones from the texts.
         """
         chunks = list(chunks)
         writer = self._writer()

@@ -108,8 +108,16 @@ def document_hash(document: Document) -> str:
     # A heading that became a paragraph leaves the text of an HTML page as it was, and not its chunks.
     blocks = repr([(block.kind.value, block.start, block.level) for block in document.blocks])
     metadata = repr(sorted(document.metadata.items()))
-    given = repr(document.prechunked) if document.prechunked else ""
-    return digest(document.title, document.text, links, blocks, metadata, str(document.line_offset), given)
+    supplied = [(chunk.start, chunk.end, chunk.embedding) for chunk in document.prechunked]
+    return digest(
+        document.title,
+        document.text,
+        links,
+        blocks,
+        metadata,
+        str(document.line_offset),
+        repr(supplied) if supplied else "",
+    )
 
 
 def batched(documents: Iterable[Document]) -> Iterator[list[Document]]:

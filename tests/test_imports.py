@@ -19,7 +19,7 @@ ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
     ("errors", "records", "ids", "progress", "closing", "resources", "temporary"),
-    ("text", "examples"),
+    ("text", "examples", "docs"),
     ("embedding", "db.queries"),
     ("db.embedded",),
     ("settings",),

@@ -1,3 +1,57 @@
+// The graph model: each label and relationship type, with its properties and who writes it. `hoprank help graph` draws it.
+//
+// CORPORA. An ingest writes them (cypher/ingest/); import, reembed and migrate write through the same queries. Searches
+// read them (cypher/search.cypher, cypher/walk.cypher).
+// `since` and `until` bound visibility: generation g of a corpus sees what has since <= g < until. `until` is 2^53 until
+// something is retired. `corpus` is the id of the corpus, never its name.
+//
+//   (:Catalog {id})
+//       One node for all corpora. Its lock separates those who make a corpus from those who drop a shared index.
+//   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, documents,
+//             chunks, entities, edges.TYPE, generation, staging, writer, writer_since, writer_seen})
+//       A named corpus. `fingerprint` and `dimension` are those of its embedding model; `chunker` and `extractor` say how
+//       documents were cut and names found. Counts are those of `generation`, the visible one. `staging` is the generation
+//       that is being written, or that a crashed run left. The three `writer` properties are the lease of whoever writes.
+//   (:DroppedCorpus)
+//       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
+//   (:Document {id, corpus, key, title, path, hash, text_hash, metadata.NAME, since, until})
+//       A document. `key` is its path relative to the ingested folder, or its .jsonl id; `path` is where it was read last.
+//   (:Chunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, links,
+//            embedded, embedding, since, until})
+//       A passage of the document whose key is `document`. `start` and `end` count characters, lines count from 1, `links`
+//       are hyperlink targets as written, `embedded` is the hash of the text that `embedding` was made from. A chunk also
+//       carries the labels Corpus_<corpus id> and Embedding_<hash of the fingerprint>, which name its two search indexes.
+//   (:Entity {id, corpus, key, name})
+//       A name. `key` is its folded form, `name` its usual spelling. It is visible while a visible MENTIONS leads to it.
+//   (:Tally {id, corpus, kind, shard, counts, since, until})
+//       A shard of the counts behind decisions on casing and spelling, as JSON. An update reads it to find what flipped.
+//
+//   (:Chunk)-[:PART_OF {since, until}]->(:Document)
+//   (:Chunk)-[:NEXT {since, until}]->(:Chunk)
+//       The next chunk of the same document.
+//   (:Chunk)-[:MENTIONS {count, position, about, since, until}]->(:Entity)
+//       `about` if the document or section of the chunk is named after the entity.
+//   (:Chunk)-[:REFERS_TO {count, position, since, until}]->(:Document)
+//       The text names the title of the document.
+//   (:Chunk)-[:LINKS_TO {count, since, until}]->(:Document)
+//       The text hyperlinks the document.
+//   (:Chunk)-[:SIMILAR {score, mutual, since, until}]->(:Chunk)
+//       Neighbours by cosine, which is `score`; stored once for a pair. `mutual` if each is among the other's nearest.
+//   (:Chunk)-[:CAPPED {score, mutual, since, until}]->(:Chunk)
+//       As SIMILAR, beyond the number of links that one chunk may have. Only the next update reads it.
+//
+// KNOWLEDGE GRAPHS. Python's KnowledgeGraph, `hoprank graph import` and `hoprank skills build` write them
+// (cypher/knowledge/). They share nothing with corpora. `p.NAME` is a property of a node or edge as Neo4j stores it,
+// `j.NAME` one that is kept as JSON.
+//
+//   (:KnowledgeGraph {id, name, awaited_name, created_at, version, dimension})
+//       A named graph. One that is not yet published has an `awaited_name` instead. `version` counts its changes.
+//   (:KnowledgeNode {key, graph, id, type, labels, created_at, updated_at, embedding, p.NAME, j.NAME})
+//       A node. `key` is the hash of the graph's id and its own. It also carries the label Graph_<graph id>.
+//   (:KnowledgeNode)-[:KNOWLEDGE_EDGE {key, graph, id, type, weight, directed, supported, p.NAME, j.NAME}]->(:KnowledgeNode)
+//   (:KnowledgeNode)-[:CHILD_OF]->(:KnowledgeNode)
+//       A node to its parent.
+
 // name: constrain_catalog_id
 // mode: schema
 // There is one catalog, whose lock keeps makers and droppers of shared indexes apart.

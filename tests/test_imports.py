@@ -19,7 +19,7 @@ ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
     ("errors", "records", "ids", "progress", "resources", "temporary"),
-    ("text", "settings", "examples"),
+    ("text", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),
     ("db",),
     ("ingest.sources", "ingest.chunking", "ingest.entities"),

@@ -16,6 +16,7 @@ from pipeline.cli.commands.corpus import app as corpus
 from pipeline.cli.commands.db import app as db
 from pipeline.cli.commands.evaluate import evaluate
 from pipeline.cli.commands.graph import app as graph
+from pipeline.cli.commands.help import help_
 from pipeline.cli.commands.ingest import ingest, remove
 from pipeline.cli.commands.maintenance import migrate, reembed
 from pipeline.cli.commands.quickstart import quickstart
@@ -71,5 +72,6 @@ for command in (
     migrate,
 ):
     app.command()(command)
+app.command("help")(help_)
 for name, group in {"corpus": corpus, "graph": graph, "skills": skills, "db": db, "config": config}.items():
     app.add_typer(group, name=name)

@@ -1,6 +1,7 @@
 """The loader of ``cypher/*.cypher``: named queries with declared modes and parameters.
 
-A query begins with a header of ``//`` lines and runs to the next header (after aiosql's format)::
+A file may open with comments about itself. A query begins with a header of ``//`` lines and runs to the next header
+(after aiosql's format)::
 
     // name: staged_documents
     // mode: read
@@ -73,8 +74,15 @@ def load_queries() -> Mapping[str, Query]:
 
 
 def parse_queries(source: str, path: Path) -> Iterable[Query]:
-    """Parse one file's queries, in their order; ``path`` is for messages only."""
-    for section in re.split(r"^(?=//\s*name:)", source, flags=re.MULTILINE)[1:]:
+    """Parse one file's queries, in their order; ``path`` is for messages only.
+
+    Raises ValueError as :func:`load_queries` does, and on a query before the first header, which would be lost.
+    """
+    comment, *sections = re.split(r"^(?=//\s*name:)", source, flags=re.MULTILINE)
+    for line in comment.splitlines():
+        if line.strip() and not line.startswith("//"):
+            raise ValueError(f"{path}: {line[:80]!r} stands before the first header; begin its query with // name:")
+    for section in sections:
         yield _parse(section, path)
 
 

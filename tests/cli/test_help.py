@@ -24,6 +24,7 @@ COMMANDS = {
     "calibrate": "what each cosine threshold would do",
     "compare": "Compare two evaluations",
     "context": "Print passages for a language model",
+    "help": "Show a page of the documentation",
     "corpus": "Corpora",
     "corpus list": "List the corpora",
     "corpus drop": "Delete a corpus",
@@ -76,7 +77,9 @@ def test_version() -> None:
     assert result.stdout == version("hoprank") + "\n"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["config", "show"], ["db", "status"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["help", "graph"], ["config", "show"], ["db", "status"]]
+)
 def test_what_needs_no_model_and_no_driver_loads_none(arguments: list[str]) -> None:
     code = (
         "import sys\nfrom pipeline.cli.app import app\n"

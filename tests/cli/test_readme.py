@@ -1,30 +1,89 @@
-"""The README and what it speaks of agree."""
+"""The README, the pages of the documentation and what they speak of agree."""
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import pipeline
+from pipeline import errors
 from pipeline.cli.app import app
+from pipeline.docs import TOPICS, read_pages
+from pipeline.retrieve.filters.parse import Operator
+from pipeline.retrieve.legs import Leg
+from pipeline.settings import Settings, provenance
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHELL = "\n".join(re.findall(r"^```sh\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL))
-COMMANDS = re.findall(r"(?:^|&& |/bin/|uv run |--no-sync )hoprank (.*?)(?: +#.*)?$", SHELL, flags=re.MULTILINE)
+PAGES = Path(pipeline.__file__).parent / "docs"
+TEXTS = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted(PAGES.glob("*.md")))}
+README = TEXTS[ROOT / "README.md"]
+LONGEST_README = 180
+WIDEST_CODE = 97
+"""Columns: `hoprank help` breaks longer lines of code, after which no shell reads them."""
+
+WORDS = [word for text in TEXTS.values() for word in re.findall(r"`([^`\n]+)`", text)]
+"""Commands, settings, options, files: all that stands between backquotes."""
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def shell(text: str) -> str:
+    return "\n".join(blocks(text, "sh")).replace("\\\n", " ")
+
+
+def commands(lines: str) -> list[str]:
+    return re.findall(r"(?:^|&& |/bin/|uv run |--no-sync )hoprank (.*?)(?: +#.*)?$", lines, flags=re.MULTILINE)
+
+
+COMMANDS = sorted({command for text in TEXTS.values() for command in commands(shell(text))})
+INLINE = sorted({word.removeprefix("hoprank ") for word in WORDS if word.startswith("hoprank ")})
+PYTHON = [block for text in TEXTS.values() for block in blocks(text, "python")]
+SETTINGS = {row.name for row in provenance()}
+
+
+@cache
+def helps() -> dict[str, str]:
+    """The help of every command of the command line, by its name; of groups and of the root ("") too."""
+    return dict(_helps(()))
+
+
+def _helps(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    shown = CliRunner().invoke(app, [*names, "--help"], env={"COLUMNS": "200"}).output
+    yield " ".join(names), shown
+    _, _, listed = shown.partition("─ Commands ─")
+    for name in re.findall(r"^│ ([a-z]\S*) ", listed, flags=re.MULTILINE):
+        yield from _helps((*names, name))
+
+
+def leaves() -> list[str]:
+    """The commands that aren't groups."""
+    return [name for name in helps() if name and not any(other.startswith(f"{name} ") for other in helps())]
 
 
 def test_ci_runs_the_readme_s_line() -> None:
-    (line,) = (line for line in SHELL.splitlines() if "pytest" in line)
+    (line,) = (line for line in shell(README).splitlines() if "pytest" in line)
 
     assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1] == line
 
 
+def test_the_readme_is_short_and_opens_with_how_to_start() -> None:
+    assert len(README.splitlines()) <= LONGEST_README
+    assert blocks(README, "sh")[0] == "pip install uv && uv run hoprank quickstart\n"
+    assert README.index("uv run pytest") < README.index("\n## ")
+
+
 def test_there_are_commands_to_check() -> None:
-    assert len(COMMANDS) > 10
+    assert len(COMMANDS) > 40
+    assert len(leaves()) > 30
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -35,17 +94,152 @@ def test_every_command_is_one_that_there_is(command: str) -> None:
     assert result.exit_code == 0, result.output
 
 
-@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#]+)\)", README))
-def test_every_link_leads_somewhere(target: str) -> None:
-    assert (ROOT / target).exists()
+def test_every_command_in_a_sentence_is_one_that_there_is() -> None:
+    def exists(command: str) -> bool:
+        one, *others = command.split()
+        return one.startswith("-") or one in leaves() or " ".join([one, *others[:1]]) in helps()
+
+    assert not [command for command in INLINE if not exists(command)]
 
 
-def test_what_it_sends_newcomers_to_is_there() -> None:
-    tree = README[README.index("    pipeline/\n") : README.index("## Licence")]
-    entries = re.findall(r"^ {4}( *)(\S+)", tree, flags=re.MULTILINE)
+def test_every_command_is_documented() -> None:
+    text = "\n".join([*COMMANDS, *INLINE])
 
-    for indent, name in entries:
-        assert (ROOT / ("pipeline" if indent else "") / name).exists()
+    assert not [name for name in leaves() if not re.search(rf"^{name}\b", text, flags=re.MULTILINE)]
+
+
+def test_every_option_is_one_that_there_is() -> None:
+    known = {option for text in helps().values() for option in re.findall(r"--[a-z-]+", text)}
+    others = {"--dry-run", "--group", "--no-sync", "--no-embeddings"}
+    named = {option for word in WORDS if not word.startswith("uv ") for option in re.findall(r"--[a-z-]+", word)}
+
+    assert named <= known | others
+
+
+def test_every_setting_is_one_that_there_is() -> None:
+    sections = "|".join(Settings.model_fields)
+    named = {word.split(" ")[0] for word in WORDS if re.match(rf"(?:{sections})\.\w", word)}
+    groups = {name.rpartition(".")[0] for name in SETTINGS}
+
+    assert named
+    assert named <= SETTINGS | groups
+
+
+def test_every_section_of_the_settings_is_on_its_page() -> None:
+    sections = {name.split(".")[0] for name in SETTINGS if "." in name}
+    table = re.findall(r"^\| `(\w+)` \|", TEXTS[PAGES / "settings.md"].partition("## Sections")[2], flags=re.MULTILINE)
+
+    assert set(table) == sections
+
+
+def test_every_variable_of_the_environment_is_one_that_is_read() -> None:
+    own = {f"HOPRANK_{name.replace('.', '__').upper()}" for name in SETTINGS}
+    own |= {"HOPRANK_CONFIG", "HOPRANK_DEBUG", "HOPRANK_<SECTION>__<NAME>"}
+    own |= {f"NEO4J_{name}" for name in ("URI", "USERNAME", "PASSWORD", "DATABASE")}
+    named = {name for text in TEXTS.values() for name in re.findall(r"\b(?:HOPRANK|NEO4J)_[A-Z_<>]+", text)}
+
+    assert named <= own
+
+
+def test_legs_operators_and_errors_are_all_there() -> None:
+    tree = {name for name, one in vars(errors).items() if isinstance(one, type)}
+
+    assert set(first_column("search.md", "Legs")) == set(Leg)
+    assert {word for word in WORDS if word.startswith("$") and " " not in word} == {*Operator, "$and", "$or"}
+    assert {name for name in first_column("errors.md", "Errors") if not name.isdigit()} == tree
+
+
+def first_column(page: str, heading: str) -> list[str]:
+    """What the rows of the tables below a heading begin with."""
+    section = re.search(rf"^#+ {heading}$(.*?)(?=^## |\Z)", TEXTS[PAGES / page], flags=re.MULTILINE | re.DOTALL)
+    assert section
+    return re.findall(r"^\| `(\w+)` \|", section[1], flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", TEXTS[path]):
+        name, _, anchor = target.partition("#")
+        file = path.parent / name if name else path
+        assert file.is_file(), target
+        assert not anchor or anchor in anchors(TEXTS[file.resolve()]), target
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def test_the_readme_links_to_every_page() -> None:
+    linked = re.findall(r"^\| \[(\w+)\]\(pipeline/docs/(\w+)\.md\) \|", README, flags=re.MULTILINE)
+
+    assert linked == [(topic, topic) for topic in TOPICS]
+
+
+def test_every_file_that_is_named_is_there() -> None:
+    named = {word for word in WORDS if re.match(r"(?:pipeline|cypher|configs|tests|\.ci)/", word)}
+
+    assert named
+    assert not [name for name in named if not (ROOT / name).exists()]
+
+
+def test_what_newcomers_are_sent_to_is_there() -> None:
+    tree = TEXTS[PAGES / "layout.md"].partition("    pipeline/\n")[2].partition("\n\n")[0]
+    folders = [Path(ROOT / "pipeline")]
+
+    for indent, name in re.findall(r"^ {4}( *)(\S+)", tree, flags=re.MULTILINE):
+        depth = len(indent) // 2
+        place = (folders[depth - 1] if depth else ROOT) / name
+        folders[depth:] = [place]
+        assert place.exists()
+
+
+def test_every_folder_of_the_package_is_on_the_map() -> None:
+    tree = TEXTS[PAGES / "layout.md"]
+    folders = [path.parent.name for path in (ROOT / "pipeline").glob("*/__init__.py")]
+
+    assert not [name for name in folders if f" {name}/" not in tree]
+
+
+@pytest.mark.parametrize("path", sorted(PAGES.glob("*.md")), ids=lambda path: path.name)
+def test_a_page_fits_a_terminal(path: Path) -> None:
+    fenced = "".join(re.findall(r"^```\w*\n(.*?)^```", TEXTS[path], flags=re.MULTILINE | re.DOTALL))
+    code = [*fenced.splitlines(), *(line for line in TEXTS[path].splitlines() if line.startswith("    "))]
+
+    assert not [line for line in code if len(line) > WIDEST_CODE]
+
+
+@pytest.mark.parametrize("page", read_pages(), ids=lambda page: page.topic)
+def test_a_page_opens_with_a_title_and_a_line_that_a_list_can_show(page: pipeline.docs.Page) -> None:
+    title, blank, summary, end = page.text.split("\n")[:4]
+
+    assert (title[:2], blank, end) == ("# ", "", "")
+    assert page.summary == summary
+    assert summary.endswith(".")
+    assert len(summary) <= WIDEST_CODE - 12
+
+
+@pytest.mark.parametrize("block", PYTHON)
+def test_python_uses_what_there_is(block: str) -> None:
+    tree = ast.parse(block)
+    imported = [alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
+    used = {
+        (node.value.id, node.attr)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    classes = {"hoprank": pipeline.HopRank, "graph": pipeline.KnowledgeGraph}
+
+    assert all(hasattr(pipeline, name) for name in imported)
+    assert all(hasattr(classes[name], attribute) for name, attribute in used if name in classes)
+
+
+def test_methods_that_are_listed_are_there() -> None:
+    for page, owner in (("python.md", pipeline.HopRank), ("knowledge.md", pipeline.KnowledgeGraph)):
+        table = TEXTS[PAGES / page].partition("| --- |")[2].partition("\n\n")[0]
+        for name in re.findall(r"`(\w+)`", table):
+            assert hasattr(owner, name), name
 
 
 def test_pinned_versions_name_no_host() -> None:

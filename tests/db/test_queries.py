@@ -230,6 +230,18 @@ def test_a_query_is_read_with_its_header() -> None:
 HEADER = "// name: q\n// mode: read\n"
 
 
+def test_a_file_may_begin_with_comments_that_look_like_cypher() -> None:
+    (query,) = parsed(
+        "// (:Chunk {id})-[:PART_OF]->(:Document)\n//\n\n//   $key <label>\n" + HEADER + "// Docs.\nRETURN 1"
+    )
+
+    assert (query.documentation, query.text) == ("Docs.", "RETURN 1")
+
+
+def test_a_query_without_a_header_is_refused_and_not_lost() -> None:
+    assert "'MATCH (n)' stands before the first header" in refusal("// Some file.\nMATCH (n)\nRETURN n;\n" + HEADER)
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [

@@ -1,0 +1,27 @@
+"""``hoprank help``: the pages of the documentation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.views.pages import show_page, show_topics
+from pipeline.docs import TOPICS, read_page, read_pages
+
+
+def _completed(incomplete: str) -> list[str]:
+    return [topic for topic in TOPICS if topic.startswith(incomplete)]
+
+
+def help_(
+    topic: Annotated[
+        str | None,
+        typer.Argument(metavar="TOPIC", help="A topic; all are listed without one.", autocompletion=_completed),
+    ] = None,
+) -> None:
+    """Show a page of the documentation, or list the topics."""
+    if topic is None:
+        show_topics(read_pages())
+    else:
+        show_page(read_page(topic))

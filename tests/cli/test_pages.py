@@ -1,0 +1,75 @@
+"""``hoprank help``: topics listed, a page drawn on a terminal and plain when piped."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from pipeline import docs
+from pipeline.cli.app import app
+from pipeline.docs import TOPICS, read_page, read_pages
+
+
+def shown(*arguments: str, **environment: str) -> Result:
+    return CliRunner().invoke(app, ["help", *arguments], env=environment)
+
+
+def test_every_page_has_its_topic_and_every_topic_its_page() -> None:
+    assert sorted(TOPICS) == sorted(path.stem for path in Path(docs.__file__).parent.glob("*.md"))
+
+
+def test_the_topics_are_listed_with_the_first_lines_of_their_pages() -> None:
+    lines = shown().stdout.splitlines()
+
+    assert [line.split(maxsplit=1) for line in lines[: len(TOPICS)]] == [
+        [page.topic, page.summary] for page in read_pages()
+    ]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_page_is_plain_markdown_when_piped(topic: str) -> None:
+    assert shown(topic).stdout == read_page(topic).text
+
+
+def test_a_page_is_drawn_on_a_terminal() -> None:
+    drawn = shown("search", FORCE_COLOR="1", COLUMNS="120").stdout
+
+    assert "\x1b[" in drawn
+    assert "## Filters" not in drawn
+    assert "](" not in drawn
+    assert ".md" not in drawn
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_no_table_is_cut_off_on_a_terminal_of_a_hundred_columns(topic: str) -> None:
+    assert "…" not in shown(topic, FORCE_COLOR="1", COLUMNS="100").stdout
+
+
+def test_an_unknown_topic_is_wrong_input_and_answered_with_the_nearest() -> None:
+    result = shown("evaluation")
+
+    assert result.exit_code == 2
+    assert "There is no topic 'evaluation'.\nDid you mean 'evaluate'?" in result.output
+
+
+def test_a_topic_like_none_is_answered_with_all() -> None:
+    result = shown("xyzzy")
+
+    assert result.exit_code == 2
+    assert f"Topics: {', '.join(TOPICS)}." in result.output
+
+
+def test_the_shell_completes_topics() -> None:
+    asked = {"_HOPRANK_COMPLETE": "complete_bash", "COMP_WORDS": "hoprank help s", "COMP_CWORD": "2"}
+    code = "from pipeline.cli import main; main()"
+
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True, check=True
+    )
+
+    assert result.stdout.split() == ["search", "skills", "settings", "server"]

@@ -1,0 +1,137 @@
+"""The graph model at the head of cypher/schema.cypher is the one that corpora and knowledge graphs have."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+
+import neo4j
+import pytest
+
+from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.db.catalogue import get_corpus
+from pipeline.db.client import Client
+from pipeline.db.queries import load_queries
+from pipeline.docs import read_pages
+from pipeline.knowledge import SupportedEdgeType
+from pipeline.knowledge.catalogue import get_graph
+from pipeline.records import EdgeKind
+from pipeline.resources import resource_folder
+
+Cypher = Callable[..., list[neo4j.Record]]
+
+HEAD = (resource_folder("cypher") / "schema.cypher").read_text(encoding="utf-8").split("// name:")[0].replace("\n//", "\n")
+EXAMPLES = [block for page in read_pages() for block in re.findall(r"```cypher\n(.*?)```", page.text, re.DOTALL)]
+
+
+def declared(pattern: str) -> dict[str, set[str]]:
+    """Labels or relationship types of the head, with their properties."""
+    return {name: set(re.split(r",\s*", names)) if names else set() for name, names in re.findall(pattern, HEAD)}
+
+
+NODES = declared(r"(?m)^ +\(:(\w+)(?: \{([^}]*)\})?\)$")
+EDGES = declared(r"-\[:(\w+)(?: \{([^}]*)\})?\]->")
+OF_A_MOMENT = {"staging", "writer", "writer_since", "writer_seen", "awaited_name"}
+"""Properties that nothing has once it is written."""
+
+
+@pytest.fixture(scope="module")
+def corpus_id(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A corpus that has every relationship but CAPPED."""
+    folder = tmp_path_factory.mktemp("model")
+    text = "Ada Lovelace met Charles Babbage in 1833. " * 60
+    (folder / "ada.md").write_text(f"---\nyear: 1833\n---\n\n# Ada Lovelace\n\n{text}\n")
+    (folder / "babbage.md").write_text(f"# Charles Babbage\n\n[Ada](ada.md) knew him. {text}\n")
+    hoprank.ingest(folder, corpus=shared_corpus_name)
+    return get_corpus(hoprank.client, shared_corpus_name).id
+
+
+@pytest.fixture(scope="module")
+def graph_id(client: Client) -> Iterator[str]:
+    """A knowledge graph that has all that one can have."""
+    with KnowledgeGraph(f"test-{uuid.uuid4().hex}", client=client) as graph:
+        properties = {"name": "A", "nothing": None}
+        graph.add_nodes([KnowledgeNode("a", "t", embedding=[1.0, 0.5], properties=properties)])
+        graph.add_nodes([KnowledgeNode("b", "t", parent_id="a", properties=properties)])
+        kind = SupportedEdgeType.CAUSAL
+        graph.add_edge(KnowledgeEdge("a", "b", "r", supported_edge_type=kind, properties=properties))
+        yield get_graph(client, graph.name).id
+        graph.drop()
+
+
+def stored(rows: list[neo4j.Record]) -> dict[str, set[str]]:
+    """Labels or types with the names of their properties, those that users name as the head has them."""
+    return {row["name"]: {general(key) for key in row["keys"]} for row in rows}
+
+
+def general(key: str) -> str:
+    prefix = key.split(".")[0]
+    return {"metadata": "metadata.NAME", "edges": "edges.TYPE", "p": "p.NAME", "j": "j.NAME"}.get(prefix, key)
+
+
+def lasting(model: Mapping[str, set[str]], names: set[str]) -> dict[str, set[str]]:
+    return {name: model[name] - OF_A_MOMENT for name in names}
+
+
+def test_the_nodes_of_a_corpus_have_the_properties_that_the_model_lists(cypher: Cypher, corpus_id: str) -> None:
+    rows = cypher(
+        "MATCH (n:Corpus {id: $id}) RETURN 'Corpus' AS name, keys(n) AS keys UNION ALL"
+        " MATCH (n:Document|Chunk|Entity|Tally {corpus: $id}) UNWIND keys(n) AS key"
+        " RETURN [l IN labels(n) WHERE l IN ['Document', 'Chunk', 'Entity', 'Tally']][0] AS name,"
+        " collect(DISTINCT key) AS keys",
+        id=corpus_id,
+    )
+
+    assert stored(rows) == lasting(NODES, {"Corpus", "Document", "Chunk", "Entity", "Tally"})
+
+
+def test_the_relationships_of_a_corpus_have_the_properties_that_the_model_lists(cypher: Cypher, corpus_id: str) -> None:
+    rows = cypher(
+        "MATCH (c:Chunk {corpus: $id})-[r]->() UNWIND keys(r) AS key"
+        " RETURN type(r) AS name, collect(DISTINCT key) AS keys",
+        id=corpus_id,
+    )
+
+    assert stored(rows) == lasting(EDGES, {kind.value for kind in EdgeKind} - {"CAPPED"})
+    assert EDGES["CAPPED"] == EDGES["SIMILAR"]
+
+
+def test_knowledge_graphs_have_what_the_model_lists(cypher: Cypher, graph_id: str) -> None:
+    nodes = cypher(
+        "MATCH (n:KnowledgeGraph {id: $id}) RETURN 'KnowledgeGraph' AS name, keys(n) AS keys UNION ALL"
+        " MATCH (n:KnowledgeNode {graph: $id}) UNWIND keys(n) AS key"
+        " RETURN 'KnowledgeNode' AS name, collect(DISTINCT key) AS keys",
+        id=graph_id,
+    )
+    edges = cypher(
+        "MATCH (:KnowledgeNode {graph: $id})-[r]->() UNWIND CASE keys(r) WHEN [] THEN [null] ELSE keys(r) END AS key"
+        " RETURN type(r) AS name, collect(DISTINCT key) AS keys",
+        id=graph_id,
+    )
+
+    assert stored(nodes) == lasting(NODES, {"KnowledgeGraph", "KnowledgeNode"})
+    assert stored(edges) == lasting(EDGES, {"KNOWLEDGE_EDGE", "CHILD_OF"})
+
+
+def test_the_queries_name_no_label_or_type_that_the_model_lacks() -> None:
+    text = "\n".join(query.text for query in load_queries().values())
+    labels = {name for names in re.findall(r"\(\w*:([A-Z]\w+(?:\|[A-Z]\w+)*)", text) for name in names.split("|")}
+    types = {name for names in re.findall(r"\[\w*:([A-Z_]+(?:\|[A-Z_]+)*)", text) for name in names.split("|")}
+
+    assert labels == NODES.keys()
+    assert types | {kind.value for kind in EdgeKind} == EDGES.keys()
+
+
+@pytest.mark.parametrize("model", [NODES, EDGES], ids=["labels", "types"])
+def test_the_page_names_each_label_type_and_property(model: Mapping[str, set[str]]) -> None:
+    (page,) = (page.text for page in read_pages() if page.topic == "graph")
+
+    assert not {name for name in model if f"`{name}`" not in page}
+    assert not {key for keys in model.values() for key in keys if f"`{key}`" not in page}
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.usefixtures("corpus_id")
+def test_the_server_plans_the_pages_examples(cypher: Cypher, example: str) -> None:
+    assert cypher(f"EXPLAIN {example}") == []

@@ -85,8 +85,8 @@ def test_ingest_tells_what_it_did_to_people_and_to_programs(run: Hoprank, archiv
     again = run.json("ingest", str(archive), "--corpus", corpus_name)
 
     assert "4 (4 new or changed, 0 unchanged)" in first.stdout
-    # A long path takes the line to its end.
-    assert "nothing.md is empty" in " ".join(first.stdout.split())
+    # A long path goes beyond the end of its line.
+    assert "nothing.mdisempty" in "".join(first.stdout.split())
     assert "want of text: nowhere" in first.stderr
     assert (again["changed"], again["unchanged"], again["documents"], again["empty"]) == (0, 4, 4, ["nowhere"])
     assert {Path(one["source"]).name for one in again["skipped"]} == {"notes.bin", "nothing.md"}

@@ -21,7 +21,9 @@ from pipeline.resources import resource_folder
 
 Cypher = Callable[..., list[neo4j.Record]]
 
-HEAD = (resource_folder("cypher") / "schema.cypher").read_text(encoding="utf-8").split("// name:")[0].replace("\n//", "\n")
+HEAD = (
+    (resource_folder("cypher") / "schema.cypher").read_text(encoding="utf-8").split("// name:")[0].replace("\n//", "\n")
+)
 EXAMPLES = [block for page in read_pages() for block in re.findall(r"```cypher\n(.*?)```", page.text, re.DOTALL)]
 
 

@@ -29,11 +29,24 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def ingested(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = tmp_path_factory.mktemp("met") / "met.jsonl"
     path.write_text("\n".join(map(json.dumps, DOCUMENTS)))
-    hoprank.ingest(path, corpus=shared_corpus_name)
+    return path
+
+
+@pytest.fixture(scope="module")
+def ingested(hoprank: HopRank, shared_corpus_name: str, documents: Path) -> Corpus:
+    hoprank.ingest(documents, corpus=shared_corpus_name)
     return get_corpus(hoprank.client, shared_corpus_name)
+
+
+@pytest.fixture(scope="module")
+def library(hoprank: HopRank, new_corpus: Callable[[], Any], documents: Path) -> Iterator[str]:
+    """The name of another corpus."""
+    with new_corpus() as name:
+        hoprank.ingest(documents, corpus=name)
+        yield name
 
 
 @pytest.fixture

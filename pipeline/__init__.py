@@ -5,12 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pipeline.errors import HopRankError
-from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
-
 if TYPE_CHECKING:
     from pipeline.api import HopRank
+    from pipeline.errors import HopRankError
     from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+    from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 __all__ = [
     "HopRank",
@@ -23,12 +22,22 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # The driver and numpy take a second to import, which `hoprank --help` and the embedded server have no use for.
-    _LATE = {"HopRank": "pipeline.api"} | dict.fromkeys(
-        ("KnowledgeEdge", "KnowledgeGraph", "KnowledgeNode"), "pipeline.knowledge"
-    )
+    # Each name is imported when it is first read (PEP 562). The driver and numpy take a second to import, and neither
+    # the embedded server nor `hoprank --help` needs them.
+    _MODULES = {
+        "HopRank": "pipeline.api",
+        "HopRankError": "pipeline.errors",
+        "KnowledgeEdge": "pipeline.knowledge",
+        "KnowledgeGraph": "pipeline.knowledge",
+        "KnowledgeNode": "pipeline.knowledge",
+        "RetrieverResult": "pipeline.retrieve.results",
+        "RetrieverResultItem": "pipeline.retrieve.results",
+    }
 
     def __getattr__(name: str) -> object:
-        if name in _LATE:
-            return getattr(import_module(_LATE[name]), name)
+        if name in _MODULES:
+            return getattr(import_module(_MODULES[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

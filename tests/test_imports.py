@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import pipeline
+from pipeline.cli import deferred
+from pipeline.cli.lazy import LazyModule
 from pipeline.db.queries import load_queries
 
 ROOT = Path(pipeline.__file__).parent
@@ -84,6 +86,15 @@ def resolve(name: str) -> str | None:
     return inner if name.split(".")[0] == "pipeline" and inner in modules() else None
 
 
+def imports_of(tree: ast.AST) -> Iterator[tuple[ast.Import | ast.ImportFrom, str]]:
+    """The imports in a tree, each with the top-level package that it imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name.split(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node, (node.module or "").split(".")[0]
+
+
 def strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Line and text of all strings of a module but its docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -108,6 +119,39 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         TopologicalSorter({module: imported(module) for module in modules()}).prepare()
     except CycleError as error:
         pytest.fail(f"a cycle of imports: {' <- '.join(error.args[1])}")
+
+
+def test_only_views_draw() -> None:
+    drawing = [name for name, tree in modules().items() if "rich" in {root for _, root in imports_of(tree)}]
+
+    assert drawing, "nothing draws with rich"
+    assert all(name.startswith("cli.views.") for name in drawing), drawing
+
+
+def test_the_command_line_imports_at_the_top_of_its_modules() -> None:
+    inside = [
+        f"pipeline.{name}, line {node.lineno}"
+        for name, tree in modules().items()
+        if name.split(".")[0] == "cli"
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node, _ in imports_of(function)
+    ]
+
+    assert not inside
+
+
+def test_what_is_deferred_is_what_the_type_checker_sees() -> None:
+    (block,) = (node for node in modules()["cli.deferred"].body if isinstance(node, ast.If))
+    seen = {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    assert {name: value.__name__ for name, value in vars(deferred).items() if isinstance(value, LazyModule)} == seen
+    assert all(importlib.import_module(module).__name__ == module for module in seen.values())
 
 
 def test_no_cypher_stands_in_python() -> None:

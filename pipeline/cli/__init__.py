@@ -1,17 +1,21 @@
-"""The ``hoprank`` command."""
+"""The ``hoprank`` command: commands parse arguments, call a flow and show a view.
+
+Nothing else in the package imports it.
+"""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+from importlib import import_module
 
 
 def main() -> None:
-    """Run the command line, and exit; the entry point of ``hoprank``."""
+    """Run the command line and exit; the entry point of ``hoprank``."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A pipe on Windows, or a terminal of another age, may lack an arrow; better a mark than an end.
+            # An encoding may lack the arrows: print a replacement instead of failing.
             stream.reconfigure(errors="replace")
     try:
         _run()
@@ -19,16 +23,14 @@ def main() -> None:
         print("hoprank: Interrupted.", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
-        # Whoever read the output has had enough; Python would complain once more while it closes the stream.
+        # The reader of the output is gone. Python flushes stdout once more on exit, which must not fail as well.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
 
 
 def _run() -> None:
-    # Imported here, so that Ctrl-C while the commands are being loaded isn't answered with a traceback.
-    from pipeline.cli.app import app
-
     try:
-        app(prog_name="hoprank")
+        # Imported only now, so that Ctrl-C during the import prints no traceback.
+        import_module("pipeline.cli.app").app(prog_name="hoprank")
     finally:
         sys.stdout.flush()

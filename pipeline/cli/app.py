@@ -1,33 +1,78 @@
-"""The tree of commands."""
+"""The root of the commands."""
 
 from __future__ import annotations
 
 import logging
-from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from pipeline.cli.commands.calibrate import calibrate
-from pipeline.cli.commands.compare import compare
-from pipeline.cli.commands.config import app as config
-from pipeline.cli.commands.context import context
-from pipeline.cli.commands.corpus import app as corpus
-from pipeline.cli.commands.db import app as db
-from pipeline.cli.commands.evaluate import evaluate
-from pipeline.cli.commands.graph import app as graph
-from pipeline.cli.commands.help import help_
-from pipeline.cli.commands.ingest import ingest, remove
-from pipeline.cli.commands.maintenance import migrate, reembed
-from pipeline.cli.commands.quickstart import quickstart
-from pipeline.cli.commands.search import search
-from pipeline.cli.commands.skills import app as skills
-from pipeline.cli.commands.sync import sync
-from pipeline.cli.commands.tune import tune
-from pipeline.cli.errors import Edge
+from pipeline.cli.deferred import metadata
+from pipeline.cli.errors import ErrorBoundary
+from pipeline.cli.lazy import LazyCommand
+
+COMMANDS = {
+    "quickstart": (
+        "quickstart:quickstart",
+        "Ingest an example, answer questions that take several documents, and measure every leg.",
+    ),
+    "ingest": ("ingest:ingest", "Bring a corpus to hold the documents in PATH...; make the corpus if it is missing."),
+    "sync": (
+        "sync:sync",
+        "Bring a corpus to hold exactly the documents in PATH...: new, changed and renamed ones, and removals.",
+    ),
+    "remove": ("ingest:remove", "Remove documents from a corpus."),
+    "search": ("search:search", "Print the passages of a corpus that answer a question best."),
+    "context": (
+        "context:context",
+        "Print passages for a language model as Markdown: numbered, with sources, in the order of a chain.",
+    ),
+    "evaluate": (
+        "evaluate:evaluate",
+        "Ingest a queryset's documents, answer its questions by each leg, and print how well and how fast.",
+    ),
+    "compare": (
+        "compare:compare",
+        "Compare two evaluations: B less A with 95% confidence intervals, and the queries that gained and lost.",
+    ),
+    "tune": ("tune:tune", "Learn from judged questions how sure names are, and what the scorer's features weigh."),
+    "calibrate": (
+        "calibrate:calibrate",
+        "Show what each cosine threshold would do to a corpus's links, components and hubs, and suggest one.",
+    ),
+    "reembed": (
+        "maintenance:reembed",
+        "Embed a corpus with another model, beside the old vectors, and switch when all is there.",
+    ),
+    "migrate": (
+        "maintenance:migrate",
+        "Bring corpora that an older version made to the present layout; vectors are kept, searches go on meanwhile.",
+    ),
+    "corpus": ("corpus:app", "Corpora: list, look into, rename, export, import or drop them."),
+    "graph": ("graph:app", "Knowledge graphs: list, import, export, draw, drop."),
+    "skills": ("skills:app", "Skills: build their graph from SKILL.md folders, ask it, check it."),
+    "db": ("db:app", "The embedded Neo4j server: start it, stop it, see how it is."),
+    "config": ("config:app", "Settings: see what each is, and what set it."),
+    "help": ("help:help_", "Show a page of the documentation, or list the topics."),
+}
+"""Commands and groups in the order of the help.
+
+Each has its ``module:attribute`` in :mod:`pipeline.cli.commands`, and the first paragraph of its help; so the help of
+the root imports no command.
+"""
+
+
+class Root(ErrorBoundary):
+    """The root group, whose commands are imported at their first use."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, (target, help_line) in COMMANDS.items():
+            self.add_command(LazyCommand(name, f"pipeline.cli.commands.{target}", help_line))
+
 
 app = typer.Typer(
-    cls=Edge,
+    cls=Root,
     help="Graph RAG on Neo4j without an LLM: ingest documents, search them, measure the search.\n\n"
     "The first command that needs it starts a Neo4j of its own; NEO4J_URI makes it use yours. Begin with"
     " `hoprank quickstart`.",
@@ -39,7 +84,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(version("hoprank"))
+        print(metadata.version("hoprank"))
         raise typer.Exit
 
 
@@ -52,26 +97,6 @@ def root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Take what is asked of all commands; ``verbose`` is read at the edge too."""
-    # The driver logs each connection that breaks as an error; what comes of it is said at the edge.
+    """Read the options of all commands; ErrorBoundary reads ``verbose`` too."""
+    # The driver logs each broken connection as an error; ErrorBoundary prints what comes of it.
     logging.getLogger("neo4j.io").setLevel(logging.NOTSET if verbose else logging.CRITICAL)
-
-
-for command in (
-    quickstart,
-    ingest,
-    sync,
-    remove,
-    search,
-    context,
-    evaluate,
-    compare,
-    tune,
-    calibrate,
-    reembed,
-    migrate,
-):
-    app.command()(command)
-app.command("help")(help_)
-for name, group in {"corpus": corpus, "graph": graph, "skills": skills, "db": db, "config": config}.items():
-    app.add_typer(group, name=name)

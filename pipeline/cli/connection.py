@@ -1,4 +1,4 @@
-"""From settings to an open connection, with a word on stderr about what takes time."""
+"""Connect by the settings; a slow start of the embedded server reports on stderr."""
 
 from __future__ import annotations
 
@@ -6,31 +6,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pipeline.db.embedded.progress import on_stderr
-from pipeline.settings import Settings
+import pipeline
+from pipeline.cli.deferred import connect
+from pipeline.cli.views.startup import show_startup
 
 if TYPE_CHECKING:
-    from pipeline.api import HopRank
     from pipeline.db.client import Client
+    from pipeline.settings import Settings
 
 
 @contextmanager
-def connected(settings: Settings) -> Iterator[HopRank]:
-    """Yield a HopRank; the server is up then, the embedding model is loaded when it is first needed."""
-    from pipeline.api import HopRank
-
-    with on_stderr() as report:
-        hoprank = HopRank.connect(settings=settings, report=report)
+def connected(settings: Settings) -> Iterator[pipeline.HopRank]:
+    """Yield a HopRank whose server is up; the embedding model is loaded at its first use."""
+    hoprank_type = pipeline.HopRank  # imports numpy and the driver, before the server's start is drawn
+    with show_startup() as report:
+        hoprank = hoprank_type.connect(settings=settings, report=report)
     with hoprank:
         yield hoprank
 
 
 @contextmanager
-def client_of(settings: Settings) -> Iterator[Client]:
-    """Yield a client alone, for what needs no embedding."""
-    from pipeline.db.connect import connect
-
-    with on_stderr() as report:
-        client = connect(settings, report)
+def connected_client(settings: Settings) -> Iterator[Client]:
+    """Yield only a client, for commands that need no embedding."""
+    open_client = connect.connect
+    with show_startup() as report:
+        client = open_client(settings, report)
     with client:
         yield client

@@ -1,4 +1,4 @@
-"""The command's outer edge: errors become messages and exit codes here, and nowhere else."""
+"""Turn errors into messages and exit codes; this is the only place that does."""
 
 from __future__ import annotations
 
@@ -15,44 +15,48 @@ WRONG_INPUT = 2
 FAULT = 1
 INTERRUPTED = 130
 
+_HOW_TO_REPORT = "Run it again as `hoprank --verbose ...`, or with HOPRANK_DEBUG=1, and report the traceback."
 
-class Edge(TyperGroup):
-    """The root group: what a command raises ends as one clear message on stderr and an exit code.
 
-    2 for wrong input or configuration, 1 for a fault or a bug, 130 after Ctrl-C.
+class ErrorBoundary(TyperGroup):
+    """A root group that turns what a command raises into one message on stderr and an exit code.
+
+    The code is 2 for wrong input or configuration, 1 for a fault or a bug, and 130 after Ctrl-C.
     """
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+        """Run the command that the arguments name."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            _say("Interrupted. What was published before is as it was; the same command can be run again.")
+            _print_error("Interrupted. What was published before is as it was; the same command can be run again.")
             raise typer.Exit(INTERRUPTED) from None
         except HopRankError as error:
-            _say(str(error))
-            _trace(ctx)
+            _print_error(str(error))
+            _print_traceback(ctx)
             raise typer.Exit(WRONG_INPUT if isinstance(error, InputError) else FAULT) from None
         except Exception as error:
-            if isinstance(error, BrokenPipeError) or _is_clis_own(error):
+            if isinstance(error, BrokenPipeError) or _is_from_typer(error):
                 raise
-            _say(f"This is a bug in HopRank: {type(error).__name__}: {error}")
-            if not _trace(ctx):
-                _say("Run it again as `hoprank --verbose ...`, or with HOPRANK_DEBUG=1, and report the traceback.")
+            _print_error(f"This is a bug in HopRank: {type(error).__name__}: {error}")
+            if not _print_traceback(ctx):
+                _print_error(
+                    "Run it again as `hoprank --verbose ...`, or with HOPRANK_DEBUG=1, and report the traceback."
+                )
             raise typer.Exit(FAULT) from None
 
 
-def _is_clis_own(error: Exception) -> bool:
-    # Usage errors and typer.Exit: their classes have moved between Typer's releases, their module's name has not.
+def _is_from_typer(error: Exception) -> bool:
+    # Usage errors and typer.Exit. Their classes move between releases of Typer; their top-level module stays.
     return type(error).__module__.split(".")[0] in {"click", "typer"}
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     sys.stdout.flush()
     print(f"hoprank: {text}", file=sys.stderr)
 
 
-def _trace(ctx: Any) -> bool:
+def _print_traceback(ctx: Any) -> bool:
     if not ctx.params.get("verbose"):
         return False
     traceback.print_exc()

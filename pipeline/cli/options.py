@@ -1,14 +1,19 @@
-"""Options that several commands share, and the way from them to settings."""
+"""Options that several commands share, and how they become filters and settings."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipeline.cli.deferred import parse
+from pipeline.cli.deferred import settings as all_settings
 from pipeline.errors import ConfigurationError, FilterError
 from pipeline.retrieve.legs import Leg
+
+if TYPE_CHECKING:
+    from pipeline.settings import Settings
 
 Corpus = Annotated[str, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
 KeptCorpus = Annotated[
@@ -71,39 +76,44 @@ Wait = Annotated[
 ]
 
 
-def filters_of(text: str | None) -> Any:
-    """Return what --filter holds, as JSON values; raises FilterError if it isn't JSON or no filter."""
-    from pipeline.retrieve.filters.parse import parse_filter
-
+def read_filter(text: str | None) -> Any:
+    """Return the value of --filter as JSON values; raises FilterError if it isn't JSON or no filter."""
     if text is None:
         return None
     try:
-        document = json.loads(text)
+        conditions = json.loads(text)
     except (ValueError, RecursionError) as error:
         problem = str(error) if isinstance(error, ValueError) else "nested too deeply"
         raise FilterError(
             f"--filter {text[:80]!r} isn't JSON: {problem}.", "In a shell, put it in single quotes: '{\"year\": 1990}'."
         ) from None
-    parse_filter(document)
-    return document
+    parse.parse_filter(conditions)
+    return conditions
+
+
+def read_settings(
+    model: str | None = None, assignments: list[str] | None = None, wait: float | None = None
+) -> Settings:
+    """Return the settings, overridden by --model, --set and --wait; raises ConfigurationError."""
+    return all_settings.load_settings(flags(model, assignments, wait))
 
 
 def flags(model: str | None = None, assignments: list[str] | None = None, wait: float | None = None) -> dict[str, Any]:
-    """Return what the options say in the shape that :func:`pipeline.settings.load_settings` takes.
+    """Return the options as :func:`pipeline.settings.load_settings` takes them: nested, by the names of settings.
 
-    ``assignments`` are ``name=value`` with dotted names. Raises ConfigurationError for one that isn't.
+    ``assignments`` are ``name=value`` with dotted names. Raises ConfigurationError for any other text.
     """
-    given: dict[str, Any] = {}
+    tree: dict[str, Any] = {}
     for assignment in assignments or []:
         name, equals, value = assignment.partition("=")
         if not equals or not all(name.split(".")):
             raise ConfigurationError(f"--set {assignment!r} isn't NAME=VALUE.", "For example --set walk.damping=0.9.")
-        _put(given, name.split("."), value, assignment)
+        _put(tree, name.split("."), value, assignment)
     if wait is not None:
-        _put(given, ["ingest", "wait"], str(wait), f"ingest.wait={wait}")
+        _put(tree, ["ingest", "wait"], str(wait), f"ingest.wait={wait}")
     if model is not None:
-        _put(given, ["embed", "model"], model, f"embed.model={model}")
-    return given
+        _put(tree, ["embed", "model"], model, f"embed.model={model}")
+    return tree
 
 
 def _put(tree: dict[str, Any], keys: list[str], value: str, assignment: str) -> None:

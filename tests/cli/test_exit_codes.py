@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from pipeline.cli import main
 from pipeline.cli.app import app
 from pipeline.errors import Busy, ConfigurationError
 
@@ -30,7 +31,7 @@ def failing(error: BaseException) -> Callable[..., None]:
     ("error", "code"), [(ConfigurationError("It is wrong.", "Mend it."), 2), (Busy("It is held.", "Wait."), 1)]
 )
 def test_an_error_on_purpose_is_its_message(monkeypatch: pytest.MonkeyPatch, error: Exception, code: int) -> None:
-    monkeypatch.setattr("pipeline.cli.commands.corpus.load_settings", failing(error))
+    monkeypatch.setattr("pipeline.cli.commands.corpus.read_settings", failing(error))
 
     result = CliRunner().invoke(app, ["corpus", "list"])
 
@@ -40,7 +41,7 @@ def test_an_error_on_purpose_is_its_message(monkeypatch: pytest.MonkeyPatch, err
 
 
 def test_anything_else_is_a_bug_and_says_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.cli.commands.corpus.load_settings", failing(ZeroDivisionError("by zero")))
+    monkeypatch.setattr("pipeline.cli.commands.corpus.read_settings", failing(ZeroDivisionError("by zero")))
 
     result = CliRunner().invoke(app, ["corpus", "list"])
 
@@ -54,7 +55,7 @@ def test_anything_else_is_a_bug_and_says_how_to_report_it(monkeypatch: pytest.Mo
 def test_what_the_driver_logs_of_broken_connections_is_shown_when_asked_for(
     monkeypatch: pytest.MonkeyPatch, flags: list[str], logged: bool
 ) -> None:
-    monkeypatch.setattr("pipeline.cli.commands.corpus.load_settings", failing(Busy("It is held.", "Wait.")))
+    monkeypatch.setattr("pipeline.cli.commands.corpus.read_settings", failing(Busy("It is held.", "Wait.")))
 
     CliRunner().invoke(app, [*flags, "corpus", "list"])
 
@@ -65,7 +66,7 @@ def test_what_the_driver_logs_of_broken_connections_is_shown_when_asked_for(
 def test_the_traceback_is_shown_when_asked_for(
     monkeypatch: pytest.MonkeyPatch, flags: list[str], environment: dict[str, str]
 ) -> None:
-    monkeypatch.setattr("pipeline.cli.commands.corpus.load_settings", failing(ZeroDivisionError("by zero")))
+    monkeypatch.setattr("pipeline.cli.commands.corpus.read_settings", failing(ZeroDivisionError("by zero")))
 
     result = CliRunner().invoke(app, [*flags, "corpus", "list"], env=environment)
 
@@ -115,6 +116,31 @@ def test_an_unreachable_server_is_named_with_a_way_out() -> None:
     assert result.exit_code == 2
     assert "bolt://127.0.0.1:1" in result.stderr
     assert "NEO4J_URI" in result.stderr
+
+
+def interrupted(name: str) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_the_commands_load_ends_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pipeline.cli.import_module", interrupted)
+
+    with pytest.raises(SystemExit, match="130"):
+        main()
+
+    assert capsys.readouterr().err == "hoprank: Interrupted.\n"
+
+
+def test_ctrl_c_while_a_command_loads_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.cli.lazy.import_module", interrupted)
+
+    result = CliRunner().invoke(app, ["corpus", "list"])
+
+    assert result.exit_code == 130
+    assert result.stderr.startswith("hoprank: Interrupted.")
+    assert result.stderr.count("\n") == 1
 
 
 def heed_interrupts() -> None:

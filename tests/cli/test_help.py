@@ -10,11 +10,13 @@ from importlib.metadata import version
 import pytest
 from typer.testing import CliRunner
 
-from pipeline.cli.app import app
+from pipeline.cli.app import COMMANDS, app
+from pipeline.cli.lazy import LazyCommand
 from pipeline.retrieve.legs import Leg
 
 HEAVY = "torch sentence_transformers transformers neo4j numpy jpype jgo pooch requests"
-COMMANDS = {
+FOR_HELP = f"{HEAVY} pydantic_settings watchfiles matplotlib pipeline.api pipeline.settings"
+SAYS = {
     "": "Graph RAG on Neo4j without an LLM",
     "quickstart": "Ingest an example",
     "ingest": "Bring a corpus to hold the documents",
@@ -55,7 +57,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize(("command", "says"), COMMANDS.items())
+@pytest.mark.parametrize(("command", "says"), SAYS.items())
 def test_every_command_explains_itself(command: str, says: str) -> None:
     result = CliRunner().invoke(app, [*command.split(), "--help"])
 
@@ -77,27 +79,60 @@ def test_version() -> None:
     assert result.stdout == version("hoprank") + "\n"
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["help", "graph"], ["config", "show"], ["db", "status"]]
-)
-def test_what_needs_no_model_and_no_driver_loads_none(arguments: list[str]) -> None:
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_root_lists_a_command_by_the_first_paragraph_of_its_help(name: str) -> None:
+    target, help_line = COMMANDS[name]
+
+    command = LazyCommand(name, f"pipeline.cli.commands.{target}", help_line).load()
+
+    assert command.name == name
+    assert command.help.split("\n\n")[0] == help_line
+
+
+def loaded(arguments: list[str], modules: str) -> str:
+    """Which of ``modules`` a command loads, and which modules of commands."""
     code = (
-        "import sys\nfrom pipeline.cli.app import app\n"
-        f"try: app({arguments})\nexcept SystemExit: pass\n"
-        f"print(sorted(set({HEAVY.split()}) & sys.modules.keys()), file=sys.stderr)"
+        f"import sys\nfrom pipeline.cli.app import app\ntry: app({arguments})\nexcept SystemExit: pass\n"
+        f"found = {{name for name in sys.modules if name.startswith('pipeline.cli.commands.')}}\n"
+        f"print(*sorted(found | (set({modules.split()}) & sys.modules.keys())), file=sys.stderr)"
     )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.splitlines()[
+        -1
+    ]
 
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert result.stderr == "[]\n"
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["nonsense"]])
+def test_the_root_loads_no_command(arguments: list[str]) -> None:
+    assert loaded(arguments, FOR_HELP) == ""
 
 
-def test_the_shell_completes_commands() -> None:
-    asked = {"_HOPRANK_COMPLETE": "complete_bash", "COMP_WORDS": "hoprank ev", "COMP_CWORD": "1"}
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_loads_neither_driver_nor_settings(name: str) -> None:
+    module = COMMANDS[name][0].split(":")[0]
+
+    assert loaded([name, "--help"], FOR_HELP) == f"pipeline.cli.commands.{module}"
+
+
+@pytest.mark.parametrize("arguments", [["config", "show"], ["db", "status"], ["help", "graph"]])
+def test_what_needs_no_model_and_no_driver_loads_none(arguments: list[str]) -> None:
+    assert loaded(arguments, HEAVY) == f"pipeline.cli.commands.{arguments[0]}"
+
+
+@pytest.mark.parametrize(
+    ("words", "completions"),
+    [
+        ("hoprank ev", ["evaluate"]),
+        ("hoprank corpus re", ["rename"]),
+        ("hoprank search --top", ["--top-k"]),
+        ("hoprank search question --leg gr", ["graph"]),
+    ],
+)
+def test_the_shell_completes_commands_options_and_values(words: str, completions: list[str]) -> None:
+    asked = {"_HOPRANK_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": f"{len(words.split()) - 1}"}
     code = "from pipeline.cli import main; main()"
 
     result = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True, check=True
     )
 
-    assert result.stdout.split() == ["evaluate"]
+    assert result.stdout.split() == completions

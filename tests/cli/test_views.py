@@ -1,4 +1,4 @@
-"""What people are shown: hits, paths, summaries and progress, also when piped."""
+"""Hits, paths, summaries and progress as people see them, also when piped."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import pytest
 from rich.console import Console, RenderableType
 from rich.progress import Progress as Display
 
-from pipeline.cli.views.evidence import evidence_chain
+from pipeline.cli.views.evidence import evidence_line
 from pipeline.cli.views.hits import place, result_views
 from pipeline.cli.views.output import show
-from pipeline.cli.views.progress import Bars, Lines, Rate, shown_progress
+from pipeline.cli.views.progress import ProgressBars, ProgressLines, RateColumn, show_progress
+from pipeline.cli.views.startup import show_startup
 from pipeline.cli.views.summary import summary_table
+from pipeline.db.embedded.progress import Step
 from pipeline.ingest.update.summary import IngestSummary
 from pipeline.progress import Progress
 from pipeline.records import Skipped
@@ -105,7 +107,7 @@ def test_a_place_below_the_current_folder_is_relative(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("steps", "chain"),
+    ("steps", "line"),
     [
         ((), "no path of up to four steps from a seed"),
         (({"kind": "Seed", "name": "vector and full text", "by": ""},), "found by vector and full text"),
@@ -129,8 +131,8 @@ def test_a_place_below_the_current_folder_is_relative(monkeypatch: pytest.Monkey
         ),
     ],
 )
-def test_a_path_reads_as_a_chain(steps: tuple[Mapping[str, str], ...], chain: str) -> None:
-    assert evidence_chain(steps) == chain
+def test_a_path_reads_as_a_line(steps: tuple[Mapping[str, str], ...], line: str) -> None:
+    assert evidence_line(steps) == line
 
 
 def test_a_summary_names_what_was_skipped_and_why() -> None:
@@ -166,8 +168,17 @@ def test_piped_output_is_plain_and_unpadded(capsys: pytest.CaptureFixture[str]) 
     assert all(line == line.rstrip() and len(line) <= 100 for line in lines)
 
 
+def test_a_start_without_a_terminal_is_a_line_a_step(capsys: pytest.CaptureFixture[str]) -> None:
+    with show_startup() as report:
+        for done in (0, 1, 2):
+            report(Step("Fetching", done, 2))
+        report(Step("Starting"))
+
+    assert capsys.readouterr().err.splitlines() == ["Fetching ...", "Starting ..."]
+
+
 def test_progress_without_a_terminal_is_a_line_a_stage(capsys: pytest.CaptureFixture[str]) -> None:
-    with shown_progress() as progress:
+    with show_progress() as progress:
         with progress.stage("embed") as done:
             done(3)
         with progress.stage("link"):
@@ -179,7 +190,7 @@ def test_progress_without_a_terminal_is_a_line_a_stage(capsys: pytest.CaptureFix
 
 
 def test_progress_of_a_stage_that_was_entered_twice_counts_afresh(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress(Lines())
+    progress = Progress(ProgressLines())
     for _ in range(2):
         with progress.stage("embed") as done:
             done(2)
@@ -190,8 +201,8 @@ def test_progress_of_a_stage_that_was_entered_twice_counts_afresh(capsys: pytest
 def test_bars_go_on_where_they_were_and_show_a_rate() -> None:
     screen = Console(file=io.StringIO(), force_terminal=True, width=80)
     clock = count()
-    with Display(Rate(), console=screen, get_time=lambda: next(clock)) as display:
-        progress = Progress(Bars(display))
+    with Display(RateColumn(), console=screen, get_time=lambda: next(clock)) as display:
+        progress = Progress(ProgressBars(display))
         for _ in range(2):
             with progress.stage("embed") as done:
                 for _ in range(3):
@@ -200,12 +211,12 @@ def test_bars_go_on_where_they_were_and_show_a_rate() -> None:
         (task,) = display.tasks
         assert task.finished
         assert task.completed == 600
-        assert str(Rate().render(task)).endswith(" chunks/s")
+        assert str(RateColumn().render(task)).endswith(" chunks/s")
 
 
 def test_a_stage_of_known_length_fills_as_it_goes() -> None:
     with Display(console=Console(file=io.StringIO())) as display:
-        bars = Bars(display)
+        bars = ProgressBars(display)
         bars.begin("search: vector", 4)
         bars.advance("search: vector", 3)
 

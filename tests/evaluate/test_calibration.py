@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -148,14 +148,7 @@ def test_what_can_not_be_drawn_is_said_before_the_work(tmp_path: Path, monkeypat
     with pytest.raises(ConfigurationError, match="there is no folder"):
         check_plot(tmp_path / "nowhere" / "picture.png")
 
-    real = builtins.__import__
-
-    def without(name: str, *rest: Any, **named: Any) -> Any:
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ConfigurationError, match=r"hoprank\[plot\]"):
         check_plot(tmp_path / "picture.png")
 

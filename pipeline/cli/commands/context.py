@@ -7,11 +7,10 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.options import Corpus, Filters, Json, Model, Set, filters_of, flags
+from pipeline.cli.deferred import question as questions
+from pipeline.cli.options import Corpus, Filters, Json, Model, Set, read_filter, read_settings
 from pipeline.cli.views.hits import warn_of_unknown_fields
-from pipeline.cli.views.output import print_json, waiting, warn
-from pipeline.retrieve.question import check_question
-from pipeline.settings import load_settings
+from pipeline.cli.views.output import print_json, spinner, warn
 
 
 def context(
@@ -27,16 +26,15 @@ def context(
     settings: Set = None,
 ) -> None:
     """Print passages for a language model as Markdown: numbered, with sources, in the order of a chain."""
-    check_question(question)
-    wanted = filters_of(filters)
-    with connected(load_settings(flags(model, settings))) as hoprank, waiting("Searching"):
-        found = hoprank.context(question, corpus=corpus, tokens=tokens, top_k=top_k, filters=wanted)
-    warn_of_unknown_fields(found.metadata)
+    questions.check_question(question)
+    conditions = read_filter(filters)
+    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
+        result = hoprank.context(question, corpus=corpus, tokens=tokens, top_k=top_k, filters=conditions)
+    warn_of_unknown_fields(result.metadata)
     if as_json:
-        print_json(found.to_json())
-        return
-    if not found.passages:
-        room = f"has room in {tokens:,} tokens" if found.left_out else "answers this"
-        warn(f"Nothing in the corpus {corpus} {room}.")
-        return
-    print(found.to_markdown(), end="")
+        print_json(result.to_json())
+    elif result.passages:
+        print(result.to_markdown(), end="")
+    else:
+        reason = f"has room in {tokens:,} tokens" if result.left_out else "answers this"
+        warn(f"Nothing in the corpus {corpus} {reason}.")

@@ -8,16 +8,18 @@ import time
 from collections import deque
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.filesize import decimal
 
-from pipeline.db import embedded
-from pipeline.db.embedded import ServerStatus
-from pipeline.db.embedded.progress import on_stderr
+from pipeline.cli.deferred import embedded
+from pipeline.cli.options import read_settings
+from pipeline.cli.views.server import status_lines
+from pipeline.cli.views.startup import show_startup
 from pipeline.errors import ConfigurationError
-from pipeline.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from pipeline.settings import Settings
 
 app = typer.Typer(
     help="The embedded Neo4j server: start it, stop it, see how it is.\n\n"
@@ -35,8 +37,9 @@ _FOLLOW_SECONDS = 0.5
 def start() -> None:
     """Start the server unless it runs, and print its URI."""
     settings = _own_server("start")
-    with on_stderr() as report:
-        address = embedded.ensure_running(embedded.ServerOptions.of(settings), report)
+    options = embedded.ServerOptions.of(settings)
+    with show_startup() as report:
+        address = embedded.ensure_running(options, report)
     print(address.uri)
 
 
@@ -51,15 +54,14 @@ def stop() -> None:
 @app.command()
 def status(as_json: Json = False) -> None:
     """Say whether the server runs, where, since when, and how much disk its data takes."""
-    settings = load_settings()
-    found = embedded.status(embedded.ServerOptions.of(settings))
+    settings = read_settings()
+    server = embedded.status(embedded.ServerOptions.of(settings))
     if as_json:
-        print(json.dumps(asdict(found) | {"neo4j_uri": settings.neo4j.uri}, default=str))
+        print(json.dumps(asdict(server) | {"neo4j_uri": settings.neo4j.uri}, default=str))
         return
     if settings.neo4j.uri:
         print(f"NEO4J_URI is set, so commands use {settings.neo4j.uri} and not this server.\n")
-    for name, value in _rows(found):
-        print(f"{name:<10} {value}")
+    print(*status_lines(server), sep="\n")
 
 
 @app.command()
@@ -71,7 +73,7 @@ def logs(
     debug: Annotated[bool, typer.Option("--debug", help="Neo4j's own debug log instead of the server's.")] = False,
 ) -> None:
     """Print the end of the server's log."""
-    log = embedded.log_path(embedded.ServerOptions.of(load_settings()))
+    log = embedded.log_path(embedded.ServerOptions.of(read_settings()))
     log = log.with_name("debug.log") if debug else log
     if not log.exists():
         print(f"There is no log yet at {log}: the server has never been started.", file=sys.stderr)
@@ -88,13 +90,13 @@ def uri(as_json: Json = False) -> None:
 
     --json adds the user name, the database and the file that holds the password.
     """
-    settings = load_settings()
+    settings = read_settings()
     if settings.neo4j.uri:
         login = {"uri": settings.neo4j.uri, "username": settings.neo4j.username, "password_file": None}
         database = settings.neo4j.database
     else:
         options = embedded.ServerOptions.of(settings)
-        with on_stderr() as report:
+        with show_startup() as report:
             address = embedded.ensure_running(options, report)
         password_file = str(embedded.status(options).password_file)
         login = {"uri": address.uri, "username": address.username, "password_file": password_file}
@@ -103,25 +105,13 @@ def uri(as_json: Json = False) -> None:
 
 
 def _own_server(verb: str) -> Settings:
-    settings = load_settings()
+    settings = read_settings()
     if settings.neo4j.uri:
         raise ConfigurationError(
             f"NEO4J_URI is set to {settings.neo4j.uri}, so there is no embedded server to {verb}.",
             "Unset it to use the embedded server; a server of your own is started and stopped by its own means.",
         )
     return settings
-
-
-def _rows(found: ServerStatus) -> list[tuple[str, str]]:
-    state = "running" if found.running else "starting" if found.starting else "stopped"
-    rows = [("state", state), ("neo4j", f"{found.version} Community, GDS {found.gds_version}")]
-    if found.pid and found.since:
-        rows += [
-            ("uri", found.uri or "not yet"),
-            ("pid", str(found.pid)),
-            ("since", f"{found.since.astimezone():%Y-%m-%d %H:%M:%S}"),
-        ]
-    return [*rows, ("data", decimal(found.data_bytes)), ("home", str(found.home)), ("log", str(found.log))]
 
 
 def _print_end(log: Path, lines: int) -> int:

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from pipeline.cli.connection import connected
-from pipeline.cli.options import KeptCorpus, Legs, Model, Set, Split, flags
-from pipeline.cli.views.frame import frame
+from pipeline.cli.deferred import datasets
+from pipeline.cli.deferred import report as reports
+from pipeline.cli.options import KeptCorpus, Legs, Model, Set, Split, read_settings
+from pipeline.cli.views.ablation import ablation_table
 from pipeline.cli.views.output import print_json, show
-from pipeline.cli.views.progress import shown_progress
+from pipeline.cli.views.progress import show_progress
+from pipeline.cli.views.report import report_views
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.legs import Leg
-from pipeline.settings import load_settings
-
-if TYPE_CHECKING:
-    from pipeline.evaluate.ablation import Ablation
-    from pipeline.evaluate.report import Report
 
 _STDOUT = "-"
 
@@ -57,30 +53,28 @@ def evaluate(
 
     Without --corpus the documents go into a corpus of their own, which is dropped afterwards.
     """
-    from pipeline.evaluate.datasets import read_queryset
-    from pipeline.evaluate.report import check_json_path, write_document
-
     _check(folders, legs, per_query=per_query, ablate=ablate)
     to_file = json_file if json_file and str(json_file) != _STDOUT else None
     if to_file:
-        check_json_path(to_file)
+        reports.check_json_path(to_file)
     for folder in folders:
-        read_queryset(folder, split)
-    report: Ablation | Report
-    with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
+        datasets.read_queryset(folder, split)
+    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
         if ablate:
-            report = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
-            as_json = report.to_json()
+            ablation = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
+            document = ablation.to_json()
         else:
             chosen = legs or tuple(Leg)
             report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)
-            as_json = report.to_json(per_query=True)
+            document = report.to_json(per_query=True)
     if to_file:
-        write_document(as_json, to_file)
+        reports.write_document(document, to_file)
     if json_file and not to_file:
-        print_json(as_json)
+        print_json(document)
+    elif ablate:
+        show(ablation_table(ablation))
     else:
-        _show(report, per_query=per_query)
+        show(*report_views(report, per_query=per_query))
 
 
 def _check(folders: Sequence[Path], legs: Sequence[Leg] | None, *, per_query: bool, ablate: bool) -> None:
@@ -88,30 +82,3 @@ def _check(folders: Sequence[Path], legs: Sequence[Leg] | None, *, per_query: bo
         raise ConfigurationError("--ablate measures the fused whole alone.", "Leave out --leg and --per-query.")
     if len(folders) > 1 and not ablate:
         raise ConfigurationError(f"{len(folders)} querysets were given.", "Evaluate one at a time, or with --ablate.")
-
-
-def _show(report: Ablation | Report, *, per_query: bool) -> None:
-    from pipeline.cli.views.ablation import ablation_table
-    from pipeline.cli.views.report import breakdown_table, report_table
-    from pipeline.evaluate.ablation import Ablation
-
-    if isinstance(report, Ablation):
-        show(ablation_table(report))
-        return
-
-    show(report_table(report))
-    if report.groups:
-        show("", breakdown_table(report))
-    if per_query:
-        show("", _per_query_table(report))
-
-
-def _per_query_table(report: Report) -> Table:
-    """Return a row a query, in the queryset's order: each leg's nDCG@10 in percent."""
-    table = frame("nDCG@10 by query")
-    table.add_column("query", overflow="fold")
-    for leg in report.legs:
-        table.add_column(leg.leg, justify="right")
-    for rows in zip(*(leg.detail for leg in report.legs), strict=True):
-        table.add_row(Text(rows[0].result.query_id), *(f"{100 * row.measures['ndcg@10']:.0f}" for row in rows))
-    return table

@@ -1,4 +1,4 @@
-"""``hoprank ingest`` and ``hoprank remove``: what a corpus holds."""
+"""``hoprank ingest`` and ``hoprank remove``: documents into a corpus, and out of it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.connection import client_of, connected
-from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, flags
+from pipeline.cli.connection import connected, connected_client
+from pipeline.cli.deferred import ingest as ingestion
+from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, read_settings
 from pipeline.cli.views.output import print_json, show, warn
-from pipeline.cli.views.progress import shown_progress
+from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import removal_table, summary_table
-from pipeline.settings import load_settings
 
 
 def ingest(
@@ -28,14 +28,14 @@ def ingest(
 
     Run it again whenever documents change: only changes cost time, and documents that aren't in PATH... stay.
     """
-    with connected(load_settings(flags(model, settings, wait))) as hoprank, shown_progress() as progress:
+    with connected(read_settings(model, settings, wait)) as hoprank, show_progress() as progress:
         summary = hoprank.ingest(*paths, corpus=corpus, strict=strict, progress=progress)
     if as_json:
         print_json(summary.to_json())
         return
     show(summary_table(summary))
     if summary.empty:
-        warn(f"Found by nothing, for want of text: {_some(summary.empty)}")
+        warn(f"Found by nothing, for want of text: {_first(summary.empty)}")
 
 
 def remove(
@@ -50,16 +50,14 @@ def remove(
     wait: Wait = None,
 ) -> None:
     """Remove documents from a corpus."""
-    from pipeline.flows.ingest import remove as remove_documents
-
-    chosen = load_settings(flags(wait=wait))
-    with client_of(chosen) as client, shown_progress() as progress:
-        outcome = remove_documents(client, chosen, corpus, documents, progress=progress)
+    chosen = read_settings(wait=wait)
+    with connected_client(chosen) as client, show_progress() as progress:
+        outcome = ingestion.remove(client, chosen, corpus, documents, progress=progress)
     if as_json:
         print_json({"corpus": corpus, "removed": documents, **asdict(outcome)})
-        return
-    show(removal_table(corpus, documents, outcome))
+    else:
+        show(removal_table(corpus, documents, outcome))
 
 
-def _some(names: tuple[str, ...], most: int = 10) -> str:
+def _first(names: tuple[str, ...], most: int = 10) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")

@@ -1,4 +1,4 @@
-"""``hoprank migrate`` and ``hoprank reembed``: a corpus rebuilt beside the one that is searched meanwhile."""
+"""``hoprank migrate`` and ``hoprank reembed``: rebuild a corpus while the old one is searched."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.connection import client_of, connected
-from pipeline.cli.options import Set, Wait, flags
-from pipeline.cli.views.progress import shown_progress
-from pipeline.settings import load_settings
+from pipeline.cli.connection import connected, connected_client
+from pipeline.cli.deferred import catalogue, maintain
+from pipeline.cli.options import Set, Wait, read_settings
+from pipeline.cli.views.progress import show_progress
 
 
 def migrate(
@@ -20,14 +20,11 @@ def migrate(
     wait: Wait = None,
 ) -> None:
     """Bring corpora that an older version made to the present layout; vectors are kept, searches go on meanwhile."""
-    from pipeline.db.catalogue import SCHEMA_VERSION, list_corpora
-    from pipeline.flows import maintain
-
-    chosen = load_settings(flags(None, settings, wait))
-    with client_of(chosen) as client, shown_progress() as progress:
-        for name in corpora or [corpus.name for corpus in list_corpora(client)]:
+    chosen = read_settings(None, settings, wait)
+    with connected_client(chosen) as client, show_progress() as progress:
+        for name in corpora or [corpus.name for corpus in catalogue.list_corpora(client)]:
             maintain.migrate(client, chosen, name, progress=progress)
-            print(f"{name} is of schema version {SCHEMA_VERSION}.")
+            print(f"{name} is of schema version {catalogue.SCHEMA_VERSION}.")
 
 
 def reembed(
@@ -37,9 +34,7 @@ def reembed(
     wait: Wait = None,
 ) -> None:
     """Embed a corpus with another model, beside the old vectors, and switch when all is there."""
-    from pipeline.flows import maintain
-
-    chosen = load_settings(flags(model, settings, wait))
-    with connected(chosen) as hoprank, shown_progress() as progress:
+    chosen = read_settings(model, settings, wait)
+    with connected(chosen) as hoprank, show_progress() as progress:
         made = maintain.reembed(hoprank.client, hoprank.embedder, chosen, corpus, progress=progress)
     print(f"{corpus} is embedded with {made.fingerprint} now; its chunks are as they were.")

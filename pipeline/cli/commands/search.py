@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.options import Corpus, Filters, Json, Model, Set, filters_of, flags
+from pipeline.cli.deferred import excerpt
+from pipeline.cli.deferred import question as questions
+from pipeline.cli.options import Corpus, Filters, Json, Model, Set, read_filter, read_settings
 from pipeline.cli.views.hits import result_views, warn_of_unknown_fields
-from pipeline.cli.views.output import print_json, show, waiting
+from pipeline.cli.views.output import print_json, show, spinner
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.question import check_question
-from pipeline.settings import load_settings
 
 
 def search(
@@ -30,15 +30,13 @@ def search(
     settings: Set = None,
 ) -> None:
     """Print the passages of a corpus that answer a question best."""
-    from pipeline.retrieve.excerpt import excerpts
-
-    check_question(question)
-    wanted = filters_of(filters)
-    with connected(load_settings(flags(model, settings))) as hoprank, waiting("Searching"):
-        result = hoprank.search(question, top_k=top_k, filters=wanted, corpus=corpus, leg=leg, explain=explain)
+    questions.check_question(question)
+    conditions = read_filter(filters)
+    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
+        result = hoprank.search(question, top_k=top_k, filters=conditions, corpus=corpus, leg=leg, explain=explain)
         passages = [item.content.strip() for item in result.items]
         if not (full or as_json):
-            passages = excerpts(result.items, question, hoprank.embedder)
+            passages = excerpt.excerpts(result.items, question, hoprank.embedder)
     warn_of_unknown_fields(result.metadata)
     if as_json:
         print_json(result.to_json())

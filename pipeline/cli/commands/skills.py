@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import pipeline
 from pipeline.cli.connection import connected
-from pipeline.cli.options import Json, Model, Set, flags
-from pipeline.cli.views.output import print_json, show, waiting, warn
-from pipeline.settings import load_settings
-
-if TYPE_CHECKING:
-    from pipeline.api import HopRank
-    from pipeline.knowledge import KnowledgeGraph
+from pipeline.cli.deferred import skills as domain
+from pipeline.cli.options import Json, Model, Set, read_settings
+from pipeline.cli.views.output import print_json, show, spinner, warn
+from pipeline.cli.views.progress import show_progress
+from pipeline.cli.views.skills import (
+    built_view,
+    findings_view,
+    path_json,
+    path_view,
+    ranked_json,
+    ranked_view,
+    related_json,
+    related_view,
+    required_json,
+    required_view,
+    skill_json,
+    skill_view,
+    skills_view,
+)
 
 app = typer.Typer(help="Skills: build their graph from SKILL.md folders, ask it, check it.", no_args_is_help=True)
 
@@ -32,14 +46,10 @@ def build(
     settings: Set = None,
 ) -> None:
     """Make a graph hold the skills below a folder, and nothing else; until it is whole, the old one is there."""
-    from pipeline.cli.views.progress import shown_progress
-    from pipeline.cli.views.skills import built_json, built_view
-    from pipeline.domains.skills import build
-
-    with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
-        built = build(hoprank.client, hoprank.embedder, folder, graph, hoprank.settings.skills, progress)
+    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+        built = domain.build(hoprank.client, hoprank.embedder, folder, graph, hoprank.settings.skills, progress)
     if as_json:
-        print_json(built_json(built))
+        print_json(asdict(built))
     else:
         show(built_view(built, graph))
 
@@ -51,11 +61,8 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the skills with what each is for."""
-    from pipeline.cli.views.skills import skill_json, skills_view
-    from pipeline.domains.skills import list_skills
-
-    with connected(load_settings()) as hoprank:
-        skills = list_skills(_open(hoprank, graph), tag)
+    with connected(read_settings()) as hoprank:
+        skills = domain.list_skills(_open(hoprank, graph), tag)
     if as_json:
         print_json([skill_json(skill) for skill in skills])
     elif skills:
@@ -67,12 +74,9 @@ def list_(
 @app.command("show")
 def show_(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
     """Show a skill: what it says of itself, and its edges."""
-    from pipeline.cli.views.skills import skill_json, skill_view
-    from pipeline.domains.skills import find_skill
-
-    with connected(load_settings()) as hoprank:
+    with connected(read_settings()) as hoprank:
         opened = _open(hoprank, graph)
-        skill = find_skill(opened, name)
+        skill = domain.find_skill(opened, name)
         ids = [skill.id, *(node.id for node in opened.get_neighbors(skill.id, direction="both"))]
         edges = [edge for edge in opened.get_subgraph(ids).edges() if skill.id in (edge.source, edge.target)]
     if as_json:
@@ -84,15 +88,12 @@ def show_(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
 @app.command()
 def related(name: Name, graph: Graph = "skills", top_k: TopK = 10, as_json: Json = False, settings: Set = None) -> None:
     """Print the skills that a walk from this one visits most, and why each is related."""
-    from pipeline.cli.views.skills import related_json, related_view
-    from pipeline.domains.skills import related
-
-    with connected(load_settings(flags(None, settings))) as hoprank, waiting("Walking"):
-        found = related(_open(hoprank, graph), name, top_k, hoprank.settings.skills.restart_prob)
+    with connected(read_settings(None, settings)) as hoprank, spinner("Walking"):
+        skills = domain.related(_open(hoprank, graph), name, top_k, hoprank.settings.skills.restart_prob)
     if as_json:
-        print_json([related_json(one) for one in found])
-    elif found:
-        show(related_view(found))
+        print_json([related_json(skill) for skill in skills])
+    elif skills:
+        show(related_view(skills))
     else:
         warn(f"Nothing is related to {name}.")
 
@@ -105,36 +106,30 @@ def requires(
     as_json: Json = False,
 ) -> None:
     """Print what a skill requires: skills, packages, and what is missing."""
-    from pipeline.cli.views.skills import required_json, required_view
-    from pipeline.domains.skills import requires
-
-    with connected(load_settings()) as hoprank:
-        found = requires(_open(hoprank, graph), name, transitive=transitive)
+    with connected(read_settings()) as hoprank:
+        required = domain.requires(_open(hoprank, graph), name, transitive=transitive)
     if as_json:
-        print_json(required_json(found))
+        print_json(required_json(required))
     else:
-        show(required_view(found))
+        show(required_view(required))
 
 
 @app.command()
 def path(
-    one: Annotated[str, typer.Argument(metavar="A", help="A skill.")],
-    other: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    source: Annotated[str, typer.Argument(metavar="A", help="A skill.")],
+    target: Annotated[str, typer.Argument(metavar="B", help="Another.")],
     graph: Graph = "skills",
     as_json: Json = False,
 ) -> None:
     """Print the strongest way between two skills, and what each step of it says."""
-    from pipeline.cli.views.skills import path_json, path_view
-    from pipeline.domains.skills import path_between
-
-    with connected(load_settings()) as hoprank:
-        nodes, steps = path_between(_open(hoprank, graph), one, other)
+    with connected(read_settings()) as hoprank:
+        nodes, steps = domain.path_between(_open(hoprank, graph), source, target)
     if as_json:
         print_json(path_json(nodes, steps))
     elif nodes:
         show(*path_view(nodes, steps))
     else:
-        warn(f"Nothing joins {one} and {other}.")
+        warn(f"Nothing joins {source} and {target}.")
 
 
 @app.command()
@@ -147,15 +142,12 @@ def search(
     settings: Set = None,
 ) -> None:
     """Print the skills that fit a text by words, by the graph and by meaning."""
-    from pipeline.cli.views.skills import found_view, skill_json
-    from pipeline.domains.skills import search
-
-    with connected(load_settings(flags(model, settings))) as hoprank, waiting("Searching"):
-        found = search(_open(hoprank, graph), text, top_k)
+    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
+        ranked = domain.search(_open(hoprank, graph), text, top_k)
     if as_json:
-        print_json([{**skill_json(one.node), "score": one.score, "parts": dict(one.parts)} for one in found])
-    elif found:
-        show(found_view(found))
+        print_json([ranked_json(skill) for skill in ranked])
+    elif ranked:
+        show(ranked_view(ranked))
     else:
         warn("No skill fits this.")
 
@@ -168,15 +160,12 @@ def check(
     settings: Set = None,
 ) -> None:
     """Look for missing dependencies, cycles, orphans and near-duplicates."""
-    from pipeline.cli.views.skills import findings_json, findings_view
-    from pipeline.domains.skills import check
-
-    with connected(load_settings(flags(None, settings))) as hoprank:
-        findings = check(_open(hoprank, graph), hoprank.settings.skills)
+    with connected(read_settings(None, settings)) as hoprank:
+        findings = domain.check(_open(hoprank, graph), hoprank.settings.skills)
     if as_json:
-        print_json(findings_json(findings))
+        print_json(asdict(findings))
     else:
-        show(*findings_view(findings))
+        show(findings_view(findings))
     if strict and (findings.missing or findings.cycles):
         raise typer.Exit(1)
 
@@ -184,20 +173,15 @@ def check(
 @app.command()
 def order(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
     """Print what to load for a skill, in order: what it requires first, itself last."""
-    from pipeline.domains.skills import order
-
-    with connected(load_settings()) as hoprank:
-        nodes = order(_open(hoprank, graph), name)
+    with connected(read_settings()) as hoprank:
+        ids = [node.id for node in domain.order(_open(hoprank, graph), name)]
     if as_json:
-        print_json([node.id for node in nodes])
-        return
-    for node in nodes:
-        print(node.id)
+        print_json(ids)
+    else:
+        print(*ids, sep="\n")
 
 
-def _open(hoprank: HopRank, name: str) -> KnowledgeGraph:
-    from pipeline.knowledge import KnowledgeGraph
-
-    return KnowledgeGraph(
+def _open(hoprank: pipeline.HopRank, name: str) -> pipeline.KnowledgeGraph:
+    return pipeline.KnowledgeGraph(
         name, client=hoprank.client, embedder=hoprank.embedder, settings=hoprank.settings, create=False
     )

@@ -1,4 +1,4 @@
-"""``hoprank sync``: a corpus that holds exactly what is in a place."""
+"""``hoprank sync``: a corpus that holds exactly the documents of some paths."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, flags
+from pipeline.cli.deferred import watch as watching
+from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, read_settings
 from pipeline.cli.views.output import print_json, show, warn
-from pipeline.cli.views.progress import shown_progress
+from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import plan_table, summary_table
 from pipeline.errors import Busy, ConfigurationError, InputError
-from pipeline.settings import load_settings
 
 if TYPE_CHECKING:
     from pipeline.ingest.update.plan import Plan
@@ -44,10 +44,10 @@ def sync(
 
     if watch and dry_run:
         raise ConfigurationError("--watch and --dry-run contradict each other.", "Give one of them.")
-    with connected(load_settings(flags(model, settings, wait))) as hoprank:
+    with connected(read_settings(model, settings, wait)) as hoprank:
 
         def once() -> SyncSummary:
-            with shown_progress() as progress:
+            with show_progress() as progress:
                 return hoprank.sync(
                     *paths, corpus=corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
                 )
@@ -58,10 +58,8 @@ def sync(
 
 
 def _follow(paths: list[str], once: Callable[[], SyncSummary], *, as_json: bool) -> None:
-    """Sync after every change to what is watched, until Ctrl-C; what can't be done now is said, and tried again."""
-    from pipeline.ingest.sources.watch import changes
-
-    for _ in changes(paths):
+    """Sync after every change below ``paths``, until Ctrl-C; print an error and try again at the next change."""
+    for _ in watching.changes(paths):
         try:
             summary = once()
         except (InputError, Busy) as error:

@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.options import KeptCorpus, Model, Set, Split, flags
+from pipeline.cli.deferred import datasets, report
+from pipeline.cli.deferred import tune as tuning
+from pipeline.cli.options import KeptCorpus, Model, Set, Split, read_settings
 from pipeline.cli.views.output import show
-from pipeline.cli.views.progress import shown_progress
-from pipeline.settings import load_settings
+from pipeline.cli.views.progress import show_progress
+from pipeline.cli.views.tuning import calibration_table, tune_table
 
 
 def tune(
@@ -36,17 +38,12 @@ def tune(
     Each queryset is judged by what the others teach, and by what those of other kinds do (other parent folders); what
     is written is what all of them teach.
     """
-    from pipeline.cli.views.tuning import calibration_table, tune_table
-    from pipeline.evaluate.datasets import read_queryset
-    from pipeline.evaluate.report import check_json_path, write_text
-    from pipeline.evaluate.tuning.tune import check_sets
-
     if output:
-        check_json_path(output)
-    check_sets([read_queryset(folder, split).name for folder in folders])
-    with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
+        report.check_json_path(output)
+    tuning.check_sets([datasets.read_queryset(folder, split).name for folder in folders])
+    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
         tuned = hoprank.tune(*folders, split=split, corpus=corpus, select=select, progress=progress)
     if output:
-        write_text(tuned.to_toml(), output)
+        report.write_text(tuned.to_toml(), output)
     show(tune_table(tuned))
     show(calibration_table(tuned))

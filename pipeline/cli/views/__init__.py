@@ -1,4 +1,4 @@
-"""Views: all that is drawn with rich, from records and reports to tables and text.
+"""Views: records and reports as tables, text and progress; the only modules that import rich.
 
-Imports the records that it shows, and nothing that connects.
+They import records for their types, and nothing that connects.
 """

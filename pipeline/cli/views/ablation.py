@@ -1,20 +1,24 @@
-"""Show an ablation to people: a part a row, what it adds to each measure."""
+"""An ablation for people: a row a part of the retrieval, and what it adds to each measure."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.views.frame import frame
-from pipeline.evaluate.ablation import Ablation, Worth
-from pipeline.evaluate.significance import Interval
+from pipeline.cli.views.tables import ruled_table
+
+if TYPE_CHECKING:
+    from pipeline.evaluate.ablation import Ablation, Worth
+    from pipeline.evaluate.significance import Interval
 
 _SHOWN = ("recall@5", "ndcg@10", "perfect@8")
 
 
 def ablation_table(ablation: Ablation) -> Table:
-    """Return what each part adds, in points of percent with 95% intervals; bold where the interval leaves out 0."""
-    table = frame(", ".join(ablation.querysets), _caption(ablation))
+    """Return what each part adds, in percentage points with 95% intervals; bold if the interval excludes 0."""
+    table = ruled_table(", ".join(ablation.querysets), _caption(ablation))
     table.add_column("part", overflow="fold")
     table.add_column("kind", no_wrap=True)
     for name in _SHOWN:
@@ -32,9 +36,9 @@ def _cells(worth: Worth) -> list[Text]:
     return [Text(worth.part), Text(worth.kind), *(_points(worth.adds[name]) for name in _SHOWN), *counts]
 
 
-def _points(adds: Interval) -> Text:
-    shown = f"{100 * adds.mean:+.1f} ({100 * adds.low:+.1f} to {100 * adds.high:+.1f})"
-    return Text(shown, style="" if adds.is_noise else "bold")
+def _points(interval: Interval) -> Text:
+    points = f"{100 * interval.mean:+.1f} ({100 * interval.low:+.1f} to {100 * interval.high:+.1f})"
+    return Text(points, style="" if interval.is_noise else "bold")
 
 
 def _caption(ablation: Ablation) -> str:

@@ -1,4 +1,4 @@
-"""A path through the graph as one line with arrows."""
+"""The evidence of a hit: a path through the graph as one line with arrows."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _BACKWARD = {
 _BOTH_WAYS = {"NEXT": "stands beside", "SIMILAR": "resembles"}
 
 Step = Mapping[str, str]
-"""One node of a path: its ``kind`` and ``name``, and the relationship type ``by`` which it was reached."""
+"""A node of a path: its ``kind``, its ``name``, and ``by``, the type of the relationship that leads to it."""
 
 
-def evidence_chain(steps: Sequence[Step]) -> str:
+def evidence_line(steps: Sequence[Step]) -> str:
     """Return a hit's ``evidence`` as ``A —mentions→ B —is mentioned in→ C``; entities in quotes.
 
-    A document and its own chunk are one place to a reader, so the step between them is left out.
+    The step between a document and its own chunk is left out: to a reader they are one place.
     """
     if not steps:
         return "no path of up to four steps from a seed"
     if steps[0]["kind"] == "Seed":
         return f"found by {steps[0]['name']}"
-    chain = _name(steps[0])
+    line = _name(steps[0])
     for before, after in pairwise(steps):
         if not (after["by"] == "PART_OF" and after["name"] == before["name"]):
-            chain += f" —{_relation(before, after)}→ {_name(after)}"
-    return chain
+            line += f" —{_relation(before, after)}→ {_name(after)}"
+    return line
 
 
 def _name(step: Step) -> str:
@@ -42,5 +42,5 @@ def _relation(before: Step, after: Step) -> str:
     kind = after["by"]
     if kind in _BOTH_WAYS:
         return _BOTH_WAYS[kind]
-    # Every other relationship leaves a chunk and ends at an entity or a document.
+    # Every other relationship starts at a chunk and ends at an entity or a document.
     return (_FORWARD if before["kind"] == "Chunk" else _BACKWARD).get(kind, kind)

@@ -1,4 +1,4 @@
-"""Where a command writes: results to stdout, all else to stderr."""
+"""Write what a command prints: results to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def show(*parts: RenderableType) -> None:
     console.width = _WIDEST
     with console.capture() as captured:
         console.print(*parts, sep="\n")
-    # rich fills lines up to the width, which a file needn't keep
+    # rich pads lines to the width, which a file doesn't need.
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 @contextmanager
-def waiting(text: str) -> Iterator[None]:
-    """Turn a wheel on stderr while something runs that has no steps to count; nothing when stderr is no terminal."""
+def spinner(text: str) -> Iterator[None]:
+    """Draw a spinner on stderr while something runs that has no steps to count; nothing without a terminal."""
     with Console(stderr=True).status(text):
         yield
 
@@ -41,5 +41,5 @@ def print_json(value: Any) -> None:
 
 
 def warn(text: str) -> None:
-    """Say on stderr what the user should know and no program reads."""
+    """Print a warning on stderr, where programs that read the results don't see it."""
     print(f"hoprank: {text}", file=sys.stderr)

@@ -1,44 +1,42 @@
-"""The picture of a calibration; matplotlib is an extra, ``hoprank[plot]``."""
+"""The plot of a calibration, by matplotlib, which the extra ``hoprank[plot]`` installs."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.cli.deferred import figure, report
 from pipeline.errors import ConfigurationError
-from pipeline.evaluate.calibration import Calibration
-from pipeline.evaluate.report import check_json_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from pipeline.evaluate.calibration import Calibration
 
 _SUFFIXES = (".png", ".svg")
 _GREY, _RED = "0.55", "#b03030"
 
 
 def check_plot(path: Path) -> None:
-    """Raise ConfigurationError unless a picture can be drawn and written to ``path``; worth asking before the work."""
+    """Raise ConfigurationError unless a plot can be drawn and written to ``path``; call it before the work."""
     if path.suffix.lower() not in _SUFFIXES:
         raise ConfigurationError(f"{path} can't be drawn: it ends with neither .png nor .svg.", "Name it so.")
-    check_json_path(path)
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
+    report.check_json_path(path)
+    if find_spec("matplotlib") is None:
         raise ConfigurationError(
             "Drawing needs matplotlib, which isn't installed.", "Install it: uv pip install 'hoprank[plot]'."
-        ) from error
+        )
 
 
 def plot_calibration(calibration: Calibration, path: Path) -> None:
-    """Draw what each threshold does to links, components and hubs, as .png or .svg; a file that is there is replaced.
+    """Draw what each threshold does to links, components and hubs, as .png or .svg; an existing file is replaced.
 
     Raises ConfigurationError if it can't be written.
     """
-    from matplotlib.figure import Figure
-
     thresholds = [level.threshold for level in calibration.levels]
-    figure = Figure(figsize=(7.5, 6.0), layout="constrained")
-    shares, degrees = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    plot = figure.Figure(figsize=(7.5, 6.0), layout="constrained")
+    shares, degrees = plot.subplots(2, 1, sharex=True, height_ratios=(2, 1))
     for values, label, style in (
         ([level.linked for level in calibration.levels], "chunks with a link", "-"),
         ([level.largest for level in calibration.levels], "chunks in the largest component", "--"),
@@ -52,7 +50,7 @@ def plot_calibration(calibration: Calibration, path: Path) -> None:
         _mark(axes, calibration)
     shares.legend(framealpha=1.0, edgecolor="none", fontsize="small")
     try:
-        figure.savefig(path, dpi=150)
+        plot.savefig(path, dpi=150)
     except OSError as error:
         raise ConfigurationError(f"{path} can't be written: {error.strerror}.", "Name another file.") from error
 

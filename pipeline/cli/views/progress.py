@@ -1,4 +1,4 @@
-"""Progress on stderr: bars with rates on a terminal, a line a stage elsewhere."""
+"""The progress of a run, on stderr: a bar a stage on a terminal, a line a stage elsewhere."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ _UNITS = {"embed": "chunks", "link": "edges"}
 
 
 @contextmanager
-def shown_progress() -> Iterator[Progress]:
-    """Yield a Progress that shows itself on stderr for as long as the context lasts."""
+def show_progress() -> Iterator[Progress]:
+    """Yield a Progress that is shown on stderr for as long as the context lasts."""
     if not sys.stderr.isatty():
-        yield Progress(Lines())
+        yield Progress(ProgressLines())
         return
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        Rate(),
+        RateColumn(),
         TimeElapsedColumn(),
     )
     with Display(*columns, console=Console(stderr=True), transient=True) as display:
-        yield Progress(Bars(display))
+        yield Progress(ProgressBars(display))
 
 
-class Bars:
-    """A bar a stage; a stage that is entered again goes on where it was."""
+class ProgressBars:
+    """A listener that draws a bar a stage; a stage that begins again continues its bar."""
 
     def __init__(self, display: Display) -> None:
         self._display = display
@@ -68,29 +68,29 @@ class Bars:
         self._display.advance(self._tasks[stage], steps)
 
     def end(self, stage: str) -> None:
-        """Fill the stage's bar, of which the length may not have been known."""
+        """Fill the stage's bar, whose length may have been unknown."""
         full = max(self._steps[stage], 1)
         self._display.update(self._tasks[stage], total=full, completed=full)
 
 
-class Rate(ProgressColumn):
-    """Steps a second since the stage was last entered."""
+class RateColumn(ProgressColumn):
+    """Steps a second since the stage last began."""
 
     def render(self, task: Task) -> Text:
-        """Return the rate once there is one."""
+        """Return the rate, or nothing before the first step."""
         seconds = task.finished_time or task.elapsed
         unit, steps = task.fields["unit"], task.completed - task.fields["before"]
         return Text(f"{steps / seconds:,.0f} {unit}/s" if unit and steps and seconds else "")
 
 
-class Lines:
-    """A plain line as each stage ends, for logs."""
+class ProgressLines:
+    """A listener that prints a line as each stage ends, for logs."""
 
     def __init__(self) -> None:
         self._begun: dict[str, float] = {}
         self._steps: dict[str, int] = {}
 
-    def begin(self, stage: str, total: int | None) -> None:  # noqa: ARG002 - what was done is told at the end
+    def begin(self, stage: str, total: int | None) -> None:  # noqa: ARG002 - the line counts the steps that were done
         """Note when the stage began."""
         self._begun[stage], self._steps[stage] = time.perf_counter(), 0
 
@@ -99,7 +99,7 @@ class Lines:
         self._steps[stage] += steps
 
     def end(self, stage: str) -> None:
-        """Print what the stage did."""
+        """Print the stage's steps, seconds and rate."""
         seconds, steps = time.perf_counter() - self._begun[stage], self._steps[stage]
         unit = _unit(stage)
         done = (

@@ -1,4 +1,4 @@
-"""What a corpus holds after a change, for people."""
+"""Corpora for people: the list, the contents of one, and what an ingest, a sync or a removal did."""
 
 from __future__ import annotations
 
@@ -8,64 +8,77 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.cli.views.tables import property_grid, ruled_table
+
 if TYPE_CHECKING:
+    from pipeline.db.catalogue import Corpus
     from pipeline.flows.maintain import Stats
     from pipeline.ingest.update.plan import Plan
     from pipeline.ingest.update.summary import IngestSummary, Outcome
     from pipeline.records import Skipped
 
-_SKIPPED_SHOWN = 20
-_NAMED = 10
+_MOST_SKIPPED = 20
+_MOST_NAMES = 10
+
+
+def corpora_table(corpora: Sequence[Corpus]) -> Table:
+    """Return a row a corpus: what it holds, and the model that embedded it."""
+    table = ruled_table()
+    table.add_column("corpus", overflow="fold")
+    for heading in ("documents", "chunks", "entities"):
+        table.add_column(heading, justify="right")
+    table.add_column("model", overflow="fold")
+    for corpus in corpora:
+        counts = (f"{count:,}" for count in (corpus.documents, corpus.chunks, corpus.entities))
+        table.add_row(Text(corpus.name), *counts, Text(corpus.fingerprint))
+    return table
 
 
 def summary_table(summary: IngestSummary) -> Table:
-    """Return what an ingestion did and what the corpus holds now."""
-    rows = [
+    """Return what an ingest did, and what the corpus holds now."""
+    return _filled(
         ("corpus", summary.corpus),
         ("documents", f"{summary.documents:,} ({summary.changed:,} new or changed, {summary.unchanged:,} unchanged)"),
-        *_graph(summary.chunks, summary.entities, summary.edges),
-        ("seconds", _listed({stage: f"{seconds:.1f}" for stage, seconds in summary.seconds.items()})),
+        *_contents(summary.chunks, summary.entities, summary.edges),
+        ("seconds", _pairs({stage: f"{seconds:.1f}" for stage, seconds in summary.seconds.items()})),
         ("empty", f"{len(summary.empty):,} without text" if summary.empty else ""),
         ("skipped", _skipped(summary.skipped)),
-    ]
-    return _table(rows)
+    )
 
 
 def plan_table(plan: Plan) -> Table:
-    """Return what a sync is going to do."""
-    rows = [
+    """Return what a sync will do."""
+    return _filled(
         ("corpus", plan.corpus),
-        ("added", _counted(plan.added)),
-        ("changed", _counted(plan.changed)),
-        ("renamed", _counted([f"{old} -> {new}" for old, new in plan.renamed])),
-        ("removed", _counted(plan.removed)),
+        ("added", _names(plan.added)),
+        ("changed", _names(plan.changed)),
+        ("renamed", _names([f"{old} -> {new}" for old, new in plan.renamed])),
+        ("removed", _names(plan.removed)),
         ("unchanged", f"{plan.unchanged:,}" + (f", {plan.moved:,} of them moved" if plan.moved else "")),
         ("to embed", f"{plan.chunks_to_embed:,} chunks" if plan else ""),
         ("to relink", f"{plan.edges_to_relink:,} edges" if plan.edges_to_relink else ""),
         ("skipped", _skipped(plan.skipped)),
-    ]
-    return _table(rows)
+    )
 
 
 def removal_table(corpus: str, removed: Sequence[str], outcome: Outcome) -> Table:
-    """Return what was removed and what the corpus holds now."""
-    rows = [
+    """Return what was removed, and what the corpus holds now."""
+    return _filled(
         ("corpus", corpus),
         ("removed", ", ".join(removed)),
         ("documents", f"{outcome.documents:,}"),
-        *_graph(outcome.chunks, outcome.entities, outcome.edges),
-    ]
-    return _table(rows)
+        *_contents(outcome.chunks, outcome.entities, outcome.edges),
+    )
 
 
 def stats_table(stats: Stats) -> Table:
-    """Return what a corpus holds and how it was made."""
+    """Return what a corpus holds, how it was made, and who writes to it."""
     corpus = stats.corpus
-    rows = [
+    return _filled(
         ("corpus", corpus.name),
         ("documents", f"{corpus.documents:,}"),
-        *_graph(corpus.chunks, corpus.entities, corpus.edges),
-        ("top entities", _listed({name: f"{mentions:,}" for name, mentions in stats.top})),
+        *_contents(corpus.chunks, corpus.entities, corpus.edges),
+        ("top entities", _pairs({name: f"{mentions:,}" for name, mentions in stats.top})),
         ("model", f"{corpus.fingerprint}, {corpus.dimension} numbers"),
         ("chunker", corpus.chunker),
         ("extractor", corpus.extractor or "builtin"),
@@ -73,36 +86,30 @@ def stats_table(stats: Stats) -> Table:
         ("made", f"{stats.created_at}, id {corpus.id}, generation {corpus.generation}, schema {corpus.schema_version}"),
         ("written by", f"{stats.writer} since {stats.writer_since}" if stats.writer else ""),
         ("unfinished", "a run died; the next one completes it" if corpus.staging and not stats.writer else ""),
-    ]
-    return _table(rows)
+    )
 
 
-def _graph(chunks: int, entities: int, edges: Mapping[str, int]) -> list[tuple[str, str]]:
+def _contents(chunks: int, entities: int, edges: Mapping[str, int]) -> list[tuple[str, str]]:
     counts = {kind: f"{count:,}" for kind, count in edges.items() if count}
-    return [("chunks", f"{chunks:,}"), ("entities", f"{entities:,}"), ("edges", _listed(counts))]
+    return [("chunks", f"{chunks:,}"), ("entities", f"{entities:,}"), ("edges", _pairs(counts))]
 
 
-def _table(rows: Sequence[tuple[str, str]]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    for name, value in rows:
-        if value:
-            # Names of files and corpora may hold what rich takes for markup.
-            table.add_row(Text(name, style="bold"), Text(value))
-    return table
+def _filled(*rows: tuple[str, str]) -> Table:
+    return property_grid((name, value) for name, value in rows if value)
 
 
-def _listed(values: Mapping[str, str]) -> str:
+def _pairs(values: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
-def _counted(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    listed = [*names[:_NAMED], f"... and {more:,} more (--json lists all)"] if more > 0 else names
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    listed = [*names[:_MOST_NAMES], f"... and {more:,} more (--json lists all)"] if more > 0 else names
     return "\n".join([f"{len(names):,}", *listed]) if names else ""
 
 
 def _skipped(skipped: Sequence[Skipped]) -> str:
-    lines = [f"{one.source} {one.reason}" for one in skipped[:_SKIPPED_SHOWN]]
+    lines = [f"{source.source} {source.reason}" for source in skipped[:_MOST_SKIPPED]]
     more = len(skipped) - len(lines)
     if more:
         lines.append(f"... and {more:,} more (--json lists all)")

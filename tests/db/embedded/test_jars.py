@@ -16,7 +16,7 @@ import pytest
 
 from pipeline.db.embedded.fetch import provide
 from pipeline.db.embedded.jars import Jar, is_plugin, pinned_jars, verified
-from pipeline.db.embedded.progress import Step, on_stderr, silent
+from pipeline.db.embedded.progress import Step, silent
 from pipeline.errors import DownloadFailed
 
 NOWHERE = ["http://127.0.0.1:9"]
@@ -145,14 +145,6 @@ def test_a_damaged_jar_is_noticed_and_fetched_again(tmp_path: Path) -> None:
     with serving(tmp_path / "remote") as repositories:
         provide(jars, folder, silent, repositories)
     assert damaged.read_bytes() == CONTENTS["org/one/1/one-1.jar"]
-
-
-def test_progress_is_one_plain_line_a_step_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with on_stderr() as report:
-        for done in (0, 1, 2):
-            report(Step("Fetching", done, 2))
-        report(Step("Starting"))
-    assert capsys.readouterr().err.splitlines() == ["Fetching ...", "Starting ..."]
 
 
 def test_every_pinned_jar_has_a_place_of_its_own_and_gds_is_among_the_plugins() -> None:

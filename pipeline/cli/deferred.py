@@ -1,0 +1,52 @@
+"""The modules that commands and views use, each imported when one of its attributes is first read.
+
+Import from here whatever needs the driver, numpy or the settings: ``from pipeline.cli.deferred import maintain``. The
+help of a command then costs none of them, and its imports stand at the top of its module all the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.cli.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from importlib import metadata
+
+    from matplotlib import figure
+
+    from pipeline import settings
+    from pipeline.db import catalogue, connect, embedded
+    from pipeline.domains import skills
+    from pipeline.evaluate import breakdown, compare, datasets, measures, report
+    from pipeline.evaluate.tuning import tune
+    from pipeline.flows import evaluate, ingest, maintain
+    from pipeline.ingest.sources import watch
+    from pipeline.knowledge import catalogue as graph_catalogue
+    from pipeline.knowledge import exchange, load
+    from pipeline.retrieve import excerpt, question
+    from pipeline.retrieve.filters import parse
+else:
+    metadata = LazyModule("importlib.metadata")
+    figure = LazyModule("matplotlib.figure")
+    settings = LazyModule("pipeline.settings")
+    catalogue = LazyModule("pipeline.db.catalogue")
+    connect = LazyModule("pipeline.db.connect")
+    embedded = LazyModule("pipeline.db.embedded")
+    skills = LazyModule("pipeline.domains.skills")
+    breakdown = LazyModule("pipeline.evaluate.breakdown")
+    compare = LazyModule("pipeline.evaluate.compare")
+    datasets = LazyModule("pipeline.evaluate.datasets")
+    measures = LazyModule("pipeline.evaluate.measures")
+    report = LazyModule("pipeline.evaluate.report")
+    tune = LazyModule("pipeline.evaluate.tuning.tune")
+    evaluate = LazyModule("pipeline.flows.evaluate")
+    ingest = LazyModule("pipeline.flows.ingest")
+    maintain = LazyModule("pipeline.flows.maintain")
+    watch = LazyModule("pipeline.ingest.sources.watch")
+    graph_catalogue = LazyModule("pipeline.knowledge.catalogue")
+    exchange = LazyModule("pipeline.knowledge.exchange")
+    load = LazyModule("pipeline.knowledge.load")
+    excerpt = LazyModule("pipeline.retrieve.excerpt")
+    question = LazyModule("pipeline.retrieve.question")
+    parse = LazyModule("pipeline.retrieve.filters.parse")

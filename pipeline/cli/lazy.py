@@ -1,0 +1,48 @@
+"""Import commands, and the modules that they use, at their first use.
+
+So ``hoprank --help`` imports no command, and ``hoprank search --help`` neither the driver nor numpy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import typer
+import typer.main
+from typer.core import TyperCommand
+
+
+class LazyModule(ModuleType):
+    """A stand-in for the module of that name, which is imported when one of its attributes is first read."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
+
+class LazyCommand(TyperCommand):
+    """A stand-in for a command or a group, which is imported when it runs, prints its help or is completed.
+
+    ``target`` is its function or its ``typer.Typer``, as ``module:attribute``; ``help_line`` is its line in the help
+    of the root.
+    """
+
+    def __init__(self, name: str, target: str, help_line: str) -> None:
+        super().__init__(name, help=help_line)
+        self._name, self._target = name, target
+
+    def load(self) -> Any:
+        """Import the command and return it as Typer makes it."""
+        module, _, attribute = self._target.partition(":")
+        target = getattr(import_module(module), attribute)
+        parent = typer.Typer()
+        if isinstance(target, typer.Typer):
+            parent.add_typer(target, name=self._name)
+        else:
+            parent.command(self._name)(target)
+        return typer.main.get_group(parent).commands[self._name]
+
+    def make_context(self, *arguments: Any, **named: Any) -> Any:
+        """Parse arguments by the command itself, which then also runs: Typer invokes the command of the context."""
+        return self.load().make_context(*arguments, **named)

@@ -1,0 +1,73 @@
+"""The start of the embedded server, on stderr: a bar on a terminal, a line a step elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+if TYPE_CHECKING:
+    from pipeline.db.embedded.progress import Report, Step
+
+
+@contextmanager
+def show_startup() -> Iterator[Report]:
+    """Yield a Report that shows each step on stderr for as long as the context lasts."""
+    if not sys.stderr.isatty():
+        yield _print_steps()
+        return
+    counted = _WhenCounted(BarColumn()), _WhenCounted(DownloadColumn())
+    columns = SpinnerColumn(), TextColumn("{task.description}"), *counted, TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as display:
+        yield _draw_steps(display)
+
+
+class _WhenCounted(ProgressColumn):
+    """A column that stays empty while there is nothing to count."""
+
+    def __init__(self, column: ProgressColumn) -> None:
+        super().__init__()
+        self._column = column
+
+    def render(self, task: Task) -> RenderableType:
+        """Draw the column for ``task``."""
+        return self._column(task) if task.total else ""
+
+
+def _print_steps() -> Report:
+    printed: set[str] = set()
+
+    def report(step: Step) -> None:
+        if step.text not in printed:
+            printed.add(step.text)
+            print(f"{step.text} ...", file=sys.stderr, flush=True)
+
+    return report
+
+
+def _draw_steps(display: Progress) -> Report:
+    tasks: dict[str, TaskID] = {}
+
+    def report(step: Step) -> None:
+        if step.text not in tasks:
+            for task in tasks.values():
+                display.remove_task(task)
+            tasks.clear()
+            tasks[step.text] = display.add_task(step.text, total=step.total or None)
+        display.update(tasks[step.text], completed=step.done)
+
+    return report

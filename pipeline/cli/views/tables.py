@@ -1,0 +1,41 @@
+"""The kinds of table that views share.
+
+Names of corpora, files and skills may hold rich's markup, so views add them as ``Text``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+
+def ruled_table(title: str = "", caption: str = "", *, padding: int = 1) -> Table:
+    """Return a table without columns: rules between its sections, no frame; ``padding`` blanks beside each cell."""
+    return Table(
+        title=Text(title),
+        caption=Text(caption),
+        caption_justify="left",
+        box=box.HORIZONTALS,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, padding),
+    )
+
+
+def plain_table(*headings: str) -> Table:
+    """Return a table without rows: a rule below its headings, no frame; long cells are folded."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def property_grid(rows: Iterable[tuple[str, str]]) -> Table:
+    """Return names in bold, each beside its value."""
+    grid = Table.grid(padding=(0, 2))
+    for name, value in rows:
+        grid.add_row(Text(name, style="bold"), Text(value))
+    return grid

@@ -12,7 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.domains.skills import Built, Findings, said
+from pipeline.domains.skills import Built, Findings
+from pipeline.domains.skills import describe_edge as said
 
 if TYPE_CHECKING:
     from pipeline.domains.skills.questions import Related, Required

@@ -1,9 +1,9 @@
-// An ingested corpus read as a knowledge graph: what its visible generation holds, on the schema that it has.
+// An ingested corpus read as a knowledge graph: its visible generation, on the corpus's own schema.
 
 // name: corpus_nodes_by_id
 // mode: read
 // params: corpus, ids
-// The documents, chunks and entities with these ids that are visible.
+// The visible documents, chunks and entities with these ids.
 MATCH (corpus:Corpus {id: $corpus})
 UNWIND $ids AS id
 CALL (corpus, id) {
@@ -24,7 +24,7 @@ RETURN type, properties(n) AS stored,
 // name: corpus_scan
 // mode: read
 // params: corpus, label, type, property, value
-// All that is visible of one type, or of any if that is null, and has a property of a value, if one is named.
+// The visible nodes of one type (null: of any) that have $property = $value (null: no condition).
 MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
   MATCH (n:$($label)) WHERE n.since <= corpus.generation AND n.until > corpus.generation
@@ -46,7 +46,7 @@ RETURN type, properties(n) AS stored,
 // name: corpus_edges
 // mode: read
 // params: corpus, label, type
-// The visible edges of one type, or of any if that is null.
+// The visible edges of one type (null: of any).
 MATCH (corpus:Corpus {id: $corpus})
 MATCH (a:$($label))-[r]->(b)
 WHERE r.since <= corpus.generation AND r.until > corpus.generation AND ($type IS NULL OR type(r) = $type)
@@ -55,7 +55,7 @@ RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
 // name: corpus_edges_of_node
 // mode: read
 // params: corpus, id, types, direction, undirected
-// The visible edges of some types, or of any if that is null, by which a node has neighbours.
+// The visible edges of some types (null: of any) from a node to its neighbours; undirected ones in any direction.
 MATCH (corpus:Corpus {id: $corpus})
 CALL () {
   MATCH (n:Chunk {id: $id}) RETURN n UNION ALL MATCH (n:Document {id: $id}) RETURN n UNION ALL MATCH (n:Entity {id: $id}) RETURN n
@@ -68,7 +68,7 @@ RETURN type(r) AS kind, properties(r) AS stored, startNode(r).id AS source, endN
 // name: corpus_edges_among
 // mode: read
 // params: corpus, ids
-// The visible edges both of whose ends are among these nodes; each leaves a chunk.
+// The visible edges whose endpoints are both among these nodes; the source of every edge is a chunk.
 MATCH (corpus:Corpus {id: $corpus})
 MATCH (a:Chunk) WHERE a.id IN $ids
 MATCH (a)-[r]->(b)
@@ -78,7 +78,7 @@ RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
 // name: corpus_steps
 // mode: read
 // params: corpus, ids, types, direction, undirected
-// Where one step leads from each of these nodes: neighbours' ids and weights as two lists.
+// The steps from each of these nodes: the neighbours' ids and the edges' weights as two lists.
 MATCH (corpus:Corpus {id: $corpus})
 UNWIND $ids AS id
 CALL (id) {
@@ -95,7 +95,7 @@ RETURN id, ids, weights;
 // name: corpus_counts
 // mode: read
 // params: corpus, label
-// The visible generation, and how many nodes and edges it has.
+// The visible generation, and its numbers of nodes and edges.
 MATCH (corpus:Corpus {id: $corpus})
 RETURN corpus.generation AS generation,
        COUNT { (c:$($label)) WHERE c.since <= corpus.generation AND c.until > corpus.generation }
@@ -106,7 +106,7 @@ RETURN corpus.generation AS generation,
 // name: project_corpus
 // mode: read
 // params: projection, corpus, label, direction, undirected
-// Project what is visible for PageRank: edges run the way they are followed, undirected ones both ways.
+// Project the visible generation for PageRank: edges point in the direction in which they are followed, undirected ones in both.
 MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
   MATCH (n:$($label)) WHERE n.since <= corpus.generation AND n.until > corpus.generation
@@ -126,7 +126,8 @@ RETURN gds.graph.project($projection, source, target, {relationshipProperties: {
 // name: corpus_pagerank
 // mode: read
 // params: projection, seeds, damping, limit
-// Personalised PageRank over a corpus's projection from seeds, rows of {key, weight}, to convergence: the best nodes, and the mass of all.
+// Personalised PageRank over a corpus's projection to convergence; seeds are rows of {key, weight}.
+// Returns the best nodes, and the total score of all.
 UNWIND $seeds AS seed
 CALL (seed) {
   MATCH (n:Chunk {id: seed.key}) RETURN n UNION ALL MATCH (n:Document {id: seed.key}) RETURN n UNION ALL MATCH (n:Entity {id: seed.key}) RETURN n
@@ -136,8 +137,8 @@ CALL gds.pageRank.stream($projection, {
   sourceNodes: sources, dampingFactor: $damping, maxIterations: 300, tolerance: 1e-9,
   relationshipWeightProperty: 'weight', concurrency: 1
 }) YIELD nodeId, score
-WITH collect([nodeId, score]) AS found, sum(score) AS mass
-UNWIND found AS one
-WITH mass, gds.util.asNode(one[0]).id AS id, one[1] AS score WHERE score > 0
+WITH collect([nodeId, score]) AS ranking, sum(score) AS mass
+UNWIND ranking AS entry
+WITH mass, gds.util.asNode(entry[0]).id AS id, entry[1] AS score WHERE score > 0
 ORDER BY score DESC, id LIMIT $limit
 RETURN collect(id) AS ids, collect(score) AS scores, mass;

@@ -1,38 +1,38 @@
 // name: constrain_graph_id
 // mode: schema
-// A knowledge graph is found by its immutable internal id.
+// A knowledge graph has a unique, immutable internal id.
 CREATE CONSTRAINT graph_id IF NOT EXISTS FOR (n:KnowledgeGraph) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_graph_name
 // mode: schema
-// Two knowledge graphs never share a name.
+// Names of knowledge graphs are unique.
 CREATE CONSTRAINT graph_name IF NOT EXISTS FOR (n:KnowledgeGraph) REQUIRE n.name IS UNIQUE;
 
 // name: constrain_knowledge_node_key
 // mode: schema
-// A node is found by the hash of its graph and id, however long that is.
+// A node has a unique key, the hash of its graph and id: ids may be too long for an index.
 CREATE CONSTRAINT knowledge_node_key IF NOT EXISTS FOR (n:KnowledgeNode) REQUIRE n.key IS UNIQUE;
 
 // name: constrain_knowledge_edge_key
 // mode: schema
-// An edge is found by the hash of its graph and id.
+// An edge has a unique key, the hash of its graph and id.
 CREATE CONSTRAINT knowledge_edge_key IF NOT EXISTS FOR ()-[r:KNOWLEDGE_EDGE]-() REQUIRE r.key IS UNIQUE;
 
 // name: index_knowledge_node_type
 // mode: schema
-// Nodes are found by type within their graph.
+// Find nodes by type within a graph.
 CREATE INDEX knowledge_node_type IF NOT EXISTS FOR (n:KnowledgeNode) ON (n.graph, n.type);
 
 // name: index_knowledge_edge_type
 // mode: schema
-// Edges are found by type within their graph.
+// Find edges by type within a graph.
 CREATE INDEX knowledge_edge_type IF NOT EXISTS FOR ()-[r:KNOWLEDGE_EDGE]-() ON (r.graph, r.type);
 
 // name: create_graph_vector_index
 // mode: schema
 // params: dimension
 // names: graph_label, graph_vector
-// One vector index for each graph that has embeddings, made with the first of them. Unquantised, so that scores are exact.
+// The vector index of one graph, created by its first vector search. It isn't quantised, so scores are exact.
 CREATE VECTOR INDEX <graph_vector> IF NOT EXISTS FOR (n:<graph_label>) ON n.embedding
 OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
 
@@ -40,14 +40,14 @@ OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_funct
 // mode: schema
 // params: analyzer
 // names: graph_label
-// One full-text index for each graph that is searched by words, over what nodes usually say in words.
+// The full-text index of one graph, created by its first full-text search, over id, labels and the usual text properties.
 CREATE FULLTEXT INDEX <graph_label> IF NOT EXISTS FOR (n:<graph_label>)
 ON EACH [n.id, n.labels, n.`p.name`, n.`p.title`, n.`p.description`, n.`p.text`]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
 // name: graphs
 // mode: read
-// Every knowledge graph that is published, by name.
+// Every published knowledge graph with its number of nodes, by name.
 MATCH (g:KnowledgeGraph) WHERE g.name IS NOT NULL
 RETURN properties(g) AS graph, COUNT { (n:KnowledgeNode {graph: g.id}) } AS nodes ORDER BY g.name;
 
@@ -60,7 +60,7 @@ MATCH (g:KnowledgeGraph {name: $name}) RETURN properties(g) AS graph;
 // name: create_graph
 // mode: write
 // params: id, name, now
-// Make a knowledge graph, or return the one that has the name already.
+// Create a knowledge graph, or return the existing graph of that name.
 MERGE (g:KnowledgeGraph {name: $name})
 ON CREATE SET g.id = $id, g.created_at = $now, g.version = 0
 RETURN properties(g) AS graph;
@@ -68,14 +68,14 @@ RETURN properties(g) AS graph;
 // name: create_unpublished_graph
 // mode: write
 // params: id, name, now
-// Make a knowledge graph that nobody sees until it is published under the name that it is for.
+// Create an unpublished knowledge graph; readers see it once it is published under $name.
 CREATE (g:KnowledgeGraph {id: $id, awaited_name: $name, created_at: $now, version: 0})
 RETURN properties(g) AS graph;
 
 // name: publish_graph
 // mode: write
 // params: graph, name
-// Give a graph its name, and take it from the one that had it, which is then to be swept; return that one's id.
+// Give a graph its name; unpublish the graph that had the name, which the caller then deletes, and return its id.
 MATCH (g:KnowledgeGraph {id: $graph})
 OPTIONAL MATCH (old:KnowledgeGraph {name: $name}) WHERE old.id <> $graph
 CALL (old) {
@@ -90,7 +90,7 @@ RETURN old.id AS replaced;
 // name: unpublish_graph
 // mode: write
 // params: graph
-// Take a graph's name away, so that nobody finds it any more while it is being deleted.
+// Remove a graph's name, so that readers don't find it while it is being deleted.
 MATCH (g:KnowledgeGraph {id: $graph}) WHERE g.name IS NOT NULL
 SET g.awaited_name = g.name
 REMOVE g.name;
@@ -98,37 +98,37 @@ REMOVE g.name;
 // name: abandoned_graphs
 // mode: read
 // params: name, before
-// Graphs for a name that were begun before a time and never published, or are to be deleted.
+// Unpublished graphs for a name that were created before a time: failed imports and interrupted deletions.
 MATCH (g:KnowledgeGraph {awaited_name: $name}) WHERE g.name IS NULL AND g.created_at < $before RETURN g.id AS id;
 
 // name: touch_graph
 // mode: write
 // params: graph
-// Count a change, which holds the graph for this transaction; no row if it was dropped.
+// Count a change; the write locks the graph until the transaction ends. No row if the graph was dropped.
 MATCH (g:KnowledgeGraph {id: $graph}) SET g.version = g.version + 1 RETURN properties(g) AS graph;
 
 // name: set_graph_dimension
 // mode: write
 // params: graph, dimension
-// Note how long the graph's embeddings are, unless that is known; return how long they are.
+// Set the length of the graph's embeddings unless it is set already; return the length that holds.
 MATCH (g:KnowledgeGraph {id: $graph}) SET g.dimension = coalesce(g.dimension, $dimension) RETURN g.dimension AS dimension;
 
 // name: graph_state
 // mode: read
 // params: graph
-// A graph's own properties as they are now.
+// A graph's current properties; no row if it was dropped.
 MATCH (g:KnowledgeGraph {id: $graph}) RETURN properties(g) AS graph;
 
 // name: graph_size
 // mode: read
 // params: graph
-// How many nodes and edges a graph has.
+// A graph's numbers of nodes and edges.
 RETURN COUNT { (n:KnowledgeNode {graph: $graph}) } AS nodes, COUNT { (n:KnowledgeNode {graph: $graph})-[:KNOWLEDGE_EDGE]->() } AS edges;
 
 // name: delete_graph_edges
 // mode: write
 // params: label, limit
-// Delete up to limit edges of a graph; return how many there were.
+// Delete up to $limit edges of a graph; return their number.
 MATCH (n:$($label))-[r]->()
 WITH r LIMIT $limit
 DELETE r
@@ -137,7 +137,7 @@ RETURN count(*) AS deleted;
 // name: delete_graph_part
 // mode: write
 // params: label, limit
-// Delete up to limit nodes of a graph with their relationships; return how many there were.
+// Delete up to $limit nodes of a graph with their relationships; return their number.
 MATCH (n:$($label))
 WITH n LIMIT $limit
 DETACH DELETE n
@@ -146,5 +146,5 @@ RETURN count(*) AS deleted;
 // name: delete_graph
 // mode: write
 // params: graph
-// Delete the graph's own node, last of all.
+// Delete the graph's own node, after its contents.
 MATCH (g:KnowledgeGraph {id: $graph}) DELETE g;

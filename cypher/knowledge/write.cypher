@@ -1,15 +1,15 @@
-// name: known_nodes
+// name: existing_nodes
 // mode: read
 // params: keys
-// Which of the nodes with these keys there are, and when they were made.
+// The nodes with these keys that exist, and their creation times.
 UNWIND $keys AS key
 MATCH (n:KnowledgeNode {key: key})
 RETURN n.key AS key, n.id AS id, n.created_at AS created_at;
 
-// name: known_edges
+// name: existing_edges
 // mode: read
 // params: keys
-// Which of the edges with these keys there are.
+// The edges with these keys that exist.
 UNWIND $keys AS key
 MATCH ()-[r:KNOWLEDGE_EDGE {key: key}]->()
 RETURN r.key AS key, r.id AS id;
@@ -17,7 +17,7 @@ RETURN r.key AS key, r.id AS id;
 // name: put_nodes
 // mode: write
 // params: rows, label
-// Write nodes: rows of {key, properties, vector}. One that is there loses what it had, but not its edges.
+// Create or overwrite nodes: rows of {key, properties, vector}. An overwritten node keeps its edges and nothing else.
 CYPHER 25
 UNWIND $rows AS row
 MERGE (n:KnowledgeNode {key: row.key})
@@ -28,7 +28,7 @@ CALL db.create.setNodeVectorProperty(n, 'embedding', toFloatList(row.vector));
 // name: put_edges
 // mode: write
 // params: rows
-// Write edges that are not there yet: rows of {source, target, properties}; return how many had both their ends.
+// Create edges: rows of {source, target, properties}, with endpoints by key; return how many endpoint pairs exist.
 UNWIND $rows AS row
 MATCH (a:KnowledgeNode {key: row.source})
 MATCH (b:KnowledgeNode {key: row.target})
@@ -39,7 +39,7 @@ RETURN count(*) AS written;
 // name: delete_nodes
 // mode: write
 // params: keys
-// Delete nodes with their edges; return how many there were.
+// Delete nodes with their edges; return their number.
 UNWIND $keys AS key
 MATCH (n:KnowledgeNode {key: key})
 DETACH DELETE n
@@ -48,7 +48,7 @@ RETURN count(*) AS deleted;
 // name: delete_edges
 // mode: write
 // params: keys
-// Delete edges; return how many there were.
+// Delete edges; return their number.
 UNWIND $keys AS key
 MATCH ()-[r:KNOWLEDGE_EDGE {key: key}]->()
 DELETE r
@@ -57,7 +57,7 @@ RETURN count(*) AS deleted;
 // name: parents
 // mode: read
 // params: keys
-// The parent of each of these nodes that has one.
+// The parents of these nodes; no row for a node without a parent.
 UNWIND $keys AS key
 MATCH (n:KnowledgeNode {key: key})-[:CHILD_OF]->(p)
 RETURN n.key AS key, n.id AS id, p.id AS parent;
@@ -65,7 +65,7 @@ RETURN n.key AS key, n.id AS id, p.id AS parent;
 // name: set_parents
 // mode: write
 // params: rows
-// Give nodes their parent instead of the one they had: rows of {child, parent}; return how many had both.
+// Set nodes' parents, replacing any old ones: rows of {child, parent}, by key; return how many pairs exist.
 UNWIND $rows AS row
 MATCH (c:KnowledgeNode {key: row.child})
 MATCH (p:KnowledgeNode {key: row.parent})
@@ -79,7 +79,7 @@ RETURN count(*) AS written;
 // name: clear_parents
 // mode: write
 // params: keys
-// Take these nodes' parents from them.
+// Remove the links of these nodes to their parents.
 UNWIND $keys AS key
 MATCH (:KnowledgeNode {key: key})-[r:CHILD_OF]->()
 DELETE r;
@@ -87,7 +87,7 @@ DELETE r;
 // name: own_ancestors
 // mode: read
 // params: keys
-// Which of these nodes would be their own ancestors.
+// Up to five of these nodes that are their own ancestors, ordered by id.
 UNWIND $keys AS key
 MATCH (n:KnowledgeNode {key: key})
 WHERE EXISTS { (n)-[:CHILD_OF]->+(n) }
@@ -96,7 +96,7 @@ RETURN n.id AS id ORDER BY id LIMIT 5;
 // name: load_nodes
 // mode: write
 // params: rows, label
-// Write nodes that are new: rows of {key, properties, vector}; return where each is, for load_edges.
+// Create nodes: rows of {key, properties, vector}; return each node's element id, for load_edges.
 CYPHER 25
 UNWIND $rows AS row
 CREATE (n:KnowledgeNode:$($label))
@@ -105,13 +105,13 @@ CALL (n, row) {
   WITH n, row WHERE row.vector IS NOT NULL
   CALL db.create.setNodeVectorProperty(n, 'embedding', toFloatList(row.vector))
 }
-RETURN n.id AS id, elementId(n) AS place;
+RETURN n.id AS id, elementId(n) AS element_id;
 
 // name: load_edges
 // mode: write
 // params: rows, graph
-// Write edges that are new: rows of [source's place, target's place, key, id, type, weight, directed, supported type, properties].
-// Rows are lists, and ends are found by place, which spares the server the mappings and two looks into an index that put_edges has.
+// Create edges: rows of [source's element id, target's element id, key, id, type, weight, directed, supported type, properties].
+// Rows are lists and endpoints are matched by element id: unlike put_edges, this needs no mappings and no two index lookups an edge.
 UNWIND $rows AS row
 MATCH (a) WHERE elementId(a) = row[0]
 MATCH (b) WHERE elementId(b) = row[1]

@@ -1,1 +1,1 @@
-"""Domains: graphs of a kind, each a folder of its own that imports knowledge and no other domain."""
+"""Domains: applications of knowledge graphs, one folder each; a domain imports knowledge and no other domain."""

@@ -1,4 +1,4 @@
-"""Experiments: the same questions under several settings on one corpus, and what querysets teach."""
+"""Experiments on querysets: an ablation of the retrieval, and the tuning of learned weights."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ def ablate(
     variants: Sequence[Variant] | None = None,
     progress: Progress | None = None,
 ) -> Ablation:
-    """Answer querysets' queries with all parts of the retrieval and without each, and say what each part is worth.
+    """Measure the whole retrieval and the retrieval without each part; return each part's worth.
 
-    As :func:`pipeline.flows.evaluate.evaluate`, by the fused whole alone; each of several folders has a
-    corpus of its own, ``corpus_name/its name``. ``variants`` are by default those of ``configs/ablation.toml``.
+    Querysets are ingested as in :func:`pipeline.flows.evaluate.evaluate`, and only the leg ``whole`` is measured. With
+    ``corpus_name`` and several folders, each queryset has a corpus ``corpus_name/QUERYSET``. The default ``variants``
+    are those of ``configs/ablation.toml``.
     """
     progress = progress or Progress()
     variants = read_variants() if variants is None else variants
@@ -43,11 +44,11 @@ def ablate(
     for queryset, folder in [(read_queryset(folder, split), folder) for folder in folders]:
         kept = f"{corpus_name}/{queryset.name}" if corpus_name and len(folders) > 1 else corpus_name
         with ingested(hoprank, queryset, folder, kept, progress) as (name, _, _):
-            whole, *without = (
+            whole, *reduced = (
                 _answers(hoprank, queryset, name, settings, progress)
                 for settings in (hoprank.settings, *changed.values())
             )
-        sets.append(measured(queryset, whole, dict(zip(changed, without, strict=True))))
+        sets.append(measured(queryset, whole, dict(zip(changed, reduced, strict=True))))
     return build_ablation(sets, variants)
 
 
@@ -60,10 +61,10 @@ def tune(
     select: bool = False,
     progress: Progress | None = None,
 ) -> Tuned:
-    """Learn names' confidence and the scorer from querysets, each judged by what the others teach.
+    """Learn the confidence of names and the scorer from querysets, cross-validated by leaving one queryset out.
 
-    Corpora are as in :func:`ablate`; querysets whose folders lie in one folder are of one kind.
-    Raises QuerySetError on fewer than two querysets, or two of one name.
+    Corpora are as in :func:`ablate`. Querysets in the same parent folder are of one kind. Raises QuerySetError on fewer
+    than two querysets, or two of one name.
     """
     progress = progress or Progress()
     querysets = [read_queryset(folder, split) for folder in folders]
@@ -80,11 +81,11 @@ def tune(
 def _answers(
     hoprank: Ready, queryset: QuerySet, corpus_name: str, settings: Settings, progress: Progress
 ) -> list[QueryResult]:
-    """Answer a queryset's queries by the fused whole under settings of their own."""
+    """Return the answers of the leg ``whole`` to a queryset's queries under the given settings."""
     corpus = get_corpus(hoprank.client, corpus_name)
     check_documents(queryset, stored_documents(hoprank.client, corpus))
     retriever = Retriever(hoprank.client, corpus, hoprank.embedder.embed_query, settings)
-    # A projection holds the weights of the settings that it was made with.
+    # A projection keeps the weights of the settings that it was created with.
     drop_projections(hoprank.client, corpus)
     try:
         return answer(hoprank.client, retriever, queryset, [Leg.WHOLE], progress)

@@ -1,4 +1,4 @@
-"""What is done to a corpus as a whole: statistics, another name, out to a file and back, another model or layout."""
+"""Maintenance of a whole corpus: statistics, drop, rename, export, import, re-embedding and migration."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ from pipeline.transfer.export import export
 from pipeline.transfer.formats import Format
 from pipeline.transfer.lines import read_lines
 from pipeline.transfer.portable import Part, portable
-from pipeline.transfer.restore import Means, restore
+from pipeline.transfer.restore import RestoreOptions, restore
 
 _TOP = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What there is to say of a corpus; ``top`` are the entities that most chunks mention, with how many do."""
+    """Statistics of a corpus. ``writer`` holds the lease, if anyone does.
+
+    ``top`` are the most mentioned entities with their numbers of mentioning chunks.
+    """
 
     corpus: Corpus
     created_at: str
@@ -39,12 +42,12 @@ class Stats:
     top: tuple[tuple[str, int], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return them as plain JSON values."""
+        """Return the statistics as plain JSON values."""
         return asdict(self)
 
 
 def stats(client: Client, name: str) -> Stats:
-    """Return the statistics of a corpus; raises CorpusError if there is none."""
+    """Return the statistics of a corpus; raises CorpusError if it doesn't exist."""
     corpus = get_corpus(client, name)
     facts = client.read("corpus_facts", corpus=corpus.id)[0]
     rows = client.read("top_entities", corpus=corpus.id, generation=corpus.generation, limit=_TOP)
@@ -53,29 +56,29 @@ def stats(client: Client, name: str) -> Stats:
 
 
 def drop(client: Client, corpus_name: str) -> None:
-    """Delete a corpus with all that it holds; raises CorpusError if there is none, Busy if somebody writes to it."""
+    """Delete a corpus and its contents; raises CorpusError if it doesn't exist, Busy if it has a writer."""
     corpus = get_corpus(client, corpus_name)
     with lease(client, corpus):
         drop_corpus(client, corpus)
-        # Last, for until then a reader could have made one.
+        # Last, because a reader can create a projection until the corpus is gone.
         drop_projections(client, corpus)
 
 
-def rename(client: Client, name: str, other: str) -> None:
-    """Give a corpus another name; raises CorpusError if that is taken, Busy if somebody writes to the corpus."""
-    check_name(other)
+def rename(client: Client, name: str, new_name: str) -> None:
+    """Rename a corpus; raises CorpusError if the new name is taken, Busy if the corpus has a writer."""
+    check_name(new_name)
     corpus = get_corpus(client, name)
     with lease(client, corpus) as (corpus, writer):
-        if not client.write("rename_corpus", corpus=corpus.id, writer=writer, name=other):
-            raise CorpusError(f"There is a corpus {other!r} already.", "Choose another name.")
+        if not client.write("rename_corpus", corpus=corpus.id, writer=writer, name=new_name):
+            raise CorpusError(f"There is a corpus {new_name!r} already.", "Choose another name.")
 
 
 def export_corpus(
     client: Client, name: str, path: Path, form: Format | None = None, *, embeddings: bool = True, progress: Progress
 ) -> None:
-    """Write a corpus to a file, or for Parquet to a folder; the format is told by the suffix if it isn't given.
+    """Write a corpus to a file, or to a folder for Parquet; the default format follows the suffix of ``path``.
 
-    Raises CorpusError if there is none, SourceError if the place can't be written to.
+    Raises CorpusError if the corpus doesn't exist, SourceError if ``path`` can't be written.
     """
     corpus = get_corpus(client, name)
     check_schema(corpus)
@@ -86,18 +89,21 @@ def export_corpus(
 def import_corpus(
     client: Client, embedder: Embedder, path: Path, name: str | None = None, *, progress: Progress
 ) -> Corpus:
-    """Make the corpus again that was exported to ``path`` as JSON lines, under its name or another; return it.
+    """Restore a corpus that was exported as JSON Lines, under ``name`` or its own name; return it.
 
-    Vectors that were left out are made by the embedder. Raises SourceError, CorpusError.
+    The embedder makes vectors that the export lacks. Raises SourceError if the file can't be read, CorpusError if the
+    name is taken or the file lacks vectors of another model.
     """
     with progress.stage("import") as done:
-        return restore(client, _checked(read_lines(path), embedder), name, Means(_embed(client, embedder), done))
+        options = RestoreOptions(_embed(client, embedder), done)
+        return restore(client, _checked(read_lines(path), embedder), name, options)
 
 
 def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *, progress: Progress) -> Corpus:
-    """Embed a corpus with another model, beside the one that is searched meanwhile; then switch, and drop the old.
+    """Embed a corpus with another model; return the new corpus, which replaces the old one.
 
-    Chunks stay as they were cut. Raises CorpusError if the model is the one that it has, Busy if somebody writes to it.
+    Searches use the old corpus until the new one is complete. Chunks keep their boundaries. Raises CorpusError if the
+    corpus has this model already, Busy if the corpus has a writer.
     """
     corpus = get_corpus(client, name)
     if corpus.fingerprint == embedder.fingerprint:
@@ -109,9 +115,10 @@ def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *
 
 
 def migrate(client: Client, settings: Settings, name: str, *, progress: Progress) -> Corpus:
-    """Bring a corpus that an older version made to the present layout, beside the one that is searched meanwhile.
+    """Migrate a corpus to the current schema version; return the new corpus, which replaces the old one.
 
-    Vectors are kept. One that is as it should be is returned as it is.
+    Searches use the old corpus until the new one is complete. Vectors are kept. A corpus of the current version is
+    returned unchanged.
     """
     corpus = get_corpus(client, name)
     try:
@@ -129,20 +136,21 @@ def _rebuild(
     head: Mapping[str, Any],
     progress: Progress,
 ) -> Corpus:
-    """Make a corpus anew from its documents and chunks, and let it take the other's place."""
-    beside = f"{corpus.name[: LONGEST_NAME - 30]} (rebuilt from {corpus.id})"
+    """Rebuild a corpus from its documents and chunks with the fields of ``head`` changed, and replace it."""
+    temporary_name = f"{corpus.name[: LONGEST_NAME - 30]} (rebuilt from {corpus.id})"
     with lease(client, corpus, settings.ingest.wait) as (corpus, writer):
         with progress.stage("rebuild") as done:
             extractor = {"extractor": extractor_fingerprint(settings.link)}
-            parts = _texts(portable(client, corpus, embeddings="fingerprint" not in head), {**head, **extractor})
-            successor = restore(client, parts, beside, Means(embed, done, settings.link))
+            stored = portable(client, corpus, embeddings="fingerprint" not in head)
+            parts = _documents_and_chunks(stored, {**head, **extractor})
+            successor = restore(client, parts, temporary_name, RestoreOptions(embed, done, settings.link))
         client.write("switch_corpus", corpus=corpus.id, writer=writer, successor=successor.id)
         drop_corpus(client, corpus)
         drop_projections(client, corpus)
     return get_corpus(client, corpus.name)
 
 
-def _texts(parts: Iterator[Part], head: Mapping[str, Any]) -> Iterator[Part]:
+def _documents_and_chunks(parts: Iterator[Part], head: Mapping[str, Any]) -> Iterator[Part]:
     for part in parts:
         if part.kind == "corpus":
             yield Part("corpus", {**part.value, **head})

@@ -1,4 +1,7 @@
-"""Knowledge graphs on Neo4j: typed nodes and edges, traversal, retrieval, exchange and pictures."""
+"""Knowledge graphs on Neo4j: typed nodes and edges, traversal, search, file formats and pictures.
+
+Imports db, embedding and retrieve; no domain.
+"""
 
 from pipeline.knowledge.algorithms.shortest_path import Cost
 from pipeline.knowledge.artifacts import Knowledge

@@ -1,4 +1,4 @@
-"""Artifacts in namespaces: texts that are stored, and searched by their words, vectors and relations."""
+"""Artifacts in namespaces: stored content, searched by words, by vectors and along edges."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from pipeline.knowledge.records import KnowledgeNode, RankedNode
 from pipeline.knowledge.search import Mode
 from pipeline.settings import Settings, load_settings
 
-_LONGEST = 90
+_MAX_NAME_LENGTH = 90
 ARTIFACT = "artifact"
-"""Type of the nodes."""
+"""Type of an artifact's node."""
 
 
 class Knowledge(AbstractContextManager["Knowledge"]):
-    """Artifacts of one ``id`` in namespaces, each a knowledge graph of its own; a context manager.
+    """Artifacts of one ``id`` in namespaces; a context manager.
 
-    The graph of a namespace is named ``id/namespace``, so that namespaces share neither ids nor word statistics.
-    ``bm25`` and ``graph`` enable these modes of search.
+    Each namespace is a knowledge graph named ``id/namespace``, so namespaces share neither ids nor word statistics.
+    ``bm25=True`` enables the search mode ``bm25``; with ``graph=True`` it also enables ``graph`` and ``hybrid``. The
+    mode ``vector`` is always enabled.
 
     Example::
 
@@ -37,7 +38,7 @@ class Knowledge(AbstractContextManager["Knowledge"]):
 
     def __init__(
         self,
-        id: str,  # noqa: A002  # the name that its users know
+        id: str,  # noqa: A002  # the public name of the argument
         *,
         bm25: bool = True,
         graph: bool = True,
@@ -45,12 +46,12 @@ class Knowledge(AbstractContextManager["Knowledge"]):
         embedder: Embedder | None = None,
         settings: Settings | None = None,
     ) -> None:
-        self.id = _part(id, "A knowledge's id")
+        self.id = _checked_name(id, "A knowledge's id")
         self._modes = {Mode.VECTOR} | ({Mode.BM25} if bm25 else set()) | ({Mode.GRAPH} if graph and bm25 else set())
         if bm25 and graph:
             self._modes.add(Mode.HYBRID)
         self._settings = settings or load_settings()
-        self._closes = client is None
+        self._owns_client = client is None
         self._client = client or connect(self._settings)
         self._embedder = embedder
 
@@ -58,19 +59,20 @@ class Knowledge(AbstractContextManager["Knowledge"]):
         self.close()
 
     def close(self) -> None:
-        """Close the connection, if this opened it."""
-        if self._closes:
+        """Close the connection, unless the caller passed it in."""
+        if self._owns_client:
             self._client.close()
 
     def namespaces(self) -> list[str]:
-        """Return the names of the namespaces, sorted, including those that have become empty."""
+        """Return the names of all namespaces, empty ones included, sorted."""
         prefix = f"{self.id}/"
-        return [one.name.removeprefix(prefix) for one, _ in list_graphs(self._client) if one.name.startswith(prefix)]
+        names = [graph.name for graph, _ in list_graphs(self._client)]
+        return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
 
     def graph(self, namespace: str) -> KnowledgeGraph:
-        """Return the graph of a namespace, created if it doesn't exist."""
+        """Return the graph of a namespace; create it if it is missing."""
         return KnowledgeGraph(
-            f"{self.id}/{_part(namespace, 'A namespace')}",
+            f"{self.id}/{_checked_name(namespace, 'A namespace')}",
             client=self._client,
             embedder=self._embedder,
             settings=self._settings,
@@ -99,10 +101,10 @@ class Knowledge(AbstractContextManager["Knowledge"]):
     ) -> list[RankedNode]:
         """Return the artifacts of a namespace that match a text, best first.
 
-        ``mode`` is ``bm25``, ``graph``, ``hybrid`` or ``vector``; the default is the strongest mode that is enabled.
-        See :meth:`pipeline.knowledge.KnowledgeGraph.search`.
+        ``mode`` is ``bm25``, ``graph``, ``hybrid`` or ``vector``. The default is the first enabled mode of ``hybrid``,
+        ``bm25`` and ``vector``. See :meth:`pipeline.knowledge.KnowledgeGraph.search`.
         """
-        chosen = mode or next(one for one in (Mode.HYBRID, Mode.BM25, Mode.VECTOR) if one in self._modes)
+        chosen = mode or next(default for default in (Mode.HYBRID, Mode.BM25, Mode.VECTOR) if default in self._modes)
         if chosen not in self._modes:
             raise GraphError(
                 f"The knowledge {self.id!r} isn't searched by {chosen!r}.",
@@ -112,13 +114,13 @@ class Knowledge(AbstractContextManager["Knowledge"]):
 
     def _existing(self, namespace: str) -> KnowledgeGraph:
         if find_graph(self._client, f"{self.id}/{namespace}") is None:
-            known = ", ".join(self.namespaces()) or "none"
-            raise GraphError(f"{self.id!r} has no namespace {namespace[:80]!r}.", f"It has {known}.")
+            names = ", ".join(self.namespaces()) or "none"
+            raise GraphError(f"{self.id!r} has no namespace {namespace[:80]!r}.", f"It has {names}.")
         return self.graph(namespace)
 
 
-def _part(name: str, what: str) -> str:
-    check_text(name, what, _LONGEST)
+def _checked_name(name: str, what: str) -> str:
+    check_text(name, what, _MAX_NAME_LENGTH)
     if "/" in name:
         raise GraphError(f"{what} is {name!r}, which holds a slash.", "Use another character.")
     return name

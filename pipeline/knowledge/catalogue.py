@@ -1,4 +1,4 @@
-"""Named graphs: made, found, listed, published, dropped. A graph's internal id never changes."""
+"""The catalogue of named graphs: create, find, list, publish and drop them. A graph's internal id never changes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pipeline.errors import GraphError
 from pipeline.knowledge.check import check_text
 from pipeline.knowledge.store.projection import drop_graph_projections
 
-_LONGEST_NAME = 200
-_DELETE_AT_ONCE = 5_000
-_ABANDONED = timedelta(days=1)
-_SECONDS_ONLINE = 600
+_MAX_NAME_LENGTH = 200
+_DELETE_BATCH = 5_000
+_ABANDONED_AFTER = timedelta(days=1)
+_INDEX_TIMEOUT_SECONDS = 600
 GRAPH_SCHEMA = (
     "constrain_graph_id",
     "constrain_graph_name",
@@ -28,12 +28,12 @@ GRAPH_SCHEMA = (
     "index_knowledge_node_type",
     "index_knowledge_edge_type",
 )
-"""The schema queries that knowledge graphs need."""
+"""Schema queries that knowledge graphs need."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedGraph:
-    """A graph as it is stored. ``version`` counts its changes; ``dimension`` is None until a node has an embedding."""
+    """A stored graph. ``version`` counts its changes; ``dimension`` is None until a node has an embedding."""
 
     id: str
     name: str
@@ -43,17 +43,17 @@ class NamedGraph:
 
     @property
     def label(self) -> str:
-        """Neo4j's label of its nodes, and the name of its full-text index."""
+        """Neo4j label of the nodes, and name of the full-text index."""
         return f"Graph_{self.id}"
 
     @property
     def vector_index(self) -> str:
-        """Name of its vector index."""
+        """Name of the vector index."""
         return f"Graph_{self.id}_vector"
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> NamedGraph:
-        """Take a graph from its node's properties."""
+        """Return the graph that its node's properties describe."""
         return cls(
             properties["id"],
             properties.get("name") or properties.get("awaited_name") or "",
@@ -69,7 +69,7 @@ def now() -> str:
 
 
 def list_graphs(client: Client) -> list[tuple[NamedGraph, int]]:
-    """Return every graph with how many nodes it has, by name."""
+    """Return every published graph with its number of nodes, ordered by name."""
     return [(NamedGraph.of(row["graph"]), row["nodes"]) for row in client.read("graphs")]
 
 
@@ -80,32 +80,33 @@ def find_graph(client: Client, name: str) -> NamedGraph | None:
 
 
 def get_graph(client: Client, name: str) -> NamedGraph:
-    """Return the graph of that name; raises GraphError, naming the nearest, if there is none."""
+    """Return the graph of that name; if there is none, raise GraphError with the closest name."""
     graph = find_graph(client, name)
     if graph is None:
-        names = [known.name for known, _ in list_graphs(client)]
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        known = f"Known: {', '.join(names)}." if names else "There is none yet."
-        raise GraphError(f"There is no graph {name!r}.", f"Did you mean {near[0]!r}?" if near else known)
+        names = [listed.name for listed, _ in list_graphs(client)]
+        closest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        listing = f"Known: {', '.join(names)}." if names else "There is none yet."
+        raise GraphError(f"There is no graph {name!r}.", f"Did you mean {closest[0]!r}?" if closest else listing)
     return graph
 
 
 def make_graph(client: Client, name: str) -> NamedGraph:
-    """Return the graph of that name, which is made if there is none."""
-    check_text(name, "A graph's name", _LONGEST_NAME)
+    """Return the graph of that name; create it if there is none."""
+    check_text(name, "A graph's name", _MAX_NAME_LENGTH)
     ensure_graph_schema(client)
     return NamedGraph.of(client.write("create_graph", id=_new_id(), name=name, now=now())[0]["graph"])
 
 
 @contextmanager
 def replacing(client: Client, name: str) -> Iterator[NamedGraph]:
-    """Yield a new graph that takes the place of the one of that name when all went well.
+    """Yield a new, unpublished graph; publish it under ``name`` on success.
 
-    Until then readers have the old one; if anything is raised, they keep it, and nothing is left of the new one.
+    Readers see the old graph until then; publishing deletes it. On any error the new graph is deleted and the old one
+    stays.
     """
-    check_text(name, "A graph's name", _LONGEST_NAME)
+    check_text(name, "A graph's name", _MAX_NAME_LENGTH)
     ensure_graph_schema(client)
-    before = (datetime.now(UTC) - _ABANDONED).isoformat()
+    before = (datetime.now(UTC) - _ABANDONED_AFTER).isoformat()
     for row in client.read("abandoned_graphs", name=name, before=before):
         _delete(client, row["id"])
     created = client.write("create_unpublished_graph", id=_new_id(), name=name, now=now())
@@ -121,34 +122,34 @@ def replacing(client: Client, name: str) -> Iterator[NamedGraph]:
 
 
 def drop_graph(client: Client, graph: NamedGraph) -> None:
-    """Delete a graph with all that it holds; a drop cut short leaves nothing that can be found."""
+    """Delete a graph and its contents; an interrupted drop leaves only unpublished remains."""
     client.write("unpublish_graph", graph=graph.id)
     _delete(client, graph.id)
 
 
 def ensure_graph_schema(client: Client) -> None:
-    """Make the constraints and indexes that all graphs share, where they are missing; wait until they are online."""
-    wanted = {query.removeprefix("constrain_").removeprefix("index_"): query for query in GRAPH_SCHEMA}
-    states = client.read("index_states", index_names=list(wanted))
-    missing = wanted.keys() - {row["name"] for row in states if row["state"] == "ONLINE"}
+    """Create the missing constraints and indexes that all graphs share, and wait until they are online."""
+    queries = {query.removeprefix("constrain_").removeprefix("index_"): query for query in GRAPH_SCHEMA}
+    states = client.read("index_states", index_names=list(queries))
+    missing = queries.keys() - {row["name"] for row in states if row["state"] == "ONLINE"}
     for index in sorted(missing):
-        client.schema(wanted[index])
-        client.read("await_index", index=index, seconds=_SECONDS_ONLINE)
+        client.schema(queries[index])
+        client.read("await_index", index=index, seconds=_INDEX_TIMEOUT_SECONDS)
 
 
 def ensure_vector_index(client: Client, graph: NamedGraph, dimension: int) -> None:
-    """Make a graph's vector index where it is missing, and wait until it is online."""
+    """Create a graph's vector index if it is missing, and wait until it is online."""
     if not client.read("index_states", index_names=[graph.vector_index]):
         names = {"graph_label": graph.label, "graph_vector": graph.vector_index}
         client.schema("create_graph_vector_index", names, dimension=dimension)
-        client.read("await_index", index=graph.vector_index, seconds=_SECONDS_ONLINE)
+        client.read("await_index", index=graph.vector_index, seconds=_INDEX_TIMEOUT_SECONDS)
 
 
 def ensure_text_index(client: Client, graph: NamedGraph, analyzer: str) -> None:
-    """Make a graph's full-text index where it is missing, and wait until it is online."""
+    """Create a graph's full-text index if it is missing, and wait until it is online."""
     if not client.read("index_states", index_names=[graph.label]):
         client.schema("create_graph_text_index", {"graph_label": graph.label}, analyzer=analyzer)
-        client.read("await_index", index=graph.label, seconds=_SECONDS_ONLINE)
+        client.read("await_index", index=graph.label, seconds=_INDEX_TIMEOUT_SECONDS)
 
 
 def _delete(client: Client, graph_id: str) -> None:
@@ -156,7 +157,7 @@ def _delete(client: Client, graph_id: str) -> None:
     drop_graph_projections(client, graph_id)
     drop_indexes(client, [graph.label, graph.vector_index])
     for query in ("delete_graph_edges", "delete_graph_part"):
-        while client.write(query, label=graph.label, limit=_DELETE_AT_ONCE)[0]["deleted"]:
+        while client.write(query, label=graph.label, limit=_DELETE_BATCH)[0]["deleted"]:
             pass
     client.write("delete_graph", graph=graph_id)
 

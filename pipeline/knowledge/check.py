@@ -1,4 +1,4 @@
-"""What can be stored as it is, and what is refused: texts, times and properties of nodes and edges."""
+"""Checks of the values of nodes and edges: texts, times and properties must read back as they were written."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any
 
 from pipeline.errors import GraphError
 
-_DEEPEST = 50
+_MAX_DEPTH = 50
 
 
 def check_text(value: object, what: str, longest: int) -> None:
-    """Raise GraphError unless ``value`` is a text of 1 to ``longest`` characters that UTF-8 can hold."""
+    """Raise GraphError unless ``value`` is a text of 1 to ``longest`` characters that UTF-8 can encode.
+
+    ``what`` names the value in the message.
+    """
     if not isinstance(value, str) or not value:
         raise GraphError(f"{what} is {value!r}.", f"Give a text of 1 to {longest:,} characters.")
     if len(value) > longest:
@@ -28,7 +31,10 @@ def check_time(value: object, where: str) -> None:
 
 
 def check_properties(properties: object, where: str, longest: int) -> dict[str, Any]:
-    """Return a copy of ``properties`` whose values are JSON's, tuples as lists; raises GraphError naming what isn't."""
+    """Return a copy of ``properties`` with tuples as lists; raise GraphError naming any value that isn't JSON.
+
+    ``where`` names the node or edge in the message; ``longest`` limits the characters of a name.
+    """
     if not isinstance(properties, Mapping):
         raise GraphError(f"{where}: its properties are {properties!r}.", "Give a mapping of names to values.")
     for name in properties:
@@ -51,8 +57,8 @@ def _is_time(value: object) -> bool:
 
 
 def _json(value: object, what: str, depth: int) -> Any:
-    if depth > _DEEPEST:
-        raise GraphError(f"{what} is nested more than {_DEEPEST} levels deep.", "Flatten it.")
+    if depth > _MAX_DEPTH:
+        raise GraphError(f"{what} is nested more than {_MAX_DEPTH} levels deep.", "Flatten it.")
     match value:
         case None | bool() | int():
             return value
@@ -75,7 +81,7 @@ def _json(value: object, what: str, depth: int) -> Any:
 
 
 def _check_unicode(value: str, what: str) -> None:
-    if value.isascii():  # most are, and it costs nothing to know
+    if value.isascii():  # a cheap test that most texts pass
         return
     try:
         value.encode("utf-8")

@@ -1,4 +1,4 @@
-"""Nodes from chunks of content, and edges between them: by cosine, as given, or as a function of the caller says."""
+"""Nodes from chunks of content, and edges between them: by cosine, explicit, or by the caller's function."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _BLOCK = 1024
 _COSINE_DIGITS = 6
 
 SIMILAR = "similar"
-"""Type of the edges that cosine and callback make."""
+"""Type of the edges that ``CosineEdges`` and ``CallbackEdges`` create."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphChunk:
-    """A piece of content; its text and metadata become its node's properties. Without an id it gets a derived one."""
+    """A piece of content. Text and metadata become its node's properties; a missing id is derived from both."""
 
     text: str | None = None
     embedding: Sequence[float] | None = None
@@ -35,10 +35,10 @@ class GraphChunk:
 
 @dataclass(frozen=True, slots=True)
 class CosineEdges:
-    """Undirected semantic edges between embeddings of a cosine of ``threshold`` or more, which is their weight.
+    """Undirected semantic edges between nodes whose embeddings have a cosine of at least ``threshold``.
 
-    New nodes are compared with each other and with the graph's earlier nodes. ``top_k`` keeps only each new node's
-    nearest.
+    The weight is the cosine, at least 0. New nodes are compared with each other and with the graph's existing nodes.
+    ``top_k`` keeps the nearest neighbours of each new node.
     """
 
     threshold: float = 0.7
@@ -54,20 +54,20 @@ class CosineEdges:
 
 @dataclass(frozen=True, slots=True)
 class ExplicitEdges:
-    """The edges that are given, and no others."""
+    """Exactly these edges."""
 
     edges: Sequence[KnowledgeEdge]
 
 
 @dataclass(frozen=True, slots=True)
 class CallbackEdges:
-    """An undirected edge between each two new chunks for which ``callback`` says True, or a weight of more than 0."""
+    """An undirected edge for each pair of new chunks for which ``callback`` returns True or a weight above 0."""
 
     callback: Callable[[GraphChunk, GraphChunk], bool | float]
 
 
 EdgeOptions: TypeAlias = CosineEdges | ExplicitEdges | CallbackEdges
-"""How edges come about when nodes are made from chunks."""
+"""The source of the edges when nodes are created from chunks."""
 
 
 def chunk_nodes(chunks: Sequence[GraphChunk], node_type: str) -> list[KnowledgeNode]:
@@ -91,62 +91,65 @@ def chunk_edges(
     nodes: Sequence[KnowledgeNode],
     chunks: Sequence[GraphChunk],
     options: EdgeOptions,
-    earlier: Iterable[tuple[str, Sequence[float]]],
+    stored: Iterable[tuple[str, Sequence[float]]],
 ) -> list[KnowledgeEdge]:
-    """Return the edges that ``options`` ask for; ``earlier`` are ids and embeddings that the graph has already."""
+    """Return the edges that ``options`` ask for; ``stored`` holds the graph's existing ids and embeddings."""
     match options:
         case ExplicitEdges():
             return list(options.edges)
         case CallbackEdges():
-            return list(_called(nodes, chunks, options.callback))
+            return list(_callback_edges(nodes, chunks, options.callback))
         case CosineEdges():
-            return list(_similar(nodes, options, earlier))
+            return list(_cosine_edges(nodes, options, stored))
 
 
-def _called(
+def _callback_edges(
     nodes: Sequence[KnowledgeNode],
     chunks: Sequence[GraphChunk],
     callback: Callable[[GraphChunk, GraphChunk], bool | float],
 ) -> Iterator[KnowledgeEdge]:
-    for (one, a), (other, b) in combinations(zip(nodes, chunks, strict=True), 2):
-        if weight := float(callback(a, b)):
-            yield _edge(one.id, other.id, weight)
+    for (source, chunk), (target, other) in combinations(zip(nodes, chunks, strict=True), 2):
+        if weight := float(callback(chunk, other)):
+            yield _edge(source.id, target.id, weight)
 
 
-def _similar(
-    nodes: Sequence[KnowledgeNode], options: CosineEdges, earlier: Iterable[tuple[str, Sequence[float]]]
+def _cosine_edges(
+    nodes: Sequence[KnowledgeNode], options: CosineEdges, stored: Iterable[tuple[str, Sequence[float]]]
 ) -> Iterator[KnowledgeEdge]:
     new = [(node.id, node.embedding) for node in nodes if node.embedding is not None]
     if not new:
         return
-    own = {one for one, _ in new}
-    everything = [*new, *((one, vector) for one, vector in earlier if one not in own)]
-    ids = [one for one, _ in everything]
-    unit = _unit([vector for _, vector in everything])
+    new_ids = {node_id for node_id, _ in new}
+    embeddings = [*new, *((node_id, vector) for node_id, vector in stored if node_id not in new_ids)]
+    ids = [node_id for node_id, _ in embeddings]
+    unit = _normalised([vector for _, vector in embeddings])
     pairs: dict[tuple[int, int], float] = {}
     for start in range(0, len(new), _BLOCK):
         cosines = unit[start : min(start + _BLOCK, len(new))] @ unit.T
-        for row, others in _near(cosines, start, options):
-            for other in others.tolist():
-                pairs[min(row, other), max(row, other)] = float(cosines[row - start, other])
-    for (one, other), cosine in sorted(pairs.items()):
-        yield _edge(ids[one], ids[other], max(0.0, min(1.0, round(cosine, _COSINE_DIGITS))))
+        for row, columns in _neighbours(cosines, start, options):
+            for column in columns.tolist():
+                pairs[min(row, column), max(row, column)] = float(cosines[row - start, column])
+    for (source, target), cosine in sorted(pairs.items()):
+        yield _edge(ids[source], ids[target], max(0.0, min(1.0, round(cosine, _COSINE_DIGITS))))
 
 
-def _near(
+def _neighbours(
     cosines: npt.NDArray[np.float32], start: int, options: CosineEdges
 ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-    """Yield each row of a block, and which others are near enough to it."""
+    """Yield each row of a block, counted from the first block, with the columns of its neighbours.
+
+    ``cosines`` has a row for each node from ``start`` on and a column for each node; the diagonal is overwritten.
+    """
     rows = np.arange(len(cosines))
     cosines[rows, start + rows] = -np.inf
     for row in rows.tolist():
-        others = np.flatnonzero(cosines[row] >= options.threshold - 10.0**-_COSINE_DIGITS)
+        columns = np.flatnonzero(cosines[row] >= options.threshold - 10.0**-_COSINE_DIGITS)
         if options.top_k is not None:
-            others = others[np.argsort(-cosines[row, others], kind="stable")][: options.top_k]
-        yield start + row, others.astype(np.int64)
+            columns = columns[np.argsort(-cosines[row, columns], kind="stable")][: options.top_k]
+        yield start + row, columns.astype(np.int64)
 
 
-def _unit(vectors: Sequence[Sequence[float]]) -> npt.NDArray[np.float32]:
+def _normalised(vectors: Sequence[Sequence[float]]) -> npt.NDArray[np.float32]:
     stacked = np.asarray(vectors, dtype=np.float32)
     unit: npt.NDArray[np.float32] = stacked / np.linalg.norm(stacked, axis=1, keepdims=True)
     return unit

@@ -1,4 +1,4 @@
-"""The knowledge graph: typed nodes and edges on Neo4j, kept by name."""
+"""The knowledge graph: typed nodes and edges on Neo4j, stored under a name."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from pipeline.settings import Settings, load_settings
 
 
 class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
-    """A graph stored on Neo4j under a name, created at its first use; a context manager.
+    """A named graph on Neo4j, created on first use; a context manager. Thread-safe.
 
-    Each change is one transaction: a batch is written whole or refused whole. Node and edge ids are unique within the
-    graph. :meth:`open` and :meth:`get_subgraph` return graphs with the same methods that refuse changes. Thread-safe.
+    Each change is one transaction: if any part of a batch is refused, nothing of it is written. Node and edge ids are
+    unique within one graph. The graphs that :meth:`open` and :meth:`get_subgraph` return are read-only.
 
     Example::
 
@@ -42,7 +42,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
             print(graph.get_neighbors("api-design"))
     """
 
-    _closing: Client | None = None
+    _owned_client: Client | None = None
 
     def __init__(
         self,
@@ -53,13 +53,13 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         settings: Settings | None = None,
         create: bool = True,
     ) -> None:
-        """Open the graph called ``name``; without ``create`` it must exist.
+        """Open the graph of that name; create it if it is missing, or raise GraphError with ``create=False``.
 
-        Without a ``client`` a connection is opened by ``settings``, and closed by :meth:`close`. ``embedder`` encodes
-        texts; the default is the one in ``settings``.
+        ``client`` is the connection to use; the default opens one from ``settings``, which :meth:`close` closes.
+        ``embedder`` embeds texts; the default is the one that ``settings`` name.
         """
         settings = settings or load_settings()
-        self._given_embedder = embedder or make_embedder(settings)
+        self._configured_embedder = embedder or make_embedder(settings)
         client = self._connect(client, settings)
         try:
             graph = make_graph(client, name) if create else get_graph(client, name)
@@ -77,13 +77,13 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         embedder: Embedder | None = None,
         settings: Settings | None = None,
     ) -> Self:
-        """Return an ingested corpus as a read-only graph: its documents, chunks and entities, as searches see them.
+        """Return an ingested corpus as a read-only graph: the documents, chunks and entities that searches see.
 
         Raises CorpusError if there is no corpus of that name.
         """
         settings = settings or load_settings()
         opened = object.__new__(cls)
-        opened._given_embedder = embedder or make_embedder(settings)
+        opened._configured_embedder = embedder or make_embedder(settings)
         client = opened._connect(client, settings)
         try:
             opened._store = CorpusStore(client, get_corpus(client, corpus))
@@ -103,10 +103,10 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         settings: Settings | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Replace the contents of the graph called ``name`` by those of a file, and return the graph.
+        """Replace the graph of that name by the contents of a file, and return it.
 
-        Readers see the earlier graph until the new one is complete, and keep it after an error. The formats are those
-        of :meth:`export`, also as networkx writes them. Raises GraphError naming what is wrong.
+        Readers see the old graph until the import is complete, and keep it if the import fails. Formats are those of
+        :meth:`export`; files written by networkx work too. Raises GraphError naming what is wrong.
         """
         settings = settings or load_settings()
         loaded = connect(settings) if client is None else client
@@ -121,14 +121,14 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         self.close()
 
     def close(self) -> None:
-        """Close the connection, if this opened it."""
-        if self._closing is not None:
-            self._closing.close()
-            self._closing = None
+        """Close the connection, unless the caller passed it in."""
+        if self._owned_client is not None:
+            self._owned_client.close()
+            self._owned_client = None
 
     def drop(self) -> None:
-        """Delete the graph and its contents. This can't be undone."""
-        store = self._named()
+        """Delete the graph and its contents, irrevocably."""
+        store = self._writable_store()
         drop_graph(store.client, store.graph)
 
     def add_node(self, node: KnowledgeNode) -> None:
@@ -138,17 +138,18 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
     def add_nodes(self, nodes: Iterable[KnowledgeNode], *, replace: bool = False) -> None:
         """Add nodes, all or none; parents and children may be in the same batch.
 
-        Raises GraphError if a node exists already (with ``replace`` it is overwritten, and keeps its edges and its
-        creation time), has an embedding of another length, or names a parent or child that doesn't exist.
+        ``replace`` overwrites existing nodes, which keep their edges and their ``created_at``. Raises GraphError if a
+        node exists already (without ``replace``), if its embedding differs in length from the graph's, or if its
+        parent or a child doesn't exist.
         """
         self._writer().add(nodes=list(nodes), replace=replace)
 
     def update_node(
         self, node_id: str, *, remove_properties: Sequence[str] = (), **updates: Unpack[NodeUpdates]
     ) -> KnowledgeNode:
-        """Change the given fields of a node and return the changed node; its id and its edges stay.
+        """Change the given fields of a node and return the updated node; its id and its edges stay.
 
-        ``properties`` are merged with the node's own, less ``remove_properties``.
+        ``properties`` are merged into the existing ones after ``remove_properties`` are removed.
         """
         return self._writer().update_node(node_id, updates, remove_properties=remove_properties)
 
@@ -157,7 +158,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         self.remove_nodes([node_id])
 
     def remove_nodes(self, node_ids: Sequence[str]) -> None:
-        """Remove nodes with their edges, all or none; raises GraphError naming one that doesn't exist."""
+        """Remove nodes with their edges, all or none; raises GraphError naming any that don't exist."""
         self._writer().remove_nodes(node_ids)
 
     def add_edge(self, edge: KnowledgeEdge) -> None:
@@ -167,7 +168,8 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
     def add_edges(self, edges: Iterable[KnowledgeEdge], *, replace: bool = False) -> None:
         """Add edges, all or none.
 
-        Raises GraphError if an edge exists already (with ``replace`` it is overwritten), or an endpoint doesn't.
+        ``replace`` overwrites existing edges. Raises GraphError if an edge exists already (without ``replace``) or if
+        an endpoint doesn't exist.
         """
         self._writer().add(edges=list(edges), replace=replace)
 
@@ -176,7 +178,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         self._writer().remove_edges([edge_id])
 
     def remove_edges(self, edge_ids: Sequence[str]) -> None:
-        """Remove edges, all or none; raises GraphError naming one that doesn't exist."""
+        """Remove edges, all or none; raises GraphError naming any that don't exist."""
         self._writer().remove_edges(edge_ids)
 
     def add_nodes_from_chunks(
@@ -190,8 +192,8 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
     ) -> list[KnowledgeNode]:
         """Add a node for each chunk and the edges between them, all or none; return the nodes.
 
-        ``edge_options`` are ``CosineEdges(threshold=0.7)`` (the default), ``ExplicitEdges(edges)`` or
-        ``CallbackEdges(function)``. An embedding is optional; ``embed`` makes the missing ones from the texts.
+        ``edge_options`` is ``CosineEdges(threshold=0.7)`` (the default), ``ExplicitEdges(edges)`` or
+        ``CallbackEdges(function)``. Embeddings are optional; ``embed`` computes missing ones from the texts.
         """
         chunks = list(chunks)
         writer = self._writer()
@@ -199,29 +201,30 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
             chunks = self._with_embeddings(chunks)
         nodes = chunk_nodes(chunks, node_type)
         options = edge_options or CosineEdges()
-        earlier = self._named().embeddings() if isinstance(options, CosineEdges) else ()
-        writer.add(nodes, chunk_edges(nodes, chunks, options, earlier), replace=replace)
+        stored = self._writable_store().embeddings() if isinstance(options, CosineEdges) else ()
+        writer.add(nodes, chunk_edges(nodes, chunks, options, stored), replace=replace)
         return nodes
 
     def _with_embeddings(self, chunks: Sequence[GraphChunk]) -> list[GraphChunk]:
-        lacking = [at for at, chunk in enumerate(chunks) if chunk.embedding is None and chunk.text]
-        vectors = self._embedder.encode([chunks[at].text or "" for at in lacking])
-        made = dict(zip(lacking, vectors.tolist(), strict=True))
+        missing = [index for index, chunk in enumerate(chunks) if chunk.embedding is None and chunk.text]
+        encoded = self._embedder.encode([chunks[index].text or "" for index in missing])
+        vectors = dict(zip(missing, encoded.tolist(), strict=True))
         return [
-            dataclasses.replace(chunk, embedding=made[at]) if at in made else chunk for at, chunk in enumerate(chunks)
+            dataclasses.replace(chunk, embedding=vectors[index]) if index in vectors else chunk
+            for index, chunk in enumerate(chunks)
         ]
 
     def _connect(self, client: Client | None, settings: Settings) -> Client:
         if client is not None:
             return client
-        self._closing = connect(settings)
-        return self._closing
+        self._owned_client = connect(settings)
+        return self._owned_client
 
     def _writer(self) -> Writer:
-        store = self._named()
+        store = self._writable_store()
         return Writer(store.client, store.graph)
 
-    def _named(self) -> Neo4jStore:
+    def _writable_store(self) -> Neo4jStore:
         if not isinstance(self._store, Neo4jStore):
             raise GraphError(
                 f"The graph {self.name!r} is read-only: it is a subgraph, or an ingested corpus.",

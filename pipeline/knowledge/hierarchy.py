@@ -1,4 +1,4 @@
-"""Parents and children: one relationship from the child, whichever of the two named the other."""
+"""Parents and children: one ``CHILD_OF`` relationship from the child, whether parent or child declares it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from pipeline.knowledge.records import KnowledgeNode
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """A change of places: ``parents`` by child, those of them that only the parent named, and who loses its parent."""
+    """A change of the hierarchy.
+
+    ``parents`` maps a child to its new parent. ``claimed`` are the children declared by the parent alone. ``cleared``
+    are the nodes that lose their parent.
+    """
 
     parents: dict[str, str] = field(default_factory=dict)
     claimed: frozenset[str] = frozenset()
@@ -20,19 +24,20 @@ class Hierarchy:
 
     @classmethod
     def of(cls, nodes: Iterable[KnowledgeNode], cleared: Iterable[str] = ()) -> Hierarchy:
-        """Return the places that nodes name; raises GraphError if a node is given two parents."""
+        """Return the hierarchy that nodes declare; raises GraphError if a node gets two parents."""
         nodes = list(nodes)
         parents = {node.id: node.parent_id for node in nodes if node.parent_id is not None}
-        own = frozenset(parents)
+        declared = frozenset(parents)
         for node in nodes:
             for child in node.child_ids:
                 if parents.setdefault(child, node.id) != node.id:
                     raise _two_parents(child, parents[child], node.id)
-        return cls(parents, frozenset(parents) - own, tuple(one for one in cleared if one not in parents))
+        orphaned = tuple(node_id for node_id in cleared if node_id not in parents)
+        return cls(parents, frozenset(parents) - declared, orphaned)
 
     @classmethod
     def change(cls, before: KnowledgeNode, after: KnowledgeNode) -> Hierarchy:
-        """Return what an update of one node changes."""
+        """Return the change that an update of one node makes."""
         lost = [child for child in before.child_ids if child not in after.child_ids]
         if before.parent_id is not None and after.parent_id is None:
             lost.append(after.id)
@@ -43,17 +48,17 @@ class Hierarchy:
         return cls(parents, frozenset(new), tuple(lost))
 
 
-def place(transaction: Transaction, name: str, hierarchy: Hierarchy, key: Callable[[str], str]) -> None:
-    """Write a change of places.
+def write_parents(transaction: Transaction, name: str, hierarchy: Hierarchy, key: Callable[[str], str]) -> None:
+    """Write a change of the hierarchy of the graph ``name``; ``key`` maps a node's id to its key.
 
-    Raises GraphError if a parent or child isn't there, if a parent claims another's child, or a node would be its
-    own ancestor.
+    Raises GraphError if a parent or child doesn't exist, if a parent claims a child of another parent, or if a node
+    would become its own ancestor.
     """
     if hierarchy.cleared:
-        transaction.run("clear_parents", keys=[key(one) for one in hierarchy.cleared])
+        transaction.run("clear_parents", keys=[key(node_id) for node_id in hierarchy.cleared])
     if not hierarchy.parents:
         return
-    for row in transaction.run("parents", keys=[key(one) for one in sorted(hierarchy.claimed)]):
+    for row in transaction.run("parents", keys=[key(node_id) for node_id in sorted(hierarchy.claimed)]):
         if row["parent"] != hierarchy.parents[row["id"]]:
             raise _two_parents(row["id"], row["parent"], hierarchy.parents[row["id"]])
     rows = [{"child": key(child), "parent": key(parent)} for child, parent in hierarchy.parents.items()]
@@ -63,26 +68,26 @@ def place(transaction: Transaction, name: str, hierarchy: Hierarchy, key: Callab
 
 
 def refuse_cycles(rows: Sequence[object]) -> None:
-    """Raise GraphError if there is any row: the nodes that are their own ancestors."""
+    """Raise GraphError if there are any ``rows``: the nodes that are their own ancestors."""
     if rows:
-        names = ", ".join(repr(str(row["id"])[:80]) for row in rows)  # type: ignore[index]  # records of the driver
+        names = ", ".join(repr(str(row["id"])[:80]) for row in rows)  # type: ignore[index]  # driver records
         raise GraphError(f"{names} would be their own ancestors.", "Let parents and children make a tree.")
 
 
 def _missing(transaction: Transaction, name: str, hierarchy: Hierarchy, key: Callable[[str], str]) -> GraphError:
-    pairs = [
-        (one, other) for child, parent in hierarchy.parents.items() for one, other in ((parent, child), (child, parent))
-    ]
-    known = {row["id"] for row in transaction.run("known_nodes", keys=[key(one) for one, _ in pairs])}
-    absent, other = next((pair for pair in pairs if pair[0] not in known), ("", ""))
+    pairs = [pair for child, parent in hierarchy.parents.items() for pair in ((parent, child), (child, parent))]
+    rows = transaction.run("existing_nodes", keys=[key(node_id) for node_id, _ in pairs])
+    existing = {row["id"] for row in rows}
+    absent, relative = next((pair for pair in pairs if pair[0] not in existing), ("", ""))
     return GraphError(
-        f"The node {other[:80]!r} names {absent[:80]!r} as its parent or child, which the graph {name!r} doesn't have.",
+        f"The node {relative[:80]!r} names {absent[:80]!r} as its parent or child, "
+        f"which the graph {name!r} doesn't have.",
         "Add both, in one batch or the parent first.",
     )
 
 
-def _two_parents(child: str, one: str, other: str) -> GraphError:
+def _two_parents(child: str, first: str, second: str) -> GraphError:
     return GraphError(
-        f"The node {child[:80]!r} would have two parents, {one[:80]!r} and {other[:80]!r}.",
+        f"The node {child[:80]!r} would have two parents, {first[:80]!r} and {second[:80]!r}.",
         "Name one; to move a node, update its parent_id.",
     )

@@ -1,4 +1,4 @@
-"""What can be asked of any graph: a named one, an ingested corpus, or a detached subgraph."""
+"""Reads of any graph: a named graph, an ingested corpus, or a subgraph in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipeline.errors import GraphError
 from pipeline.knowledge import search as ranking
 from pipeline.knowledge.algorithms import traverse
 from pipeline.knowledge.algorithms.shortest_path import Cost, shortest_path
-from pipeline.knowledge.algorithms.subgraph import cut
+from pipeline.knowledge.algorithms.subgraph import induced_subgraph
 from pipeline.knowledge.exchange import Format, write_graph
 from pipeline.knowledge.records import (
     Direction,
@@ -30,51 +30,51 @@ from pipeline.knowledge.view import write_page
 from pipeline.retrieve.question import check_question
 
 _RESTART = 0.15
-_Kind = TypeVar("_Kind", bound=StrEnum)
+_Option = TypeVar("_Option", bound=StrEnum)
 
 
 class GraphReader:
     """The reading half of :class:`pipeline.knowledge.KnowledgeGraph`.
 
-    Lists of nodes and edges are ordered by id. ``direction`` says which way directed edges are followed; undirected
-    edges are followed both ways, whatever it says.
+    Lists of nodes and edges are ordered by id. ``direction`` applies to directed edges; undirected edges are always
+    followed both ways.
     """
 
     _store: Store
-    _given_embedder: Embedder | None
+    _configured_embedder: Embedder | None
 
     @property
     def name(self) -> str:
-        """The graph's name, or the corpus's."""
+        """Name of the graph or corpus."""
         return self._store.name
 
     @cached_property
     def _embedder(self) -> Embedder:
-        return self._given_embedder or Embedder()
+        return self._configured_embedder or Embedder()
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""
         return self._store.size()
 
     def get_node(self, node_id: str) -> KnowledgeNode | None:
-        """Return a node, or None if there is none of this id."""
+        """Return the node with this id, or None."""
         return self._store.nodes([node_id]).get(node_id)
 
     def get_nodes(self, node_ids: Sequence[str]) -> list[KnowledgeNode]:
-        """Return the nodes of these ids, in their order; those that aren't there are left out."""
-        found = self._store.nodes(node_ids)
-        return [found[one] for one in node_ids if one in found]
+        """Return the nodes with these ids, in the order of the ids; unknown ids are left out."""
+        nodes = self._store.nodes(node_ids)
+        return [nodes[node_id] for node_id in node_ids if node_id in nodes]
 
     def get_edge(self, edge_id: str) -> KnowledgeEdge | None:
-        """Return an edge, or None if there is none of this id."""
+        """Return the edge with this id, or None."""
         return self._store.edge(edge_id)
 
     def nodes(self) -> Iterable[KnowledgeNode]:
-        """Return every node, in any order, as they arrive from the server."""
+        """Return every node, in any order, streamed from the server."""
         return self._store.all_nodes()
 
     def edges(self) -> Iterable[KnowledgeEdge]:
-        """Return every edge, in any order, as they arrive from the server."""
+        """Return every edge, in any order, streamed from the server."""
         return self._store.all_edges()
 
     def find_nodes_by_type(self, node_type: str) -> list[KnowledgeNode]:
@@ -86,10 +86,10 @@ class GraphReader:
         return _by_id(self._store.nodes_labelled(label))
 
     def filter_nodes_by_property(self, key: str, value: Any) -> list[KnowledgeNode]:
-        """Return the nodes whose property ``key`` is ``value``; True is not 1, and 1 is 1.0."""
-        # The same check as for a node's own properties, so that what can't be stored is refused and not missed.
-        wanted = KnowledgeNode("wanted", "wanted", properties={key: value}).properties[key]
-        return _by_id(self._store.nodes_with_property(key, wanted))
+        """Return the nodes whose property ``key`` equals ``value``; True differs from 1, and 1 equals 1.0."""
+        # The check of a node's own properties refuses a value that can't be stored, which would match nothing.
+        checked = KnowledgeNode("wanted", "wanted", properties={key: value}).properties[key]
+        return _by_id(self._store.nodes_with_property(key, checked))
 
     def get_edges_by_type(self, edge_type: str) -> list[KnowledgeEdge]:
         """Return the edges of a type."""
@@ -98,21 +98,21 @@ class GraphReader:
     def get_neighbors(
         self, node_id: str, edge_type: str | None = None, *, direction: Direction | str = Direction.OUT
     ) -> list[KnowledgeNode]:
-        """Return the nodes that edges lead to from a node; raises GraphError if the graph doesn't have it."""
+        """Return the neighbours of a node; raises GraphError if the graph lacks the node."""
         ids = dict.fromkeys(info.id for info in self.get_neighbor_info(node_id, edge_type, direction=direction))
         return _by_id(self._store.nodes(list(ids)).values())
 
     def get_neighbor_info(
         self, node_id: str, edge_type: str | None = None, *, direction: Direction | str = Direction.OUT
     ) -> list[NeighborInfo]:
-        """Return each edge that leads from a node to a neighbour: the strongest first, then by the neighbour's id."""
-        self._must_have(node_id)
+        """Return each edge from a node to a neighbour: heaviest first, ties by the neighbour's id, then the edge's."""
+        self._require(node_id)
         edges = self._store.edges_of_node(node_id, _direction(direction), edge_type)
-        found = [
+        neighbours = [
             NeighborInfo(edge.other(node_id), edge.weight, edge.id, edge.type, edge.supported_edge_type)
             for edge in edges
         ]
-        return sorted(found, key=lambda info: (-info.weight, info.id, info.edge_id))
+        return sorted(neighbours, key=lambda info: (-info.weight, info.id, info.edge_id))
 
     def find_path(
         self,
@@ -124,19 +124,21 @@ class GraphReader:
         max_depth: int | None = None,
         direction: Direction | str = Direction.OUT,
     ) -> list[KnowledgeNode]:
-        """Return the nodes of the shortest path, both ends included; empty if there is none.
+        """Return the nodes of the shortest path, both endpoints included; an empty list if there is none.
 
-        ``by`` is what makes it short: ``hops`` (edges), ``weight`` (their sum), ``strength`` (the sum of 1 / weight).
-        Only edges of ``edge_types``, and at most ``max_depth`` of them, are gone along. Raises GraphError if the graph
-        lacks an end.
+        ``by`` is the length of a path: ``hops`` (number of edges), ``weight`` (sum of the weights) or ``strength``
+        (sum of 1 / weight). Paths use only ``edge_types`` and have at most ``max_depth`` edges. Raises GraphError if
+        the graph lacks an endpoint.
         """
-        self._must_have(source_id, target_id)
+        self._require(source_id, target_id)
         if max_depth is not None and max_depth < 0:
             raise GraphError(f"max_depth is {max_depth}.", "Give 0 or more, or None.")
-        cost, way, types = _chosen(Cost, by, "by"), _direction(direction), _types(edge_types)
+        cost, followed, types = _member(Cost, by, "by"), _direction(direction), _types(edge_types)
         if cost is Cost.HOPS:
-            return self.get_nodes(traverse.shortest(self._store, source_id, target_id, way, types, max_depth))
-        return self.get_nodes(shortest_path(self._store, source_id, target_id, cost, way, types, max_depth))
+            path = traverse.fewest_hops(self._store, source_id, target_id, followed, types, max_depth)
+        else:
+            path = shortest_path(self._store, source_id, target_id, cost, followed, types, max_depth)
+        return self.get_nodes(path)
 
     def multi_hop_retrieval(
         self,
@@ -148,33 +150,36 @@ class GraphReader:
         direction: Direction | str = Direction.OUT,
         decay: float = 0.5,
     ) -> list[Reached]:
-        """Return what is within some hops of a node, itself first, each once, the strongest way's score deciding.
+        """Return the nodes within ``hops`` of a node, best score first; the node itself comes first.
 
-        A score is the product of the way's weights (over 1 count as 1), each times ``decay``. With ``limit`` only the
-        best are returned, and no more than these are walked through, which changes nothing about which they are.
+        A node's score is that of the strongest path: the product of the edges' weights (capped at 1), each times
+        ``decay``. ``limit`` returns only the best nodes and expands no others; the result is still exact. Raises
+        GraphError if the graph lacks the node.
         """
-        self._must_have(start_id)
+        self._require(start_id)
         if hops < 0 or not 0 < decay <= 1 or (limit is not None and limit < 1):
             raise GraphError(
                 f"hops={hops}, limit={limit}, decay={decay} can't be.",
                 "Give hops of 0 or more, a limit of 1 or more, and a decay of over 0 and at most 1.",
             )
-        way, types = _direction(direction), _types(edge_types)
-        found = traverse.within(self._store, {start_id: 1.0}, hops, limit, way, types, decay)
-        nodes = self._store.nodes(list(found))
-        return [Reached(nodes[one], depth, score) for one, (depth, score) in found.items() if one in nodes]
+        followed, types = _direction(direction), _types(edge_types)
+        reached = traverse.expand(self._store, {start_id: 1.0}, hops, limit, followed, types, decay)
+        nodes = self._store.nodes(list(reached))
+        return [
+            Reached(nodes[node_id], depth, score) for node_id, (depth, score) in reached.items() if node_id in nodes
+        ]
 
     def get_subgraph(self, node_ids: Sequence[str]) -> Self:
-        """Return these nodes with the edges among them as a graph of its own: in memory, detached, read-only.
+        """Return the subgraph of these nodes and the edges among them: a read-only copy in memory.
 
-        Parents and children outside it are left out. Raises GraphError naming a node that the graph doesn't have.
+        Links to parents and children outside it are removed. Raises GraphError naming a node that the graph lacks.
         """
-        self._must_have(*node_ids)
-        return self._detach(cut(self._store, node_ids))
+        self._require(*node_ids)
+        return self._in_memory(induced_subgraph(self._store, node_ids))
 
     def to_memory(self) -> Self:
-        """Return the whole graph as one of its own: in memory, detached, read-only."""
-        return self._detach(MemoryStore(self.name, self._store.all_nodes(), self._store.all_edges()))
+        """Return a read-only copy of the whole graph in memory."""
+        return self._in_memory(MemoryStore(self.name, self._store.all_nodes(), self._store.all_edges()))
 
     def query(
         self,
@@ -186,12 +191,12 @@ class GraphReader:
         direction: Direction | str = Direction.BOTH,
         seed: int = 0,
     ) -> list[RankedNode]:
-        """Return nodes ranked by both similarity and centrality, best first.
+        """Return nodes ranked by similarity and centrality, best first.
 
-        The ``top_k`` nodes most similar to the query (a text, which is embedded, or its vector) are where random
-        walks begin, and restart with ``restart_prob``; how often a node is visited in ``random_walk_steps`` steps a
-        walker is its score (a share of 1). ``random_walk_steps=None`` gives the limit of endless walks, by PageRank.
-        ``seed`` makes walks repeatable. ``parts`` of a result are ``walk`` and, of a seed, ``similarity``.
+        ``query`` is a vector or a text to embed. Random walks start at the ``top_k`` most similar nodes and restart
+        with ``restart_prob``; a node's score is its share of all visits in ``random_walk_steps`` steps per walker.
+        ``random_walk_steps=None`` computes the limit of infinitely long walks, personalised PageRank. ``seed`` makes
+        walks repeatable. A result's ``parts`` are ``walk`` and, for a seed, ``similarity``.
         """
         vector = self._embedded(query) if isinstance(query, str) else query
         return ranking.query(
@@ -212,8 +217,8 @@ class GraphReader:
         *,
         direction: Direction | str = Direction.BOTH,
     ) -> list[RankedNode]:
-        """Return what endless random walks from nodes of the graph visit most; ``seeds`` are their weights by id."""
-        self._must_have(*seeds)
+        """Return the nodes with the highest personalised PageRank; ``seeds`` are restart weights by node id."""
+        self._require(*seeds)
         return ranking.walk_from(self._store, seeds, top_k, restart_prob, _direction(direction))
 
     def search(
@@ -225,12 +230,13 @@ class GraphReader:
         graph_hops: int = 2,
         direction: Direction | str = Direction.BOTH,
     ) -> list[RankedNode]:
-        """Return the nodes that a text finds, best first.
+        """Return the nodes that match a text, best first.
 
-        ``mode`` is ``bm25`` (words), ``graph`` (what the best by words lead to in ``graph_hops`` hops), ``hybrid``
-        (both fused by reciprocal rank), ``vector`` (meaning, where nodes have embeddings), or ``all`` (all three).
+        ``mode`` is ``bm25`` (full text), ``graph`` (nodes within ``graph_hops`` of the best full-text matches),
+        ``hybrid`` (``bm25`` and ``graph``, fused by reciprocal rank), ``vector`` (cosine of the embeddings) or ``all``
+        (the three rankings fused).
         """
-        question, chosen = check_question(text), _chosen(ranking.Mode, mode, "mode")
+        question, chosen = check_question(text), _member(ranking.Mode, mode, "mode")
         vector = self._embedded(question) if chosen in (ranking.Mode.VECTOR, ranking.Mode.ALL) else None
         return ranking.search(
             self._store,
@@ -243,23 +249,24 @@ class GraphReader:
         )
 
     def importance(self, top_k: int = 100, *, direction: Direction | str = Direction.BOTH) -> dict[str, float]:
-        """Return the ``top_k`` nodes of the highest PageRank, as shares of 1, best first."""
+        """Return the ``top_k`` nodes with the highest PageRank, best first, as shares of the graph's total."""
         ranking.check_top_k(top_k)
         return dict(self._store.pagerank(None, _RESTART, _direction(direction), top_k))
 
     def export(self, path: str | Path, format: Format | str | None = None) -> None:  # noqa: A002  # the usual name
-        """Write the graph to a file: ``json``, ``jsonl``, ``graphml`` or ``node-link``; by its suffix if not given.
+        """Write the graph to a file atomically.
 
-        The file appears whole or not at all. Importing it gives the same nodes and edges.
+        ``format`` is ``json``, ``jsonl``, ``graphml`` or ``node-link``; the default follows the file's suffix.
+        Importing the file gives the same nodes and edges.
         """
         write_graph(self.name, self._store.all_nodes(), self._store.all_edges(), Path(path), format)
 
     def view(self, path: str | Path, limit: int = 300) -> None:
-        """Write a page that shows the graph, or its ``limit`` most important nodes, in a browser, without a network."""
+        """Write an HTML page that draws the graph, or its ``limit`` most important nodes; it needs no network."""
         ranking.check_top_k(limit)
         size = self.size()
         chosen = [node.id for node in self.nodes()] if size.nodes <= limit else list(self.importance(limit))
-        write_page(cut(self._store, chosen), size, Path(path))
+        write_page(induced_subgraph(self._store, chosen), size, Path(path))
 
     def _embedded(self, text: str) -> Sequence[float]:
         question = check_question(text)
@@ -275,19 +282,19 @@ class GraphReader:
             )
         return self._embedder.embed_query(question)
 
-    def _must_have(self, *node_ids: str) -> None:
-        found = self._store.nodes(node_ids)
-        for one in node_ids:
-            if one not in found:
+    def _require(self, *node_ids: str) -> None:
+        nodes = self._store.nodes(node_ids)
+        for node_id in node_ids:
+            if node_id not in nodes:
                 raise GraphError(
-                    f"The graph {self.name!r} has no node {one[:80]!r}.", "Look for it with search, or add it."
+                    f"The graph {self.name!r} has no node {node_id[:80]!r}.", "Look for it with search, or add it."
                 )
 
-    def _detach(self, store: MemoryStore) -> Self:
-        detached = object.__new__(type(self))
-        detached._store = store
-        detached._given_embedder = self._given_embedder
-        return detached
+    def _in_memory(self, store: MemoryStore) -> Self:
+        graph = object.__new__(type(self))
+        graph._store = store
+        graph._configured_embedder = self._configured_embedder
+        return graph
 
 
 def _by_id(nodes: Iterable[KnowledgeNode]) -> list[KnowledgeNode]:
@@ -295,7 +302,7 @@ def _by_id(nodes: Iterable[KnowledgeNode]) -> list[KnowledgeNode]:
 
 
 def _direction(direction: Direction | str) -> Direction:
-    return _chosen(Direction, direction, "direction")
+    return _member(Direction, direction, "direction")
 
 
 def _types(types: Sequence[str] | None) -> Sequence[str] | None:
@@ -304,8 +311,8 @@ def _types(types: Sequence[str] | None) -> Sequence[str] | None:
     return types
 
 
-def _chosen(kinds: type[_Kind], value: _Kind | str, name: str) -> _Kind:
+def _member(options: type[_Option], value: _Option | str, name: str) -> _Option:
     try:
-        return kinds(value)
+        return options(value)
     except ValueError:
-        raise GraphError(f"{name} is {value!r}.", f"Use one of {', '.join(kinds)}.") from None
+        raise GraphError(f"{name} is {value!r}.", f"Use one of {', '.join(options)}.") from None

@@ -1,4 +1,4 @@
-"""What a knowledge graph holds: typed nodes and edges, checked when they are made."""
+"""Records of a knowledge graph: typed nodes and edges, checked on construction."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from pipeline.ids import digest
 from pipeline.knowledge.check import check_properties, check_text, check_time
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
-"""A property's value: what JSON can say."""
+"""A property's value: any JSON value."""
 
-LONGEST_ID = 10_000
-LONGEST_NAME = 1_000
+MAX_ID_LENGTH = 10_000
+MAX_NAME_LENGTH = 1_000
 """Characters of a type, a label or a property's name."""
 
 
 class SupportedEdgeType(StrEnum):
-    """The four kinds of relationship that are told apart whatever an edge's own type is."""
+    """The kind of relationship behind an edge, independent of the edge's own type."""
 
     SEMANTIC = "semantic"
-    """alike in meaning"""
+    """similar meaning"""
     STRUCTURAL = "structural"
-    """part of a document or a hierarchy"""
+    """structure of a document or a hierarchy"""
     TEMPORAL = "temporal"
-    """earlier and later"""
+    """order in time"""
     CAUSAL = "causal"
     """cause and effect"""
 
 
 class Direction(StrEnum):
-    """Which way directed edges are followed; undirected ones are followed both ways whatever this says."""
+    """The direction in which directed edges are followed; undirected edges are always followed both ways."""
 
     OUT = "out"
     IN = "in"
@@ -45,10 +45,10 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeNode:
-    """A node. ``id`` names it within its graph; ``type``, ``labels`` and ``properties`` are data and never code.
+    """A node. ``id`` is unique within its graph; ``type``, ``labels`` and ``properties`` are data, never code.
 
-    ``embedding`` is kept in 32-bit floats. Times are ISO 8601. ``child_ids`` are ordered by id; of a node and its
-    parent either may name the other. Raises GraphError if anything can't be stored as it is.
+    ``embedding`` is stored as 32-bit floats. Times are ISO 8601. ``child_ids`` are sorted. A hierarchy may be declared
+    by the child (``parent_id``) or by the parent (``child_ids``). Raises GraphError on a value that can't be stored.
     """
 
     id: str
@@ -62,28 +62,28 @@ class KnowledgeNode:
     child_ids: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        check_text(self.id, "A node's id", LONGEST_ID)
+        check_text(self.id, "A node's id", MAX_ID_LENGTH)
         where = f"The node {self.id[:50]!r}"
-        check_text(self.type, f"{where}: its type", LONGEST_NAME)
+        check_text(self.type, f"{where}: its type", MAX_NAME_LENGTH)
         for name in ("labels", "child_ids"):
             object.__setattr__(self, name, _texts(getattr(self, name), f"{where}: {name}"))
         object.__setattr__(self, "child_ids", tuple(sorted(set(self.child_ids))))
         for time in (self.created_at, self.updated_at):
             check_time(time, where)
         if self.parent_id is not None:
-            check_text(self.parent_id, f"{where}: parent_id", LONGEST_ID)
+            check_text(self.parent_id, f"{where}: parent_id", MAX_ID_LENGTH)
         if self.id == self.parent_id or self.id in self.child_ids:
             raise GraphError(f"{where} is its own parent.", "Leave itself out of parent_id and child_ids.")
-        object.__setattr__(self, "properties", check_properties(self.properties, where, LONGEST_NAME))
+        object.__setattr__(self, "properties", check_properties(self.properties, where, MAX_NAME_LENGTH))
         object.__setattr__(self, "embedding", _embedding(self.embedding, where))
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeEdge:
-    """An edge from ``source`` to ``target``, by their ids; both ways alike unless ``directed``.
+    """An edge between two node ids; without ``directed`` source and target are interchangeable.
 
-    ``weight`` is the strength of the relationship, 0 or more. Without an ``id`` it gets one that the same source,
-    target and type always give. Raises GraphError if anything can't be stored as it is.
+    ``weight`` is the strength of the relationship, 0 or more. A missing ``id`` is derived from the endpoints, the type
+    and ``directed``. Raises GraphError on a value that can't be stored.
     """
 
     source: str
@@ -96,28 +96,28 @@ class KnowledgeEdge:
     properties: Mapping[str, Json] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_text(self.source, "An edge's source", LONGEST_ID)
-        check_text(self.target, "An edge's target", LONGEST_ID)
-        check_text(self.type, "An edge's type", LONGEST_NAME)
+        check_text(self.source, "An edge's source", MAX_ID_LENGTH)
+        check_text(self.target, "An edge's target", MAX_ID_LENGTH)
+        check_text(self.type, "An edge's type", MAX_NAME_LENGTH)
         if not self.id:
             object.__setattr__(self, "id", edge_id(self.source, self.target, self.type, directed=self.directed))
-        check_text(self.id, "An edge's id", LONGEST_ID)
+        check_text(self.id, "An edge's id", MAX_ID_LENGTH)
         where = f"The edge {self.id[:50]!r}"
         object.__setattr__(self, "supported_edge_type", _supported(self.supported_edge_type, where))
         object.__setattr__(self, "weight", _weight(self.weight, where))
         if type(self.directed) is not bool:
             raise GraphError(f"{where}: directed is {self.directed!r}.", "Give True or False.")
         if self.properties:
-            object.__setattr__(self, "properties", check_properties(self.properties, where, LONGEST_NAME))
+            object.__setattr__(self, "properties", check_properties(self.properties, where, MAX_NAME_LENGTH))
 
     def other(self, node_id: str) -> str:
-        """Return the end that isn't ``node_id``."""
+        """Return the endpoint that isn't ``node_id``; for a self-loop, the node itself."""
         return self.target if self.source == node_id else self.source
 
 
 @dataclass(frozen=True, slots=True)
 class NeighborInfo:
-    """A neighbour by id, and by which edge it is one."""
+    """A neighbour's ``id``, and the edge that leads to it."""
 
     id: str
     weight: float
@@ -128,10 +128,9 @@ class NeighborInfo:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A node that several hops lead to.
+    """A node reached by a traversal, after ``hops`` edges.
 
-    ``score`` is that of the strongest way there: the product of its edges' weights (over 1 count as 1), each times
-    the decay.
+    ``score`` is that of the strongest path: the product of its edges' weights (capped at 1), each times the decay.
     """
 
     node: KnowledgeNode
@@ -141,7 +140,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class RankedNode:
-    """A node that a query found: its ``score`` in the ranking, and what each part of the ranking gave it."""
+    """A node with its ``score`` in a ranking, and its raw score in each part of the ranking that has it."""
 
     node: KnowledgeNode
     score: float
@@ -150,14 +149,14 @@ class RankedNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphSize:
-    """How many nodes and edges a graph has."""
+    """Number of nodes and edges of a graph."""
 
     nodes: int
     edges: int
 
 
 def edge_id(source: str, target: str, edge_type: str, *, directed: bool) -> str:
-    """Return the id of an edge that was given none."""
+    """Return the derived id of an edge: a hash of its endpoints, type and direction."""
     ends = (source, target) if directed else tuple(sorted((source, target)))
     return digest("edge", edge_type, str(directed), *ends)
 
@@ -166,7 +165,7 @@ def _texts(values: Sequence[str], what: str) -> tuple[str, ...]:
     if isinstance(values, str):
         raise GraphError(f"{what} is the text {values[:50]!r}.", "Give a list of texts.")
     for value in values:
-        check_text(value, what, LONGEST_ID if what.endswith("child_ids") else LONGEST_NAME)
+        check_text(value, what, MAX_ID_LENGTH if what.endswith("child_ids") else MAX_NAME_LENGTH)
     return tuple(values)
 
 
@@ -191,12 +190,12 @@ def _supported(kind: SupportedEdgeType | str | None, where: str) -> SupportedEdg
     try:
         return SupportedEdgeType(kind)
     except ValueError:
-        known = ", ".join(SupportedEdgeType)
-        raise GraphError(f"{where}: its supported_edge_type is {kind!r}.", f"Use one of {known}, or None.") from None
+        kinds = ", ".join(SupportedEdgeType)
+        raise GraphError(f"{where}: its supported_edge_type is {kind!r}.", f"Use one of {kinds}, or None.") from None
 
 
 def _weight(weight: float, where: str) -> float:
-    # A bool is an int to Python, and no weight to anybody.
+    # Python's bool is a subclass of int, but True is no weight.
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
         raise GraphError(f"{where}: its weight is {weight!r}.", "Give a finite number of 0 or more.")
     return float(weight)

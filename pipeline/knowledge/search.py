@@ -1,4 +1,4 @@
-"""Rankings of a graph's nodes: by meaning and a walk from there, and by words, graph and meaning fused."""
+"""Rankings of a graph's nodes: random walks from similar nodes, and full text, graph and vectors fused."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ from enum import StrEnum
 
 from pipeline.errors import GraphError
 from pipeline.knowledge.algorithms.random_walk import random_walks
-from pipeline.knowledge.algorithms.traverse import within
+from pipeline.knowledge.algorithms.traverse import expand
 from pipeline.knowledge.records import Direction, RankedNode
 from pipeline.knowledge.store.protocol import Store
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 
 FUSE_K = 60
-"""The k of reciprocal rank fusion; see pipeline.retrieve.fusion."""
+"""k of reciprocal rank fusion; see pipeline.retrieve.fusion."""
 
+_DECAY = 0.5
 _CANDIDATES = 50
-"""Nodes at most that each ranking offers to a fusion, or that the graph is followed from."""
+"""Minimum depth of each ranking, whatever ``top_k`` is: nodes to fuse, or to expand along the graph."""
 
 
 class Mode(StrEnum):
-    """What a search goes by."""
+    """The rankings that a search uses."""
 
     BM25 = "bm25"
-    """words alone"""
+    """full text alone"""
     GRAPH = "graph"
-    """what the best by words lead to, within some hops"""
+    """nodes within some hops of the best full-text matches"""
     HYBRID = "hybrid"
-    """both, fused"""
+    """``bm25`` and ``graph`` fused"""
     VECTOR = "vector"
-    """meaning alone"""
+    """cosine of the embeddings alone"""
     ALL = "all"
-    """words, graph and meaning, fused"""
+    """``bm25``, ``graph`` and ``vector`` fused"""
 
 
 def query(
@@ -45,28 +46,28 @@ def query(
     direction: Direction,
     seed: int,
 ) -> list[RankedNode]:
-    """Return the ``top_k`` nodes that a walk from the ``top_k`` most similar ones visits most.
+    """Return the ``top_k`` nodes that random walks from the ``top_k`` nearest nodes visit most.
 
-    See :meth:`pipeline.knowledge.KnowledgeGraph.query`.
+    Ties go by similarity, then id. See :meth:`pipeline.knowledge.KnowledgeGraph.query`.
     """
     check_query(store, vector, top_k, random_walk_steps, restart_prob)
     similar = store.nearest(vector, top_k)
-    seeds = {one: cosine for one, cosine in similar.items() if cosine > 0}
+    seeds = {node_id: cosine for node_id, cosine in similar.items() if cosine > 0}
     if random_walk_steps is None:
         shares = store.pagerank(seeds, restart_prob, direction, top_k)
     else:
         shares = random_walks(
             store, seeds, steps=random_walk_steps, restart_prob=restart_prob, direction=direction, seed=seed
         )
-    best = sorted(shares, key=lambda one: (-shares[one], -similar.get(one, 0.0), one))[:top_k]
+    best = sorted(shares, key=lambda node_id: (-shares[node_id], -similar.get(node_id, 0.0), node_id))[:top_k]
     parts = {"walk": shares, "similarity": similar}
-    return _with_nodes(store, {one: shares[one] for one in best}, parts)
+    return _with_nodes(store, {node_id: shares[node_id] for node_id in best}, parts)
 
 
 def walk_from(
     store: Store, seeds: Mapping[str, float], top_k: int, restart_prob: float, direction: Direction
 ) -> list[RankedNode]:
-    """Return the ``top_k`` nodes that endless walks from weighted seeds visit most.
+    """Return the ``top_k`` nodes with the highest PageRank personalised to weighted seeds.
 
     See :meth:`pipeline.knowledge.KnowledgeGraph.walk_from`.
     """
@@ -88,7 +89,7 @@ def search(
     graph_hops: int,
     direction: Direction,
 ) -> list[RankedNode]:
-    """Return the ``top_k`` nodes that a text finds; ``vector`` is its embedding, if meaning is to be asked.
+    """Return the ``top_k`` nodes that match a text; ``vector`` is its embedding, for modes that use one.
 
     See :meth:`pipeline.knowledge.KnowledgeGraph.search`.
     """
@@ -100,19 +101,19 @@ def search(
     if vector is not None:
         rankings["vector"] = ranked("vector", store.nearest(vector, candidates))
     if mode is not Mode.VECTOR:
-        words = store.matching(text, candidates)
-        rankings["bm25"] = ranked("bm25", words)
+        matches = store.matching(text, candidates)
+        rankings["bm25"] = ranked("bm25", matches)
         if mode is not Mode.BM25:
-            rankings["graph"] = ranked("graph", _around(store, words, graph_hops, candidates, direction))
+            rankings["graph"] = ranked("graph", _expanded(store, matches, graph_hops, candidates, direction))
     chosen = [rankings[leg] for leg in _legs(mode) if leg in rankings]
-    whole = chosen[0] if len(chosen) == 1 else fuse(mode, [(leg, 1.0) for leg in chosen], FUSE_K)
-    return _with_nodes(store, whole.first(top_k).scores, {name: leg.scores for name, leg in rankings.items()})
+    fused = chosen[0] if len(chosen) == 1 else fuse(mode, [(leg, 1.0) for leg in chosen], FUSE_K)
+    return _with_nodes(store, fused.first(top_k).scores, {name: leg.scores for name, leg in rankings.items()})
 
 
 def check_query(
     store: Store, vector: Sequence[float], top_k: int, random_walk_steps: int | None, restart_prob: float
 ) -> None:
-    """Raise GraphError, naming the argument, unless a query with these can be answered."""
+    """Raise GraphError, naming the argument, unless these arguments make a valid query."""
     check_top_k(top_k)
     if random_walk_steps is not None and random_walk_steps < 1:
         raise GraphError(
@@ -130,22 +131,25 @@ def check_query(
 
 
 def check_restart(restart_prob: float) -> None:
-    """Raise GraphError unless ``restart_prob`` is over 0 and at most 1."""
+    """Raise GraphError unless ``restart_prob`` is above 0 and at most 1."""
     if not 0 < restart_prob <= 1:
         raise GraphError(f"restart_prob is {restart_prob}.", "Give more than 0 and at most 1; 0.15 is usual.")
 
 
 def check_top_k(top_k: int) -> None:
-    """Raise GraphError if ``top_k`` is under 1."""
+    """Raise GraphError if ``top_k`` is below 1."""
     if top_k < 1:
         raise GraphError(f"top_k is {top_k}.", "Ask for 1 node or more.")
 
 
-def _around(store: Store, words: Mapping[str, float], hops: int, limit: int, direction: Direction) -> dict[str, float]:
-    """Return what the best by words lead to; each of them begins with its share of the best one's BM25."""
-    top = max(words.values(), default=1.0)
-    starts = {one: score / top for one, score in words.items()}
-    return {one: score for one, (_, score) in within(store, starts, hops, limit, direction, None, 0.5).items()}
+def _expanded(
+    store: Store, matches: Mapping[str, float], hops: int, limit: int, direction: Direction
+) -> dict[str, float]:
+    """Return scores of the nodes around full-text matches; a match starts with its BM25 over the highest BM25."""
+    top = max(matches.values(), default=1.0)
+    starts = {node_id: score / top for node_id, score in matches.items()}
+    reached = expand(store, starts, hops, limit, direction, None, _DECAY)
+    return {node_id: score for node_id, (_, score) in reached.items()}
 
 
 def _legs(mode: Mode) -> tuple[str, ...]:
@@ -163,7 +167,7 @@ def _with_nodes(
 ) -> list[RankedNode]:
     nodes = store.nodes(list(scores))
     return [
-        RankedNode(nodes[one], score, {name: values[one] for name, values in parts.items() if one in values})
-        for one, score in scores.items()
-        if one in nodes
+        RankedNode(nodes[node_id], score, {name: part[node_id] for name, part in parts.items() if node_id in part})
+        for node_id, score in scores.items()
+        if node_id in nodes
     ]

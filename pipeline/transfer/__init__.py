@@ -1,4 +1,4 @@
-"""Transfer: corpora to files and back.
+"""Transfer: export corpora to files, and restore them.
 
 Imports db and ingest.
 """

@@ -1,4 +1,4 @@
-"""Exporting: a corpus to JSON lines, GraphML or Parquet."""
+"""Export a corpus as JSON Lines, GraphML or Parquet."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Done = Callable[[int], None]
 
 
 def export(parts: Iterable[Part], path: Path, form: Format, done: Done) -> None:
-    """Write ``parts`` to ``path``; what was there is replaced once all is written.
+    """Write ``parts`` to ``path``; an existing file or table is replaced once everything is written.
 
-    Raises SourceError if it can't be written.
+    ``done`` receives the number of parts written. Raises SourceError if ``path`` can't be written.
     """
     if form is Format.PARQUET:
         from pipeline.transfer.parquet import write_parquet as write
@@ -27,8 +27,8 @@ def export(parts: Iterable[Part], path: Path, form: Format, done: Done) -> None:
     else:
         write = _write_lines
     try:
-        with _replaced(path) as beside:
-            write(_counted(parts, done), beside)
+        with _replacement(path) as partial:
+            write(_counted(parts, done), partial)
     except OSError as error:
         raise SourceError(
             f"{path} can't be written: {(error.strerror or str(error)).lower()}.", "Choose another place."
@@ -48,19 +48,19 @@ def _counted(parts: Iterable[Part], done: Callable[[int], None]) -> Iterator[Par
 
 
 @contextmanager
-def _replaced(path: Path) -> Iterator[Path]:
-    """Yield a place beside ``path`` to write to, which takes its name at the end."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+def _replacement(path: Path) -> Iterator[Path]:
+    """Yield a temporary path in the same folder; rename it to ``path`` at the end, or delete it on an error."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        yield beside
+        yield partial
         if path.is_dir():
-            for table in beside.iterdir():
+            for table in partial.iterdir():
                 table.replace(path / table.name)
-            beside.rmdir()
+            partial.rmdir()
         else:
-            beside.replace(path)
+            partial.replace(path)
     except BaseException:
-        _discard(beside)
+        _discard(partial)
         raise
 
 

@@ -1,4 +1,4 @@
-"""The formats that a corpus can be exported to."""
+"""The export formats of a corpus."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 
 
 class Format(StrEnum):
-    """What a corpus can be exported to."""
+    """An export format of a corpus; only ``jsonl`` can be imported."""
 
     JSONL = "jsonl"
-    """everything, a part a line; what an import reads"""
+    """the whole corpus, one part a line"""
     GRAPHML = "graphml"
-    """nodes and edges, for Gephi, networkx, igraph"""
+    """nodes and edges, for Gephi, networkx and igraph"""
     PARQUET = "parquet"
-    """a folder of tables: documents, chunks, entities, edges"""
+    """a folder of tables: documents, chunks, entities and edges"""
 
     @classmethod
     def of(cls, path: Path) -> Format:
-        """Tell the format by a file's suffix; a folder is Parquet."""
+        """Return the format of a path by its suffix: none is Parquet, an unknown one is JSON Lines."""
         return {".jsonl": cls.JSONL, ".graphml": cls.GRAPHML, "": cls.PARQUET}.get(path.suffix, cls.JSONL)

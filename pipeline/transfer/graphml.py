@@ -1,4 +1,4 @@
-"""GraphML: documents, chunks and entities as nodes, and the edges between them."""
+"""Write a corpus as GraphML: documents, chunks and entities as nodes, and the edges between them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _TYPES = {
 
 
 def write_graphml(parts: Iterable[Part], path: Path) -> None:
-    """Write ``parts`` as one GraphML file, as they come."""
+    """Stream ``parts`` into one GraphML file, in their order."""
     with etree.xmlfile(str(path), encoding="utf-8") as file:
         file.write_declaration()
         with file.element("graphml", nsmap={None: _NAMESPACE}):
-            for on, names in _KEYS.items():
+            for owner, names in _KEYS.items():
                 for name in names:
                     kind = _TYPES.get(name, "string")
-                    attributes = {"id": f"{on}_{name}", "for": on, "attr.name": name, "attr.type": kind}
+                    attributes = {"id": f"{owner}_{name}", "for": owner, "attr.name": name, "attr.type": kind}
                     file.write(etree.Element("key", attributes))
             with file.element("graph", {"id": "corpus", "edgedefault": "directed"}):
                 for part in parts:
@@ -54,21 +54,21 @@ def _element(part: Part) -> Iterator[Any]:
         yield _with_data(node, "node", values)
     elif part.kind == "edge":
         source, target, kind = part.value["source"], part.value["target"], part.value["kind"]
-        to = "chunk" if isinstance(target, list) else "entity" if kind == "MENTIONS" else "document"
-        edge = etree.Element("edge", {"source": _node_id("chunk", source), "target": _node_id(to, target)})
+        label = "chunk" if isinstance(target, list) else "entity" if kind == "MENTIONS" else "document"
+        edge = etree.Element("edge", {"source": _node_id("chunk", source), "target": _node_id(label, target)})
         yield _with_data(edge, "edge", {name: part.value[name] for name in _KEYS["edge"] if name in part.value})
 
 
-def _with_data(element: Any, on: str, values: dict[str, Any]) -> Any:
+def _with_data(element: Any, owner: str, values: dict[str, Any]) -> Any:
     for name, value in values.items():
-        data = etree.SubElement(element, "data", {"key": f"{on}_{name}"})
+        data = etree.SubElement(element, "data", {"key": f"{owner}_{name}"})
         data.text = _text(value)
     return element
 
 
 def _text(value: Any) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    # XML has no way to write control characters.
+    # XML can't represent control characters, even escaped.
     return "".join(char for char in text if char >= " " or char in "\t\n\r")
 
 

@@ -1,4 +1,4 @@
-"""Reading what was exported as JSON lines."""
+"""Read a corpus that was exported as JSON Lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _FIELDS = {
 def read_lines(path: Path) -> Iterator[Part]:
     """Yield the parts that ``hoprank corpus export`` wrote to ``path``.
 
-    Raises SourceError, naming the file and the line, for what is none, and if the file ends early.
+    Raises SourceError naming file and line if a line is no part of a corpus, if the file can't be read or if it is
+    truncated.
     """
     counts = {"document": 0, "chunk": 0, "entity": 0}
     head: dict[str, int] = {}
@@ -38,9 +39,9 @@ def read_lines(path: Path) -> Iterator[Part]:
                 yield part
     except (OSError, UnicodeDecodeError) as error:
         raise SourceError(f"{path} can't be read: {error}.", "Give a file that corpus export wrote.") from error
-    short = [f"{kind}s" for kind, count in counts.items() if head.get(_plural(kind), count) != count]
-    if short:
-        raise SourceError(f"{path} ends early, after line {number}: {short[0]} are missing.", "Export it again.")
+    incomplete = [f"{kind}s" for kind, count in counts.items() if head.get(_plural(kind), count) != count]
+    if incomplete:
+        raise SourceError(f"{path} ends early, after line {number}: {incomplete[0]} are missing.", "Export it again.")
 
 
 def _plural(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""Parquet: a folder with a table each of documents, chunks, entities and edges."""
+"""Write a corpus as Parquet: a folder with one table each for documents, chunks, entities and edges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from pipeline.transfer.portable import Part
 
-_ROWS_AT_ONCE = 5_000
+_BATCH = 5_000
 _METADATA = "metadata."
 
 _SCHEMAS = {
@@ -41,34 +41,34 @@ _TABLES = {"document": "documents", "chunk": "chunks", "entity": "entities", "ed
 
 
 def write_parquet(parts: Iterable[Part], path: Path) -> None:
-    """Write ``parts`` as tables into the folder ``path``, a bounded number of rows at a time."""
+    """Write ``parts`` as tables into the new folder ``path``, in batches of bounded size."""
     path.mkdir()
-    waiting: dict[str, list[dict[str, Any]]] = {kind: [] for kind in _SCHEMAS}
+    pending: dict[str, list[dict[str, Any]]] = {kind: [] for kind in _SCHEMAS}
     with ExitStack() as stack:
         writers = {
             kind: stack.enter_context(pq.ParquetWriter(path / f"{_TABLES[kind]}.parquet", schema))
             for kind, schema in _SCHEMAS.items()
         }
         for part in parts:
-            if part.kind not in waiting:
+            if part.kind not in pending:
                 continue
-            waiting[part.kind].append(_row(part))
-            if len(waiting[part.kind]) >= _ROWS_AT_ONCE:
-                _write(writers, waiting, part.kind)
-        for kind in waiting:
-            _write(writers, waiting, kind)
+            pending[part.kind].append(_row(part))
+            if len(pending[part.kind]) >= _BATCH:
+                _flush(writers, pending, part.kind)
+        for kind in pending:
+            _flush(writers, pending, kind)
 
 
-def _write(writers: dict[str, Any], waiting: dict[str, list[dict[str, Any]]], kind: str) -> None:
-    if waiting[kind]:
-        writers[kind].write_table(pa.Table.from_pylist(waiting[kind], schema=_SCHEMAS[kind]))
-        waiting[kind] = []
+def _flush(writers: dict[str, Any], pending: dict[str, list[dict[str, Any]]], kind: str) -> None:
+    if pending[kind]:
+        writers[kind].write_table(pa.Table.from_pylist(pending[kind], schema=_SCHEMAS[kind]))
+        pending[kind] = []
 
 
 def _row(part: Part) -> dict[str, Any]:
     value = part.value
     if part.kind == "document":
-        metadata = {key.removeprefix(_METADATA): one for key, one in value.items() if key.startswith(_METADATA)}
+        metadata = {key.removeprefix(_METADATA): field for key, field in value.items() if key.startswith(_METADATA)}
         return {**value, "metadata": json.dumps(metadata, ensure_ascii=False, sort_keys=True)}
     if part.kind != "edge":
         return value

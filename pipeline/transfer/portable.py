@@ -1,6 +1,6 @@
-"""A corpus as a sequence of parts that hold none of its ids: what is written to a file, and read from one.
+"""The portable form of a corpus: a sequence of parts without internal ids, for files.
 
-In order: the corpus, its documents, chunks, entities, counts and edges. Equal corpora give equal parts.
+The order is: the corpus, its documents, chunks, entities, counts and edges. Equal corpora give equal parts.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ FORMAT = 1
 
 
 class Part(NamedTuple):
-    """One part of a corpus; ``kind`` is corpus, document, chunk, entity, counts or edge."""
+    """One part of a corpus; ``kind`` is ``corpus``, ``document``, ``chunk``, ``entity``, ``counts`` or ``edge``."""
 
     kind: str
     value: dict[str, Any]
 
 
 def portable(client: Client, corpus: Corpus, *, embeddings: bool = True) -> Iterator[Part]:
-    """Yield the visible generation of a corpus, as it streams in; vectors only with ``embeddings``."""
+    """Yield the parts of a corpus's visible generation, streamed; ``embeddings=False`` leaves the vectors out."""
     generation, label = corpus.generation, corpus.label
     yield Part("corpus", _head(corpus, embeddings=embeddings))
     for row in client.stream("export_documents", corpus=corpus.id, generation=generation):

@@ -1,4 +1,4 @@
-"""Restoring a corpus from its parts: an equal one, under a name that is free, visible once it is whole."""
+"""Restore a corpus from its parts: an equal corpus under an unused name, visible once it is complete."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
 from pipeline.settings import LinkSettings
 from pipeline.transfer.portable import FORMAT, Part
 
-_AT_ONCE = 1000
-_EDGES_AT_ONCE = 10_000
+_BATCH = 1000
+_EDGE_BATCH = 10_000
 
 Embed = Callable[[Mapping[str, str]], Mapping[str, Vector]]
-"""Makes the vectors of texts, both by the texts' hashes."""
+"""Maps texts by content hash to their vectors by content hash."""
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What a restoration needs besides the server; ``done`` hears how many parts were written.
+class RestoreOptions:
+    """Options of a restoration. ``embed`` makes missing vectors; ``done`` receives the number of parts written.
 
-    With ``relink`` the parts are documents and chunks alone, and are linked as a fresh ingest would link them.
+    ``relink`` expects parts that are only documents and chunks, and links them as an ingest with these settings would.
     """
 
     embed: Embed
@@ -45,11 +45,11 @@ class Means:
     relink: LinkSettings | None = None
 
 
-def restore(client: Client, parts: Iterable[Part], name: str | None, means: Means) -> Corpus:
-    """Make a corpus from ``parts``, under ``name`` or the one that they give; return it.
+def restore(client: Client, parts: Iterable[Part], name: str | None, options: RestoreOptions) -> Corpus:
+    """Create a corpus from ``parts``, under ``name`` or their own name; return it.
 
-    One that was cut short is completed by the next. Raises CorpusError if a corpus has the name already or the parts
-    are of another version, and InputError as ``parts`` do; then no corpus is left.
+    A later call completes an interrupted restoration. Raises CorpusError if a corpus of that name exists or the parts
+    have another schema version. Errors of ``parts`` are passed on; on an InputError the new corpus is dropped.
     """
     remaining = iter(parts)
     head = next(remaining, Part("", {}))
@@ -65,7 +65,7 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, means: Mean
             raise CorpusError(f"There is a corpus {name!r} already.", "Give another name (--as), or drop that one.")
         session.begin()
         with Spool[PreparedChunk]() as spool:
-            counts = _Restore(session, means, spool).take(remaining)
+            counts = _Restore(session, options, spool).write(remaining)
         session.collect_garbage(session.publish(counts=counts))
     return get_corpus(client, name)
 
@@ -83,20 +83,20 @@ def _check_head(head: Part) -> None:
 
 
 class _Restore:
-    """Writes the parts of one corpus, kind by kind."""
+    """Writes the parts of one corpus in batches of one kind."""
 
-    def __init__(self, session: WriteSession, means: Means, spool: Spool[PreparedChunk]) -> None:
+    def __init__(self, session: WriteSession, options: RestoreOptions, spool: Spool[PreparedChunk]) -> None:
         self._session = session
         self._corpus = session.corpus
-        self._means = means
+        self._options = options
         self._spool = spool
         self._titles: dict[str, str] = {}
         self._chunks: dict[tuple[str, int], str] = {}
-        self._seen: Counter[tuple[str, str]] = Counter()
-        self._named = 0
+        self._occurrences: Counter[tuple[str, str]] = Counter()
+        self._entity_count = 0
 
-    def take(self, parts: Iterator[Part]) -> dict[str, int]:
-        """Write ``parts``, which come in the order of their kinds; return how many there are."""
+    def write(self, parts: Iterator[Part]) -> dict[str, int]:
+        """Write ``parts``, which are ordered by kind; return the numbers of documents, chunks and entities."""
         write = {
             "document": self._documents,
             "chunk": self._add_chunks,
@@ -105,21 +105,21 @@ class _Restore:
             "edge": self._edges,
         }
         for kind, group in groupby(parts, key=lambda part: part.kind):
-            for values in batches((part.value for part in group), _EDGES_AT_ONCE if kind == "edge" else _AT_ONCE):
+            for values in batches((part.value for part in group), _EDGE_BATCH if kind == "edge" else _BATCH):
                 write[kind](values)
-                self._means.done(len(values))
-        if self._means.relink:
-            self._relink(self._means.relink)
-        return {"documents": len(self._titles), "chunks": len(self._chunks), "entities": self._named}
+                self._options.done(len(values))
+        if self._options.relink:
+            self._relink(self._options.relink)
+        return {"documents": len(self._titles), "chunks": len(self._chunks), "entities": self._entity_count}
 
     def _relink(self, settings: LinkSettings) -> None:
-        with Spool[StoredChunk]() as nothing:
-            diff = new_chunks({id_: position for position, id_ in self._chunks.items()}, nothing)
+        with Spool[StoredChunk]() as no_chunks:
+            diff = new_chunks({id_: position for position, id_ in self._chunks.items()}, no_chunks)
             titles = Titles({}, self._titles, ())
             lexicon = update_lexicon(self._session, self._spool, diff, titles, settings)
-            names = link_entities(self._session, self._spool, diff, titles, lexicon, self._means.done)
-            link_similar(self._session, self._spool, diff, settings, self._means.done)
-        self._named = names.entities
+            names = link_entities(self._session, self._spool, diff, titles, lexicon, self._options.done)
+            link_similar(self._session, self._spool, diff, settings, self._options.done)
+        self._entity_count = names.entities
 
     def _documents(self, values: list[dict[str, Any]]) -> None:
         rows = []
@@ -132,31 +132,32 @@ class _Restore:
     def _add_chunks(self, values: list[dict[str, Any]]) -> None:
         chunks = [self._chunk(value) for value in values]
         texts = {chunk.content_hash: embedded_text(chunk.chunk) for chunk in chunks if not len(chunk.vector)}
-        made = self._means.embed(texts) if texts else {}
-        whole = [
-            replace(chunk, vector=made[chunk.content_hash]) if chunk.content_hash in made else chunk for chunk in chunks
+        vectors = self._options.embed(texts) if texts else {}
+        embedded = [
+            replace(chunk, vector=vectors[chunk.content_hash]) if chunk.content_hash in vectors else chunk
+            for chunk in chunks
         ]
-        self._session.stage_chunks(whole)
-        if self._means.relink:
-            self._spool.append(whole)
+        self._session.stage_chunks(embedded)
+        if self._options.relink:
+            self._spool.append(embedded)
 
     def _chunk(self, value: dict[str, Any]) -> PreparedChunk:
         names = ("ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
         chunk = Chunk(self._chunk_id(value), value["document"], *(value[name] for name in names))
         vector: Vector = np.asarray(value.get("embedding", ()), dtype=np.float32)
-        # The hash is of what the vector is made from, be it here or where it comes from.
+        # A vector from the file keeps the hash of the text that it was made from; a new vector gets a new hash.
         content_hash = value["embedded"] if len(vector) else digest(embedded_text(chunk))
         return PreparedChunk(chunk, vector, tuple(value["links"]), content_hash)
 
     def _chunk_id(self, value: dict[str, Any]) -> str:
-        place = (value["document"], value["text"])
-        id_ = chunk_id(self._corpus.id, *place, self._seen[place])
-        self._seen[place] += 1
+        text = (value["document"], value["text"])
+        id_ = chunk_id(self._corpus.id, *text, self._occurrences[text])
+        self._occurrences[text] += 1
         self._chunks[value["document"], value["ordinal"]] = id_
         return id_
 
     def _entities(self, values: list[dict[str, Any]]) -> None:
-        self._named += len(values)
+        self._entity_count += len(values)
         self._session.stage_entities(
             Entity(entity_id(self._corpus.id, value["key"]), value["key"], value["name"]) for value in values
         )
@@ -171,9 +172,9 @@ class _Restore:
     def _edge(self, value: dict[str, Any]) -> Edge:
         kind, target = EdgeKind(value["kind"]), value["target"]
         if isinstance(target, list):
-            to = self._chunks[target[0], target[1]]
+            target_id = self._chunks[target[0], target[1]]
         else:
-            to = (entity_id if kind is EdgeKind.MENTIONS else document_id)(self._corpus.id, target)
-        evidence = {name: one for name, one in value.items() if name not in ("kind", "source", "target")}
+            target_id = (entity_id if kind is EdgeKind.MENTIONS else document_id)(self._corpus.id, target)
+        evidence = {name: field for name, field in value.items() if name not in ("kind", "source", "target")}
         document, ordinal = value["source"]
-        return Edge(kind, self._chunks[document, ordinal], to, evidence)
+        return Edge(kind, self._chunks[document, ordinal], target_id, evidence)

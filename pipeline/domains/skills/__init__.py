@@ -1,15 +1,18 @@
-"""Graphs of skills: built from folders of SKILL.md, asked, and checked."""
+"""Graphs of skills: built from folders with a SKILL.md, queried and checked.
+
+Imports knowledge, embedding and parts of ingest.
+"""
 
 from pipeline.domains.skills.build import build
 from pipeline.domains.skills.check import Findings, check
 from pipeline.domains.skills.questions import (
+    describe_edge,
     find_skill,
     list_skills,
     order,
     path_between,
     related,
     requires,
-    said,
     search,
 )
 from pipeline.domains.skills.records import Built, SkillEdge
@@ -20,12 +23,12 @@ __all__ = [
     "SkillEdge",
     "build",
     "check",
+    "describe_edge",
     "find_skill",
     "list_skills",
     "order",
     "path_between",
     "related",
     "requires",
-    "said",
     "search",
 ]

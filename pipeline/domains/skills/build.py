@@ -1,4 +1,4 @@
-"""A folder of skills to their graph."""
+"""Build a skill graph from a folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from pipeline.db.client import Client
-from pipeline.domains.skills.dependencies import Names, tell
+from pipeline.domains.skills.dependencies import Names, resolve
 from pipeline.domains.skills.link import (
     folder_edges,
     folder_id,
@@ -16,6 +16,7 @@ from pipeline.domains.skills.link import (
     similar_edges,
     tag_edges,
 )
+from pipeline.domains.skills.questions import missing_of
 from pipeline.domains.skills.read import read_skills
 from pipeline.domains.skills.records import FOLDER, PACKAGE, SKILL, Built, Requirement, Skill
 from pipeline.embedding.embedder import Embedder
@@ -34,9 +35,9 @@ def build(
     settings: SkillSettings,
     progress: Progress | None = None,
 ) -> Built:
-    """Make the graph of that name hold the skills at and below a folder, and nothing else.
+    """Replace the graph of that name by the skills in a folder, at any depth.
 
-    The graph that had the name is there until the new one is whole. Raises SourceError if there is no skill.
+    Readers see the old graph until the new one is complete. Raises SourceError if the folder holds no readable skill.
     """
     progress = progress or Progress()
     with progress.stage("read"):
@@ -46,7 +47,7 @@ def build(
     nodes, edges = skill_graph(skills, vectors, settings)
     load(client, graph_name, (iter(nodes), iter(edges)), progress)
     types = Counter(node.type for node in nodes)
-    missing = sum(len(found) for node in nodes if isinstance(found := node.properties.get("missing"), list))
+    missing = sum(len(missing_of(node)) for node in nodes)
     kinds = Counter(edge.type for edge in edges)
     return Built(types[SKILL], types[PACKAGE], types[FOLDER], dict(sorted(kinds.items())), missing, skipped)
 
@@ -54,18 +55,21 @@ def build(
 def skill_graph(
     skills: Sequence[Skill], vectors: Vector, settings: SkillSettings
 ) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
-    """Return the nodes and edges of skills; ``vectors`` are their descriptions', row by row."""
+    """Return the nodes and edges of skills; ``vectors`` has the embedding of each skill's description, row by row."""
     names = Names(skills)
-    told = tell(skills, names)
+    requirements = resolve(skills, names)
     parents = _parents(skills)
-    used = sorted({one.package for found in told.values() for one in found if one.package})
+    packages = sorted({need.package for needs in requirements.values() for need in needs if need.package})
     nodes = [
-        *(_skill_node(skill, told[skill.id], vectors[row].tolist(), parents) for row, skill in enumerate(skills)),
-        *(KnowledgeNode(package_id(name), PACKAGE, properties={"name": name}) for name in used),
+        *(
+            _skill_node(skill, requirements[skill.id], vectors[row].tolist(), parents)
+            for row, skill in enumerate(skills)
+        ),
+        *(KnowledgeNode(package_id(name), PACKAGE, properties={"name": name}) for name in packages),
         *_folder_nodes(parents),
     ]
     edges = [
-        *requirement_edges(skills, told, names, settings),
+        *requirement_edges(skills, requirements, names, settings),
         *tag_edges(skills, settings),
         *similar_edges(skills, vectors, settings),
         *folder_edges(parents, settings),
@@ -74,7 +78,7 @@ def skill_graph(
 
 
 def _skill_node(
-    skill: Skill, told: Sequence[Requirement], vector: Sequence[float], parents: Mapping[str, str]
+    skill: Skill, requirements: Sequence[Requirement], vector: Sequence[float], parents: Mapping[str, str]
 ) -> KnowledgeNode:
     properties: dict[str, object] = {
         "name": skill.name,
@@ -83,34 +87,34 @@ def _skill_node(
         "version": skill.version,
         "path": skill.path,
         "dependencies": list(skill.dependencies),
-        "missing": [one.text for one in told if not (one.skill or one.package)],
+        "missing": [need.text for need in requirements if not (need.skill or need.package)],
     }
     return KnowledgeNode(
         skill.id,
         SKILL,
         labels=[tag for tag in skill.tags if tag],
-        properties={name: value for name, value in properties.items() if value},  # type: ignore[misc]  # JSON's
+        properties={name: value for name, value in properties.items() if value},  # type: ignore[misc]  # JSON values
         embedding=vector,
         parent_id=parents.get(skill.id),
     )
 
 
 def _parents(skills: Sequence[Skill]) -> dict[str, str]:
-    """Return what contains each skill and each folder: a skill whose folder it is in, else the folder."""
-    at = {skill.path: skill.id for skill in skills}
+    """Return the parent of each skill and folder, by id: the enclosing folder, or the skill in that folder."""
+    skill_at = {skill.path: skill.id for skill in skills}
     parents: dict[str, str] = {}
     for skill in skills:
         child = skill.id
-        for path in _above(skill.path):
-            parents[child] = at.get(path, folder_id(path))
-            if path in at or parents[child] in parents:
+        for path in _enclosing_folders(skill.path):
+            parents[child] = skill_at.get(path, folder_id(path))
+            if path in skill_at or parents[child] in parents:
                 break
             child = parents[child]
     return parents
 
 
-def _above(path: str) -> Iterator[str]:
-    """Yield the folders above a path, the nearest first, down to the one that was read, exclusively."""
+def _enclosing_folders(path: str) -> Iterator[str]:
+    """Yield the folders that enclose a relative path, innermost first, without the root."""
     for parent in PurePosixPath(path).parents:
         if parent.as_posix() != ".":
             yield parent.as_posix()
@@ -118,8 +122,8 @@ def _above(path: str) -> Iterator[str]:
 
 def _folder_nodes(parents: Mapping[str, str]) -> Iterator[KnowledgeNode]:
     prefix = folder_id("")
-    for one in sorted({*parents, *parents.values()}):
-        if one.startswith(prefix):
-            path = one.removeprefix(prefix)
+    for node_id in sorted({*parents, *parents.values()}):
+        if node_id.startswith(prefix):
+            path = node_id.removeprefix(prefix)
             properties = {"name": path.rsplit("/", 1)[-1], "path": path}
-            yield KnowledgeNode(one, FOLDER, properties=properties, parent_id=parents.get(one))
+            yield KnowledgeNode(node_id, FOLDER, properties=properties, parent_id=parents.get(node_id))

@@ -1,4 +1,4 @@
-"""What is wrong with a collection of skills, as far as its graph shows."""
+"""Check a skill graph: missing dependencies, cycles, orphans and near-duplicates."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ import networkx as nx
 import numpy as np
 
 from pipeline.domains.skills.dependencies import folded
-from pipeline.domains.skills.questions import list_skills, missing_of
+from pipeline.domains.skills.questions import BETWEEN_SKILLS, list_skills, missing_of
 from pipeline.domains.skills.records import SkillEdge
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
 from pipeline.settings import SkillSettings
 
-_RELATING = (SkillEdge.REQUIRES, SkillEdge.MENTIONS, SkillEdge.SHARES_TAGS, SkillEdge.SIMILAR)
-
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A dependency that is neither a skill nor a package, and the skill whose name is nearest, if one is near."""
+    """A dependency that is neither a skill nor a package; ``nearest`` is the skill with the most similar id, if any."""
 
     skill: str
     dependency: str
@@ -30,7 +28,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicate:
-    """Two skills that may be one; ``score`` is the likeness of the names, or the cosine of the descriptions."""
+    """A pair of possible duplicates; ``score`` is the similarity of the names or the cosine of the descriptions."""
 
     one: str
     other: str
@@ -39,9 +37,10 @@ class NearDuplicate:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that a check found; each list is ordered, and empty if all is well.
+    """The findings of a check; each list is sorted, and empty if there is nothing to report.
 
-    ``assumed`` are dependencies that only those beside them say to be packages.
+    ``assumed`` are dependencies taken for packages only because most dependencies of the same skill, or else of all
+    skills, are packages.
     """
 
     skills: int
@@ -57,25 +56,26 @@ class Findings:
 
 
 def check(graph: KnowledgeGraph, settings: SkillSettings) -> Findings:
-    """Look for missing dependencies, cycles of requirements, orphans and near-duplicates.
+    """Report missing dependencies, cycles of requirements, orphans and near-duplicates.
 
-    An orphan has no edge to any other skill but by its folder and packages. A cycle is given from its least member on.
+    An orphan has no edge to another skill; shared folders and packages don't count. A cycle starts with its smallest
+    id. Raises GraphError if the graph holds no skills.
     """
     skills = list_skills(graph)
     ids = [skill.id for skill in skills]
-    near = difflib.get_close_matches
     missing = [
-        Missing(skill.id, text, next(iter(near(folded(text), ids, n=1, cutoff=0.7)), None))
+        Missing(skill.id, text, next(iter(difflib.get_close_matches(folded(text), ids, n=1, cutoff=0.7)), None))
         for skill in skills
         for text in missing_of(skill)
     ]
-    tied = {end for kind in _RELATING for edge in graph.get_edges_by_type(kind) for end in (edge.source, edge.target)}
+    edges = (edge for kind in BETWEEN_SKILLS for edge in graph.get_edges_by_type(kind))
+    linked = {end for edge in edges for end in (edge.source, edge.target)}
     return Findings(
         len(skills),
         missing,
         _assumed(graph),
         _cycles(graph),
-        [one for one in ids if one not in tied],
+        [skill_id for skill_id in ids if skill_id not in linked],
         _near_by_name(skills, settings.near_name),
         _near_by_meaning(skills, settings.near_meaning),
     )
@@ -87,32 +87,33 @@ def _assumed(graph: KnowledgeGraph) -> list[str]:
 
 
 def _cycles(graph: KnowledgeGraph) -> list[list[str]]:
-    """Return a shortest cycle through the least member of each group of skills that require each other."""
+    """Return a shortest cycle through the smallest id of each strongly connected component of requirements."""
     required = nx.DiGraph((edge.source, edge.target) for edge in graph.get_edges_by_type(SkillEdge.REQUIRES))
-    found = []
-    for group in nx.strongly_connected_components(required):
-        least = min(group)
-        if len(group) > 1:
-            inside = required.subgraph(group)
-            ways = (nx.shortest_path(inside, after, least) for after in sorted(inside.successors(least)))
-            found.append([least, *min(ways, key=len)])
-        elif required.has_edge(least, least):
-            found.append([least, least])
-    return sorted(found)
+    cycles = []
+    for component in nx.strongly_connected_components(required):
+        first = min(component)
+        if len(component) > 1:
+            inside = required.subgraph(component)
+            paths = (nx.shortest_path(inside, after, first) for after in sorted(inside.successors(first)))
+            cycles.append([first, *min(paths, key=len)])
+        elif required.has_edge(first, first):
+            cycles.append([first, first])
+    return sorted(cycles)
 
 
-def _near_by_name(skills: Sequence[KnowledgeNode], least: float) -> list[NearDuplicate]:
+def _near_by_name(skills: Sequence[KnowledgeNode], threshold: float) -> list[NearDuplicate]:
     names = [(skill.id, folded(str(skill.properties["name"]))) for skill in skills]
-    found = []
-    for (one, a), (other, b) in combinations(names, 2):
+    pairs = []
+    for (id_a, a), (id_b, b) in combinations(names, 2):
         matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
-        # Both are upper bounds, and quick.
-        if matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least and matcher.ratio() >= least:
-            found.append(NearDuplicate(one, other, round(matcher.ratio(), 2)))
-    return _strongest_first(found)
+        # The quick ratios are cheap upper bounds of the ratio.
+        bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
+        if all(bound() >= threshold for bound in bounds):
+            pairs.append(NearDuplicate(id_a, id_b, round(matcher.ratio(), 2)))
+    return _strongest_first(pairs)
 
 
-def _near_by_meaning(skills: Sequence[KnowledgeNode], least: float) -> list[NearDuplicate]:
+def _near_by_meaning(skills: Sequence[KnowledgeNode], threshold: float) -> list[NearDuplicate]:
     embedded = [skill for skill in skills if skill.embedding]
     if not embedded:
         return []
@@ -120,11 +121,11 @@ def _near_by_meaning(skills: Sequence[KnowledgeNode], least: float) -> list[Near
     cosines = vectors @ vectors.T
     return _strongest_first(
         [
-            NearDuplicate(embedded[one].id, embedded[other].id, round(float(cosines[one, other]), 2))
-            for one, other in np.argwhere(np.triu(cosines, 1) >= least).tolist()
+            NearDuplicate(embedded[row].id, embedded[column].id, round(float(cosines[row, column]), 2))
+            for row, column in np.argwhere(np.triu(cosines, 1) >= threshold).tolist()
         ]
     )
 
 
-def _strongest_first(found: list[NearDuplicate]) -> list[NearDuplicate]:
-    return sorted(found, key=lambda pair: (-pair.score, pair.one, pair.other))
+def _strongest_first(pairs: list[NearDuplicate]) -> list[NearDuplicate]:
+    return sorted(pairs, key=lambda pair: (-pair.score, pair.one, pair.other))

@@ -1,4 +1,4 @@
-"""The edges of a skill graph, from the skills alone."""
+"""The edges of a skill graph, computed from the skills alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STRUCTURAL, _SEMANTIC = SupportedEdgeType.STRUCTURAL, SupportedEdgeType.SEMANTI
 
 
 def package_id(package: str) -> str:
-    """Return the id of a package's node, which no skill's name can be."""
+    """Return the id of a package's node; the prefix keeps it apart from skills' names."""
     return f"package:{package}"
 
 
@@ -32,81 +32,85 @@ def folder_id(path: str) -> str:
 
 
 def requirement_edges(
-    skills: Sequence[Skill], told: Mapping[str, Sequence[Requirement]], names: Names, settings: SkillSettings
+    skills: Sequence[Skill], requirements: Mapping[str, Sequence[Requirement]], names: Names, settings: SkillSettings
 ) -> Iterator[KnowledgeEdge]:
-    """Yield what skills require, use, document and mention.
+    """Yield the edges of the types ``requires``, ``mentions``, ``uses`` and ``documents``; ``requirements`` by skill.
 
-    A dependency on a skill, and a mention on a line that says REQUIRED, are requirements. A package weighs by how few
-    use it.
+    A skill is required if it is a dependency or is mentioned on a line that says REQUIRED. The weight of a used package
+    is its inverse document frequency.
     """
     mentions = Mentions(names)
-    users = Counter(one.package for found in told.values() for one in found if one.package)
+    users = Counter(need.package for needs in requirements.values() for need in needs if need.package)
     packages = set(users)
     for skill in skills:
         counts, demanded = mentions.of(skill)
-        depends = {one.skill: one.text for one in told[skill.id] if one.skill}
-        for other in sorted({*depends, *demanded} - {skill.id}):
-            stated = {"dependency": depends[other]} if other in depends else {"stated": "in the text"}
-            yield _edge(skill.id, other, SkillEdge.REQUIRES, _STRUCTURAL, 1.0, properties=stated)
-        for other, count in counts.items():
+        depends = {need.skill: need.text for need in requirements[skill.id] if need.skill}
+        for required in sorted({*depends, *demanded} - {skill.id}):
+            stated = {"dependency": depends[required]} if required in depends else {"stated": "in the text"}
+            yield _edge(skill.id, required, SkillEdge.REQUIRES, _STRUCTURAL, 1.0, properties=stated)
+        for mentioned, count in counts.items():
             weight = min(1.0, settings.mention * (1 + math.log(count)))
-            yield _edge(skill.id, other, SkillEdge.MENTIONS, _SEMANTIC, weight, properties={"count": count})
-        for one in told[skill.id]:
-            if one.package:
-                rare = settings.package * math.log(1 + len(skills) / users[one.package]) / math.log(1 + len(skills))
-                properties = {"dependency": one.text, **({"assumed": True} if one.assumed else {})}
-                yield _edge(skill.id, package_id(one.package), SkillEdge.USES, _STRUCTURAL, rare, properties=properties)
+            yield _edge(skill.id, mentioned, SkillEdge.MENTIONS, _SEMANTIC, weight, properties={"count": count})
+        for need in requirements[skill.id]:
+            if need.package:
+                idf = math.log(1 + len(skills) / users[need.package]) / math.log(1 + len(skills))
+                properties = {"dependency": need.text, **({"assumed": True} if need.assumed else {})}
+                target, weight = package_id(need.package), settings.package * idf
+                yield _edge(skill.id, target, SkillEdge.USES, _STRUCTURAL, weight, properties=properties)
         for name in sorted({package_key(skill.name), package_key(skill.path.rsplit("/", 1)[-1])} & packages):
             yield _edge(skill.id, package_id(name), SkillEdge.DOCUMENTS, _STRUCTURAL, 1.0)
 
 
 def tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[KnowledgeEdge]:
-    """Yield edges between skills that share tags: the cosine of their tags, each weighing its idf.
+    """Yield edges between skills that share tags, weighted by the cosine of their idf-weighted tag vectors.
 
-    Of each skill's the best are kept; a tag that all skills have says nothing.
+    Each skill keeps its best edges. A tag that all skills have counts nothing.
     """
     tags = {skill.id: {folded(tag): tag for tag in skill.tags} for skill in skills}
-    having: dict[str, list[str]] = defaultdict(list)
-    for skill_id, own in tags.items():
-        for tag in own:
-            having[tag].append(skill_id)
-    squares = {tag: math.log(len(skills) / len(found)) ** 2 for tag, found in having.items()}
-    lengths = {skill_id: math.sqrt(sum(squares[tag] for tag in own)) for skill_id, own in tags.items()}
+    tagged: dict[str, list[str]] = defaultdict(list)
+    for skill_id, own_tags in tags.items():
+        for tag in own_tags:
+            tagged[tag].append(skill_id)
+    squares = {tag: math.log(len(skills) / len(skill_ids)) ** 2 for tag, skill_ids in tagged.items()}
+    lengths = {skill_id: math.sqrt(sum(squares[tag] for tag in own_tags)) for skill_id, own_tags in tags.items()}
     products: dict[tuple[str, str], float] = defaultdict(float)
-    for tag, found in having.items():
-        for pair in combinations(sorted(found), 2):
+    for tag, skill_ids in tagged.items():
+        for pair in combinations(sorted(skill_ids), 2):
             products[pair] += squares[tag]
     cosines = {pair: product / (lengths[pair[0]] * lengths[pair[1]]) for pair, product in products.items() if product}
-    for one, other in sorted(_best(cosines, settings)):
-        shared = sorted(tags[one][tag] for tag in tags[one].keys() & tags[other].keys())
-        weight = round(cosines[one, other], _DIGITS)
-        yield _edge(one, other, SkillEdge.SHARES_TAGS, _SEMANTIC, weight, directed=False, properties={"tags": shared})
+    for a, b in sorted(_best_pairs(cosines, settings)):
+        shared = sorted(tags[a][tag] for tag in tags[a].keys() & tags[b].keys())
+        weight = round(cosines[a, b], _DIGITS)
+        yield _edge(a, b, SkillEdge.SHARES_TAGS, _SEMANTIC, weight, directed=False, properties={"tags": shared})
 
 
 def similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSettings) -> Iterator[KnowledgeEdge]:
-    """Yield edges between skills whose descriptions are alike; ``vectors`` are these, row by row."""
+    """Yield edges between skills with similar descriptions, weighted by the cosine.
+
+    ``vectors`` has the embedding of each skill's description, row by row, of unit length.
+    """
     links = similar_pairs(
         np.asarray(vectors), top_k=settings.top_k, threshold=settings.similar, hub_cap=len(skills), exact_up_to=50_000
     )
     for link in (link for link in links if link.linked):
-        one, other = sorted((skills[link.source].id, skills[link.target].id))
-        yield _edge(one, other, SkillEdge.SIMILAR, _SEMANTIC, link.score, directed=False)
+        source, target = sorted((skills[link.source].id, skills[link.target].id))
+        yield _edge(source, target, SkillEdge.SIMILAR, _SEMANTIC, link.score, directed=False)
 
 
 def folder_edges(parents: Mapping[str, str], settings: SkillSettings) -> Iterator[KnowledgeEdge]:
-    """Yield edges from what contains to what it contains; ``parents`` has the former by the latter."""
+    """Yield an edge from each parent to each of its children; ``parents`` maps a child to its parent."""
     for child, parent in sorted(parents.items()):
         yield _edge(parent, child, SkillEdge.CONTAINS, _STRUCTURAL, settings.folder)
 
 
-def _best(cosines: Mapping[tuple[str, str], float], settings: SkillSettings) -> set[tuple[str, str]]:
-    """Return the pairs that are among the best of either of the two."""
-    mine: dict[str, list[tuple[float, tuple[str, str]]]] = defaultdict(list)
+def _best_pairs(cosines: Mapping[tuple[str, str], float], settings: SkillSettings) -> set[tuple[str, str]]:
+    """Return the pairs above the threshold that are among the ``top_k`` of either skill."""
+    by_skill: dict[str, list[tuple[float, tuple[str, str]]]] = defaultdict(list)
     for pair, cosine in cosines.items():
         if cosine >= settings.tags:
-            for one in pair:
-                mine[one].append((-cosine, pair))
-    return {pair for found in mine.values() for _, pair in sorted(found)[: settings.top_k]}
+            for skill_id in pair:
+                by_skill[skill_id].append((-cosine, pair))
+    return {pair for ranked in by_skill.values() for _, pair in sorted(ranked)[: settings.top_k]}
 
 
 def _edge(
@@ -126,5 +130,5 @@ def _edge(
         supported_edge_type=supported,
         weight=round(weight, _DIGITS),
         directed=directed,
-        properties=properties or {},  # type: ignore[arg-type]  # checked by the edge itself
+        properties=properties or {},  # type: ignore[arg-type]  # KnowledgeEdge checks the values
     )

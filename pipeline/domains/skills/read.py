@@ -1,4 +1,4 @@
-"""SKILL.md files: found, and read with their front matter."""
+"""Read SKILL.md files with their front matter."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from pipeline.records import Skipped
 
 SKILL_FILE = "SKILL.md"
 _TITLE = re.compile(r"^# +(.+?) *#*$", re.MULTILINE)
-_LONGEST = 5 * 2**20
-"""Bytes."""
+_MAX_BYTES = 5 * 2**20
 
 
 def read_skills(folder: Path) -> tuple[list[Skill], list[Skipped]]:
-    """Return every skill at or below a folder, ordered by path, and what was left out and why.
+    """Return the skills in a folder, at any depth, ordered by path, and the skipped files with their reasons.
 
-    Raises SourceError if the folder isn't there or holds no SKILL.md that can be read.
+    Raises SourceError if the folder doesn't exist or holds no readable SKILL.md.
     """
     if not folder.is_dir():
         raise SourceError(f"{folder} is no folder.", "Give a folder that holds skills, each a folder with a SKILL.md.")
@@ -52,11 +51,11 @@ def _skill_files(folder: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, folder: Path) -> Skill:
-    if path.stat().st_size > _LONGEST:
+    if path.stat().st_size > _MAX_BYTES:
         raise Unreadable("has over 5 MB", "Split it.")
     front, text, _ = split_front_matter(decode(path.read_bytes()))
     inner = front.get("metadata")
-    # The specification puts name and description on top; collections put the rest below "metadata" as often.
+    # The specification puts name and description at the top level; many collections nest the rest under "metadata".
     fields = {**(inner if isinstance(inner, Mapping) else {}), **front}
     name = _text(fields.get("name"))
     if not name:
@@ -76,7 +75,7 @@ def _read(path: Path, folder: Path) -> Skill:
 
 
 def _with_ids(skills: Sequence[Skill]) -> list[Skill]:
-    """Tell skills of one name apart by their folders."""
+    """Return the skills with unique ids: the name, and the folder too if several skills have the name."""
     names = Counter(skill.name for skill in skills)
     return [
         dataclasses.replace(skill, id=f"{skill.name} ({skill.path})") if names[skill.name] > 1 else skill
@@ -89,7 +88,7 @@ def _text(value: object) -> str:
 
 
 def _listed(value: object) -> Iterable[str]:
-    """Return the texts of a list, of a mapping of lists, or of one line with commas."""
+    """Return the texts of a list, of a mapping of lists (nested at will), or of a comma-separated string."""
     match value:
         case str():
             yield from filter(None, (part.strip() for part in value.split(",")))

@@ -1,4 +1,4 @@
-"""What a skill is, and what its graph is made of."""
+"""Records of skills, and the node and edge types of their graph."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from pipeline.records import Skipped
 
 
 class SkillEdge(StrEnum):
-    """The edges of a skill graph."""
+    """The edge types of a skill graph."""
 
     REQUIRES = "requires"
-    """a skill to one that must be loaded before it"""
+    """from a skill to a skill that must be loaded before it"""
     USES = "uses"
-    """a skill to a package that must be installed"""
+    """from a skill to a package that must be installed"""
     DOCUMENTS = "documents"
-    """a skill to the package of its own name"""
+    """from a skill to the package of its own name"""
     MENTIONS = "mentions"
-    """a skill to one that its text names"""
+    """from a skill to a skill that its text mentions"""
     SHARES_TAGS = "shares_tags"
-    """two skills, by the cosine of their tags' inverse document frequencies"""
+    """between two skills, weighted by the cosine of their idf-weighted tags"""
     SIMILAR = "similar"
-    """two skills, by the cosine of their descriptions"""
+    """between two skills, weighted by the cosine of their descriptions"""
     CONTAINS = "contains"
-    """a folder or a skill to what is below it"""
+    """from a folder or skill to its children"""
 
 
 SKILL, PACKAGE, FOLDER = "skill", "package", "folder"
-"""Types of the nodes."""
+"""The node types of a skill graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A SKILL.md as it was read. ``id`` is its name, with its folder where two have one name.
+    """A parsed SKILL.md. ``id`` is the name, with the folder appended if several skills have the name.
 
-    ``path`` is its folder, relative to the one that was read; ``dependencies`` are as written.
+    ``path`` is the skill's folder, relative to the folder that was read. ``dependencies`` are as written.
     """
 
     id: str
@@ -52,9 +52,9 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A dependency that was told: the skill or the package that it is, or neither; ``text`` is as written.
+    """A resolved dependency: a skill's id, a package's key, or neither if it is missing; ``text`` is as written.
 
-    ``assumed`` if nothing but the dependencies beside it says that it is a package.
+    ``assumed`` marks a package that is one only by the majority of the other dependencies.
     """
 
     text: str
@@ -65,7 +65,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build made: how many of each, and what was left out and why."""
+    """Counts of a built graph (``edges`` by type, ``missing`` dependencies), and the skipped files with reasons."""
 
     skills: int
     packages: int

@@ -1,4 +1,4 @@
-"""Where a text speaks of something in order to say that it is not meant: "do not invoke X", "Y, not X"."""
+"""Find refused names in a text: "do not invoke X", "Y, not X"."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _REFUSAL = re.compile(f"{_NEGATED}{_CLAUSE}|{_PASSED_OVER}", re.IGNORECASE | re.
 
 
 def refusals(text: str) -> list[range]:
-    """Return the places of a text at which a name is refused, in order.
+    """Return the spans of a text that refuse names, in order.
 
-    A use that is denied ("do not", "never", "does not need") is refused up to the end of its clause, lists and all.
-    What "not", "unlike", "instead of", "rather than" or "avoid" stands before is refused alone, or with those that
-    "and" or "or" joins to it. So "use X instead" and "never skip X" refuse nothing.
+    A negated verb of use ("do not use", "never load", "doesn't need") refuses all names up to the end of its clause,
+    lists included. "not", "unlike", "instead of", "rather than" and "avoid" refuse the next name, and the names joined
+    to it by "and", "or" or "nor". "use X instead" and "never skip X" refuse nothing.
     """
     return [range(*match.span()) for match in _REFUSAL.finditer(text)]

@@ -1,4 +1,4 @@
 """Algorithms on any store of nodes and edges: traversal, shortest paths, random walks, subgraphs.
 
-Imports the records and the protocol of stores.
+Imports the records, the store protocol and the memory store.
 """

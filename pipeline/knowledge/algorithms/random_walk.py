@@ -1,8 +1,8 @@
-"""Random walks with restart: which nodes a walker visits who now and then returns to the seeds.
+"""Random walks with restart.
 
-A walker at a node goes on along an edge, drawn by weight, or with the restart probability, and from a dead end
-always, to a seed, drawn by the seeds' weights. The share of visits is what ranks; its limit for ever longer walks is
-personalised PageRank (Page et al., 1999; Tong, Faloutsos and Pan, 2006).
+At each step a walker follows an edge, drawn by weight, or restarts at a seed, drawn by the seeds' weights. It restarts
+with the restart probability, and always at a dead end. A node's score is its share of the visits. For infinitely long
+walks the shares converge to personalised PageRank (Page et al., 1999; Tong, Faloutsos and Pan, 2006).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy.typing as npt
 from pipeline.knowledge.records import Direction
 from pipeline.knowledge.store.protocol import Store
 
-_Places = tuple[list[str], npt.NDArray[np.float64]]
+_Distribution = tuple[list[str], npt.NDArray[np.float64]]
+"""Node ids with their cumulative probabilities."""
 
 
 def random_walks(
@@ -28,39 +29,41 @@ def random_walks(
     direction: Direction,
     seed: int,
 ) -> dict[str, float]:
-    """Walk ``steps`` steps with as many walkers as there are seeds; return each visited node's share of all visits.
+    """Walk ``steps`` steps with one walker per seed; return each visited node's share of all visits, best first.
 
-    The same ``seed`` on the same graph gives the same shares. The walkers step together, and ask for the steps of
-    places that are new to them in one query: at most ``steps`` round trips.
+    The same ``seed`` on the same graph gives the same shares. The walkers step together and fetch the steps of all new
+    nodes in one query: at most ``steps`` round trips.
     """
     if not seeds:
         return {}
-    draw = np.random.default_rng(seed)
-    start = _places(sorted(seeds.items()))
-    known: dict[str, _Places] = {}
+    generator = np.random.default_rng(seed)
+    start = _distribution(sorted(seeds.items()))
+    transitions: dict[str, _Distribution] = {}
     visits: Counter[str] = Counter()
-    walkers = [_drawn(start, number) for number in draw.random(len(seeds)).tolist()]
+    walkers = [_draw(start, number) for number in generator.random(len(seeds)).tolist()]
     for _ in range(steps):
         visits.update(walkers)
-        new = sorted(set(walkers) - known.keys())
+        new = sorted(set(walkers) - transitions.keys())
         if new:
-            found = store.steps(new, direction, None)
-            known.update((one, _places(found.get(one, ()))) for one in new)
-        restarts, numbers = draw.random((2, len(walkers))).tolist()
+            fetched = store.steps(new, direction, None)
+            transitions.update((node, _distribution(fetched.get(node, ()))) for node in new)
+        restarts, numbers = generator.random((2, len(walkers))).tolist()
         walkers = [
-            _drawn(start if restart < restart_prob or not known[at][0] else known[at], number)
-            for at, restart, number in zip(walkers, restarts, numbers, strict=True)
+            _draw(start if restart < restart_prob or not transitions[node][0] else transitions[node], number)
+            for node, restart, number in zip(walkers, restarts, numbers, strict=True)
         ]
     total = sum(visits.values())
-    return {one: count / total for one, count in sorted(visits.items(), key=lambda item: (-item[1], item[0]))}
+    return {node: count / total for node, count in sorted(visits.items(), key=lambda item: (-item[1], item[0]))}
 
 
-def _places(weighted: Iterable[tuple[str, float]]) -> _Places:
-    """Return places and their cumulated shares; those of weight 0 are never gone to."""
-    found = [(one, weight) for one, weight in weighted if weight > 0]
-    cumulated = np.cumsum([weight for _, weight in found])
-    return [one for one, _ in found], cumulated / cumulated[-1] if found else cumulated
+def _distribution(weighted: Iterable[tuple[str, float]]) -> _Distribution:
+    """Return the nodes with a weight above 0 and their cumulative probabilities."""
+    positive = [(node, weight) for node, weight in weighted if weight > 0]
+    cumulative = np.cumsum([weight for _, weight in positive])
+    return [node for node, _ in positive], cumulative / cumulative[-1] if positive else cumulative
 
 
-def _drawn(places: _Places, number: float) -> str:
-    return places[0][int(np.searchsorted(places[1], number, side="right"))]
+def _draw(distribution: _Distribution, number: float) -> str:
+    """Return the node at ``number``, which is uniform in [0, 1)."""
+    nodes, cumulative = distribution
+    return nodes[int(np.searchsorted(cumulative, number, side="right"))]

@@ -1,4 +1,4 @@
-"""Paths of least cost (Dijkstra, 1959), from both ends at once where no number of edges is to be kept to."""
+"""Paths of least cost by Dijkstra's algorithm (1959): bidirectional, or from the source if the depth is bounded."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pipeline.knowledge.algorithms.traverse import Types, reverse
 from pipeline.knowledge.records import Direction
 from pipeline.knowledge.store.protocol import Steps, Store
 
-_AHEAD = 50
-"""Nodes whose steps are fetched together when a search comes to one that it hasn't seen."""
+_PREFETCH = 50
+"""Number of queued nodes whose steps are fetched along with those of a new node."""
 
 
 class Cost(StrEnum):
-    """What makes a path short."""
+    """The cost that a shortest path minimises."""
 
     HOPS = "hops"
-    """fewest edges"""
+    """number of edges"""
     WEIGHT = "weight"
-    """least sum of weights, as of distances"""
+    """sum of the weights, which are taken for distances"""
     STRENGTH = "strength"
-    """least sum of 1 / weight: strong edges are short, and those of weight 0 lead nowhere"""
+    """sum of 1 / weight: strong edges are short, edges of weight 0 are never used"""
 
 
 def shortest_path(
@@ -36,59 +36,61 @@ def shortest_path(
     types: Types,
     max_depth: int | None,
 ) -> list[str]:
-    """Return the ids of a path of the least cost, both ends included; empty if there is none.
+    """Return the node ids of a path of least cost, both endpoints included; an empty list if there is none.
 
-    With ``max_depth`` it is the least cost of paths of that many edges at most.
+    ``max_depth`` limits the number of edges of the paths considered.
     """
     if max_depth is not None:
-        return _bounded(store, source, target, cost, direction, types, max_depth)
+        return _bounded_path(store, source, target, cost, direction, types, max_depth)
     sides = (_Side(store, source, cost, direction, types), _Side(store, target, cost, reverse(direction), types))
-    least, met = (0.0, source) if source == target else (math.inf, "")
+    least, meeting = (0.0, source) if source == target else (math.inf, "")
     while all(side.queue for side in sides) and sides[0].queue[0][0] + sides[1].queue[0][0] < least:
-        side, other = sorted(sides, key=lambda one: one.queue[0][0])
-        for node in side.settle_next():
-            total = side.costs[node] + other.costs.get(node, math.inf)
-            # Of several ways of one cost always the same is taken.
-            if (total, node) < (least, met):
-                least, met = total, node
-    return [*reversed(sides[0].way_from(met)), *sides[1].way_from(met)[1:]] if least < math.inf else []
+        side, opposite = sorted(sides, key=lambda side: side.queue[0][0])
+        for node in side.expand_next():
+            total = side.costs[node] + opposite.costs.get(node, math.inf)
+            # Comparing the node too makes the choice among paths of equal cost deterministic.
+            if (total, node) < (least, meeting):
+                least, meeting = total, node
+    if least == math.inf:
+        return []
+    return [*reversed(sides[0].path_to_start(meeting)), *sides[1].path_to_start(meeting)[1:]]
 
 
 class _Side:
-    """A search from one end: what it costs to come to each node, and from where."""
+    """Dijkstra's search from one endpoint: the cost of each reached node, and its predecessor."""
 
     def __init__(self, store: Store, start: str, cost: Cost, direction: Direction, types: Types) -> None:
         self.costs = {start: 0.0}
         self.queue = [(0.0, start)]
         self._cost = cost
-        self._came_from: dict[str, str] = {}
-        self._known = _Known(store, direction, types)
+        self._predecessors: dict[str, str] = {}
+        self._steps = _StepCache(store, direction, types)
 
-    def settle_next(self) -> list[str]:
-        """Settle the cheapest node, and return those that are now come to more cheaply."""
-        spent, at = heapq.heappop(self.queue)
-        if spent > self.costs[at]:
+    def expand_next(self) -> list[str]:
+        """Expand the cheapest queued node; return the neighbours whose cost it lowered."""
+        spent, node = heapq.heappop(self.queue)
+        if spent > self.costs[node]:
             return []
-        nearer = []
-        for other, weight in self._known.steps(at, [one for _, one in self.queue[:_AHEAD]]):
-            total = spent + _length(weight, self._cost)
-            if total < self.costs.get(other, math.inf):
-                self.costs[other] = total
-                self._came_from[other] = at
-                heapq.heappush(self.queue, (total, other))
-                nearer.append(other)
-        return nearer
+        improved = []
+        for neighbour, weight in self._steps.of(node, [queued for _, queued in self.queue[:_PREFETCH]]):
+            total = spent + _edge_cost(weight, self._cost)
+            if total < self.costs.get(neighbour, math.inf):
+                self.costs[neighbour] = total
+                self._predecessors[neighbour] = node
+                heapq.heappush(self.queue, (total, neighbour))
+                improved.append(neighbour)
+        return improved
 
-    def way_from(self, node: str) -> list[str]:
-        """Return the nodes from this one back to where the search began."""
-        way = [node]
-        while way[-1] in self._came_from:
-            way.append(self._came_from[way[-1]])
-        return way
+    def path_to_start(self, node: str) -> list[str]:
+        """Return the path from a reached node back to the start of the search."""
+        path = [node]
+        while path[-1] in self._predecessors:
+            path.append(self._predecessors[path[-1]])
+        return path
 
 
-class _Known:
-    """Steps that were fetched, many at a time."""
+class _StepCache:
+    """A cache of nodes' steps, fetched in bulk."""
 
     def __init__(self, store: Store, direction: Direction, types: Types) -> None:
         self._store = store
@@ -96,52 +98,52 @@ class _Known:
         self._types = types
         self._steps: dict[str, Steps] = {}
 
-    def steps(self, node: str, soon: list[str]) -> Steps:
-        """Return a node's steps; those of the nodes that are likely to come soon are fetched with them."""
+    def of(self, node: str, queued: list[str]) -> Steps:
+        """Return a node's steps; if they have to be fetched, fetch those of the ``queued`` nodes too."""
         if node not in self._steps:
-            ahead = dict.fromkeys([node, *(one for one in soon if one not in self._steps)])
-            self._steps.update(self._store.steps(list(ahead), self._direction, self._types))
+            missing = dict.fromkeys([node, *(other for other in queued if other not in self._steps)])
+            self._steps.update(self._store.steps(list(missing), self._direction, self._types))
         return self._steps.get(node, [])
 
 
 _State: TypeAlias = tuple[str, int]
-"""A node, and after how many edges."""
+"""A node and the number of edges from the source to it."""
 
 
-def _bounded(
+def _bounded_path(
     store: Store, source: str, target: str, cost: Cost, direction: Direction, types: Types, max_depth: int
 ) -> list[str]:
-    """Search from the source alone: a node is come to again by a dearer way if that has fewer edges."""
-    known = _Known(store, direction, types)
-    fewest: dict[str, int] = {}
-    came_from: dict[_State, _State] = {}
-    best: dict[_State, float] = {(source, 0): 0.0}
+    """Search from the source alone; expand a node again at a higher cost if it is reached by fewer edges."""
+    steps = _StepCache(store, direction, types)
+    fewest_hops: dict[str, int] = {}
+    predecessors: dict[_State, _State] = {}
+    costs: dict[_State, float] = {(source, 0): 0.0}
     queue = [(0.0, 0, source)]
     while queue:
-        spent, hops, at = heapq.heappop(queue)
-        if at == target:
-            return _traced(came_from, (at, hops))
-        if spent > best[at, hops] or hops == max_depth or fewest.get(at, math.inf) <= hops:
+        spent, hops, node = heapq.heappop(queue)
+        if node == target:
+            return _traced(predecessors, (node, hops))
+        if spent > costs[node, hops] or hops == max_depth or fewest_hops.get(node, math.inf) <= hops:
             continue
-        fewest[at] = hops
-        for other, weight in known.steps(at, [one for _, _, one in queue[:_AHEAD]]):
-            step, total = (other, hops + 1), spent + _length(weight, cost)
-            if total < best.get(step, math.inf) and fewest.get(other, math.inf) > hops + 1:
-                best[step] = total
-                came_from[step] = (at, hops)
-                heapq.heappush(queue, (total, hops + 1, other))
+        fewest_hops[node] = hops
+        for neighbour, weight in steps.of(node, [queued for _, _, queued in queue[:_PREFETCH]]):
+            state, total = (neighbour, hops + 1), spent + _edge_cost(weight, cost)
+            if total < costs.get(state, math.inf) and fewest_hops.get(neighbour, math.inf) > hops + 1:
+                costs[state] = total
+                predecessors[state] = (node, hops)
+                heapq.heappush(queue, (total, hops + 1, neighbour))
     return []
 
 
-def _traced(came_from: Mapping[_State, _State], state: _State) -> list[str]:
+def _traced(predecessors: Mapping[_State, _State], state: _State) -> list[str]:
     path = [state[0]]
-    while state in came_from:
-        state = came_from[state]
+    while state in predecessors:
+        state = predecessors[state]
         path.append(state[0])
     return path[::-1]
 
 
-def _length(weight: float, cost: Cost) -> float:
+def _edge_cost(weight: float, cost: Cost) -> float:
     if cost is Cost.WEIGHT:
         return weight
     return 1 / weight if weight else math.inf

@@ -1,7 +1,7 @@
-"""Ways through a graph by hops: paths of fewest edges, and what is within some hops; over any kind of graph.
+"""Breadth-first traversal of any graph: paths with the fewest edges, and the scored neighbourhood of nodes.
 
-Each hop asks the server for all of its frontier's steps at once, so a way of n hops costs about n round trips, and
-the nodes of a large graph that a way doesn't come near are never read.
+One query per hop fetches the steps of the whole frontier: n hops cost about n round trips. Nodes farther away are
+never read.
 """
 
 from __future__ import annotations
@@ -14,57 +14,62 @@ from pipeline.knowledge.records import Direction
 from pipeline.knowledge.store.protocol import Steps, Store
 
 Types: TypeAlias = Sequence[str] | None
+"""Edge types to follow; None follows all."""
 
 
 def reverse(direction: Direction) -> Direction:
-    """Return the direction that leads back."""
+    """Return the opposite direction; BOTH is its own."""
     return {Direction.OUT: Direction.IN, Direction.IN: Direction.OUT}.get(direction, direction)
 
 
-def shortest(
+def fewest_hops(
     store: Store, source: str, target: str, direction: Direction, types: Types, max_depth: int | None
 ) -> list[str]:
-    """Return the ids of a path of fewest edges, both ends included; empty if there is none of ``max_depth`` edges.
+    """Return the node ids of a path with the fewest edges, at most ``max_depth``; an empty list if there is none.
 
-    Searches from both ends. Of several shortest paths always the same is returned.
+    Both endpoints are included. The search is bidirectional. The choice among several shortest paths is deterministic.
     """
     back = reverse(direction)
-    seen: list[dict[str, str | None]] = [{source: None}, {target: None}]
+    predecessors: list[dict[str, str | None]] = [{source: None}, {target: None}]
     frontiers = [[source], [target]]
     depth = 0
     while all(frontiers) and (max_depth is None or depth < max_depth) and source != target:
         side = 0 if len(frontiers[0]) <= len(frontiers[1]) else 1
         steps = store.steps(frontiers[side], back if side else direction, types)
-        frontiers[side] = _expand(frontiers[side], steps, seen[side])
+        frontiers[side] = _next_frontier(frontiers[side], steps, predecessors[side])
         depth += 1
-        met = [one for one in frontiers[side] if one in seen[1 - side]]
-        if met:
-            return _joined(seen, min(met))
+        meeting = [node for node in frontiers[side] if node in predecessors[1 - side]]
+        if meeting:
+            return _joined(predecessors, min(meeting))
     return [source] if source == target else []
 
 
-def _expand(frontier: Sequence[str], steps: Mapping[str, Steps], seen: dict[str, str | None]) -> list[str]:
+def _next_frontier(
+    frontier: Sequence[str], steps: Mapping[str, Steps], predecessors: dict[str, str | None]
+) -> list[str]:
+    """Return the nodes that the frontier's steps reach first, and add their ``predecessors``."""
     reached = []
-    for one in sorted(frontier):
-        for other, _ in steps.get(one, ()):
-            if other not in seen:
-                seen[other] = one
-                reached.append(other)
+    for node in sorted(frontier):
+        for neighbour, _ in steps.get(node, ()):
+            if neighbour not in predecessors:
+                predecessors[neighbour] = node
+                reached.append(neighbour)
     return reached
 
 
-def _joined(seen: Sequence[Mapping[str, str | None]], met: str) -> list[str]:
+def _joined(predecessors: Sequence[Mapping[str, str | None]], meeting: str) -> list[str]:
+    """Return the path through the node where both searches met."""
     halves = []
-    for came_from in seen:
-        half, at = [], came_from[met]
-        while at is not None:
-            half.append(at)
-            at = came_from[at]
+    for came_from in predecessors:
+        half, node = [], came_from[meeting]
+        while node is not None:
+            half.append(node)
+            node = came_from[node]
         halves.append(half)
-    return [*reversed(halves[0]), met, *halves[1]]
+    return [*reversed(halves[0]), meeting, *halves[1]]
 
 
-def within(
+def expand(
     store: Store,
     starts: Mapping[str, float],
     hops: int,
@@ -73,37 +78,37 @@ def within(
     types: Types,
     decay: float,
 ) -> dict[str, tuple[int, float]]:
-    """Return what is within some hops of the starts, best first: by id, how many hops away and its score.
+    """Return depth and score of the nodes within ``hops`` of the starts, by id: best score first, ties by depth, id.
 
-    A start's score is given; that of any other is the strongest way's: the start's score times each edge's weight
-    (over 1 counts as 1) times ``decay``. A node that was come to is not walked through again unless by a stronger
-    way. With ``limit`` only the best so far are walked on from, which is exact: as scores only fall along a way,
-    all of a way to one of the best leads through the best.
+    ``starts`` are scores by id. Any other node's score is that of the strongest path: the start's score times each
+    edge's weight (capped at 1) times ``decay``. A node is expanded again only if a stronger path reaches it. With
+    ``limit`` only the best nodes so far are expanded. That is exact: scores never rise along a path, so every node on
+    a path to one of the best is itself one of the best.
     """
     scores = dict(starts)
     depths = dict.fromkeys(starts, 0)
     frontier = _best(scores, list(scores), limit)
     for depth in range(1, hops + 1):
         steps = store.steps(frontier, direction, types)
-        gained: dict[str, float] = {}
-        for one in frontier:
-            for other, weight in steps.get(one, ()):
-                score = scores[one] * min(weight, 1.0) * decay
-                if score > gained.get(other, scores.get(other, -1.0)):
-                    gained[other] = score
-        for other, score in gained.items():
-            depths.setdefault(other, depth)
-            scores[other] = score
-        frontier = _best(scores, list(gained), limit)
+        raised: dict[str, float] = {}
+        for node in frontier:
+            for neighbour, weight in steps.get(node, ()):
+                score = scores[node] * min(weight, 1.0) * decay
+                if score > raised.get(neighbour, scores.get(neighbour, -1.0)):
+                    raised[neighbour] = score
+        for node, score in raised.items():
+            depths.setdefault(node, depth)
+            scores[node] = score
+        frontier = _best(scores, list(raised), limit)
         if not frontier:
             break
-    ranked = sorted(scores, key=lambda one: (-scores[one], depths[one], one))[:limit]
-    return {one: (depths[one], scores[one]) for one in ranked}
+    ranked = sorted(scores, key=lambda node: (-scores[node], depths[node], node))[:limit]
+    return {node: (depths[node], scores[node]) for node in ranked}
 
 
-def _best(scores: Mapping[str, float], among: list[str], limit: int | None) -> list[str]:
-    """Return those of ``among`` that are within the ``limit`` best of all scores."""
+def _best(scores: Mapping[str, float], nodes: list[str], limit: int | None) -> list[str]:
+    """Return those of ``nodes`` that are among the ``limit`` best by ``scores``, ties by id."""
     if limit is None or len(scores) <= limit:
-        return among
-    last = heapq.nsmallest(limit, ((-score, one) for one, score in scores.items()))[-1]
-    return [one for one in among if (-scores[one], one) <= last]
+        return nodes
+    last = heapq.nsmallest(limit, ((-score, node) for node, score in scores.items()))[-1]
+    return [node for node in nodes if (-scores[node], node) <= last]

@@ -1,4 +1,7 @@
-"""Graphs to files and back: JSON, JSON Lines, GraphML, node-link JSON."""
+"""File formats of graphs: JSON, JSON Lines, GraphML and node-link JSON.
+
+Imports the records and the codec.
+"""
 
 from pipeline.knowledge.exchange.files import Content, Format, read_graph, write_graph
 

@@ -1,4 +1,4 @@
-"""Which format a file has, and writing it whole or not at all."""
+"""Read and write graph files: choose the format, write atomically."""
 
 from __future__ import annotations
 
@@ -15,38 +15,41 @@ from pipeline.knowledge.exchange.node_link import read_node_link, write_node_lin
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 
 Content: TypeAlias = tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]
-"""What a file holds; whatever is wrong with a node or edge is raised when it is come to."""
+"""Nodes and edges of a file. They are parsed lazily: a malformed record raises GraphError when it is reached."""
 
 
 class Format(StrEnum):
-    """What a graph can be written as and read from."""
+    """The file formats of a graph."""
 
     JSON = "json"
-    """one document with all of it"""
+    """one JSON document"""
     JSONL = "jsonl"
-    """a node or an edge a line: for graphs of any size"""
+    """one node or edge a line: for graphs of any size"""
     GRAPHML = "graphml"
-    """for networkx, Gephi, yEd, Cytoscape"""
+    """XML for networkx, Gephi, yEd and Cytoscape"""
     NODE_LINK = "node-link"
     """the JSON that networkx reads and writes"""
 
 
-def format_of(path: Path, given: Format | str | None) -> Format:
-    """Return the format that was given, or else that of the file's suffix; raises GraphError if neither is one."""
+def format_of(path: Path, name: Format | str | None) -> Format:
+    """Return the format of that name, or without a name that of the file's suffix; raises GraphError if unknown."""
     try:
-        return Format(given or path.suffix.removeprefix(".").lower())
+        return Format(name or path.suffix.removeprefix(".").lower())
     except ValueError:
         raise GraphError(
-            f"What format {path} has can't be told" + (f" from {given!r}." if given else " from its name."),
+            f"What format {path} has can't be told" + (f" from {name!r}." if name else " from its name."),
             f"Give one of {', '.join(Format)}.",
         ) from None
 
 
 def write_graph(
-    name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], path: Path, given: Format | str | None
+    name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], path: Path, form: Format | str | None
 ) -> None:
-    """Write a graph beside ``path`` and then put it there, so that a reader never sees half of it."""
-    kind = format_of(path, given)
+    """Write a graph to a temporary file, then rename it to ``path``, so that no reader sees a partial file.
+
+    Raises GraphError if the format is unknown or the file can't be written.
+    """
+    kind = format_of(path, form)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         if kind is Format.GRAPHML:
@@ -66,9 +69,9 @@ def write_graph(
         partial.unlink(missing_ok=True)
 
 
-def read_graph(path: Path, given: Format | str | None) -> Content:
-    """Return what a file holds; raises GraphError if it can't be read, or has no format that is known."""
-    kind = format_of(path, given)
+def read_graph(path: Path, form: Format | str | None) -> Content:
+    """Return the nodes and edges of a file; raises GraphError if the format is unknown or the file can't be read."""
+    kind = format_of(path, form)
     readers = {
         Format.JSON: read_json,
         Format.JSONL: read_jsonl,

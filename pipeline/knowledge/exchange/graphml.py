@@ -1,8 +1,8 @@
 """GraphML, as networkx, Gephi, yEd and Cytoscape read it.
 
-Every field is an attribute of its own, and every property one named ``p.NAME``, or ``j.NAME`` where it needs JSON
-(see pipeline.knowledge.store.codec). As in node-link JSON, where not all edges are undirected each of them stands
-there both ways, the second with ``reverse``.
+Each field is an attribute. Each property is an attribute ``p.NAME``, or ``j.NAME`` if its value needs JSON (see
+pipeline.knowledge.store.codec). As in node-link JSON, a graph with both kinds of edges is written as directed; each
+undirected edge is then written in both directions, the second marked ``reverse``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from lxml import etree
 
 from pipeline.errors import GraphError
-from pipeline.knowledge.exchange.node_link import foreign
+from pipeline.knowledge.exchange.node_link import from_foreign
 from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import AS_JSON, NATIVE, stored_properties
@@ -29,7 +29,7 @@ _LISTS = frozenset({"labels", "embedding", "child_ids"})
 
 
 def write_graphml(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], path: Path) -> None:
-    """Write nodes and edges, ordered by id; raises GraphError naming a text that XML can't hold."""
+    """Write nodes and edges, ordered by id; raises GraphError naming a text with characters that XML forbids."""
     ordered = sorted(edges, key=lambda edge: edge.id)
     directed = not ordered or any(edge.directed for edge in ordered)
     root = etree.Element(f"{_Q}graphml", nsmap={None: _NAMESPACE})
@@ -47,16 +47,16 @@ def write_graphml(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge]
             back = {"source": ends["target"], "target": ends["source"]}
             reverse = etree.SubElement(graph, f"{_Q}edge", back, id=f"{edge_name} reverse")
             _fill(reverse, "edge", {**values, "reverse": True}, keys)
-    for (place, name, kind), key in keys.items():
-        etree.SubElement(root, f"{_Q}key", {"id": key, "for": place, "attr.name": name, "attr.type": kind})
+    for (element, name, kind), key in keys.items():
+        etree.SubElement(root, f"{_Q}key", {"id": key, "for": element, "attr.name": name, "attr.type": kind})
     root.append(graph)
     etree.ElementTree(root).write(str(path), encoding="utf-8", xml_declaration=True)
 
 
 def read_graphml(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
-    """Return the nodes and edges of what :func:`write_graphml` or another program wrote.
+    """Return the nodes and edges of a file written by :func:`write_graphml` or another program.
 
-    What others name otherwise is treated as in node-link JSON.
+    Unknown attributes and missing types are treated as in node-link JSON. Raises GraphError if the file is no GraphML.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     try:
@@ -68,29 +68,30 @@ def read_graphml(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[Knowledg
         raise GraphError(f"{path} holds no GraphML graph.", "Give a graph that was exported.")
     keys = {key.get("id"): (key.get("attr.name"), key.get("attr.type")) for key in root.iter(f"{_Q}key")}
     directed = graph.get("edgedefault") == "directed"
-    nodes = (node_of(_record(found, keys, "node", {})) for found in graph.iter(f"{_Q}node"))
+    nodes = (node_of(_record(element, keys, "node", {})) for element in graph.iter(f"{_Q}node"))
     edges = (
-        edge_of(_record(found, keys, "edge", {"directed": directed}))
-        for found in graph.iter(f"{_Q}edge")
-        if not _is_reverse(found, keys)
+        edge_of(_record(element, keys, "edge", {"directed": directed}))
+        for element in graph.iter(f"{_Q}edge")
+        if not _is_reverse(element, keys)
     )
     return nodes, edges
 
 
-def _attributes(found: dict[str, Any]) -> dict[str, Any]:
-    properties = stored_properties(found.pop("properties", {}))
-    flat = {name: json.dumps(value, ensure_ascii=False) if name in _LISTS else value for name, value in found.items()}
+def _attributes(record: dict[str, Any]) -> dict[str, Any]:
+    properties = stored_properties(record.pop("properties", {}))
+    flat = {name: json.dumps(value, ensure_ascii=False) if name in _LISTS else value for name, value in record.items()}
     for name, value in properties.items():
-        # XML has no lists either.
+        # Lists are native in Neo4j, but GraphML has no type for them.
         plain = name if not isinstance(value, list) else AS_JSON + name.removeprefix(NATIVE)
         flat[plain] = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
     return flat
 
 
-def _fill(element: Any, place: str, values: Mapping[str, Any], keys: dict[tuple[str, str, str], str]) -> None:
+def _fill(element: Any, owner: str, values: Mapping[str, Any], keys: dict[tuple[str, str, str], str]) -> None:
+    """Add ``values`` to an element as data; ``keys`` collects the declarations that they need."""
     for name, value in values.items():
         kind = _KINDS[bool if isinstance(value, bool) else type(value) if type(value) in _KINDS else str]
-        key = keys.setdefault((place, _legal(name), kind), f"d{len(keys)}")
+        key = keys.setdefault((owner, _legal(name), kind), f"d{len(keys)}")
         text = (
             str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, float) else str(value)
         )
@@ -98,20 +99,20 @@ def _fill(element: Any, place: str, values: Mapping[str, Any], keys: dict[tuple[
 
 
 def _record(element: Any, keys: Mapping[str, tuple[str, str]], kind: str, defaults: dict[str, Any]) -> dict[str, Any]:
-    given: dict[str, Any] = dict(element.attrib)
-    if "directed" in given:
-        given["directed"] = given["directed"] == "true"
+    attributes: dict[str, Any] = dict(element.attrib)
+    if "directed" in attributes:
+        attributes["directed"] = attributes["directed"] == "true"
     properties: dict[str, Any] = {}
     for data in element.iter(f"{_Q}data"):
         name, value = _value(data, keys)
         if name.startswith((NATIVE, AS_JSON)):
             properties[name[2:]] = json.loads(value) if name.startswith(AS_JSON) else value
         else:
-            given[name] = json.loads(value) if name in _LISTS else value
+            attributes[name] = json.loads(value) if name in _LISTS else value
     fields = KnowledgeNode.__slots__ if kind == "node" else KnowledgeEdge.__slots__
-    found = foreign(given, fields, {"type": kind, **defaults})
-    properties = {**found.get("properties", {}), **properties}
-    return {**found, **({"properties": properties} if properties else {})}
+    record = from_foreign(attributes, fields, {"type": kind, **defaults})
+    properties = {**record.get("properties", {}), **properties}
+    return {**record, **({"properties": properties} if properties else {})}
 
 
 def _value(data: Any, keys: Mapping[str, tuple[str, str]]) -> tuple[str, Any]:

@@ -1,4 +1,4 @@
-"""JSON: one document with all nodes and edges, or JSON Lines with one of them a line, which any size of graph fits."""
+"""JSON: one document with all nodes and edges, or JSON Lines with one node or edge a line, for graphs of any size."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_json(name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[Knowle
 
 
 def read_json(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
-    """Return the nodes and edges of a document that :func:`write_json` wrote."""
+    """Return the nodes and edges of a document written by :func:`write_json`; raises GraphError if it is another."""
     document = load_json(path)
     if document.get("format") != FORMAT or document.get("version") != VERSION:
         raise GraphError(
@@ -41,7 +41,7 @@ def read_json(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEd
 
 
 def write_jsonl(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], file: TextIO) -> None:
-    """Write each node as ``{"node": ...}`` and then each edge as ``{"edge": ...}``, a line each, as they come."""
+    """Write each node as ``{"node": ...}``, then each edge as ``{"edge": ...}``, a line each, in the given order."""
     for node in nodes:
         file.write(_dumped({"node": node_mapping(node)}) + "\n")
     for edge in edges:
@@ -49,53 +49,54 @@ def write_jsonl(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], 
 
 
 def read_jsonl(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
-    """Return the nodes and the edges of lines in any order; the file is read twice, and never held as a whole.
+    """Return the nodes and the edges, in the order of the lines; nodes and edges may be mixed.
 
-    Both are generators, which close the file at their end or when they are closed.
+    Both are generators that read the file independently, line by line. Each closes it at the end or when the generator
+    is closed.
     """
     return _records(path, "node", node_of), _records(path, "edge", edge_of)
 
 
 def load_json(path: Path) -> dict[str, Any]:
-    """Return the mapping that a file of JSON holds; raises GraphError if it holds none."""
+    """Return the JSON object in a file; raises GraphError if it holds none."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise GraphError(f"{path} is no JSON ({error}).", "Give a graph that was exported.") from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise GraphError(f"{path} holds no JSON mapping.", "Give a graph that was exported.")
-    return found
+    return document
 
 
 def list_of(document: dict[str, Any], name: str, path: Path) -> list[Any]:
     """Return the list of that name; raises GraphError if the document has none."""
-    found = document.get(name)
-    if not isinstance(found, list):
+    values = document.get(name)
+    if not isinstance(values, list):
         raise GraphError(f"{path} has no list of {name}.", "Give a graph that was exported.")
-    return found
+    return values
 
 
 def _records(path: Path, kind: str, record_of: Callable[[object], _Record]) -> Iterator[_Record]:
-    with closing(_lines(path, kind)) as found:
-        yield from map(record_of, found)
+    with closing(_lines(path, kind)) as mappings:
+        yield from map(record_of, mappings)
 
 
 def _lines(path: Path, kind: str) -> Generator[object]:
     others = '{"edge": ' if kind == "node" else '{"node": '
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
-            if line.startswith(others):  # as it is exported; who reads the others parses it
+            if line.startswith(others):  # skips exported lines of the other kind without parsing them
                 continue
             try:
-                found = json.loads(line) if not line.isspace() else None
+                parsed = json.loads(line) if not line.isspace() else None
             except (ValueError, RecursionError) as error:
                 raise GraphError(f"{path}, line {number} is no JSON ({error}).", _LINE) from error
-            if found is None:
+            if parsed is None:
                 continue
-            if not isinstance(found, dict) or len(found) != 1 or found.keys() > {"node", "edge"}:
+            if not isinstance(parsed, dict) or len(parsed) != 1 or parsed.keys() > {"node", "edge"}:
                 raise GraphError(f"{path}, line {number} is neither a node nor an edge.", _LINE)
-            if kind in found:
-                yield found[kind]
+            if kind in parsed:
+                yield parsed[kind]
 
 
 _LINE = 'A line is {"node": {"id": ..., "type": ...}} or {"edge": {"source": ..., "target": ..., "type": ...}}.'

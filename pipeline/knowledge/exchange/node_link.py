@@ -1,8 +1,8 @@
 """Node-link JSON, as networkx reads and writes it (``networkx.node_link_graph``).
 
-networkx has no graph whose edges are partly directed. Where all are undirected, so is the document; otherwise it is
-directed, and each undirected edge stands there both ways: the second, marked ``"reverse": true``, is passed over when
-the document is imported.
+A networkx graph is either directed or undirected. If all edges are undirected, so is the document. Otherwise it is
+directed, and each undirected edge is written in both directions; an import skips the second, which is marked
+``"reverse": true``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EDGE_TYPE = "edge"
 
 
 def write_node_link(name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], file: TextIO) -> None:
-    """Write a multigraph whose node and edge attributes are the records' fields."""
+    """Write a multigraph, ordered by id; node and edge attributes are the records' fields."""
     ordered = sorted(edges, key=lambda edge: edge.id)
     directed = not ordered or any(edge.directed for edge in ordered)
     document = {
@@ -38,29 +38,29 @@ def write_node_link(name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[K
 
 
 def read_node_link(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
-    """Return the nodes and edges of what :func:`write_node_link` or networkx wrote.
+    """Return the nodes and edges of a document written by :func:`write_node_link` or networkx.
 
-    Attributes that no node or edge has become properties; a node without a type is of the type ``node``, an edge of
-    ``edge``, and edges are directed as the document is.
+    Unknown attributes become properties. The default types are ``node`` and ``edge``. Edges are directed by default if
+    the document is. Raises GraphError if the file is no such document.
     """
     document = load_json(path)
     links = list_of(document, "links" if "links" in document and "edges" not in document else "edges", path)
     directed = bool(document.get("directed", False))
-    nodes = (_node(found, path) for found in list_of(document, "nodes", path))
+    nodes = (_node(node, path) for node in list_of(document, "nodes", path))
     edges = (
-        _edge(found, path, directed=directed)
-        for found in links
-        if not (isinstance(found, Mapping) and found.get("reverse") is True)
+        _edge(link, path, directed=directed)
+        for link in links
+        if not (isinstance(link, Mapping) and link.get("reverse") is True)
     )
     return nodes, edges
 
 
-def foreign(found: Mapping[str, Any], fields: tuple[str, ...], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record's fields from another program's attributes: what is none of them becomes a property."""
-    own = {name: value for name, value in found.items() if name in fields and name != "properties"}
-    given = found.get("properties")
-    properties = dict(given) if isinstance(given, Mapping) else {} if given is None else {"properties": given}
-    properties.update((name, value) for name, value in found.items() if name not in fields)
+def from_foreign(attributes: Mapping[str, Any], fields: tuple[str, ...], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record's fields from another program's attributes; attributes outside ``fields`` become properties."""
+    own = {name: value for name, value in attributes.items() if name in fields and name != "properties"}
+    nested = attributes.get("properties")
+    properties = dict(nested) if isinstance(nested, Mapping) else {} if nested is None else {"properties": nested}
+    properties.update((name, value) for name, value in attributes.items() if name not in fields)
     return {**defaults, **own, **({"properties": properties} if properties else {})}
 
 
@@ -71,19 +71,19 @@ def _links(edge: KnowledgeEdge, *, both: bool) -> Iterator[dict[str, Any]]:
         yield {**link, "source": edge.target, "target": edge.source, "key": f"{edge.id} reverse", "reverse": True}
 
 
-def _node(found: object, path: Path) -> KnowledgeNode:
-    if not isinstance(found, Mapping) or "id" not in found:
-        raise GraphError(f"{path} has the node {str(found)[:60]!r} without an id.", "Give every node an id.")
-    given = foreign(found, KnowledgeNode.__slots__, {"type": _NODE_TYPE})
-    return node_of({**given, "id": str(found["id"]), "type": str(given["type"])})
+def _node(node: object, path: Path) -> KnowledgeNode:
+    if not isinstance(node, Mapping) or "id" not in node:
+        raise GraphError(f"{path} has the node {str(node)[:60]!r} without an id.", "Give every node an id.")
+    record = from_foreign(node, KnowledgeNode.__slots__, {"type": _NODE_TYPE})
+    return node_of({**record, "id": str(node["id"]), "type": str(record["type"])})
 
 
-def _edge(found: object, path: Path, *, directed: bool) -> KnowledgeEdge:
-    if not isinstance(found, Mapping) or not {"source", "target"} <= found.keys():
-        raise GraphError(f"{path} has the edge {str(found)[:60]!r} without its ends.", "Give a source and a target.")
-    ends = {end: str(found[end]) for end in ("source", "target")}
-    # networkx tells parallel edges by a key, which only between two nodes is a name.
-    key = {"id": digest("edge", *ends.values(), str(found["key"]))} if found.get("key") else {}
-    rest = {name: value for name, value in found.items() if name != "key"}
-    given = foreign(rest, KnowledgeEdge.__slots__, {"type": _EDGE_TYPE, "directed": directed, **key})
-    return edge_of({**given, **ends, "type": str(given["type"])})
+def _edge(link: object, path: Path, *, directed: bool) -> KnowledgeEdge:
+    if not isinstance(link, Mapping) or not {"source", "target"} <= link.keys():
+        raise GraphError(f"{path} has the edge {str(link)[:60]!r} without its ends.", "Give a source and a target.")
+    ends = {end: str(link[end]) for end in ("source", "target")}
+    # The key of a networkx edge is unique only between its two nodes, so the id includes them.
+    key = {"id": digest("edge", *ends.values(), str(link["key"]))} if link.get("key") else {}
+    rest = {name: value for name, value in link.items() if name != "key"}
+    record = from_foreign(rest, KnowledgeEdge.__slots__, {"type": _EDGE_TYPE, "directed": directed, **key})
+    return edge_of({**record, **ends, "type": str(record["type"])})

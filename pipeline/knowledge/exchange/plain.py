@@ -1,4 +1,4 @@
-"""Records as plain mappings, as JSON has them, and back."""
+"""Conversion between records and plain mappings of JSON values."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _EMPTY: tuple[object, ...] = (None, (), {}, [])
 
 
 def node_mapping(node: KnowledgeNode) -> dict[str, Any]:
-    """Return a node as a mapping, without what it doesn't have."""
+    """Return a node as a mapping, without its empty fields."""
     return _mapping(node, _NODE)
 
 
 def edge_mapping(edge: KnowledgeEdge) -> dict[str, Any]:
-    """Return an edge as a mapping, without what it doesn't have."""
+    """Return an edge as a mapping, without its empty fields."""
     return _mapping(edge, _EDGE)
 
 
-def node_of(found: object) -> KnowledgeNode:
-    """Return the node of a mapping; raises GraphError naming what is no part of a node, or missing."""
-    return KnowledgeNode(**_checked(found, "node", _NODE, ("id", "type")))
+def node_of(mapping: object) -> KnowledgeNode:
+    """Return the node of a mapping; raises GraphError naming unknown or missing fields."""
+    return KnowledgeNode(**_checked(mapping, "node", _NODE, ("id", "type")))
 
 
-def edge_of(found: object) -> KnowledgeEdge:
-    """Return the edge of a mapping; raises GraphError naming what is no part of an edge, or missing."""
-    return KnowledgeEdge(**_checked(found, "edge", _EDGE, ("source", "target", "type")))
+def edge_of(mapping: object) -> KnowledgeEdge:
+    """Return the edge of a mapping; raises GraphError naming unknown or missing fields."""
+    return KnowledgeEdge(**_checked(mapping, "edge", _EDGE, ("source", "target", "type")))
 
 
 def _mapping(record: KnowledgeNode | KnowledgeEdge, names: tuple[str, ...]) -> dict[str, Any]:
@@ -42,16 +42,17 @@ def _mapping(record: KnowledgeNode | KnowledgeEdge, names: tuple[str, ...]) -> d
     }
 
 
-def _checked(found: object, kind: str, names: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
-    if not isinstance(found, Mapping):
-        raise GraphError(f"{str(found)[:60]!r} is no {kind}.", f"A {kind} is a mapping with {', '.join(names)}.")
-    if unknown := [str(name) for name in found if name not in names]:
+def _checked(mapping: object, kind: str, names: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(mapping, Mapping):
+        raise GraphError(f"{str(mapping)[:60]!r} is no {kind}.", f"A {kind} is a mapping with {', '.join(names)}.")
+    if unknown := [str(name) for name in mapping if name not in names]:
+        id_ = str(mapping.get("id", mapping))[:60]
         raise GraphError(
-            f"The {kind} {str(found.get('id', found))[:60]!r} has {', '.join(sorted(unknown)[:5])}, as no {kind} has.",
+            f"The {kind} {id_!r} has {', '.join(sorted(unknown)[:5])}, as no {kind} has.",
             f"A {kind} has {', '.join(names)}; put anything else into its properties.",
         )
-    if missing := [name for name in needed if name not in found]:
+    if missing := [name for name in needed if name not in mapping]:
         raise GraphError(
-            f"The {kind} {str(found)[:60]!r} lacks {', '.join(missing)}.", f"Every {kind} needs {', '.join(needed)}."
+            f"The {kind} {str(mapping)[:60]!r} lacks {', '.join(missing)}.", f"Every {kind} needs {', '.join(needed)}."
         )
-    return dict(found)
+    return dict(mapping)

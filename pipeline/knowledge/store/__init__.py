@@ -1,4 +1,4 @@
-"""Stores of nodes and edges: the protocol, and its three kinds: Neo4j, a corpus, memory.
+"""Stores of nodes and edges: the protocol and its implementations on Neo4j, on a corpus and in memory.
 
-Imports db and the records.
+Imports db, the catalogue and the records.
 """

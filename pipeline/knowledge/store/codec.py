@@ -1,8 +1,8 @@
-"""Between records and what Neo4j stores: a property stays native where that is exact, else it is kept as JSON.
+"""Conversion between records and stored properties: native Neo4j values where that is lossless, JSON otherwise.
 
-The property ``name`` is stored as ``p.name`` where Neo4j has its kind (texts, numbers of 64 bits, truth values, lists
-of one of these), and as ``j.name``, a text of JSON with sorted keys, otherwise (None, mappings, mixed, nested and
-empty lists, larger numbers). So both read back as they were, and both can be compared on the server.
+The property ``name`` is stored as ``p.name`` if Neo4j has its type: strings, booleans, 64-bit numbers, and non-empty
+lists of one of these types. Otherwise it is stored as ``j.name``, a JSON string with sorted keys: None, mappings,
+larger integers, and mixed, nested or empty lists. Both read back unchanged, and the server can compare both.
 """
 
 from __future__ import annotations
@@ -20,40 +20,43 @@ _INTEGERS = range(-(2**63), 2**63)
 
 
 def stored_property(name: str, value: Json) -> tuple[str, Any]:
-    """Return under which name a property is stored, and as what."""
+    """Return the stored name and value of a property."""
     if _is_native(value):
         return NATIVE + name, value
     return AS_JSON + name, json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def stored_properties(properties: Mapping[str, Json]) -> dict[str, Any]:
-    """Return all of a record's own properties as they are stored."""
+    """Return a record's own properties by stored name."""
     return dict(stored_property(name, value) for name, value in properties.items())
 
 
 def read_properties(stored: Mapping[str, Any]) -> dict[str, Json]:
-    """Return a record's own properties from all that is stored, ordered by name."""
-    found: dict[str, Json] = {}
+    """Return a record's own properties from all stored ones, ordered by name."""
+    properties: dict[str, Json] = {}
     for name, value in stored.items():
         if name.startswith(NATIVE):
-            found[name[2:]] = value
+            properties[name[2:]] = value
         elif name.startswith(AS_JSON):
-            found[name[2:]] = json.loads(value)
-    return dict(sorted(found.items()))
+            properties[name[2:]] = json.loads(value)
+    return dict(sorted(properties.items()))
 
 
 def node_key(graph_id: str, node_id: str) -> str:
-    """Return what finds a node among those of all graphs."""
+    """Return the key of a node, unique among all graphs."""
     return digest(graph_id, "node", node_id)
 
 
 def edge_key(graph_id: str, edge_id: str) -> str:
-    """Return what finds an edge among those of all graphs."""
+    """Return the key of an edge, unique among all graphs."""
     return digest(graph_id, "edge", edge_id)
 
 
 def stored_node(graph_id: str, node: KnowledgeNode, now: str) -> dict[str, Any]:
-    """Return a node's stored properties, but for its embedding and its place in the hierarchy."""
+    """Return a node's stored properties, without its embedding, parent and children.
+
+    ``now`` is the default of both times.
+    """
     created = node.created_at or now
     return {
         "key": node_key(graph_id, node.id),
@@ -68,7 +71,7 @@ def stored_node(graph_id: str, node: KnowledgeNode, now: str) -> dict[str, Any]:
 
 
 def read_node(stored: Mapping[str, Any], parent: str | None, children: Sequence[str]) -> KnowledgeNode:
-    """Return the node of the stored properties and its place in the hierarchy."""
+    """Return the node with these stored properties, parent and children."""
     return KnowledgeNode(
         id=stored["id"],
         type=stored["type"],
@@ -100,7 +103,7 @@ def stored_edge(graph_id: str, edge: KnowledgeEdge) -> dict[str, Any]:
 
 
 def read_edge(stored: Mapping[str, Any], source: str, target: str) -> KnowledgeEdge:
-    """Return the edge of the stored properties between two nodes."""
+    """Return the edge with these stored properties and endpoints."""
     supported = stored.get("supported")
     return KnowledgeEdge(
         source=source,

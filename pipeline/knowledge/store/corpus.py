@@ -1,7 +1,7 @@
-"""An ingested corpus read as a knowledge graph: its documents, chunks and entities, on the schema that it has.
+"""An ingested corpus read as a knowledge graph, on the corpus's own schema.
 
-Node types are ``document``, ``chunk`` and ``entity``; a chunk's parent is its document. Edges are those of
-:class:`pipeline.records.EdgeKind`, with the cosine as the weight of ``SIMILAR`` and 1 for all others.
+Node types are ``document``, ``chunk`` and ``entity``; a chunk's parent is its document. Edge types are those of
+:class:`pipeline.records.EdgeKind`. The weight of a ``SIMILAR`` edge is the cosine; that of any other is 1.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pipeline.db.client import Client
 from pipeline.ids import digest
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
 from pipeline.knowledge.store.neo4j import in_order, read_steps
-from pipeline.knowledge.store.projection import ask_projection, read_pagerank
+from pipeline.knowledge.store.projection import read_pagerank, run_on_projection
 from pipeline.knowledge.store.protocol import Steps
 from pipeline.records import EdgeKind
 from pipeline.retrieve.question import fulltext_query
 
 UNDIRECTED = [EdgeKind.SIMILAR.value, EdgeKind.MENTIONS.value]
-"""What is as true from its other end."""
+"""Edge types without a direction."""
 
 _SUPPORTED = {
     EdgeKind.SIMILAR: SupportedEdgeType.SEMANTIC,
@@ -37,7 +37,7 @@ _TYPES = frozenset({"document", "chunk", "entity"})
 
 
 class CorpusStore:
-    """Reads of what is visible in one corpus; see :class:`pipeline.knowledge.store.protocol.Store`."""
+    """Reads of the visible generation of a corpus; see :class:`pipeline.knowledge.store.protocol.Store`."""
 
     def __init__(self, client: Client, corpus: Corpus) -> None:
         self.client = client
@@ -45,7 +45,7 @@ class CorpusStore:
 
     @property
     def name(self) -> str:
-        """The corpus's name."""
+        """Name of the corpus."""
         return self.corpus.name
 
     @property
@@ -59,16 +59,16 @@ class CorpusStore:
         return GraphSize(rows[0]["nodes"], rows[0]["edges"]) if rows else GraphSize(0, 0)
 
     def nodes(self, ids: Sequence[str]) -> dict[str, KnowledgeNode]:
-        """Return the nodes of these ids that there are."""
+        """Return the existing nodes with these ids, by id."""
         rows = self.client.read("corpus_nodes_by_id", corpus=self.corpus.id, ids=list(dict.fromkeys(ids)))
         return {node.id: node for node in map(_node, rows)}
 
     def all_nodes(self) -> Iterable[KnowledgeNode]:
-        """Return every node, as they arrive."""
+        """Return every node, streamed."""
         return self._scan(None)
 
     def nodes_of_type(self, node_type: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes of a type: document, chunk or entity."""
+        """Return the nodes of a type, ``document``, ``chunk`` or ``entity``, streamed."""
         return self._scan(node_type) if node_type in _TYPES else ()
 
     def nodes_labelled(self, label: str) -> Iterable[KnowledgeNode]:  # noqa: ARG002  # a corpus has none
@@ -76,23 +76,23 @@ class CorpusStore:
         return ()
 
     def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
-        """Return the nodes whose property ``key`` is ``value``."""
+        """Return the nodes whose property ``key`` equals ``value``, by a scan of the corpus."""
         return () if key in _BOOKKEEPING else self._scan(None, key, value)
 
     def edge(self, edge_id: str) -> KnowledgeEdge | None:
-        """Return the edge of this id, if there is one, by a scan."""
+        """Return the edge with this id, or None, by a scan of all edges."""
         return next((edge for edge in self.all_edges() if edge.id == edge_id), None)
 
     def all_edges(self) -> Iterable[KnowledgeEdge]:
-        """Return every edge, as they arrive."""
+        """Return every edge, streamed."""
         return self._edges(None)
 
     def edges_of_type(self, edge_type: str) -> Iterable[KnowledgeEdge]:
-        """Return the edges of a type."""
+        """Return the edges of a type, streamed."""
         return self._edges(edge_type)
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
-        """Return the edges that lead from a node to a neighbour."""
+        """Return the edges from a node to its neighbours."""
         rows = self.client.read(
             "corpus_edges_of_node",
             corpus=self.corpus.id,
@@ -104,11 +104,11 @@ class CorpusStore:
         return map(_edge, rows)
 
     def edges_among(self, ids: Sequence[str]) -> Iterable[KnowledgeEdge]:
-        """Return the edges both of whose ends are among these."""
+        """Return the edges whose endpoints are both among these nodes."""
         return map(_edge, self.client.read("corpus_edges_among", corpus=self.corpus.id, ids=list(ids)))
 
     def steps(self, ids: Sequence[str], direction: Direction, types: Sequence[str] | None) -> dict[str, Steps]:
-        """Return where one step leads from each of these nodes."""
+        """Return the steps from each of these nodes, by id."""
         rows = self.client.read(
             "corpus_steps",
             corpus=self.corpus.id,
@@ -120,16 +120,14 @@ class CorpusStore:
         return dict(read_steps(rows))
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
-        """Return the chunks of the nearest embeddings with their cosines."""
+        """Return the cosines of the ``limit`` chunks nearest to a vector, by id."""
         names = {"embedding": self.corpus.embedding}
         rows = self.client.read("vector_candidates", names, corpus=self.corpus.id, vector=list(vector), limit=limit)
-        pairs = (
-            (one, 2 * score - 1) for row in rows for one, score in zip(row["near"], row["near_scores"], strict=True)
-        )
-        return in_order(dict(pairs))
+        pairs = (pair for row in rows for pair in zip(row["near"], row["near_scores"], strict=True))
+        return in_order({chunk_id: 2 * score - 1 for chunk_id, score in pairs})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
-        """Return the chunks that match a text's words best, with their BM25."""
+        """Return the BM25 scores of the ``limit`` chunks that match a text best, by id."""
         rows = self.client.read(
             "fulltext_candidates",
             corpus=self.corpus.id,
@@ -137,14 +135,13 @@ class CorpusStore:
             text=fulltext_query(text),
             limit=limit,
         )
-        return in_order(
-            {one: score for row in rows for one, score in zip(row["matching"], row["matching_scores"], strict=True)}
-        )
+        pairs = (pair for row in rows for pair in zip(row["matching"], row["matching_scores"], strict=True))
+        return in_order(dict(pairs))
 
     def pagerank(
         self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
     ) -> Mapping[str, float]:
-        """Return the best nodes by PageRank, which GDS computes on a projection of the visible generation."""
+        """Return the ``limit`` highest shares of PageRank, by id; GDS computes them on a projection."""
         counts = self.client.read("corpus_counts", corpus=self.corpus.id, label=self.corpus.label)
         if not counts or not counts[0]["nodes"] or (seeds is not None and not seeds):
             return {}
@@ -159,15 +156,15 @@ class CorpusStore:
                 undirected=UNDIRECTED,
             )
 
-        def ask(name: str) -> list[Record]:
-            given = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
+        def run(name: str) -> list[Record]:
+            params = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
             if seeds is None:
-                return self.client.read("importance", **given)
-            rows = [{"key": one, "weight": weight} for one, weight in seeds.items()]
-            return self.client.read("corpus_pagerank", seeds=rows, **given)
+                return self.client.read("importance", **params)
+            rows = [{"key": node_id, "weight": weight} for node_id, weight in seeds.items()]
+            return self.client.read("corpus_pagerank", seeds=rows, **params)
 
         state = f"{counts[0]['generation']}-{direction.value}"
-        return read_pagerank(ask_projection(self.client, self.corpus.id, state, project, ask), limit)
+        return read_pagerank(run_on_projection(self.client, self.corpus.id, state, project, run), limit)
 
     def _scan(self, node_type: str | None, key: str | None = None, value: Any = None) -> Iterable[KnowledgeNode]:
         rows = self.client.stream(

@@ -1,4 +1,4 @@
-"""A named graph, read from Neo4j."""
+"""A named graph on Neo4j, read through its indexes and projections."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 from neo4j import Record
 
-from pipeline.db.client import Client
+from pipeline.db.client import Client, batches
 from pipeline.knowledge.catalogue import NamedGraph, ensure_text_index, ensure_vector_index
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import edge_key, node_key, read_edge, read_node, stored_property
-from pipeline.knowledge.store.projection import ask_projection, read_pagerank
+from pipeline.knowledge.store.projection import read_pagerank, run_on_projection
 from pipeline.knowledge.store.protocol import Steps
 from pipeline.retrieve.question import fulltext_terms
 
-_KEYS_AT_ONCE = 10_000
+_KEY_BATCH = 10_000
 
 
 class Neo4jStore:
@@ -28,12 +28,12 @@ class Neo4jStore:
 
     @property
     def name(self) -> str:
-        """The graph's name."""
+        """Name of the graph."""
         return self.graph.name
 
     @property
     def dimension(self) -> int | None:
-        """Length of the graph's embeddings; None while no node has one."""
+        """Length of the embeddings; None while no node has one."""
         state = self._state()
         return state.dimension if state else None
 
@@ -43,71 +43,74 @@ class Neo4jStore:
         return GraphSize(row["nodes"], row["edges"])
 
     def nodes(self, ids: Sequence[str]) -> dict[str, KnowledgeNode]:
-        """Return the nodes of these ids that there are."""
-        found = (_node(row) for part in self._keys(ids) for row in self.client.read("nodes_by_key", keys=part))
-        return {node.id: node for node in found}
+        """Return the existing nodes with these ids, by id."""
+        nodes = (_node(row) for keys in self._keys(ids) for row in self.client.read("nodes_by_key", keys=keys))
+        return {node.id: node for node in nodes}
 
     def all_nodes(self) -> Iterator[KnowledgeNode]:
-        """Return every node, as they arrive."""
+        """Return every node, streamed."""
         return map(_node, self.client.stream("all_nodes", label=self.graph.label))
 
     def nodes_of_type(self, node_type: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes of a type, by an index."""
+        """Return the nodes of a type, streamed, by an index."""
         return map(_node, self.client.stream("nodes_of_type", graph=self.graph.id, type=node_type))
 
     def nodes_labelled(self, label: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes that have a label, by a scan of the graph."""
+        """Return the nodes with a label, streamed, by a scan of the graph."""
         return map(_node, self.client.stream("nodes_labelled", label=self.graph.label, wanted=label))
 
     def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
-        """Return the nodes whose property ``key`` is ``value``, by a scan of the graph."""
+        """Return the nodes whose property ``key`` equals ``value``, streamed, by a scan of the graph."""
         name, stored = stored_property(key, value)
         rows = self.client.stream("nodes_with_property", label=self.graph.label, property=name, value=stored)
         return map(_node, rows)
 
     def edge(self, edge_id: str) -> KnowledgeEdge | None:
-        """Return the edge of this id, if there is one."""
+        """Return the edge with this id, or None."""
         rows = self.client.read("edge_by_key", key=edge_key(self.graph.id, edge_id))
         return _edge(rows[0]) if rows else None
 
     def all_edges(self) -> Iterator[KnowledgeEdge]:
-        """Return every edge, as they arrive."""
+        """Return every edge, streamed."""
         return map(_edge, self.client.stream("all_edges", label=self.graph.label))
 
     def edges_of_type(self, edge_type: str) -> Iterable[KnowledgeEdge]:
-        """Return the edges of a type, by an index."""
+        """Return the edges of a type, streamed, by an index."""
         return map(_edge, self.client.stream("edges_of_type", graph=self.graph.id, type=edge_type))
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
-        """Return the edges that lead from a node to a neighbour."""
+        """Return the edges from a node to its neighbours."""
         key = node_key(self.graph.id, node_id)
         return map(_edge, self.client.read("edges_of_node", key=key, direction=direction.value, type=edge_type))
 
     def edges_among(self, ids: Sequence[str]) -> Iterable[KnowledgeEdge]:
-        """Return the edges both of whose ends are among these."""
+        """Return the edges whose endpoints are both among these nodes, streamed."""
         keys = [node_key(self.graph.id, node_id) for node_id in dict.fromkeys(ids)]
         return map(_edge, self.client.stream("edges_among", keys=keys))
 
     def steps(self, ids: Sequence[str], direction: Direction, types: Sequence[str] | None) -> dict[str, Steps]:
-        """Return where one step leads from each of these nodes."""
-        found: dict[str, Steps] = {}
-        wanted = None if types is None else list(types)
+        """Return the steps from each of these nodes, by id."""
+        steps: dict[str, Steps] = {}
+        edge_types = None if types is None else list(types)
         for keys in self._keys(ids):
-            rows = self.client.read("graph_steps", keys=keys, types=wanted, direction=direction.value)
-            found.update(read_steps(rows))
-        return found
+            rows = self.client.read("graph_steps", keys=keys, types=edge_types, direction=direction.value)
+            steps.update(read_steps(rows))
+        return steps
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
-        """Return the nodes of the nearest embeddings with their cosines, by the graph's vector index."""
+        """Return the cosines of the ``limit`` nodes nearest to a vector, by id; creates the vector index if missing."""
         if self.dimension is None:
             return {}
         ensure_vector_index(self.client, self.graph, len(vector))
         names = {"graph_label": self.graph.label, "graph_vector": self.graph.vector_index}
         row = self.client.read("graph_nearest", names, vector=list(vector), limit=limit)[0]
-        return in_order({one: 2 * score - 1 for one, score in zip(row["ids"], row["scores"], strict=True)})
+        return in_order({node_id: 2 * score - 1 for node_id, score in zip(row["ids"], row["scores"], strict=True)})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
-        """Return the nodes that match a text's words best, by the graph's full-text index, made at first use."""
+        """Return the BM25 scores of the ``limit`` nodes that match a text best, by id.
+
+        Creates the full-text index if it is missing.
+        """
         terms = fulltext_terms(text)
         if not terms:
             return {}
@@ -118,7 +121,7 @@ class Neo4jStore:
     def pagerank(
         self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
     ) -> Mapping[str, float]:
-        """Return the best nodes by PageRank, which GDS computes on a projection of the graph as it is now."""
+        """Return the ``limit`` highest shares of PageRank, by id; GDS computes them on a projection."""
         state = self._state()
         label = self.graph.label
 
@@ -128,18 +131,18 @@ class Neo4jStore:
         if state is None or seeds == {} or not (seeds or self.client.read("any_node", label=label)):
             return {}
 
-        def ask(name: str) -> list[Record]:
-            given = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
+        def run(name: str) -> list[Record]:
+            params = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
             if seeds is None:
-                return self.client.read("importance", **given)
-            rows = [{"key": node_key(self.graph.id, one), "weight": weight} for one, weight in seeds.items()]
-            return self.client.read("personalised_pagerank", seeds=rows, **given)
+                return self.client.read("importance", **params)
+            rows = [{"key": node_key(self.graph.id, node_id), "weight": weight} for node_id, weight in seeds.items()]
+            return self.client.read("personalised_pagerank", seeds=rows, **params)
 
         version = f"{state.version}-{direction.value}"
-        return read_pagerank(ask_projection(self.client, self.graph.id, version, project, ask), limit)
+        return read_pagerank(run_on_projection(self.client, self.graph.id, version, project, run), limit)
 
     def embeddings(self) -> Iterator[tuple[str, list[float]]]:
-        """Yield id and embedding of each node that has one."""
+        """Yield the id and embedding of each node that has one."""
         for row in self.client.stream("embeddings", label=self.graph.label):
             yield row["id"], row["embedding"]
 
@@ -148,18 +151,16 @@ class Neo4jStore:
         return NamedGraph.of(rows[0]["graph"]) if rows else None
 
     def _keys(self, ids: Sequence[str]) -> Iterator[list[str]]:
-        keys = [node_key(self.graph.id, node_id) for node_id in dict.fromkeys(ids)]
-        for start in range(0, len(keys), _KEYS_AT_ONCE):
-            yield keys[start : start + _KEYS_AT_ONCE]
+        return batches((node_key(self.graph.id, node_id) for node_id in dict.fromkeys(ids)), _KEY_BATCH)
 
 
 def in_order(scores: Mapping[str, float]) -> dict[str, float]:
-    """Order scores from the highest, ties by id."""
+    """Return scores ordered from the highest, ties by id."""
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
 def read_steps(rows: Iterable[Record]) -> Iterator[tuple[str, Steps]]:
-    """Yield each node's id and its steps, from rows of ``id``, ``ids`` and ``weights``."""
+    """Yield each node's id and its steps; a row has ``id`` and the lists ``ids`` and ``weights``."""
     for row in rows:
         yield row["id"], sorted(zip(row["ids"], row["weights"], strict=True))
 

@@ -1,6 +1,6 @@
-"""GDS projections of knowledge graphs: one for each state of a graph and direction, made at first use.
+"""GDS projections of knowledge graphs: one for each version of a graph and direction, created on first use.
 
-Those of a corpus are dropped with the corpus, as their names begin as those of pipeline.db.projections do.
+Their names share a prefix with those of pipeline.db.projections, so dropping a corpus drops its projections here too.
 """
 
 from __future__ import annotations
@@ -17,27 +17,28 @@ _BUDGET = 512 * 2**20
 """Bytes of the server's heap for the projections of all graphs."""
 
 
-def ask_projection(
+def run_on_projection(
     client: Client,
     graph_id: str,
     state: str,
     project: Callable[[str], object],
-    ask: Callable[[str], list[Record]],
+    run: Callable[[str], list[Record]],
 ) -> list[Record]:
-    """Return what ``ask`` returns of a graph's projection in this state, which ``project`` makes if it is missing.
+    """Return the rows of ``run`` on a graph's projection; ``project`` creates the projection if it is missing.
 
-    ``state`` is the version and direction; those of other versions are dropped. Safe when several ask at once.
+    Both take the projection's name. ``state`` is ``VERSION-DIRECTION``; the graph's projections of other versions are
+    dropped. Safe for concurrent callers.
     """
     name = f"{_prefix(graph_id)}{state}"
     _ensure(client, graph_id, name, project)
     try:
-        return ask(name)
+        return run(name)
     except ClientError as error:
-        # Somebody needed its room, or the server was restarted.
+        # Another caller evicted the projection, or the server was restarted.
         if not is_missing(error):
             raise
         _ensure(client, graph_id, name, project)
-        return ask(name)
+        return run(name)
 
 
 def drop_graph_projections(client: Client, graph_id: str) -> None:
@@ -48,7 +49,10 @@ def drop_graph_projections(client: Client, graph_id: str) -> None:
 
 
 def read_pagerank(rows: list[Record], limit: int) -> Mapping[str, float]:
-    """Return shares of all mass by id, best first, ties by id, from one row of ``ids``, ``scores`` and ``mass``."""
+    """Return each score's share of the total by id, best first, ties by id.
+
+    ``rows`` holds at most one row, with the lists ``ids`` and ``scores`` and the total ``mass``.
+    """
     row = rows[0] if rows else None
     if row is None or not row["mass"]:
         return {}

@@ -1,4 +1,4 @@
-"""What every kind of graph can be asked: a named one, an ingested corpus, and one that is detached, in memory."""
+"""The protocol of stores: the reads that a named graph, an ingested corpus and a graph in memory share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 
 Steps: TypeAlias = list[tuple[str, float]]
-"""Where one step leads: neighbours' ids with the edges' weights, ordered; a neighbour by two edges is there twice."""
+"""Neighbours' ids with the edges' weights, sorted; parallel edges repeat the neighbour."""
 
 
 class Store(Protocol):
@@ -16,17 +16,17 @@ class Store(Protocol):
 
     @property
     def name(self) -> str:
-        """The graph's name."""
+        """Name of the graph."""
 
     @property
     def dimension(self) -> int | None:
-        """Length of the graph's embeddings; None while no node has one."""
+        """Length of the embeddings; None while no node has one."""
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""
 
     def nodes(self, ids: Sequence[str]) -> dict[str, KnowledgeNode]:
-        """Return the nodes of these ids that there are."""
+        """Return the existing nodes with these ids, by id."""
 
     def all_nodes(self) -> Iterable[KnowledgeNode]:
         """Return every node."""
@@ -35,13 +35,13 @@ class Store(Protocol):
         """Return the nodes of a type."""
 
     def nodes_labelled(self, label: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes that have a label."""
+        """Return the nodes with a label."""
 
     def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
-        """Return the nodes whose property ``key`` is ``value``; a truth value is never equal to a number."""
+        """Return the nodes whose property ``key`` equals ``value``; a boolean never equals a number."""
 
     def edge(self, edge_id: str) -> KnowledgeEdge | None:
-        """Return the edge of this id, if there is one."""
+        """Return the edge with this id, or None."""
 
     def all_edges(self) -> Iterable[KnowledgeEdge]:
         """Return every edge."""
@@ -50,21 +50,24 @@ class Store(Protocol):
         """Return the edges of a type."""
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
-        """Return the edges that lead from a node to a neighbour."""
+        """Return the edges from a node to its neighbours, of one type or, with None, of any."""
 
     def edges_among(self, ids: Sequence[str]) -> Iterable[KnowledgeEdge]:
-        """Return the edges both of whose ends are among these."""
+        """Return the edges whose endpoints are both among these nodes."""
 
     def steps(self, ids: Sequence[str], direction: Direction, types: Sequence[str] | None) -> dict[str, Steps]:
-        """Return where one step leads from each of these nodes, by edges of these types (None: of any)."""
+        """Return the steps from each of these nodes, by id, along edges of these types or, with None, of any."""
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
-        """Return the nodes of the nearest embeddings with their cosines."""
+        """Return the cosines of the ``limit`` nodes nearest to a vector, by id."""
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
-        """Return the nodes that match a text's words best, with their BM25."""
+        """Return the BM25 scores of the ``limit`` nodes that match a text best, by id."""
 
     def pagerank(
         self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
     ) -> Mapping[str, float]:
-        """Return the best nodes by PageRank, personalised to weighted seeds if some are given; shares of 1 in all."""
+        """Return the ``limit`` highest shares of PageRank, by id; the shares of all nodes sum to 1.
+
+        ``seeds`` are restart weights by id; with None every node has the same weight.
+        """

@@ -1,4 +1,7 @@
-"""Pictures of graphs, as pages of their own."""
+"""Pictures of graphs as HTML pages.
+
+Imports the records and the store protocol.
+"""
 
 from pipeline.knowledge.view.page import write_page
 

@@ -1,5 +1,5 @@
 "use strict";
-// All that comes from the graph is untrusted text: it is only ever set as text, never as markup.
+// The graph's texts are untrusted: set them as text, never as markup.
 (() => {
   const graph = JSON.parse(document.getElementById("data").textContent);
   const at = (id) => document.getElementById(id);
@@ -24,17 +24,17 @@
       { selector: "edge", style: { width: "data(width)", "line-color": "data(colour)", "target-arrow-color": "data(colour)", "target-arrow-shape": "data(arrow)", "arrow-scale": 0.8, "curve-style": "bezier", opacity: 0.55 } },
       { selector: ".faded", style: { opacity: 0.12, "text-opacity": 0 } },
       { selector: "edge.faded", style: { opacity: 0.04 } },
-      { selector: ".near", style: { opacity: 1 } },
+      { selector: ".highlighted", style: { opacity: 1 } },
       { selector: "node.chosen", style: { "border-width": 4, "border-color": "#111", "z-index": 10 } },
       { selector: ".hidden", style: { display: "none" } },
     ],
   });
 
-  const light = (some) => {
-    cy.elements().removeClass("faded near");
-    if (some) {
+  const highlight = (elements) => {
+    cy.elements().removeClass("faded highlighted");
+    if (elements) {
       cy.elements().addClass("faded");
-      some.removeClass("faded").addClass("near");
+      elements.removeClass("faded").addClass("highlighted");
     }
   };
 
@@ -53,7 +53,7 @@
     const edges = cy.getElementById(key).connectedEdges(":visible");
     panel.append(make("h2", plural(edges.length, "edge")));
     const links = make("ul", "");
-    edges.sort((one, other) => other.data("width") - one.data("width")).forEach((edge) => {
+    edges.sort((a, b) => b.data("width") - a.data("width")).forEach((edge) => {
       const out = edge.source().id() === key;
       const other = out ? edge.target().id() : edge.source().id();
       const sign = edge.data("arrow") === "none" ? "–" : out ? "→" : "←";
@@ -72,7 +72,7 @@
     const node = cy.getElementById(key);
     cy.nodes().removeClass("chosen");
     node.addClass("chosen");
-    light(node.closedNeighborhood());
+    highlight(node.closedNeighborhood());
     if (move) cy.animate({ center: { eles: node } }, { duration: 200 });
     detail(key);
   };
@@ -80,7 +80,7 @@
   const clear = () => {
     cy.nodes().removeClass("chosen");
     at("detail").replaceChildren();
-    light(null);
+    highlight(null);
   };
 
   const searched = graph.nodes.map((node) => [node.name, node.id, node.type, ...node.labels, ...Object.values(node.properties).map(shown)].join("\n").toLowerCase());
@@ -91,15 +91,15 @@
       clear();
       return [];
     }
-    const found = searched.flatMap((text, index) => (words.every((word) => text.includes(word)) ? [`n${index}`] : []));
-    at("matches").textContent = plural(found.length, "node");
-    light(cy.collection(found.map((key) => cy.getElementById(key))));
-    return found;
+    const matches = searched.flatMap((text, index) => (words.every((word) => text.includes(word)) ? [`n${index}`] : []));
+    at("matches").textContent = plural(matches.length, "node");
+    highlight(cy.collection(matches.map((key) => cy.getElementById(key))));
+    return matches;
   };
   at("search").addEventListener("input", search);
   at("search").addEventListener("keydown", (event) => {
-    const found = event.key === "Enter" ? search() : [];
-    if (found.length) choose(found.reduce((best, key) => (byKey.get(key).importance > byKey.get(best).importance ? key : best)), true);
+    const matches = event.key === "Enter" ? search() : [];
+    if (matches.length) choose(matches.reduce((best, key) => (byKey.get(key).importance > byKey.get(best).importance ? key : best)), true);
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
@@ -133,6 +133,6 @@
   at("counts").textContent = `${plural(graph.nodes.length, "node")}${all}; ${plural(graph.edges.length, "edge")}`;
   cy.fit(undefined, 30);
   window.addEventListener("resize", () => cy.resize());
-  // For tests and for the console.
+  // Used by tests and in the browser's console.
   window.hoprank = { cy, choose, search };
 })();

@@ -1,4 +1,4 @@
-"""A graph as one page that a browser shows without a network: drawn by Cytoscape.js, which is in the page."""
+"""Draw a graph as one HTML page: the page embeds Cytoscape.js and needs no network."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pipeline.errors import GraphError
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.protocol import Store
 
-_OF_EDGES = "#4477aa #ee6677 #228833 #ccbb44 #66ccee #aa3377 #bb5566 #004488 #ddaa33 #44aa99".split()
-_OF_NODES = "#33475b #e08214 #7fbf7b #af8dc3 #80b1d3 #d6604d #b8a04a #1b7837 #762a83 #8c6d5a".split()
-"""Apart from each other, and from those of the edges, also to colour-blind readers (after Paul Tol and ColorBrewer)."""
+_EDGE_COLOURS = "#4477aa #ee6677 #228833 #ccbb44 #66ccee #aa3377 #bb5566 #004488 #ddaa33 #44aa99".split()
+_NODE_COLOURS = "#33475b #e08214 #7fbf7b #af8dc3 #80b1d3 #d6604d #b8a04a #1b7837 #762a83 #8c6d5a".split()
+"""Both palettes are distinguishable together, also for colour-blind readers (after Paul Tol and ColorBrewer)."""
 
-_OTHER = "#8a94a0"
-_SMALLEST, _LARGEST = 14.0, 60.0
-_LONGEST = 2_000
-"""Characters of a property that the page holds; the graph has the rest."""
+_OTHER_COLOUR = "#8a94a0"
+_MIN_SIZE, _MAX_SIZE = 14.0, 60.0
+_MAX_PROPERTY_LENGTH = 2_000
+"""Characters of a property in the page; longer values are cut."""
 _NAMES = ("name", "title", "key")
 _SEED = 1
 
 
 def write_page(store: Store, size: GraphSize, path: Path) -> None:
-    """Write a page of a graph, which is in memory, beside ``path`` and then put it there.
+    """Write the page of a graph in memory to a temporary file, then rename it to ``path``.
 
-    ``size`` is that of the graph that it was cut from. Raises GraphError if the file can't be written.
+    ``size`` is that of the graph that ``store`` is a part of. Raises GraphError if the file can't be written.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -44,7 +44,7 @@ def write_page(store: Store, size: GraphSize, path: Path) -> None:
 
 
 def page(store: Store, size: GraphSize) -> str:
-    """Return the page as HTML; whatever the graph holds is in it as data and never as markup."""
+    """Return the page as HTML; it holds the graph's texts as data, never as markup."""
     folder = Path(__file__).parent
     parts = {
         "title": html.escape(store.name),
@@ -54,48 +54,47 @@ def page(store: Store, size: GraphSize) -> str:
         "script": (folder / "page.js").read_text(encoding="utf-8"),
     }
     text = (folder / "page.html").read_text(encoding="utf-8")
-    # Each placeholder's surroundings are cut off first, so that nothing within a part is taken for one.
-    found = []
+    # Splitting at one placeholder after the other never looks for a placeholder inside an inserted part.
+    pieces = []
     for name, part in parts.items():
         before, text = text.split(f"{{{{{name}}}}}", 1)
-        found += [before, part]
-    return "".join([*found, text])
+        pieces += [before, part]
+    return "".join([*pieces, text])
 
 
 def picture(store: Store, size: GraphSize) -> dict[str, Any]:
-    """Return what the page draws: nodes with places, sizes and details, edges with widths, types with colours."""
+    """Return the data of the page: nodes with positions, sizes and details, edges with widths, types with colours."""
     nodes = sorted(store.all_nodes(), key=lambda node: node.id)
     edges = sorted(store.all_edges(), key=lambda edge: edge.id)
     importance = store.pagerank(None, 0.15, Direction.BOTH, max(1, len(nodes)))
     greatest = max((edge.weight for edge in edges), default=0.0)
-    places = _places(nodes, edges)
+    positions = _positions(nodes, edges)
     rows = {node.id: row for row, node in enumerate(nodes)}
     return {
         "name": store.name,
         "total_nodes": size.nodes,
-        "nodes": [_node(node, importance, places[node.id]) for node in nodes],
+        "nodes": [_node(node, importance, positions[node.id]) for node in nodes],
         "edges": [_edge(edge, rows, greatest) for edge in edges],
-        "node_types": _coloured((node.type for node in nodes), _OF_NODES),
-        "edge_types": _coloured((edge.type for edge in edges), _OF_EDGES),
+        "node_types": _coloured((node.type for node in nodes), _NODE_COLOURS),
+        "edge_types": _coloured((edge.type for edge in edges), _EDGE_COLOURS),
     }
 
 
-def _node(node: KnowledgeNode, importance: Mapping[str, float], place: tuple[float, float]) -> dict[str, Any]:
+def _node(node: KnowledgeNode, importance: Mapping[str, float], position: tuple[float, float]) -> dict[str, Any]:
     greatest = max(importance.values(), default=1.0)
     share = importance.get(node.id, 0.0)
-    said = next((str(node.properties[name]) for name in _NAMES if node.properties.get(name)), node.id)
     return {
         "id": node.id,
-        "name": said,
+        "name": next((str(node.properties[name]) for name in _NAMES if node.properties.get(name)), node.id),
         "type": node.type,
         "labels": list(node.labels),
         "parent_id": node.parent_id,
         "properties": {name: _short(value) for name, value in node.properties.items()},
         "importance": share,
-        # The area, and not the width, is what the eye compares.
-        "size": round(_SMALLEST + (_LARGEST - _SMALLEST) * (share / greatest) ** 0.5, 1),
-        "x": place[0],
-        "y": place[1],
+        # Readers compare areas, not widths, so the width grows with the square root.
+        "size": round(_MIN_SIZE + (_MAX_SIZE - _MIN_SIZE) * (share / greatest) ** 0.5, 1),
+        "x": position[0],
+        "y": position[1],
     }
 
 
@@ -109,32 +108,34 @@ def _edge(edge: KnowledgeEdge, rows: Mapping[str, int], greatest: float) -> dict
     }
 
 
-def _places(nodes: Sequence[KnowledgeNode], edges: Iterable[KnowledgeEdge]) -> dict[str, tuple[float, float]]:
-    """Return where each node is drawn: springs along edges (Fruchterman and Reingold, 1991), the same at every run."""
+def _positions(nodes: Sequence[KnowledgeNode], edges: Iterable[KnowledgeEdge]) -> dict[str, tuple[float, float]]:
+    """Return each node's position by a spring layout (Fruchterman and Reingold, 1991); deterministic."""
     drawn = nx.Graph()
     drawn.add_nodes_from(node.id for node in nodes)
     for edge in edges:
         weight = drawn.get_edge_data(edge.source, edge.target, {"weight": 0.1})["weight"]
         drawn.add_edge(edge.source, edge.target, weight=weight + min(edge.weight, 1.0))
-    room = 150.0 * max(len(nodes), 4) ** 0.5
-    # "force" keeps what isn't connected from drifting away
-    found = nx.spring_layout(drawn, k=1.6 / max(len(nodes), 1) ** 0.5, iterations=120, seed=_SEED, method="force")
-    return {one: (round(float(x) * room, 1), round(float(y) * room, 1)) for one, (x, y) in found.items()}
+    scale = 150.0 * max(len(nodes), 4) ** 0.5
+    # The method "force" keeps unconnected components from drifting away.
+    layout = nx.spring_layout(drawn, k=1.6 / max(len(nodes), 1) ** 0.5, iterations=120, seed=_SEED, method="force")
+    return {node_id: (round(float(x) * scale, 1), round(float(y) * scale, 1)) for node_id, (x, y) in layout.items()}
 
 
 def _coloured(types: Iterable[str], colours: Sequence[str]) -> list[tuple[str, int, str]]:
-    """Return each type with its count and colour, the most frequent first; when colours run out, they share a grey."""
+    """Return each type with its count and colour, most frequent first; types beyond the palette share a grey."""
     counts = sorted(Counter(types).items(), key=lambda item: (-item[1], item[0]))
-    return [(one, count, colours[row] if row < len(colours) else _OTHER) for row, (one, count) in enumerate(counts)]
+    return [
+        (name, count, colours[row] if row < len(colours) else _OTHER_COLOUR) for row, (name, count) in enumerate(counts)
+    ]
 
 
 def _short(value: Any) -> Any:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return value if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+    return value if len(text) <= _MAX_PROPERTY_LENGTH else f"{text[:_MAX_PROPERTY_LENGTH]} …"
 
 
 def _for_script(value: object) -> str:
-    """Return JSON that can't end the script element that it stands in."""
+    """Return JSON in which markup characters are escaped, so that it can't close its script element."""
     text = json.dumps(value, ensure_ascii=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -119,7 +119,8 @@ def levels_of(links: Sequence[SimilarPair], chunks: int) -> Iterator[Level]:
     taken = 0
     for hundredths in range(_HIGHEST, _LOWEST - 1, -_STEP):
         before, taken = taken, int(np.searchsorted(-scores, -hundredths / 100, side="right"))
-        component = _joined(component, ends[before:taken])
+        if before < taken:
+            component = _joined(component, ends[before:taken])
         sizes = np.bincount(component)
         degree = np.bincount(ends[:taken].ravel(), minlength=chunks)
         hubs = np.sort(degree)[::-1][: max(1, round(_HUBS * chunks))]

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from neo4j import Record
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
+from pipeline.records import Hit, LegRank, PathStep
 from pipeline.retrieve.filters.matches import Admitted
 from pipeline.retrieve.hits import read_hits
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.results import LegRank, RetrieverResult, RetrieverResultItem
+from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 from pipeline.retrieve.retriever import Found
 from pipeline.retrieve.scoring.features import FEATURES
 from pipeline.retrieve.scoring.scorer import graph_share
 
-_METADATA = "metadata."
 _SEEDS_TRIED = 12
-_SEED = {"kind": "Seed", "name": "vector and full text", "by": ""}
-_SHOWN = ("id", "document", "title", "heading", "path", "ordinal", "start", "end", "line_start", "line_end")
+_SEED = PathStep("Seed", "vector and full text", "")
 
 
 def present(
@@ -33,24 +33,16 @@ def present(
     top = found.ranking.ids[:top_k]
     missing = [id_ for id_ in top if id_ not in found.hits]
     by_id = {**found.hits, **read_hits(client, corpus, missing, found.generation)}
-    shown = [id_ for id_ in top if id_ in by_id]
-    paths = _paths(client, found, {id_: by_id[id_]["title"] for id_ in shown}, admitted) if explain else {}
-    legs = _leg_ranks(found, shown)
-    features = _feature_contributions(found) if explain else {}
-    items = tuple(
-        RetrieverResultItem(
-            by_id[id_]["text"],
-            {
-                **{name: by_id[id_][name] for name in _SHOWN},
-                "rank": rank,
-                "score": found.ranking.scores[id_],
-                "document_metadata": _document_metadata(by_id[id_]["properties"]),
-                "legs": legs[id_],
-                **({"evidence": paths.get(id_, []), "features": features.get(id_, {})} if explain else {}),
-            },
-        )
-        for rank, id_ in enumerate(shown, 1)
-    )
+    shown = [by_id[id_] for id_ in top if id_ in by_id]
+    legs = _leg_ranks(found, [hit.id for hit in shown])
+    hits = [
+        replace(hit, rank=rank, score=found.ranking.scores[hit.id], legs=legs[hit.id])
+        for rank, hit in enumerate(shown, 1)
+    ]
+    if explain:
+        paths = _paths(client, found, hits, admitted)
+        features = _feature_contributions(found)
+        hits = [replace(hit, evidence=paths.get(hit.id, ()), features=features.get(hit.id, {})) for hit in hits]
     metadata = {
         "corpus": corpus.name,
         "leg": str(found.ranking.leg),
@@ -60,7 +52,7 @@ def present(
         **(_explained(found) if explain else {}),
         **({} if admitted is None else {"filter": _filter_summary(admitted)}),
     }
-    return RetrieverResult(items, metadata)
+    return RetrieverResult(tuple(map(RetrieverResultItem.of, hits)), metadata, tuple(hits))
 
 
 def _explained(found: Found) -> dict[str, Any]:
@@ -96,28 +88,28 @@ def _leg_ranks(found: Found, ids: Sequence[str]) -> dict[str, dict[str, LegRank]
 
 
 def _paths(
-    client: Client, found: Found, titles: Mapping[str, str], admitted: Admitted | None
-) -> dict[str, list[dict[str, str]]]:
+    client: Client, found: Found, hits: Sequence[Hit], admitted: Admitted | None
+) -> dict[str, tuple[PathStep, ...]]:
     """Return for each hit the steps from a seed: each node's kind and name, and the relationship that led to it."""
-    hits = list(titles)
+    titles = {hit.id: hit.title for hit in hits}
     seeds = found.seeds.ids[:_SEEDS_TRIED]
-    paths = {hit: [_SEED] for hit in hits if hit in seeds}
+    paths: dict[str, tuple[PathStep, ...]] = {id_: (_SEED,) for id_ in titles if id_ in seeds}
     for name in found.names:
         if name.only_chunk in paths:
-            paths[name.only_chunk] = [
-                _step("Entity", name.name, ""),
-                _step("Chunk", titles[name.only_chunk], "MENTIONS"),
-            ]
-    for row in _shortest(client, found.generation, seeds, hits, admitted):
+            paths[name.only_chunk] = (
+                PathStep("Entity", name.name, ""),
+                PathStep("Chunk", titles[name.only_chunk], "MENTIONS"),
+            )
+    for row in _shortest(client, found.generation, seeds, list(titles), admitted):
         kinds = ["", *row["kinds"]]
-        steps = [
-            _step(_kind(node), node["name"] or node["id"], by) for node, by in zip(row["nodes"], kinds, strict=True)
-        ]
-        if row["id"] not in paths or steps[0]["kind"] == "Entity":
+        steps = tuple(
+            PathStep(_kind(node), node["name"] or node["id"], by) for node, by in zip(row["nodes"], kinds, strict=True)
+        )
+        if row["id"] not in paths or steps[0].kind == "Entity":
             paths[row["id"]] = steps
     # Beyond the seeds a hit may be one of vector and full text alone, far from all that was walked to.
     direct = {id_ for ranking, _ in found.parts if ranking.leg == Leg.HYBRID for id_ in ranking.ids}
-    return {hit: [_SEED] for hit in hits if hit in direct} | paths
+    return {id_: (_SEED,) for id_ in titles if id_ in direct} | paths
 
 
 def _shortest(
@@ -137,13 +129,5 @@ def _shortest(
     )
 
 
-def _step(kind: str, name: str, by: str) -> dict[str, str]:
-    return {"kind": kind, "name": name, "by": by}
-
-
 def _kind(node: Mapping[str, Any]) -> str:
     return next(label for label in ("Chunk", "Document", "Entity") if label in node["labels"])
-
-
-def _document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {name.removeprefix(_METADATA): value for name, value in properties.items() if name.startswith(_METADATA)}

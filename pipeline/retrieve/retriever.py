@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
 from pipeline.errors import ServerTooPoor
+from pipeline.records import Hit
 from pipeline.retrieve.candidates import HYBRID_K, Start, StartSettings, begin, by_vector, by_words
 from pipeline.retrieve.filters.matches import Admission, Admitted
 from pipeline.retrieve.filters.parse import Filter
 from pipeline.retrieve.filters.search import begin_within, vector_within, words_within
 from pipeline.retrieve.fusion import Ranked, fuse
-from pipeline.retrieve.hits import Hit, HitReader
+from pipeline.retrieve.hits import HitReader
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.rankers.bm25 import Bm25
 from pipeline.retrieve.rankers.gds_walk import GdsWalk
@@ -228,7 +229,7 @@ class Retriever:
 
 def passage_of(hit: Hit) -> Passage:
     """Return what the scorer reads of a hit."""
-    return Passage(hit["text"], hit["title"] or "", hit["heading"] or "", hit["document"])
+    return Passage(hit.text, hit.title, hit.heading, hit.document)
 
 
 def _alone(generation: int, ranking: Ranked) -> Found:

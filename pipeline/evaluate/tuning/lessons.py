@@ -15,7 +15,7 @@ from pipeline.retrieve.candidates import Start
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.question import check_question
 from pipeline.retrieve.rankers.local_walk import rank_by_walk
-from pipeline.retrieve.retriever import Retriever, passage_of
+from pipeline.retrieve.retriever import Retriever
 from pipeline.retrieve.scoring.confidence import Signs, led_to, mentions_of, signs_of, with_confidence
 from pipeline.retrieve.scoring.coverage import Passage
 from pipeline.retrieve.scoring.features import Examined, candidates, examine
@@ -76,7 +76,7 @@ def study(client: Client, retriever: Retriever, queryset: QuerySet, kind: str, p
     """Ask the questions of a queryset, at most ``MOST_QUESTIONS``, and keep what the first stage finds."""
     corpus = retriever.corpus
     rows = client.stream("chunk_texts", label=corpus.label, generation=corpus.generation)
-    passages = {row["id"]: passage_of(row) for row in rows}
+    passages = {row["id"]: Passage(row["text"], row["title"], row["heading"], row["document"]) for row in rows}
     chosen = _spread(queryset.queries, MOST_QUESTIONS)
     lessons = []
     with progress.stage(f"study {queryset.name}", len(chosen)) as done:

@@ -56,8 +56,8 @@ def read_hits(client: Client, corpus: Corpus, ids: Sequence[str], generation: in
 
 def _hit(*values: Any) -> Hit:
     """Return a hit from a row of the query ``hydrate``: the fields of Hit in order, the document's properties last."""
-    *fields, properties = values
-    return Hit(*fields, document_metadata=_document_metadata(properties))
+    fields = [*values[:-1], _document_metadata(values[-1])]
+    return Hit(*fields)
 
 
 def _document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:

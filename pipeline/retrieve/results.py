@@ -51,14 +51,14 @@ _PLAIN = (
 class RetrieverResult:
     """The hits, best first; ``metadata`` says what the question's names were and which engine walked.
 
-    ``hits`` are the items as typed records. ``query_vector`` is the question's embedding, or None if the leg needs
-    none. Neither is part of the JSON.
+    ``hits`` are the items as typed records. ``query_vector`` is the question's embedding, empty if the leg
+    needs none. Neither is part of the JSON.
     """
 
     items: tuple[RetrieverResultItem, ...]
     metadata: Mapping[str, Any] = field(default_factory=dict)
     hits: tuple[Hit, ...] = field(default=(), repr=False, compare=False)
-    query_vector: Sequence[float] | None = field(default=None, repr=False, compare=False)
+    query_vector: Sequence[float] = field(default=(), repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return the items and the metadata as plain JSON values."""

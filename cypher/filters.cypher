@@ -27,7 +27,7 @@ MATCH (c:$($label))
 WHERE c.since <= $generation AND c.until > $generation AND c[$property] IS NOT NULL
 RETURN c.id AS key, c[$property] AS value;
 
-// name: vector_within
+// name: filtered_vector
 // mode: read
 // params: ids, vector, generation, limit
 // The chunks nearest to the question's vector among those given, by the cosine itself. Scores are (1 + cosine) / 2.
@@ -38,7 +38,7 @@ WITH c.id AS id, vector.similarity.cosine(c.embedding, $vector) AS score
 ORDER BY score DESC, id LIMIT $limit
 RETURN collect(id) AS near, collect(score) AS near_scores;
 
-// name: fulltext_within
+// name: filtered_fulltext
 // mode: read
 // params: index, text, ids, generation, limit
 // The chunks that match the question's words best among those given. The index gives its hits one by one, best first, so it
@@ -52,7 +52,7 @@ WHERE c IN admitted
 WITH c, score LIMIT $limit
 RETURN collect(c.id) AS matching, collect(score) AS matching_scores;
 
-// name: paths_within
+// name: filtered_paths
 // mode: read
 // params: generation, seeds, hits, ids, documents
 // As paths, through none but the chunks given and their documents; every relationship leaves a chunk.

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from neo4j.exceptions import ClientError
-
-from pipeline.db.catalogue import check_fingerprint, find_corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.db.embedded.progress import Report as StartReport
@@ -20,15 +16,16 @@ from pipeline.evaluate.ablation import Ablation, Variant
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.report import Report
 from pipeline.evaluate.tuning.tune import Tuned
-from pipeline.flows import evaluate, experiments, ingest, search
+from pipeline.flows import evaluate, experiments, ingest
 from pipeline.flows.ingest import Announce
+from pipeline.flows.retrievers import Retrievers
+from pipeline.flows.search import Retriever
 from pipeline.ingest.update.summary import IngestSummary, Outcome, SyncSummary
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.progress import Progress
 from pipeline.retrieve.context import Context
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import RetrieverResult
-from pipeline.retrieve.retriever import Retriever
 from pipeline.settings import Settings, load_settings
 
 
@@ -49,8 +46,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         self.client = client
         self.embedder = embedder
         self.settings = settings
-        self._retrievers: dict[str, Retriever] = {}
-        self._lock = threading.Lock()
+        self._retrievers = Retrievers(client, embedder, settings)
 
     @classmethod
     def connect(
@@ -142,23 +138,17 @@ class HopRank(AbstractContextManager["HopRank"]):
         leg: Leg | str = Leg.WHOLE,
         explain: bool = False,
     ) -> RetrieverResult:
-        """Return the ``top_k`` passages that answer a question best; see :func:`pipeline.flows.search.search`."""
+        """Return the ``top_k`` passages that answer a question best.
 
-        def found_by(retriever: Retriever) -> RetrieverResult:
-            return search.search(
-                self.client, retriever, query_text, query_vector, top_k, filters=filters, leg=leg, explain=explain
-            )
-
-        remembered = self._remembered(corpus)
-        try:
-            result = found_by(remembered)
-        except ClientError:
-            if not self._outdated(remembered, corpus):
-                raise
-            return found_by(self._remembered(corpus))
-        if result.items or not self._outdated(remembered, corpus):
-            return result
-        return found_by(self._remembered(corpus))
+        See :meth:`pipeline.flows.search.Retriever.search`. A corpus that was dropped, renamed or made anew since the
+        last search is looked up again.
+        """
+        return self._retrievers.search(
+            corpus,
+            lambda retriever: retriever.search(
+                query_text, query_vector, top_k, filters=filters, leg=leg, explain=explain
+            ),
+        )
 
     def context(
         self,
@@ -169,17 +159,9 @@ class HopRank(AbstractContextManager["HopRank"]):
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
     ) -> Context:
-        """Return passages as a language model reads them best; see :func:`pipeline.flows.search.context`."""
-        retriever = self.retriever(corpus)
-        return search.context(
-            self.client,
-            retriever,
-            self.embedder.count_tokens,
-            query_text,
-            tokens=tokens,
-            top_k=top_k,
-            filters=filters,
-        )
+        """Return passages as a language model reads them best; see :meth:`pipeline.flows.search.Retriever.context`."""
+        count_tokens = self.embedder.count_tokens
+        return self.retriever(corpus).context(query_text, count_tokens, tokens=tokens, top_k=top_k, filters=filters)
 
     def evaluate(
         self,
@@ -231,27 +213,4 @@ class HopRank(AbstractContextManager["HopRank"]):
 
     def retriever(self, corpus: str = "default") -> Retriever:
         """Return the retriever of a corpus; raises CorpusError, or FingerprintError if another model made it."""
-        remembered = self._remembered(corpus)
-        return self._remembered(corpus) if self._outdated(remembered, corpus) else remembered
-
-    def _remembered(self, name: str) -> Retriever:
-        """Return the retriever of a corpus as it was when last looked up, which spares a round trip."""
-        with self._lock:
-            if name not in self._retrievers:
-                found = get_corpus(self.client, name)
-                check_fingerprint(found, self.embedder.fingerprint)
-                self._retrievers[name] = Retriever(self.client, found, self.embedder.embed_query, self.settings)
-            return self._retrievers[name]
-
-    def _outdated(self, retriever: Retriever, name: str) -> bool:
-        """Say whether the corpus of that name is another than the retriever's, by now, and then forget the retriever.
-
-        It may have been dropped, renamed or made anew.
-        """
-        found = find_corpus(self.client, name)
-        if found is not None and found.id == retriever.corpus.id:
-            return False
-        with self._lock:
-            if self._retrievers.get(name) is retriever:
-                del self._retrievers[name]
-        return True
+        return self._retrievers.current(corpus)

@@ -153,3 +153,49 @@ class Entity:
     id: str
     key: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LegRank:
+    """The place that one leg gives a hit: its rank from 1, its raw score, and its share of the fused score (0 to 1)."""
+
+    rank: int
+    score: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """A node on the path to a hit: its kind and name, and the relationship type ``by`` which it is reached."""
+
+    kind: str
+    name: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk as a result shows it: the passage, where it is from, and how the legs rank it.
+
+    ``document`` is its document's key; ``start`` and ``end`` are characters. As read from the graph a hit has no rank
+    yet, which is 0. ``evidence`` is the path from a seed to it, and ``features`` what each feature adds to its score;
+    both are None unless an explanation was asked for.
+    """
+
+    id: str
+    text: str
+    document: str
+    title: str
+    heading: str
+    path: str
+    ordinal: int
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+    document_metadata: Metadata
+    rank: int = 0
+    score: float = 0.0
+    legs: Mapping[str, LegRank] = field(default_factory=dict)
+    evidence: tuple[PathStep, ...] | None = None
+    features: Mapping[str, float] | None = None

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.measures import Measures, QueryMeasures, mean_measures
+from pipeline.retrieve.legs import Leg
 
 BANDS = (("weak", 0.25), ("some", 0.75), ("strong", 1.0))
 """The bands of confidence in a question's surest name, each with its upper end; 0 without a name."""
 
-COMPARED = ("hybrid", "hoprank")
+COMPARED = (Leg.HYBRID.value, Leg.WHOLE.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def break_down(queries: Sequence[Query], detail: Mapping[str, Sequence[QueryMeas
         return ()
     by_band: dict[str, list[int]] = defaultdict(list)
     by_type: dict[str, list[int]] = defaultdict(list)
-    for place, (query, row) in enumerate(zip(queries, detail["hoprank"], strict=True)):
+    for place, (query, row) in enumerate(zip(queries, detail[Leg.WHOLE], strict=True)):
         if row.result.confidence is not None:
             by_band[band(row.result.confidence)].append(place)
         if query.type:

@@ -16,14 +16,14 @@ from pipeline.errors import ConfigurationError, QuerySetError
 from pipeline.evaluate.breakdown import Group, break_down
 from pipeline.evaluate.datasets import QuerySet
 from pipeline.evaluate.measures import Measures, QueryMeasures, QueryResult, distinct, mean_measures, measure_results
+from pipeline.retrieve.legs import Leg
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""
 
-WHOLE = "hoprank"
-"""The name under which the fused default is reported; every other name is a leg."""
+WHOLE = Leg.WHOLE.value
+"""The name under which the fused default is reported."""
 
-_LEG_ORDER = ("vector", "fulltext", "bm25", "hybrid", "hops", "graph", "scorer")
 _DETAIL_DEPTH = 20
 
 
@@ -99,7 +99,7 @@ class Report:
 def build_report(queryset: QuerySet, results: Iterable[QueryResult], run: Run) -> Report:
     """Measure ``results``, in any order, against ``queryset``; a query that a leg didn't answer counts as 0.
 
-    Legs come in their fixed order, then those that it doesn't know as they occur, then ``WHOLE``.
+    Legs come in the order of their table, then others as they occur, then ``WHOLE``.
     Raises ``QuerySetError`` when there is nothing to measure, or results don't fit the queryset.
     """
     rows = measure_results(queryset.queries, results)
@@ -188,8 +188,9 @@ def _percentile(values: Sequence[float], percent: float) -> float | None:
 
 def _position(leg: str) -> int:
     if leg == WHOLE:
-        return len(_LEG_ORDER) + 1
-    return _LEG_ORDER.index(leg) if leg in _LEG_ORDER else len(_LEG_ORDER)
+        return len(Leg) + 1
+    order = [known.value for known in Leg]
+    return order.index(leg) if leg in order else len(order)
 
 
 def _detail(row: QueryMeasures) -> dict[str, Json]:

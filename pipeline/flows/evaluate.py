@@ -17,17 +17,23 @@ from pipeline.errors import QuerySetError
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.calibration import calibrate as calibrate_links
 from pipeline.evaluate.datasets import QuerySet, check_documents, read_document_ids, read_queryset
+from pipeline.evaluate.measures import QueryResult
 from pipeline.evaluate.report import Report, Run, build_report
-from pipeline.evaluate.run import answer
+from pipeline.evaluate.run import chunk_documents, run
 from pipeline.flows.ingest import ingest_documents
 from pipeline.flows.maintain import drop
+from pipeline.flows.search import Retriever
 from pipeline.ingest.sources import read
 from pipeline.ingest.update.stored import stored_documents
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped
-from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.retriever import Retriever
+from pipeline.retrieve.legs import Leg, LegRow
+from pipeline.retrieve.question import check_question
+from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import Settings
+
+_SHOWN = 10
+"""Hits that a timed search shows, as a search by hand does."""
 
 
 class Ready(Protocol):
@@ -80,7 +86,7 @@ def measure(
     retriever = hoprank.retriever(corpus_name)
     check_documents(queryset, stored_documents(hoprank.client, get_corpus(hoprank.client, corpus_name)))
     results = answer(hoprank.client, retriever, queryset, legs, progress or Progress())
-    run = Run(
+    made_by = Run(
         corpus=corpus_name,
         documents=documents,
         ingest_seconds=ingest_seconds,
@@ -92,7 +98,22 @@ def measure(
             **hoprank.settings.walk.model_dump(),
         },
     )
-    return build_report(queryset, results, run)
+    return build_report(queryset, results, made_by)
+
+
+def answer(
+    client: Client, retriever: Retriever, queryset: QuerySet, legs: Sequence[LegRow], progress: Progress
+) -> list[QueryResult]:
+    """Search for each query by each leg, and fetch the ten best passages; see :func:`pipeline.evaluate.run.run`."""
+
+    def search(question: str, leg: LegRow) -> RankingTrace:
+        trace = retriever.rank(check_question(question), leg)
+        retriever.hydrate(trace, _SHOWN)
+        return trace
+
+    documents = chunk_documents(client, retriever.corpus)
+    retriever.prepare()
+    return run(search, documents, queryset, legs, progress)
 
 
 @contextmanager

@@ -10,15 +10,14 @@ from pipeline.db.projections import drop_projections
 from pipeline.evaluate.ablation import Ablation, Variant, build_ablation, measured, read_variants, settings_without
 from pipeline.evaluate.datasets import QuerySet, check_documents, read_queryset
 from pipeline.evaluate.measures import QueryResult
-from pipeline.evaluate.run import answer
-from pipeline.evaluate.tuning.lessons import study
+from pipeline.evaluate.tuning.lessons import corpus_passages, study
 from pipeline.evaluate.tuning.tune import Tuned, check_sets
 from pipeline.evaluate.tuning.tune import tune as tune_on
-from pipeline.flows.evaluate import Ready, ingested
+from pipeline.flows.evaluate import Ready, answer, ingested
+from pipeline.flows.search import Retriever
 from pipeline.ingest.update.stored import stored_documents
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.retriever import Retriever
 from pipeline.settings import Settings
 
 
@@ -74,7 +73,9 @@ def tune(
         kept = f"{corpus_name}/{queryset.name}" if corpus_name else None
         with ingested(hoprank, queryset, folder, kept, progress) as (name, _, _):
             kind = folder.resolve().parent.name
-            sets.append(study(hoprank.client, hoprank.retriever(name), queryset, kind, progress))
+            retriever = hoprank.retriever(name)
+            passages = corpus_passages(hoprank.client, retriever.corpus)
+            sets.append(study(retriever.explore, passages, queryset, kind, progress))
     return tune_on(sets, hoprank.settings, progress, select=select)
 
 

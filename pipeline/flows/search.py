@@ -1,72 +1,164 @@
-"""Search: a question, its candidates, their neighbourhood, the walk, fusion, and the passages."""
+"""Search: a question, its candidates, their expansion, the seeds, the walk, the scores, the fusion, and the hits."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
-from pipeline.db.catalogue import get_corpus
+from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
-from pipeline.errors import QuestionError
+from pipeline.errors import QuestionError, ServerUnsupported
+from pipeline.retrieve.candidates import Candidates
 from pipeline.retrieve.context import Context, build_context
-from pipeline.retrieve.explain import present
+from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.parse import parse_filter
-from pipeline.retrieve.legs import Leg, leg_named
+from pipeline.retrieve.hydrate import hydrate
+from pipeline.retrieve.legs import Leg, LegRow, Needs, leg_named
 from pipeline.retrieve.passage_relations import read_ties
 from pipeline.retrieve.question import check_question, check_vector
+from pipeline.retrieve.rankers.gds_walk import GdsWalk
+from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.results import RetrieverResult
-from pipeline.retrieve.retriever import Retriever
+from pipeline.retrieve.steps import choose_seeds, engine_for, find_candidates, rank, score, walk
+from pipeline.retrieve.trace import RankingTrace
+from pipeline.settings import Settings
 
 
-def search(
-    client: Client,
-    retriever: Retriever,
-    query_text: str | None,
-    query_vector: Sequence[float] | None = None,
-    top_k: int = 10,
-    *,
-    filters: Mapping[str, Any] | None = None,
-    leg: Leg | str = Leg.WHOLE,
-    explain: bool = False,
-) -> RetrieverResult:
-    """Return the ``top_k`` passages that answer a question best; none, if every leg is empty.
+class Retriever:
+    """Searches one corpus. Thread-safe.
 
-    ``query_vector`` replaces the embedding of the text; with it alone only the vector leg and the walk from it speak.
-    ``filters`` says which chunks may answer (:mod:`pipeline.retrieve.filters.parse`). ``leg`` asks for one
-    leg instead of the fused whole. ``explain`` adds to each hit the path that led to it.
-
-    Raises QuestionError on an empty or overlong question, a vector that can't be one, an unknown leg, or a ``top_k``
-    under 1; FilterError on filters that are malformed.
+    Raises ServerUnsupported if GDS is to walk and the server has none, ConfigurationError on unknown features.
     """
-    if top_k < 1:
-        raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
-    if query_vector is not None:
-        check_vector(query_vector, retriever.corpus.dimension)
-    question = check_question(query_text or "") if query_vector is None or query_text else ""
-    wanted = leg_named(leg)
-    admitted = None if filters is None else retriever.admit(parse_filter(filters))
-    found = retriever.find(question, wanted, query_vector, admitted)
-    return present(client, retriever.corpus, found, top_k, explain=explain, admitted=admitted)
 
+    def __init__(
+        self, client: Client, corpus: Corpus, embed_query: Callable[[str], Sequence[float]], settings: Settings
+    ) -> None:
+        if settings.walk.engine == "gds" and not client.has_gds:
+            raise ServerUnsupported(
+                f"walk.engine is gds, and {client.address.uri} has no Graph Data Science.",
+                "Set walk.engine to auto or local, or install the GDS plugin and allow its procedures (gds.*).",
+            )
+        self.corpus = corpus
+        self._reader = CorpusReader(client, corpus, settings)
+        self._settings = settings
+        self._embed_query = embed_query
+        self._warmed_up = False
 
-def context(
-    client: Client,
-    retriever: Retriever,
-    count_tokens: Callable[[str], int],
-    question: str,
-    *,
-    tokens: int = 2000,
-    top_k: int = 20,
-    filters: Mapping[str, Any] | None = None,
-) -> Context:
-    """Return the best ``top_k`` passages for a question, as far as ``tokens`` of the embedder go, in reading order.
+    def search(
+        self,
+        query_text: str | None = None,
+        query_vector: Sequence[float] | None = None,
+        top_k: int = 10,
+        *,
+        filters: Mapping[str, Any] | None = None,
+        leg: Leg | str = Leg.WHOLE,
+        explain: bool = False,
+    ) -> RetrieverResult:
+        """Return the ``top_k`` passages that answer a question best; none, if every leg is empty.
 
-    Raises what :func:`search` does, and QuestionError if ``tokens`` is under 1.
-    """
-    if tokens < 1:
-        raise QuestionError(f"The budget is {tokens} tokens.", "Allow 1 token or more.")
-    result = search(client, retriever, question, top_k=top_k, filters=filters)
-    corpus = get_corpus(client, retriever.corpus.name)
-    chunks = [item.metadata["id"] for item in result.items]
-    ties = read_ties(client, chunks, corpus.generation, corpus.chunks)
-    return build_context(question, result, ties, tokens, count_tokens)
+        ``query_vector`` replaces the embedding of the text; with it alone only the vector leg and the walk from it
+        rank. ``filters`` says which chunks may answer (:mod:`pipeline.retrieve.filters.parse`). ``leg`` asks for one
+        leg instead of the fused whole. ``explain`` adds to each hit the path that led to it.
+
+        Raises QuestionError on an empty or overlong question, a vector that can't be one, an unknown leg, or a
+        ``top_k`` under 1; FilterError on filters that are malformed.
+        """
+        if top_k < 1:
+            raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
+        if query_vector is not None:
+            check_vector(query_vector, self.corpus.dimension)
+        question = check_question(query_text or "") if query_vector is None or query_text else ""
+        row = leg_named(leg)
+        matches = None if filters is None else self.match(filters)
+        trace = self.rank(question, row, query_vector, matches)
+        return self.hydrate(trace, top_k, explain=explain)
+
+    def rank(
+        self,
+        question: str,
+        leg: LegRow = Leg.WHOLE,
+        vector: Sequence[float] | None = None,
+        matches: Matches | None = None,
+    ) -> RankingTrace:
+        """Rank chunks for a question that was checked, step by step as far as the leg needs.
+
+        ``vector`` replaces the embedding of the text. The ranking holds at most ``candidates`` chunks of each leg that
+        takes part. With ``matches`` it holds these only, and no walk passes through others.
+        """
+        reader = self._reader
+        trace = RankingTrace(question, matches=matches)
+        if leg.needs >= Needs.VECTOR:
+            trace = replace(trace, vector=self._embed(question, leg) if vector is None else vector)
+        if leg.needs >= Needs.CANDIDATES:
+            trace = find_candidates(reader, trace, leg.needs)  # with their expansion, in one round trip
+        if leg.needs >= Needs.SEEDS:
+            trace = choose_seeds(trace, self._settings.names, self._settings.walk)
+        if leg.needs >= Needs.SCORES:
+            trace = walk(reader, trace)
+            trace = score(reader, trace)
+        return rank(reader, trace, leg)  # the whole fuses hybrid and the scores
+
+    def hydrate(self, trace: RankingTrace, top_k: int, *, explain: bool = False) -> RetrieverResult:
+        """Return the best ``top_k`` chunks of a ranking as hits."""
+        return hydrate(self._reader, trace, top_k, explain=explain)
+
+    def match(self, filters: Mapping[str, Any]) -> Matches:
+        """Return the chunks of the visible generation that match a filter; raises FilterError if it is malformed."""
+        return self._reader.filters.match(parse_filter(filters))
+
+    def explore(self, question: str) -> Candidates:
+        """Return what the whole is ranked from: a question's candidates, its names, and their expansion."""
+        trace = RankingTrace(question, self._embed_query(question))
+        return find_candidates(self._reader, trace, Leg.WHOLE.needs).candidates
+
+    def context(
+        self,
+        question: str,
+        count_tokens: Callable[[str], int],
+        *,
+        tokens: int = 2000,
+        top_k: int = 20,
+        filters: Mapping[str, Any] | None = None,
+    ) -> Context:
+        """Return the best ``top_k`` passages for a question, as far as ``tokens`` go, in reading order.
+
+        Raises what :meth:`search` does, and QuestionError if ``tokens`` is under 1.
+        """
+        if tokens < 1:
+            raise QuestionError(f"The budget is {tokens} tokens.", "Allow 1 token or more.")
+        result = self.search(question, top_k=top_k, filters=filters)
+        client = self._reader.client
+        corpus = get_corpus(client, self.corpus.name)
+        ties = read_ties(client, [hit.id for hit in result.hits], corpus.generation, corpus.chunks)
+        return build_context(question, result, ties, tokens, count_tokens)
+
+    def prepare(self) -> None:
+        """Do what the first question would wait for: the projection of the present generation, if GDS will walk it."""
+        client = self._reader.client
+        row = client.read("corpus_size", corpus=self.corpus.id)[0]
+        if engine_for(self._reader, row["chunks"] + row["entities"], alone=True) == "gds":
+            GdsWalk(client, self.corpus, self._settings.walk).prepare(row["generation"], row["chunks"])
+
+    def _embed(self, question: str, leg: LegRow) -> Sequence[float]:
+        """Embed a question; at the first, have the server plan the first stage meanwhile.
+
+        A server that has just started takes seconds for that, and so does a model that hasn't left its ONNX yet.
+        """
+        if self._warmed_up or leg.needs < Needs.CANDIDATES:
+            return self._embed_query(question)
+        self._warmed_up = True
+        thread = threading.Thread(target=self._warm_up, name="hoprank-warm-up", daemon=True)
+        thread.start()
+        vector = self._embed_query(question)
+        # Not after an error: who interrupts the loading of a model doesn't wait for a plan.
+        thread.join()
+        return vector
+
+    def _warm_up(self) -> None:
+        # What is wrong with the server or the corpus will be said of the question itself.
+        with suppress(Exception):
+            trace = RankingTrace("A question with Names", [1.0] * self.corpus.dimension)
+            find_candidates(self._reader, trace, Needs.SEEDS)

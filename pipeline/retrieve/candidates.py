@@ -1,4 +1,4 @@
-"""The first stage of a search: candidates by vector and full text, the question's names, and what is around both."""
+"""The first stage of a search: candidates by vector and full text, the question's names, and their expansion."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from neo4j.vector import Vector as DriverVector
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client
 from pipeline.ids import entity_id
 from pipeline.retrieve.expansion import Neighbourhood, neighbourhood
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import PossibleName, fulltext_query, longest_names, possible_names
+from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.scoring.confidence import NamedEntity
 
 HYBRID_K = 60
 """k of the hybrid leg's fusion: a fixed yardstick, never tuned."""
 
 
-class StartSettings(NamedTuple):
+class CandidateLimits(NamedTuple):
     """Limits of the first stage.
 
     ``candidates`` are found by each of vector and full text, ``seeds`` of both fused are expanded; with 0 only
@@ -41,14 +40,15 @@ _NOTHING: Mapping[str, Any] = {
     **dict.fromkeys(("near", "near_scores", "matching", "matching_scores", "named"), ()),
     **dict.fromkeys(("mentions", "links", "backlinks", "beside"), ()),
 }
-"""What is found in a corpus that is no more."""
+"""The row of a corpus that is no more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """What the first stage finds in one generation of a corpus of so many ``chunks``; ``nodes`` counts entities too.
+class Candidates:
+    """The candidates in one generation of a corpus of so many ``chunks``; ``nodes`` counts entities too.
 
-    ``around`` is what the first of ``hybrid`` and the names are linked to.
+    ``hybrid`` fuses ``vector`` and ``fulltext``. ``neighbourhood`` is the expansion around the first of ``hybrid`` and
+    the ``names`` of the question.
     """
 
     generation: int
@@ -58,64 +58,75 @@ class Start:
     fulltext: Ranked
     hybrid: Ranked
     names: tuple[NamedEntity, ...]
-    around: Neighbourhood
+    neighbourhood: Neighbourhood
 
 
-def begin(
-    client: Client,
-    corpus: Corpus,
+NO_CANDIDATES = Candidates(
+    0, 0, 0, Ranked(Leg.VECTOR, {}), Ranked(Leg.FULLTEXT, {}), Ranked(Leg.HYBRID, {}), (), Neighbourhood(0, {}, ())
+)
+
+
+def explore(
+    reader: CorpusReader,
     question: str,
     vector: Sequence[float],
-    settings: StartSettings,
+    limits: CandidateLimits,
     seeds: Sequence[str] | None = None,
-) -> Start:
-    """Find candidates by vector and full text, the names in the question, and what is around them, in one round trip.
+) -> Candidates:
+    """Find candidates by vector and full text, the names in the question, and their expansion, in one round trip.
 
-    With ``seeds``, chunks by id, no candidates are looked for: these are what the neighbourhood is of.
+    With ``seeds``, chunks by id, no candidates are searched for, and these chunks are expanded.
     """
-    possible = possible_names(question) if settings.seeds else []
-    keys = {entity_id(corpus.id, name.key): name.key for name in possible}
-    rows = client.read(
+    possible = possible_names(question) if limits.seeds else []
+    keys = {entity_id(reader.corpus.id, name.key): name.key for name in possible}
+    rows = reader.client.read(
         "explore",
-        {"embedding": corpus.embedding},
-        corpus=corpus.id,
+        {"embedding": reader.corpus.embedding},
+        corpus=reader.corpus.id,
         vector=packed(vector),
-        index=corpus.label,
+        index=reader.corpus.label,
         text=fulltext_query(question),
-        limit=settings.candidates,
+        limit=limits.candidates,
         names=list(keys),
         seeds=None if seeds is None else list(seeds),
-        first=settings.seeds,
+        first=limits.seeds,
         k=HYBRID_K,
-        hub=settings.hub,
-        unnamed=settings.unnamed,
+        hub=limits.hub,
+        unnamed=limits.unnamed,
     )
     row = rows[0] if rows else _NOTHING
     near, matching = vector_ranking(row), fulltext_ranking(row)
-    hybrid = fuse(Leg.HYBRID, [(near, 1.0), (matching, 1.0)], HYBRID_K)
+    hybrid = fuse_hybrid(near, matching)
     known = {keys[named["id"]]: named for named in row["named"]}
     names = tuple(_named(name, known[name.key]) for name in longest_names(possible, known))
-    first = hybrid.ids[: settings.seeds] if seeds is None else seeds
+    first = hybrid.ids[: limits.seeds] if seeds is None else seeds
     only = [name.only_chunk for name in names if name.only_chunk]
     around = neighbourhood(row, {*first, *only}, {name.id for name in names})
     nodes = row["chunks"] + row["entities"]
-    return Start(row["generation"], row["chunks"], nodes, near, matching, hybrid, names, around)
+    return Candidates(row["generation"], row["chunks"], nodes, near, matching, hybrid, names, around)
 
 
-def by_vector(client: Client, corpus: Corpus, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:
+def vector_search(reader: CorpusReader, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks nearest to a vector; scores are cosines."""
-    names = {"embedding": corpus.embedding}
-    rows = client.read("vector_candidates", names, corpus=corpus.id, vector=packed(vector), limit=limit)
+    names = {"embedding": reader.corpus.embedding}
+    rows = reader.client.read("vector_candidates", names, corpus=reader.corpus.id, vector=packed(vector), limit=limit)
     row = rows[0] if rows else _NOTHING
     return row["generation"], vector_ranking(row)
 
 
-def by_words(client: Client, corpus: Corpus, question: str, limit: int) -> tuple[int, Ranked]:
+def fulltext_search(reader: CorpusReader, question: str, limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks that match the question's words best; scores are Lucene's."""
     text = fulltext_query(question)
-    rows = client.read("fulltext_candidates", corpus=corpus.id, index=corpus.label, text=text, limit=limit)
+    rows = reader.client.read(
+        "fulltext_candidates", corpus=reader.corpus.id, index=reader.corpus.label, text=text, limit=limit
+    )
     row = rows[0] if rows else _NOTHING
     return row["generation"], fulltext_ranking(row)
+
+
+def fuse_hybrid(vector: Ranked, fulltext: Ranked) -> Ranked:
+    """Fuse the rankings of vector and full text as the hybrid leg does."""
+    return fuse(Leg.HYBRID, [(vector, 1.0), (fulltext, 1.0)], HYBRID_K)
 
 
 def packed(vector: Sequence[float]) -> DriverVector:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from pipeline.records import Hit
 from pipeline.retrieve.passage_relations import Tie, Ties
-from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
+from pipeline.retrieve.results import RetrieverResult
 
 Count = Callable[[str], int]
 """Says how many tokens a text has."""
@@ -63,53 +64,52 @@ def build_context(question: str, result: RetrieverResult, ties: Ties, budget: in
 
     A hit that has no room is left out, and later ones are tried. Of a first one without room the beginning is taken.
     """
-    hits: list[RetrieverResultItem] = []
+    hits: list[Hit] = []
     passages: tuple[Passage, ...] = ()
-    for item in result.items:
-        longer = _chained(_joined([*hits, item]), ties)
+    for hit in result.hits:
+        longer = _chained(_joined([*hits, hit]), ties)
         if count(_markdown(longer)) <= budget:
-            hits.append(item)
+            hits.append(hit)
             passages = longer
         elif not hits:
             passages = _shortened(longer[0], budget, count)
-            hits += [item] if passages else []
-    tokens, left_out = count(_markdown(passages)), len(result.items) - len(hits)
+            hits += [hit] if passages else []
+    tokens, left_out = count(_markdown(passages)), len(result.hits) - len(hits)
     return Context(question, passages, tokens, budget, left_out, result.metadata)
 
 
-def _joined(hits: Sequence[RetrieverResultItem]) -> list[Passage]:
+def _joined(hits: Sequence[Hit]) -> list[Passage]:
     """Return hits as passages, best first; chunks that follow each other in a document become one."""
-    runs: list[list[RetrieverResultItem]] = []
-    for item in sorted(hits, key=lambda item: (item.metadata["document"], item.metadata["ordinal"])):
-        if runs and _follows(runs[-1][-1].metadata, item.metadata):
-            runs[-1].append(item)
+    runs: list[list[Hit]] = []
+    for hit in sorted(hits, key=lambda hit: (hit.document, hit.ordinal)):
+        if runs and _follows(runs[-1][-1], hit):
+            runs[-1].append(hit)
         else:
-            runs.append([item])
+            runs.append([hit])
     return sorted(map(_passage, runs), key=lambda passage: passage.rank)
 
 
-def _follows(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    return bool(before["document"] == after["document"] and before["ordinal"] + 1 == after["ordinal"])
+def _follows(before: Hit, after: Hit) -> bool:
+    return before.document == after.document and before.ordinal + 1 == after.ordinal
 
 
-def _passage(run: Sequence[RetrieverResultItem]) -> Passage:
-    first, last = run[0].metadata, run[-1].metadata
-    path = first["path"] or ""
-    in_lines = not path or path.endswith((".json", ".jsonl"))
+def _passage(run: Sequence[Hit]) -> Passage:
+    first, last = run[0], run[-1]
+    in_lines = not first.path or first.path.endswith((".json", ".jsonl"))
     text, end = "", 0
-    for item in run:
+    for hit in run:
         # A chunk begins with the last sentences of the one before it, or after white space.
-        overlap = max(0, end - item.metadata["start"])
-        text += ("\n\n" if text and not overlap else "") + item.content[overlap:]
-        end = item.metadata["end"]
+        overlap = max(0, end - hit.start)
+        text += ("\n\n" if text and not overlap else "") + hit.text[overlap:]
+        end = hit.end
     return Passage(
         text=text.strip(),
-        document=first["document"],
-        title=first["title"] or first["document"],
-        heading=first["heading"],
-        source=first["document"] if in_lines else f"{path}:{first['line_start']}-{last['line_end']}",
-        rank=min(item.metadata["rank"] for item in run),
-        chunks=tuple(item.metadata["id"] for item in run),
+        document=first.document,
+        title=first.title or first.document,
+        heading=first.heading,
+        source=first.document if in_lines else f"{first.path}:{first.line_start}-{last.line_end}",
+        rank=min(hit.rank for hit in run),
+        chunks=tuple(hit.id for hit in run),
     )
 
 

@@ -63,15 +63,13 @@ class Neighbourhood:
             weights.append(by_kind[link.kind] * link.share)
         return sources, targets, weights
 
-    def within(self, admitted: Container[str]) -> Neighbourhood:
-        """Return the part of it whose chunks are ``admitted``: the others are not walked through either."""
+    def filtered(self, chunks: Container[str]) -> Neighbourhood:
+        """Return the neighbourhood without all but ``chunks``, by id: a walk doesn't pass through others either."""
         entities = {
-            id_: Mentions(
-                entity.frequency, {chunk: about for chunk, about in entity.chunks.items() if chunk in admitted}
-            )
+            id_: Mentions(entity.frequency, {chunk: about for chunk, about in entity.chunks.items() if chunk in chunks})
             for id_, entity in self.entities.items()
         }
-        links = tuple(link for link in self.links if link.source in admitted and link.target in admitted)
+        links = tuple(link for link in self.links if link.source in chunks and link.target in chunks)
         return Neighbourhood(self.chunks, entities, links)
 
 

@@ -1,41 +1,27 @@
-"""What a result shows of a chunk, read from the graph."""
+"""Hits as the graph has them: read by id, and kept for the next question."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
+from pipeline.records import Hit
 from pipeline.retrieve.lru import Recent
-
-_FIELDS = (
-    "id",
-    "text",
-    "document",
-    "title",
-    "heading",
-    "path",
-    "ordinal",
-    "start",
-    "end",
-    "line_start",
-    "line_end",
-    "properties",
-)
-"""The values of a hit, in the order in which ``hydrate`` returns them."""
 
 _KEPT = 5_000
 """Hits: some ten megabytes, of chunks of the usual size."""
 
-Hit: TypeAlias = Mapping[str, Any]
+_METADATA = "metadata."
+"""Before the name of a document's property that its author gave it."""
 
 
 class HitReader:
-    """Reads what a result shows of the chunks of a corpus, and keeps those that were read last. Thread-safe.
+    """Reads the hits of a corpus, and keeps those that were read last. Thread-safe.
 
-    A generation never changes, so that what was read of it holds; those of another one are dropped.
+    A generation never changes, so a hit that was read stays valid. Those of another generation are dropped.
     """
 
     def __init__(self, client: Client, corpus: Corpus, kept: int = _KEPT) -> None:
@@ -46,23 +32,33 @@ class HitReader:
         self._lock = threading.Lock()
 
     def read(self, ids: Sequence[str], generation: int) -> dict[str, Hit]:
-        """Return what :func:`read_hits` does, in the order of ``ids``."""
+        """Return the hits that :func:`read_hits` returns, in the order of ``ids``."""
         with self._lock:
             if generation != self._generation:
                 self._kept.clear()
                 self._generation = generation
             known = {id_: self._kept[id_] for id_ in ids if id_ in self._kept}
         missing = [id_ for id_ in ids if id_ not in known]
-        found = known | read_hits(self._client, self._corpus, missing, generation)
+        hits = known | read_hits(self._client, self._corpus, missing, generation)
         with self._lock:
             if generation == self._generation:
-                for id_, hit in found.items():
+                for id_, hit in hits.items():
                     self._kept.use(id_, hit)
-        return {id_: found[id_] for id_ in ids if id_ in found}
+        return {id_: hits[id_] for id_ in ids if id_ in hits}
 
 
 def read_hits(client: Client, corpus: Corpus, ids: Sequence[str], generation: int) -> dict[str, Hit]:
-    """Return the text, place and document of chunks of one generation, by id; those that it lacks are left out."""
+    """Return chunks of one generation as hits without ranks, by id; ids that the generation lacks are left out."""
     rows = client.read("hydrate", ids=list(ids), corpus=corpus.id, generation=generation) if ids else []
-    hits = (dict(zip(_FIELDS, values, strict=True)) for row in rows for values in row["hits"])
-    return {hit["id"]: hit for hit in hits}
+    hits = (_hit(*values) for row in rows for values in row["hits"])
+    return {hit.id: hit for hit in hits}
+
+
+def _hit(*values: Any) -> Hit:
+    """Return a hit from a row of the query ``hydrate``: the fields of Hit in order, the document's properties last."""
+    fields = [*values[:-1], _document_metadata(values[-1])]
+    return Hit(*fields)
+
+
+def _document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix(_METADATA): value for name, value in properties.items() if name.startswith(_METADATA)}

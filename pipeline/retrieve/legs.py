@@ -1,28 +1,68 @@
-"""The ways to rank a corpus's chunks, by name."""
+"""The legs: a table of the ways to rank a corpus's chunks for a question.
+
+A new leg takes a function ``(reader, trace) -> trace`` in :mod:`pipeline.retrieve.rankers` and a row here. Searches,
+evaluations, reports and the command line read the table.
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import IntEnum, StrEnum
+from typing import Self
 
 from pipeline.errors import QuestionError
 
 
-class Leg(StrEnum):
+class Needs(IntEnum):
+    """How far a search goes before a leg ranks; each step includes those before it."""
+
+    TEXT = 0
+    """the question's text"""
+    VECTOR = 1
+    """its embedding"""
+    CANDIDATES = 2
+    """the candidates of vector and full text, fused"""
+    SEEDS = 3
+    """the question's names, the seeds, and the expansion around them"""
+    SCORES = 4
+    """the walk from the seeds, and the scores of candidates; a question without names is not expanded"""
+
+
+class LegRow(StrEnum):
+    """A row of the table: the leg's name, what it needs, and its function, as ``module:function``.
+
+    The function is imported when the leg is first searched by, since the command line lists legs without numpy.
+    """
+
+    needs: Needs
+    function: str
+
+    def __new__(cls, name: str, needs: Needs, function: str) -> Self:
+        """Make a member whose value is its name."""
+        row = str.__new__(cls, name)
+        row._value_ = name
+        row.needs = needs
+        row.function = function
+        return row
+
+
+class Leg(LegRow):
     """A way to rank a corpus's chunks for a question."""
 
-    VECTOR = "vector"
-    FULLTEXT = "fulltext"
-    BM25 = "bm25"
-    HYBRID = "hybrid"
-    HOPS = "hops"
-    GRAPH = "graph"
-    SCORER = "scorer"
-    WHOLE = "hoprank"
+    VECTOR = "vector", Needs.VECTOR, "pipeline.retrieve.rankers.vector:rank"
+    FULLTEXT = "fulltext", Needs.TEXT, "pipeline.retrieve.rankers.fulltext:rank"
+    BM25 = "bm25", Needs.TEXT, "pipeline.retrieve.rankers.bm25:rank"
+    HYBRID = "hybrid", Needs.CANDIDATES, "pipeline.retrieve.rankers.hybrid:rank"
+    HOPS = "hops", Needs.SEEDS, "pipeline.retrieve.rankers.hops:rank"
+    GRAPH = "graph", Needs.SEEDS, "pipeline.retrieve.rankers.graph:rank"
+    SCORER = "scorer", Needs.SCORES, "pipeline.retrieve.rankers.scorer:rank"
+    WHOLE = "hoprank", Needs.SCORES, "pipeline.retrieve.rankers.whole:rank"
 
 
-def leg_named(name: str) -> Leg:
-    """Return the leg of that name; raises QuestionError, listing all, if there is none."""
-    try:
-        return Leg(name)
-    except ValueError:
-        raise QuestionError(f"There is no leg {name!r}.", f"Use one of {', '.join(Leg)}.") from None
+def leg_named(name: str) -> LegRow:
+    """Return the leg of that name, or the row itself; raises QuestionError, listing all, if there is none."""
+    if isinstance(name, LegRow):
+        return name
+    rows = {leg.value: leg for leg in Leg}
+    if name not in rows:
+        raise QuestionError(f"There is no leg {name!r}.", f"Use one of {', '.join(Leg)}.")
+    return rows[name]

@@ -25,6 +25,9 @@ class Seeds:
         return sorted(weights, key=lambda id_: (-weights[id_], id_))
 
 
+NO_SEEDS = Seeds({}, {})
+
+
 def weigh_seeds(hybrid: Ranked, names: Sequence[NamedEntity], chunks: int, settings: WalkSettings) -> Seeds:
     """Weigh the first chunks of ``hybrid`` by rank, and the names by rarity among ``chunks`` chunks and confidence.
 

@@ -15,8 +15,8 @@ from pipeline import HopRank
 from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.projections import drop_projections, ensure_projection, projection_name
+from pipeline.flows.search import Retriever
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.retriever import Retriever
 from pipeline.settings import load_settings
 
 Cypher = Callable[..., list[neo4j.Record]]
@@ -144,7 +144,7 @@ def test_weights_of_the_walk_change_its_ranking_but_not_who_is_in_it(hoprank: Ho
         drop_projections(hoprank.client, corpus)
         settings = load_settings({"walk": weights})
         retriever = Retriever(hoprank.client, corpus, hoprank.embedder.embed_query, settings)
-        parts = retriever.find("Who met Cleo?").parts
+        parts = retriever.rank("Who met Cleo?").parts
         return next(dict(ranking.scores) for ranking, _ in parts if ranking.leg == Leg.GRAPH)
 
     plain, titled = scores(title=0.001), scores(title=100.0)

@@ -10,7 +10,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.errors import QuestionError
 from pipeline.evaluate.datasets import Query, QuerySet
-from pipeline.evaluate.run import answer
+from pipeline.flows.evaluate import answer
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 

@@ -9,7 +9,8 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.records import EdgeKind
-from pipeline.retrieve.candidates import StartSettings, begin
+from pipeline.retrieve.candidates import CandidateLimits, explore
+from pipeline.retrieve.reader import CorpusReader
 
 
 def test_a_chunk_that_is_a_seed_twice_over_counts_once(hoprank: HopRank, library: str) -> None:
@@ -19,10 +20,11 @@ def test_a_chunk_that_is_a_seed_twice_over_counts_once(hoprank: HopRank, library
     # One chunk alone mentions her, so that it is a seed as the question's name, too.
     question, seeds = "Mary Somerville", [chunk["somerville"]]
 
-    start = begin(hoprank.client, retriever.corpus, question, [1.0] * 384, StartSettings(100, 10, 50), seeds)
+    reader = CorpusReader(hoprank.client, retriever.corpus, hoprank.settings)
+    found = explore(reader, question, [1.0] * 384, CandidateLimits(100, 10, 50), seeds)
 
-    assert [name.only_chunk for name in start.names] == seeds
-    referred = [link for link in start.around.links if link.kind is EdgeKind.REFERS_TO]
+    assert [name.only_chunk for name in found.names] == seeds
+    referred = [link for link in found.neighbourhood.links if link.kind is EdgeKind.REFERS_TO]
     assert [(link.source, link.target, link.share) for link in referred] == [(seeds[0], chunk["ada"], 1.0)]
 
 

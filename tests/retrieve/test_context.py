@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import HopRank, RetrieverResult, RetrieverResultItem
+from pipeline import HopRank, RetrieverResult
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import FilterError, QuestionError
+from pipeline.records import Hit
 from pipeline.retrieve.context import build_context
 from pipeline.retrieve.passage_relations import TieKind, Ties
 
@@ -22,32 +21,33 @@ QUESTION = "Where does the river of the otter rise?"
 NOTHING = Ties({}, {})
 
 
-def hit(rank: int, document: str, text: str, ordinal: int = 0, start: int = 0) -> RetrieverResultItem:
-    found: Mapping[str, Any] = {
-        "id": f"{document}{ordinal}",
-        "rank": rank,
-        "document": document,
-        "title": document.title(),
-        "heading": "",
-        "path": f"/notes/{document}.md",
-        "ordinal": ordinal,
-        "start": start,
-        "end": start + len(text),
-        "line_start": ordinal + 1,
-        "line_end": ordinal + 2,
-    }
-    return RetrieverResultItem(text, found)
+def hit(rank: int, document: str, text: str, ordinal: int = 0, start: int = 0) -> Hit:
+    return Hit(
+        id=f"{document}{ordinal}",
+        text=text,
+        document=document,
+        title=document.title(),
+        heading="",
+        path=f"/notes/{document}.md",
+        ordinal=ordinal,
+        start=start,
+        end=start + len(text),
+        line_start=ordinal + 1,
+        line_end=ordinal + 2,
+        document_metadata={},
+        rank=rank,
+    )
 
 
-def result(*hits: RetrieverResultItem) -> RetrieverResult:
-    return RetrieverResult(hits, {"corpus": "notes"})
+def result(*hits: Hit) -> RetrieverResult:
+    return RetrieverResult((), {"corpus": "notes"}, hits)
 
 
 def characters(text: str) -> int:
     return len(text)
 
 
-def documents(*hits: RetrieverResultItem, ties: Ties = NOTHING) -> list[str]:
+def documents(*hits: Hit, ties: Ties = NOTHING) -> list[str]:
     return [one.document for one in build_context(QUESTION, result(*hits), ties, 10_000, characters).passages]
 
 

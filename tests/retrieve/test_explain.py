@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import neo4j
 import pytest
 
-from pipeline import HopRank
+from pipeline import HopRank, RetrieverResultItem
 from pipeline.db.catalogue import get_corpus
 from pipeline.retrieve.legs import Leg
 
@@ -128,3 +130,23 @@ def test_a_result_can_not_be_changed(hoprank: HopRank, library: str) -> None:
 
     with pytest.raises(AttributeError):
         found.items[0].content = "other"  # type: ignore[misc]
+
+
+def test_the_items_say_what_the_typed_hits_say(hoprank: HopRank, library: str) -> None:
+    found = hoprank.search("Who met Charles Babbage?", corpus=library, explain=True)
+
+    assert [RetrieverResultItem.of(hit) for hit in found.hits] == list(found.items)
+    for hit, item in zip(found.hits, found.items, strict=True):
+        assert item.metadata["legs"] == {leg: asdict(place) for leg, place in hit.legs.items()}
+        assert item.metadata["evidence"] == [asdict(step) for step in hit.evidence or ()]
+    assert found.to_json().keys() == {"items", "metadata"}
+
+
+def test_changing_what_was_given_changes_no_later_answer(hoprank: HopRank, library: str) -> None:
+    first = hoprank.search("Who met Ada?", corpus=library)
+    before = json.dumps(first.to_json())
+    for item in first.items:
+        item.metadata["document_metadata"]["new"] = 1
+        item.metadata["legs"].clear()
+
+    assert json.dumps(hoprank.search("Who met Ada?", corpus=library).to_json()) == before

@@ -20,9 +20,13 @@ def test_hits_come_by_id_with_text_and_title(hoprank: HopRank, library: str) -> 
 
     hits = read_hits(hoprank.client, corpus, [item.metadata["id"] for item in items], corpus.generation)
 
-    assert {id_: (hit["text"], hit["title"]) for id_, hit in hits.items()} == {
-        item.metadata["id"]: (item.content, item.metadata["title"]) for item in items
-    }
+    assert list(hits) == [item.metadata["id"] for item in items]
+    for item in items:
+        hit = hits[item.metadata["id"]]
+        assert hit.text == item.content
+        for name in ("document", "title", "heading", "path", "ordinal", "start", "end", "line_start", "line_end"):
+            assert getattr(hit, name) == item.metadata[name], name
+        assert (hit.rank, hit.legs, hit.evidence, hit.features) == (0, {}, None, None)
 
 
 def test_what_the_generation_lacks_is_left_out(

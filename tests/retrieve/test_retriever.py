@@ -20,8 +20,8 @@ from pipeline import HopRank, RetrieverResult
 from pipeline.db.client import Client
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, FingerprintError, QuestionError, ServerLost
+from pipeline.flows.search import Retriever
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.retriever import Retriever
 
 QUESTION = "Who taught the woman that met Charles Babbage?"
 
@@ -239,7 +239,7 @@ def test_the_server_plans_while_the_first_question_is_embedded(
     asking = Client.read
     retriever = Retriever(hoprank.client, hoprank.retriever(library).corpus, embed, hoprank.settings)
     monkeypatch.setattr(Client, "read", read)
-    found = [retriever.find(QUESTION).ranking, retriever.find(QUESTION).ranking]
+    found = [retriever.rank(QUESTION).ranking, retriever.rank(QUESTION).ranking]
 
     assert events == ["explore", QUESTION, "explore", "hydrate", QUESTION, "explore"]
-    assert found[0] == found[1] == hoprank.retriever(library).find(QUESTION).ranking
+    assert found[0] == found[1] == hoprank.retriever(library).rank(QUESTION).ranking

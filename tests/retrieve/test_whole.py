@@ -83,24 +83,24 @@ def test_the_whole_is_the_fusion_of_hybrid_and_scorer(hoprank: HopRank, library:
 def test_the_scorer_sees_the_walk_of_the_engine_that_is_set(hoprank: HopRank, library: str, engine: str) -> None:
     retriever = with_settings(hoprank, "walk", engine=engine).retriever(library)
 
-    found, walk = retriever.find(QUESTION), retriever.find(QUESTION, Leg.GRAPH).ranking
+    found, walk = retriever.rank(QUESTION), retriever.rank(QUESTION, Leg.GRAPH).ranking
 
-    assert found.examined is not None
+    assert found.features is not None
     ranks = walk.ranks()
-    expected = [1 / (5 + ranks[id_]) if id_ in ranks else 0.0 for id_ in found.examined.ids]
-    assert found.examined.matrix[:, FEATURES.index("walk")] == pytest.approx(np.array(expected))
-    assert tuple(found.hits) == found.examined.ids
+    expected = [1 / (5 + ranks[id_]) if id_ in ranks else 0.0 for id_ in found.features.ids]
+    assert found.features.matrix[:, FEATURES.index("walk")] == pytest.approx(np.array(expected))
+    assert tuple(found.hits) == found.features.ids
 
 
 def test_the_names_of_a_question_are_seeds_by_their_confidence(hoprank: HopRank, library: str) -> None:
-    found = hoprank.retriever(library).find(QUESTION)
+    found = hoprank.retriever(library).rank(QUESTION)
 
     assert [name.key for name in found.names] == ["charles babbage"]
     assert found.names[0].capitalised
     assert 0.5 < found.confidence == found.names[0].confidence < 1
-    assert found.examined is not None
-    assert found.examined.confidence == found.confidence
-    assert 0 < found.examined.named_share < found.confidence
+    assert found.features is not None
+    assert found.features.confidence == found.confidence
+    assert 0 < found.features.named_share < found.confidence
 
 
 @pytest.mark.parametrize("question", UNNAMED)
@@ -116,7 +116,7 @@ def test_where_a_question_has_no_names_what_names_weigh_does_not_matter(
     unlike = with_settings(with_settings(hoprank, "walk", names=1e6), "scorer", **dict(strange))
 
     assert plain.metadata["names"] == []
-    assert hoprank.retriever(library).find(question).seeds.entities == {}
+    assert hoprank.retriever(library).rank(question).seeds.entities == {}
     assert unlike.search(question, corpus=library, top_k=20) == plain
 
 
@@ -170,10 +170,10 @@ def manuals(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytest.
     ],
 )
 def test_a_heading_that_is_a_common_phrase_does_not_lead(hoprank: HopRank, manuals: str, question: str) -> None:
-    sure = {name.key: name.confidence for name in hoprank.retriever(manuals).find(question).names}
+    sure = {name.key: name.confidence for name in hoprank.retriever(manuals).rank(question).names}
     job = "What are the status codes of a job that failed?"
 
-    assert sure["status codes"] < hoprank.retriever(manuals).find(job).confidence
+    assert sure["status codes"] < hoprank.retriever(manuals).rank(job).confidence
     assert first_document(hoprank, manuals, question) == "Frequent flyers.md"
     assert first_document(hoprank, manuals, job) == "Job queue.md"
 
@@ -186,7 +186,7 @@ def first_document(hoprank: HopRank, corpus: str, question: str) -> str:
 @pytest.mark.parametrize("leg", [Leg.WHOLE, Leg.HYBRID, Leg.VECTOR])
 def test_a_search_takes_two_round_trips(hoprank: HopRank, library: str, asked: list[str], leg: Leg) -> None:
     fresh = with_settings(hoprank, "walk")
-    fresh.search(QUESTION, corpus=library, leg=Leg.HYBRID)
+    fresh.search(QUESTION, corpus=library, leg=Leg.HYBRID, top_k=1)
     asked.clear()
 
     fresh.search(QUESTION, corpus=library, leg=leg, top_k=10)
@@ -206,7 +206,7 @@ def test_hits_that_the_scorer_did_not_read_are_read_afterwards(
     hoprank: HopRank, library: str, asked: list[str]
 ) -> None:
     few = with_settings(hoprank, "retrieve", scored=2)
-    few.search(QUESTION, corpus=library, leg=Leg.HYBRID)
+    few.search(QUESTION, corpus=library, leg=Leg.HYBRID, top_k=1)
     asked.clear()
 
     result = few.search(QUESTION, corpus=library, top_k=10)

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 
 from pipeline.evaluate.tuning.lessons import Example, NameLesson
 from pipeline.retrieve.scoring.confidence import Signs
-from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Examined
+from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Features
 from pipeline.settings import NameSettings, ScorerSettings
 
 _SET = 100
@@ -98,17 +98,17 @@ def _questions(sets: Sequence[Sequence[Example]], text: Sequence[str], graph: Se
     kept = [(one, _SET / len(examples)) for examples in told for one in examples]
     if not kept:
         return None
-    matrix = np.concatenate([_expanded(one.examined, *columns)[one.rows] for one, _ in kept])
+    matrix = np.concatenate([_expanded(one.features, *columns)[one.rows] for one, _ in kept])
     lengths = [len(one.rows) for one, _ in kept]
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp)
     relevant = np.concatenate([one.relevant for one, _ in kept])
     return _Questions(matrix, relevant, starts, np.array([weight for _, weight in kept]))
 
 
-def _expanded(examined: Examined, text: Sequence[int], graph: Sequence[int]) -> Floats:
+def _expanded(features: Features, text: Sequence[int], graph: Sequence[int]) -> Floats:
     """Return the features as the scorer's three tables weigh them, side by side."""
-    matrix, share = examined.matrix, examined.named_share
-    parts = (matrix[:, text] * (1 - share), matrix[:, graph] * examined.confidence, matrix[:, graph] * share)
+    matrix, share = features.matrix, features.named_share
+    parts = (matrix[:, text] * (1 - share), matrix[:, graph] * features.confidence, matrix[:, graph] * share)
     return np.concatenate(parts, axis=1)
 
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
 from pipeline.evaluate.datasets import Query, QuerySet
 from pipeline.progress import Progress
-from pipeline.retrieve.candidates import Start
+from pipeline.retrieve.candidates import Candidates
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.question import check_question
-from pipeline.retrieve.rankers.local_walk import rank_by_walk
-from pipeline.retrieve.retriever import Retriever, passage_of
-from pipeline.retrieve.scoring.confidence import Signs, led_to, mentions_of, signs_of, with_confidence
+from pipeline.retrieve.scoring.confidence import Signs, led_to, mentions_of, signs_of
 from pipeline.retrieve.scoring.coverage import Passage
-from pipeline.retrieve.scoring.features import Examined, candidates, examine
-from pipeline.retrieve.seeds import weigh_seeds
+from pipeline.retrieve.scoring.features import Features, candidates_to_score
+from pipeline.retrieve.steps import choose_seeds, features_of, walk_locally
+from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import NameSettings, Settings
 
 MOST_QUESTIONS = 200
@@ -34,7 +34,7 @@ class Lesson:
     """A judged question, and what the first stage found for it."""
 
     query: Query
-    start: Start
+    candidates: Candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,37 +66,50 @@ class Example:
 
     query: Query
     hybrid: Ranked
-    examined: Examined
+    features: Features
     passages: Mapping[str, Passage]
     rows: NDArray[np.intp]
     relevant: NDArray[np.bool_]
 
 
-def study(client: Client, retriever: Retriever, queryset: QuerySet, kind: str, progress: Progress) -> Lessons:
-    """Ask the questions of a queryset, at most ``MOST_QUESTIONS``, and keep what the first stage finds."""
-    corpus = retriever.corpus
+def corpus_passages(client: Client, corpus: Corpus) -> dict[str, Passage]:
+    """Return all chunks of a corpus as the scorer reads them, by id."""
     rows = client.stream("chunk_texts", label=corpus.label, generation=corpus.generation)
-    passages = {row["id"]: passage_of(row) for row in rows}
+    return {row["id"]: Passage(row["text"], row["title"], row["heading"], row["document"]) for row in rows}
+
+
+def study(
+    explore: Callable[[str], Candidates],
+    passages: Mapping[str, Passage],
+    queryset: QuerySet,
+    kind: str,
+    progress: Progress,
+) -> Lessons:
+    """Ask the questions of a queryset, at most ``MOST_QUESTIONS``, and keep what the first stage finds.
+
+    ``explore`` is the first stage; ``passages`` are those of the corpus, by id.
+    """
     chosen = _spread(queryset.queries, MOST_QUESTIONS)
     lessons = []
     with progress.stage(f"study {queryset.name}", len(chosen)) as done:
         for query in chosen:
-            lessons.append(Lesson(query, retriever.explore(check_question(query.text))))
+            lessons.append(Lesson(query, explore(check_question(query.text))))
             done(1)
     return Lessons(queryset.name, kind, tuple(lessons), passages)
 
 
 def name_lessons(lessons: Lessons) -> list[NameLesson]:
     """Return the names in a queryset's questions."""
-    found = []
+    learned = []
     for lesson in lessons.lessons:
-        start = lesson.start
-        for name in start.names:
-            first = led_to(mentions_of(name, start.around))[:_LOOKED_AT]
+        found = lesson.candidates
+        for name in found.names:
+            first = led_to(mentions_of(name, found.neighbourhood))[:_LOOKED_AT]
             known = (lessons.passages[chunk].document for chunk in first if chunk in lessons.passages)
             leads = any(document in lesson.query.relevant for document in known)
-            found.append(NameLesson(signs_of(name, start.vector, start.hybrid, start.around), leads))
-    return found
+            signs = signs_of(name, found.vector, found.hybrid, found.neighbourhood)
+            learned.append(NameLesson(signs, leads))
+    return learned
 
 
 def examples(lessons: Lessons, names: NameSettings, settings: Settings) -> list[Example]:
@@ -105,17 +118,16 @@ def examples(lessons: Lessons, names: NameSettings, settings: Settings) -> list[
 
 
 def _example(lesson: Lesson, lessons: Lessons, names: NameSettings, settings: Settings) -> Example:
-    start = lesson.start
-    sure = with_confidence(start.names, start.vector, start.hybrid, start.around, names)
-    seeds = weigh_seeds(start.hybrid, sure, start.chunks, settings.walk)
-    walk = rank_by_walk(start.around, seeds, settings.walk, settings.retrieve.candidates)
-    ids = [id_ for id_ in candidates(start.hybrid, walk, settings.retrieve.scored) if id_ in lessons.passages]
-    passages = {id_: lessons.passages[id_] for id_ in ids}
-    examined = examine(lesson.query.text, passages, (start.vector, start.fulltext, walk), sure, start.around)
-    documents = [passages[id_].document for id_ in ids]
-    rows = _best_of_documents(ids, documents, start.hybrid, walk)
+    trace = choose_seeds(RankingTrace(lesson.query.text, candidates=lesson.candidates), names, settings.walk)
+    trace = walk_locally(trace, settings.walk, settings.retrieve.candidates)
+    hybrid = trace.candidates.hybrid
+    to_score = candidates_to_score(hybrid, trace.walk, settings.retrieve.scored)
+    passages = {id_: lessons.passages[id_] for id_ in to_score if id_ in lessons.passages}
+    documents = [passage.document for passage in passages.values()]
+    rows = _best_of_documents(list(passages), documents, hybrid, trace.walk)
     relevant = np.array([documents[row] in lesson.query.relevant for row in rows], dtype=np.bool_)
-    return Example(lesson.query, start.hybrid, examined, lessons.passages, np.array(rows, dtype=np.intp), relevant)
+    features = features_of(trace, passages)
+    return Example(lesson.query, hybrid, features, lessons.passages, np.array(rows, dtype=np.intp), relevant)
 
 
 def _best_of_documents(ids: Sequence[str], documents: Sequence[str], hybrid: Ranked, walk: Ranked) -> list[int]:

@@ -177,7 +177,7 @@ def _left_out_aim(shown: Sequence[Sequence[Example]], features: Sequence[str], s
 
 
 def _hybrid(lessons: Lessons) -> tuple[Measures, ...]:
-    return tuple(_measured(one.query, one.start.hybrid, lessons.passages) for one in lessons.lessons)
+    return tuple(_measured(one.query, one.candidates.hybrid, lessons.passages) for one in lessons.lessons)
 
 
 def _judge(lessons: Lessons, learned: Learned | None, settings: Settings) -> tuple[Measures, ...]:
@@ -189,7 +189,7 @@ def _judge(lessons: Lessons, learned: Learned | None, settings: Settings) -> tup
 
 
 def _measure(example: Example, scorer: Scorer, settings: RetrieveSettings) -> Measures:
-    parts = [(example.hybrid, 1.0), (scorer.rank(example.examined), settings.fuse_scorer)]
+    parts = [(example.hybrid, 1.0), (scorer.rank(example.features), settings.fuse_scorer)]
     return _measured(example.query, fuse(Leg.WHOLE, parts, settings.fuse_k), example.passages)
 
 

@@ -30,7 +30,7 @@ _Column: TypeAlias = list[tuple[int, Value]]
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
+class Matches:
     """The chunks of one generation that a filter admits, by id, out of ``total``; and their documents, by key.
 
     ``unknown`` are the filter's fields in which no chunk of the corpus has anything.
@@ -58,7 +58,7 @@ class Admitted:
         return Ranked(ranking.leg, {id_: score for id_, score in ranking.scores.items() if id_ in self.ids})
 
 
-class Admission:
+class FilterMatcher:
     """Resolves filters for one corpus. Thread-safe."""
 
     def __init__(self, client: Client, corpus: Corpus) -> None:
@@ -66,9 +66,9 @@ class Admission:
         self._corpus = corpus
         self._lock = threading.Lock()
         self._catalog: _Catalog | None = None
-        self._known: Recent[str, Admitted] = Recent(_REMEMBERED)
+        self._known: Recent[str, Matches] = Recent(_REMEMBERED)
 
-    def admit(self, filter_: Filter) -> Admitted:
+    def match(self, filter_: Filter) -> Matches:
         """Return the chunks of the visible generation that a filter admits; a new generation is read at first use."""
         rows = self._client.read("corpus_size", corpus=self._corpus.id)
         generation = rows[0]["generation"] if rows else 0
@@ -79,7 +79,7 @@ class Admission:
                 self._catalog = _Catalog(self._client, self._corpus, generation)
                 self._known.clear()
             known = self._known.get(key)
-            return self._known.use(key, self._catalog.admitted(filter_) if known is None else known)
+            return self._known.use(key, self._catalog.matches(filter_) if known is None else known)
 
 
 class _Catalog:
@@ -95,7 +95,7 @@ class _Catalog:
         self._document_of = np.repeat(np.arange(len(rows)), [len(row["ids"]) for row in rows])
         self._columns: Recent[str, _Column] = Recent(_REMEMBERED)
 
-    def admitted(self, filter_: Filter) -> Admitted:
+    def matches(self, filter_: Filter) -> Matches:
         ids, keys = list(self._places), list(self._documents)
         unknown: dict[str, None] = {}
 
@@ -106,7 +106,7 @@ class _Catalog:
             return self._mask(condition, column)
 
         places = np.flatnonzero(admits(filter_, holds, len(ids)))
-        return Admitted(
+        return Matches(
             self.generation,
             frozenset(ids[place] for place in places.tolist()),
             frozenset(keys[place] for place in np.unique(self._document_of[places]).tolist()),

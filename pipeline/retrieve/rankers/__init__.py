@@ -1,4 +1,4 @@
-"""Rankers: a question and what was found for it to a ranking of chunks; one file a ranker.
+"""Rankers: one file a leg, whose ``rank`` takes the trace of a question to its ranking.
 
-Imports db, expansion, seeds and fusion.
+Imports reader, trace, steps, fusion and db. Each has a row in :mod:`pipeline.retrieve.legs`.
 """

@@ -6,7 +6,7 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -17,8 +17,18 @@ from rank_bm25 import BM25Okapi
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
 from pipeline.retrieve.fusion import Ranked, ranked
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.reader import CorpusReader
+from pipeline.retrieve.trace import RankingTrace
 
 _TOKEN = re.compile(r"\w+")
+
+
+def rank(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
+    """Rank by the corpus's one index of all its chunks."""
+    limit = reader.settings.retrieve.candidates
+    generation, ranking = reader.kept(Bm25).rank(trace.question, limit, trace.matches)
+    return replace(trace, generation=generation).ranked(ranking)
 
 
 class Inverted(BM25Okapi):  # type: ignore[misc]  # the library is untyped
@@ -64,18 +74,18 @@ class Bm25:
         self._lock = threading.Lock()
         self._index: _Index | None = None
 
-    def rank(self, question: str, limit: int, admitted: Container[str] | None = None) -> tuple[int, Ranked]:
+    def rank(self, question: str, limit: int, matches: Container[str] | None = None) -> tuple[int, Ranked]:
         """Return the visible generation and its ``limit`` best chunks; those that share no word are left out.
 
-        With ``admitted`` only chunks of these ids are ranked.
+        With ``matches`` only chunks of these ids are ranked.
         """
         index = self._current()
         if index.scorer is None:
-            return index.generation, Ranked("bm25", {})
+            return index.generation, Ranked(Leg.BM25, {})
         scores = index.scorer.get_scores(self._terms(question))
-        best = (i for i in np.argsort(-scores, kind="stable").tolist() if admitted is None or index.ids[i] in admitted)
+        best = (i for i in np.argsort(-scores, kind="stable").tolist() if matches is None or index.ids[i] in matches)
         first = {index.ids[i]: float(scores[i]) for i in islice(best, limit) if scores[i] > 0}
-        return index.generation, ranked("bm25", first)
+        return index.generation, ranked(Leg.BM25, first)
 
     def _current(self) -> _Index:
         rows = self._client.read("corpus_size", corpus=self._corpus.id)

@@ -1,4 +1,4 @@
-"""The k-hop leg: chunks ranked by what links them to the seeds, each link once, with no walk beyond."""
+"""The hops leg: chunks ranked by what links them to the seeds, each link once, with no walk beyond."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from pipeline.records import EdgeKind
 from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.seeds import Seeds
+from pipeline.retrieve.trace import RankingTrace
 
 _ABOUT = 2.0
 _FORTH = 1.0
 _BACK = 0.5
 _BESIDE = 0.1
 _NEXT = 0.5
+
+
+def rank(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
+    """Rank by the links around the seeds."""
+    return trace.ranked(rank_by_hops(trace.candidates.neighbourhood, trace.seeds, reader.settings.retrieve.candidates))
 
 
 def rank_by_hops(neighbourhood: Neighbourhood, seeds: Seeds, limit: int) -> Ranked:

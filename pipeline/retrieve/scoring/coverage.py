@@ -9,12 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import ahocorasick
 import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
+from pipeline.records import Hit
 from pipeline.text.names import FUNCTION_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
@@ -41,6 +43,11 @@ class Passage:
     title: str
     heading: str
     document: str
+
+    @classmethod
+    def of(cls, hit: Hit) -> Self:
+        """Take what is read from a hit."""
+        return cls(hit.text, hit.title, hit.heading, hit.document)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ FEATURES = (
     "about_linked",
     "covers_together",
 )
-"""The columns of :func:`features`, in order."""
+"""The columns of :func:`feature_matrix`, in order."""
 
 TEXT_FEATURES = frozenset(("vector", "fulltext", "sentence", "proximity", "document"))
 """Those that the graph has no part in."""
@@ -65,8 +65,8 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
-    """What the scorer is shown of a question: candidates, and their features by row.
+class Features:
+    """Candidates and their features, by row.
 
     ``matrix`` has the shape ``(len(ids), len(FEATURES))``. ``confidence`` is that in the surest of the question's
     names, ``named_share`` the share of its terms that they account for.
@@ -78,28 +78,28 @@ class Examined:
     named_share: float
 
 
-def candidates(hybrid: Ranked, walk: Ranked, of_each: int) -> list[str]:
+def candidates_to_score(hybrid: Ranked, walk: Ranked, of_each: int) -> list[str]:
     """Return the first ``of_each`` chunks of hybrid and of the walk, each once."""
     return list(dict.fromkeys(id_ for leg in (hybrid, walk) for id_ in leg.ids[:of_each]))
 
 
-def examine(
+def compute_features(
     question: str,
     passages: Mapping[str, Passage],
     legs: tuple[Ranked, Ranked, Ranked],
     names: tuple[NamedEntity, ...],
     around: Neighbourhood,
-) -> Examined:
+) -> Features:
     """Return what the scorer is shown of candidates, by id; ``legs`` are the rankings of vector, full text and walk."""
     terms = terms_of(question)
     named: dict[str, float] = {}
     for name in names:
         named.update({term: max(name.confidence, named.get(term, 0.0)) for term in terms_of(name.key)})
-    matrix = features(passages, Evidence(terms, named, *legs, names, around))
-    return Examined(tuple(passages), matrix, confidence_in(names), named_share(terms, named))
+    matrix = feature_matrix(passages, Evidence(terms, named, *legs, names, around))
+    return Features(tuple(passages), matrix, confidence_in(names), named_share(terms, named))
 
 
-def features(passages: Mapping[str, Passage], evidence: Evidence) -> Matrix:
+def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence) -> Matrix:
     """Return the features of candidates, by id, shape ``(len(passages), len(FEATURES))``."""
     ids = list(passages)
     if not ids:

@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Examined, Matrix
+from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Features, Matrix
 from pipeline.settings import ScorerSettings
 
 
@@ -30,18 +30,18 @@ class Scorer:
         """Return what each of ``FEATURES`` weighs for a question; both arguments from 0 to 1."""
         return (1 - named_share) * self._unnamed + confidence * self._confident + named_share * self._named
 
-    def contributions(self, examined: Examined) -> Matrix:
+    def contributions(self, features: Features) -> Matrix:
         """Return what each feature adds to each candidate's score, against the candidates' mean; shaped as features."""
-        weights = self.weights(examined.confidence, examined.named_share)
+        weights = self.weights(features.confidence, features.named_share)
         # A filter may leave no candidate, of which there is no mean.
-        mean = examined.matrix.mean(axis=0) if examined.ids else 0.0
-        added: Matrix = (examined.matrix - mean) * weights
+        mean = features.matrix.mean(axis=0) if features.ids else 0.0
+        added: Matrix = (features.matrix - mean) * weights
         return added
 
-    def rank(self, examined: Examined) -> Ranked:
+    def rank(self, features: Features) -> Ranked:
         """Rank candidates by their features."""
-        scores = examined.matrix @ self.weights(examined.confidence, examined.named_share)
-        return ranked(Leg.SCORER, dict(zip(examined.ids, scores.tolist(), strict=True)))
+        scores = features.matrix @ self.weights(features.confidence, features.named_share)
+        return ranked(Leg.SCORER, dict(zip(features.ids, scores.tolist(), strict=True)))
 
 
 def graph_share(contributions: Matrix) -> float:

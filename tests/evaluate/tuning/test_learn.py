@@ -15,7 +15,7 @@ from pipeline.evaluate.tuning.lessons import Example, NameLesson
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.scoring.confidence import Signs, probability
 from pipeline.retrieve.scoring.coverage import Passage
-from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Examined
+from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Features
 from pipeline.retrieve.scoring.scorer import Scorer
 
 IDS = tuple(f"c{number}" for number in range(30))
@@ -35,8 +35,8 @@ def questions(seed: int, feature: str | None, confidence: float = 0.9, named_sha
         hybrid = Ranked("hybrid", {id_: 1 / place for place, id_ in enumerate(order, 1)})
         query = Query(str(number), "?", {IDS[i]: 1.0 for i in gold.tolist()})
         relevant = np.isin(np.arange(len(IDS)), gold)
-        examined = Examined(IDS, matrix, confidence, named_share)
-        made.append(Example(query, hybrid, examined, PASSAGES, np.arange(len(IDS)), relevant))
+        features = Features(IDS, matrix, confidence, named_share)
+        made.append(Example(query, hybrid, features, PASSAGES, np.arange(len(IDS)), relevant))
     return made
 
 
@@ -52,7 +52,7 @@ def test_what_tells_relevant_passages_apart_weighs_most(feature: str) -> None:
 def test_a_feature_that_speaks_against_passages_weighs_nothing() -> None:
     examples = questions(1, "walk")
     for one in examples:
-        one.examined.matrix[:, FEATURES.index("walk")] *= -1
+        one.features.matrix[:, FEATURES.index("walk")] *= -1
 
     learned = fit_scorer([examples])
 
@@ -68,7 +68,7 @@ def test_of_questions_without_names_nothing_is_learned_of_the_graph() -> None:
 
 def test_without_an_irrelevant_passage_there_is_nothing_to_learn() -> None:
     examples = [
-        Example(one.query, one.hybrid, one.examined, one.passages, one.rows, ~one.relevant | True)
+        Example(one.query, one.hybrid, one.features, one.passages, one.rows, ~one.relevant | True)
         for one in questions(1, "walk")
     ]
 

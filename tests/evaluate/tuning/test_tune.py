@@ -19,7 +19,7 @@ from pipeline.evaluate.tuning.learn import fit_scorer
 from pipeline.evaluate.tuning.lessons import Lesson, Lessons
 from pipeline.evaluate.tuning.tune import check_sets, select_features, tune
 from pipeline.progress import Progress
-from pipeline.retrieve.candidates import Start
+from pipeline.retrieve.candidates import Candidates
 from pipeline.retrieve.expansion import Mentions, Neighbourhood
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.scoring.confidence import NamedEntity
@@ -42,8 +42,8 @@ def lessons(queryset: str, kind: str = "made", count: int = 12) -> Lessons:
         name = NamedEntity("ada", "ada", "Ada", 2, None, titled=True, capitalised=True)
         around = Neighbourhood(100, {"ada": Mentions(2, {ids[5]: True, ids[4]: False})}, ())
         vector, fulltext, hybrid = (Ranked(leg, order) for leg in ("vector", "fulltext", "hybrid"))
-        start = Start(1, 100, 120, vector, fulltext, hybrid, (name,), around)
-        asked.append(Lesson(Query(str(number), "Who is Ada?", {f"document-{ids[5]}": 1.0}), start))
+        candidates = Candidates(1, 100, 120, vector, fulltext, hybrid, (name,), around)
+        asked.append(Lesson(Query(str(number), "Who is Ada?", {f"document-{ids[5]}": 1.0}), candidates))
     return Lessons(queryset, kind, tuple(asked), passages)
 
 
@@ -51,10 +51,10 @@ def misled(one: Lessons) -> Lessons:
     """The same questions about names that lead nowhere: the relevant passage is the first of vector and full text."""
     asked = []
     for lesson in one.lessons:
-        first = lesson.start.hybrid.ids[0]
-        names = tuple(replace(name, capitalised=False, frequency=90) for name in lesson.start.names)
+        first = lesson.candidates.hybrid.ids[0]
+        names = tuple(replace(name, capitalised=False, frequency=90) for name in lesson.candidates.names)
         query = Query(lesson.query.id, lesson.query.text, {one.passages[first].document: 1.0})
-        asked.append(Lesson(query, replace(lesson.start, names=names)))
+        asked.append(Lesson(query, replace(lesson.candidates, names=names)))
     return replace(one, lessons=tuple(asked))
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from pipeline import HopRank, RetrieverResult
 from pipeline.errors import FilterError
-from pipeline.retrieve.filters.matches import Admitted
-from pipeline.retrieve.filters.parse import parse_filter
-from pipeline.retrieve.filters.search import vector_within, words_within
+from pipeline.retrieve.filters.matches import Matches
+from pipeline.retrieve.filters.search import filtered_fulltext_search, filtered_vector_search
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.reader import CorpusReader
 
 QUESTION = "Which ship carried the tide gauge of Amsel to Skelda?"
 SHIPS = ("Candlewick", "Curlew", "Concertina", "Patient Agnes", "Five Aunts")
@@ -110,16 +110,17 @@ def test_a_filter_changes_no_score_and_no_order(hoprank: HopRank, voyages: str, 
 @given(st.data())
 def test_over_fetching_gives_what_scoring_one_by_one_does(hoprank: HopRank, voyages: str, data: st.DataObject) -> None:
     retriever = hoprank.retriever(voyages)
-    all_ = retriever.admit(parse_filter({}))
+    reader = CorpusReader(hoprank.client, retriever.corpus, hoprank.settings)
+    all_ = retriever.match({})
     ids = frozenset(data.draw(st.sets(st.sampled_from(sorted(all_.ids)), min_size=1)))
     limit = data.draw(st.integers(1, 70))
-    few, many = (kind(all_.generation, ids, all_.documents, all_.total) for kind in (Admitted, Inexact))
+    few, many = (kind(all_.generation, ids, all_.documents, all_.total) for kind in (Matches, Inexact))
     vector = hoprank.embedder.embed_query(QUESTION)
 
-    by_vector = [vector_within(hoprank.client, retriever.corpus, one, vector, limit) for one in (few, many)]
+    by_vector = [filtered_vector_search(reader, one, vector, limit) for one in (few, many)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pipeline.retrieve.filters.search.FETCHED_AT_MOST", 0)
-        by_words = [words_within(hoprank.client, retriever.corpus, one, QUESTION, limit) for one in (few, many)]
+        by_words = [filtered_fulltext_search(reader, one, QUESTION, limit) for one in (few, many)]
 
     for exact, fetched in (by_vector, by_words):
         # Of chunks that tie at the end of the list, the index may give others.
@@ -129,7 +130,7 @@ def test_over_fetching_gives_what_scoring_one_by_one_does(hoprank: HopRank, voya
         assert len(exact.scores) == min(limit, len(ids))
 
 
-class Inexact(Admitted):
+class Inexact(Matches):
     """As if there were too many to be scored one by one."""
 
     @property

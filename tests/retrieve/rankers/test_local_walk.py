@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from pipeline import HopRank
 from pipeline.records import EdgeKind
-from pipeline.retrieve.candidates import StartSettings, begin
+from pipeline.retrieve.candidates import CandidateLimits, explore
 from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
 from pipeline.retrieve.rankers.gds_walk import GdsWalk
 from pipeline.retrieve.rankers.local_walk import rank_by_walk
+from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.seeds import Seeds
 from pipeline.settings import load_settings
 
@@ -46,11 +47,11 @@ def test_seeds_that_nothing_is_linked_to_keep_what_they_start_with() -> None:
 
 
 @given(st.sets(st.sampled_from(["c1", "c2", "c3", "c4", "c5"])))
-def test_what_is_not_admitted_is_neither_found_nor_walked_through(admitted: set[str]) -> None:
-    found = walked(HERE.within(admitted), Seeds({"c1": 0.5} if "c1" in admitted else {}, {"ada": 0.5}))
+def test_what_is_not_kept_is_neither_found_nor_walked_through(kept: set[str]) -> None:
+    found = walked(HERE.filtered(kept), Seeds({"c1": 0.5} if "c1" in kept else {}, {"ada": 0.5}))
 
-    assert found.keys() <= admitted
-    if "c2" not in admitted:
+    assert found.keys() <= kept
+    if "c2" not in kept:
         assert found.keys() <= {"c1"}
 
 
@@ -64,10 +65,11 @@ def test_the_best_chunks_come_first_whatever_the_limit(limit: int) -> None:
 def test_both_engines_agree_on_a_whole_graph(hoprank: HopRank, library: str) -> None:
     retriever = hoprank.retriever(library)
     chunks = [row["id"] for row in hoprank.client.read("chunk_documents", label=retriever.corpus.label)]
-    start = begin(hoprank.client, retriever.corpus, "Ada", [1.0] * 384, StartSettings(100, 10, 10_000), chunks)
+    reader = CorpusReader(hoprank.client, retriever.corpus, hoprank.settings)
+    found = explore(reader, "Ada", [1.0] * 384, CandidateLimits(100, 10, 10_000), chunks)
     seeds = Seeds({chunks[0]: 0.5, chunks[1]: 0.5}, {})
-    local = rank_by_walk(start.around, seeds, WALK, 100).scores
-    server = GdsWalk(hoprank.client, retriever.corpus, WALK).rank(seeds, start.generation, start.chunks, 100).scores
+    local = rank_by_walk(found.neighbourhood, seeds, WALK, 100).scores
+    server = GdsWalk(hoprank.client, retriever.corpus, WALK).rank(seeds, found.generation, found.chunks, 100).scores
 
     assert {id_ for id_, score in server.items() if score > 1e-9} == {id_ for id_, s in local.items() if s > 1e-9}
     in_server, here = sum(server.values()), sum(local.values())

@@ -16,7 +16,7 @@ from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.scoring.confidence import NamedEntity
 from pipeline.retrieve.scoring.coverage import Passage
-from pipeline.retrieve.scoring.features import FEATURES, Evidence, candidates, examine, features
+from pipeline.retrieve.scoring.features import FEATURES, Evidence, candidates_to_score, compute_features, feature_matrix
 
 ADA = NamedEntity("ada", "ada", "Ada", 2, None, titled=True, confidence=0.5)
 HERE = Neighbourhood(
@@ -44,7 +44,7 @@ BEN = math.log(1 + 100 / 4) / math.log(101)
 
 
 def column(name: str, evidence: Evidence = EVIDENCE, passages: Mapping[str, Passage] = PASSAGES) -> list[float]:
-    values: list[float] = features(passages, evidence)[:, FEATURES.index(name)].tolist()
+    values: list[float] = feature_matrix(passages, evidence)[:, FEATURES.index(name)].tolist()
     return values
 
 
@@ -56,20 +56,20 @@ def linked(*links: ChunkLink) -> Evidence:
 def test_candidates_are_the_first_of_hybrid_and_of_the_walk_each_once() -> None:
     hybrid = Ranked("hybrid", {"c2": 0.03, "c1": 0.02})
 
-    assert candidates(hybrid, EVIDENCE.walk, 2) == ["c2", "c1", "c3"]
-    assert candidates(hybrid, EVIDENCE.walk, 1) == ["c2", "c1"]
-    assert candidates(Ranked("hybrid", {}), Ranked("graph", {}), 5) == []
+    assert candidates_to_score(hybrid, EVIDENCE.walk, 2) == ["c2", "c1", "c3"]
+    assert candidates_to_score(hybrid, EVIDENCE.walk, 1) == ["c2", "c1"]
+    assert candidates_to_score(Ranked("hybrid", {}), Ranked("graph", {}), 5) == []
 
 
 def test_every_candidate_has_a_finite_value_of_each_feature() -> None:
-    matrix = features(PASSAGES, EVIDENCE)
+    matrix = feature_matrix(PASSAGES, EVIDENCE)
 
     assert matrix.shape == (4, len(FEATURES))
     assert np.isfinite(matrix).all()
 
 
 def test_no_candidate_has_no_row() -> None:
-    assert features({}, EVIDENCE).shape == (0, len(FEATURES))
+    assert feature_matrix({}, EVIDENCE).shape == (0, len(FEATURES))
 
 
 def test_vector_and_full_text_tell_their_standard_scores() -> None:
@@ -173,7 +173,7 @@ def test_only_the_first_of_the_walk_come_before_others() -> None:
 def test_without_a_graph_only_the_legs_and_the_words_tell() -> None:
     nothing = replace(EVIDENCE, walk=Ranked("graph", {}), names=(), neighbourhood=Neighbourhood(0, {}, ()))
 
-    assert np.flatnonzero(features(PASSAGES, nothing).any(axis=0)).tolist() == [
+    assert np.flatnonzero(feature_matrix(PASSAGES, nothing).any(axis=0)).tolist() == [
         FEATURES.index(name) for name in ("vector", "fulltext", "sentence")
     ]
 
@@ -182,20 +182,20 @@ def test_a_question_is_examined_with_the_terms_of_its_names() -> None:
     legs = (EVIDENCE.vector, EVIDENCE.fulltext, EVIDENCE.walk)
     mill = NamedEntity("mill", "ada mill", "Ada Mill", 9, None, titled=False, confidence=0.8)
 
-    examined = examine("Which river is at the mill of Ada?", PASSAGES, legs, (ADA, mill), HERE)
+    computed = compute_features("Which river is at the mill of Ada?", PASSAGES, legs, (ADA, mill), HERE)
 
     expected = Evidence(("river", "mill", "ada"), {"ada": 0.8, "mill": 0.8}, *legs, (ADA, mill), HERE)
-    assert examined.ids == tuple(PASSAGES)
-    assert examined.matrix == pytest.approx(features(PASSAGES, expected))
-    assert (examined.confidence, examined.named_share) == pytest.approx((0.8, 1.6 / 3))
+    assert computed.ids == tuple(PASSAGES)
+    assert computed.matrix == pytest.approx(feature_matrix(PASSAGES, expected))
+    assert (computed.confidence, computed.named_share) == pytest.approx((0.8, 1.6 / 3))
 
 
 def test_a_question_without_names_is_sure_of_none() -> None:
     legs = (EVIDENCE.vector, EVIDENCE.fulltext, EVIDENCE.walk)
 
-    examined = examine("which river", PASSAGES, legs, (), HERE)
+    computed = compute_features("which river", PASSAGES, legs, (), HERE)
 
-    assert (examined.confidence, examined.named_share) == (0.0, 0.0)
+    assert (computed.confidence, computed.named_share) == (0.0, 0.0)
 
 
 IDS = st.sampled_from(list(PASSAGES))
@@ -218,11 +218,11 @@ def test_all_but_the_standard_scores_are_no_less_than_0_and_few_more_than_1(
 ) -> None:
     here = Neighbourhood(50, mentions, tuple(links))
 
-    examined = examine(question, {id_: PASSAGES[id_] for id_ in ids}, (vector, fulltext, walk), (ADA,), here)
+    computed = compute_features(question, {id_: PASSAGES[id_] for id_ in ids}, (vector, fulltext, walk), (ADA,), here)
 
-    values = dict(zip(FEATURES, examined.matrix.T, strict=True))
+    values = dict(zip(FEATURES, computed.matrix.T, strict=True))
     unbounded = ("vector", "fulltext", "about_linked")
-    assert np.isfinite(examined.matrix).all()
+    assert np.isfinite(computed.matrix).all()
     assert all((values[name] >= 0).all() for name in FEATURES if name not in ("vector", "fulltext"))
     assert all((values[name] <= 1 + 1e-9).all() for name in FEATURES if name not in unbounded)
-    assert 0 <= examined.named_share <= 1
+    assert 0 <= computed.named_share <= 1

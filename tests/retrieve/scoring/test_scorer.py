@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import ConfigurationError
-from pipeline.retrieve.scoring.features import FEATURES, Examined
+from pipeline.retrieve.scoring.features import FEATURES, Features
 from pipeline.retrieve.scoring.scorer import Scorer, graph_share
 from pipeline.settings import ScorerSettings, load_settings
 
@@ -44,7 +44,7 @@ def test_candidates_are_ranked_by_the_weighed_sum_with_ties_by_id() -> None:
     matrix = np.zeros((3, len(FEATURES)))
     matrix[:, FEATURES.index("walk")] = [0.1, 0.3, 0.1]
 
-    ranking = Scorer(SETTINGS).rank(Examined(("c2", "c3", "c1"), matrix, confidence=0.5, named_share=0.0))
+    ranking = Scorer(SETTINGS).rank(Features(("c2", "c3", "c1"), matrix, confidence=0.5, named_share=0.0))
 
     assert ranking.leg == "scorer"
     assert ranking.ids == ["c3", "c1", "c2"]
@@ -56,7 +56,7 @@ def test_contributions_are_what_a_feature_adds_against_the_mean() -> None:
     matrix[:, FEATURES.index("walk")] = [0.1, 0.3]
     matrix[:, FEATURES.index("vector")] = [1.0, 1.0]
 
-    added = Scorer(SETTINGS).contributions(Examined(("c1", "c2"), matrix, confidence=0.5, named_share=0.0))
+    added = Scorer(SETTINGS).contributions(Features(("c1", "c2"), matrix, confidence=0.5, named_share=0.0))
 
     assert added[:, FEATURES.index("walk")] == pytest.approx([-0.7, 0.7])
     assert added.sum() == pytest.approx(0.0)
@@ -64,7 +64,7 @@ def test_contributions_are_what_a_feature_adds_against_the_mean() -> None:
 
 
 def test_no_candidate_is_no_ranking() -> None:
-    nothing = Examined((), np.zeros((0, len(FEATURES))), 0.0, 0.0)
+    nothing = Features((), np.zeros((0, len(FEATURES))), 0.0, 0.0)
 
     assert Scorer(SETTINGS).rank(nothing).ids == []
     assert Scorer(SETTINGS).contributions(nothing).shape == (0, len(FEATURES))

@@ -1,0 +1,72 @@
+"""The retrievers of a connection: one for each corpus, replaced once its corpus is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from neo4j.exceptions import ClientError
+
+from pipeline.db.catalogue import check_fingerprint, find_corpus, get_corpus
+from pipeline.db.client import Client
+from pipeline.embedding.embedder import Embedder
+from pipeline.flows.search import Retriever
+from pipeline.retrieve.results import RetrieverResult
+from pipeline.settings import Settings
+
+
+class Retrievers:
+    """Keeps a retriever for each name that was asked for. Thread-safe.
+
+    A name refers to another corpus once the one that it was looked up for is dropped, renamed or made anew.
+    """
+
+    def __init__(self, client: Client, embedder: Embedder, settings: Settings) -> None:
+        self._client = client
+        self._embedder = embedder
+        self._settings = settings
+        self._by_name: dict[str, Retriever] = {}
+        self._lock = threading.Lock()
+
+    def current(self, name: str) -> Retriever:
+        """Return the retriever of the corpus that has this name now.
+
+        Raises CorpusError if there is none, FingerprintError if another model embedded it.
+        """
+        retriever = self._kept(name)
+        return self._kept(name) if self._drop_if_replaced(retriever, name) else retriever
+
+    def search(self, name: str, search: Callable[[Retriever], RetrieverResult]) -> RetrieverResult:
+        """Search with the retriever that is kept, and once more with a new one if its corpus was replaced.
+
+        Looking the corpus up first would cost every search a round trip. In a corpus that is no more a search fails,
+        since its indexes are gone, or finds nothing: only then it is looked up.
+        """
+        retriever = self._kept(name)
+        try:
+            result = search(retriever)
+        except ClientError:
+            if not self._drop_if_replaced(retriever, name):
+                raise
+        else:
+            if result.items or not self._drop_if_replaced(retriever, name):
+                return result
+        return search(self._kept(name))
+
+    def _kept(self, name: str) -> Retriever:
+        with self._lock:
+            if name not in self._by_name:
+                corpus = get_corpus(self._client, name)
+                check_fingerprint(corpus, self._embedder.fingerprint)
+                self._by_name[name] = Retriever(self._client, corpus, self._embedder.embed_query, self._settings)
+            return self._by_name[name]
+
+    def _drop_if_replaced(self, retriever: Retriever, name: str) -> bool:
+        """Return whether ``name`` now refers to another corpus or to none; if so, drop the retriever."""
+        corpus = find_corpus(self._client, name)
+        if corpus is not None and corpus.id == retriever.corpus.id:
+            return False
+        with self._lock:
+            if self._by_name.get(name) is retriever:
+                del self._by_name[name]
+        return True

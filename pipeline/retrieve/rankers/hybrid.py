@@ -1,0 +1,13 @@
+"""The hybrid leg: vector and full text, fused by reciprocal rank with k = 60 and equal weights."""
+
+from __future__ import annotations
+
+from pipeline.retrieve.candidates import HYBRID_K
+from pipeline.retrieve.reader import CorpusReader
+from pipeline.retrieve.trace import RankingTrace
+
+
+def rank(_reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
+    """Rank as the candidates are fused already."""
+    found = trace.candidates
+    return trace.fused(found.hybrid, [(found.vector, 1.0), (found.fulltext, 1.0)], HYBRID_K)

@@ -1,0 +1,16 @@
+"""The whole, ``hoprank``: hybrid and the scorer, fused."""
+
+from __future__ import annotations
+
+from pipeline.retrieve.fusion import fuse
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.reader import CorpusReader
+from pipeline.retrieve.trace import RankingTrace
+
+
+def rank(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
+    """Fuse hybrid and the scorer; vector, full text and the walk speak through these, and weigh nothing themselves."""
+    settings, found = reader.settings.retrieve, trace.candidates
+    fused = [(found.hybrid, 1.0), (trace.scores, settings.fuse_scorer)]
+    heard = [(ranking, 0.0) for ranking in (found.vector, found.fulltext, trace.walk)]
+    return trace.fused(fuse(Leg.WHOLE, fused, settings.fuse_k), [*heard, *fused], settings.fuse_k)

@@ -1,0 +1,41 @@
+"""One corpus as searches read it: its connection, its settings, and what is kept of it from question to question."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pipeline.db.catalogue import Corpus
+from pipeline.db.client import Client
+from pipeline.retrieve.filters.matches import FilterMatcher
+from pipeline.retrieve.hits import HitReader
+from pipeline.retrieve.scoring.scorer import Scorer
+from pipeline.settings import Settings
+
+_Kept = TypeVar("_Kept")
+
+
+class CorpusReader:
+    """Holds what the steps and legs of a search share. Thread-safe.
+
+    Raises ConfigurationError if the settings weigh a feature that there isn't.
+    """
+
+    def __init__(self, client: Client, corpus: Corpus, settings: Settings) -> None:
+        self.client = client
+        self.corpus = corpus
+        self.settings = settings
+        self.scorer = Scorer(settings.scorer)
+        self.hits = HitReader(client, corpus)
+        self.filters = FilterMatcher(client, corpus)
+        self._kept: dict[object, Any] = {}
+        self._lock = threading.Lock()
+
+    def kept(self, kind: Callable[[Client, Corpus], _Kept]) -> _Kept:
+        """Return the one ``kind`` of this corpus, made at first use: a leg keeps its own index so."""
+        with self._lock:
+            if kind not in self._kept:
+                self._kept[kind] = kind(self.client, self.corpus)
+            kept: _Kept = self._kept[kind]
+            return kept

@@ -1,0 +1,108 @@
+"""The steps of a search between the question and its ranking: each adds what it finds to the trace."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from pipeline.retrieve.candidates import CandidateLimits, explore
+from pipeline.retrieve.filters.search import explore_filtered
+from pipeline.retrieve.legs import LegRow, Needs
+from pipeline.retrieve.rankers.gds_walk import GdsWalk
+from pipeline.retrieve.rankers.local_walk import rank_by_walk
+from pipeline.retrieve.reader import CorpusReader
+from pipeline.retrieve.scoring.confidence import with_confidence
+from pipeline.retrieve.scoring.coverage import Passage
+from pipeline.retrieve.scoring.features import Features, candidates_to_score, compute_features
+from pipeline.retrieve.seeds import weigh_seeds
+from pipeline.retrieve.trace import RankingTrace
+from pipeline.settings import NameSettings, WalkSettings
+
+Ranker: TypeAlias = Callable[[CorpusReader, RankingTrace], RankingTrace]
+"""The function of a leg: it ranks from what the trace has, and as far as it needs more, from the corpus."""
+
+
+def find_candidates(reader: CorpusReader, trace: RankingTrace, needs: Needs) -> RankingTrace:
+    """Find candidates by vector and full text, the question's names, and the expansion around the best of both.
+
+    All come in one round trip. A leg that needs no seeds gets candidates alone. One that scores them has nothing
+    expanded for a question without names, where the graph has no say.
+    """
+    settings = reader.settings
+    limits = CandidateLimits(
+        candidates=settings.retrieve.candidates,
+        seeds=settings.walk.chunk_seeds if needs >= Needs.SEEDS else 0,
+        hub=settings.retrieve.hop_hub,
+        unnamed=needs is Needs.SEEDS,
+    )
+    if trace.matches is None:
+        candidates = explore(reader, trace.question, trace.vector, limits)
+    else:
+        candidates = explore_filtered(reader, trace.matches, trace.question, trace.vector, limits)
+    return replace(trace, candidates=candidates, generation=candidates.generation)
+
+
+def choose_seeds(trace: RankingTrace, names: NameSettings, walk: WalkSettings) -> RankingTrace:
+    """Judge how far each name of the question is to be trusted, and weigh what the walk and the hops start from."""
+    found = trace.candidates
+    trusted = with_confidence(found.names, found.vector, found.hybrid, found.neighbourhood, names)
+    seeds = weigh_seeds(found.hybrid, trusted, found.chunks, walk)
+    return replace(trace, candidates=replace(found, names=trusted), seeds=seeds)
+
+
+def walk(reader: CorpusReader, trace: RankingTrace, *, alone: bool = False) -> RankingTrace:
+    """Rank chunks by a walk from the seeds, in the expansion or in GDS; ``alone`` if nothing else ranks."""
+    settings, limit = reader.settings.walk, reader.settings.retrieve.candidates
+    if _engine(reader, trace, alone=alone) == "local":
+        return walk_locally(trace, settings, limit)
+    gds = GdsWalk(reader.client, reader.corpus, settings)
+    ranking = gds.rank(trace.seeds, trace.generation, trace.candidates.chunks, limit)
+    return replace(trace, walk=ranking, engine="gds")
+
+
+def walk_locally(trace: RankingTrace, settings: WalkSettings, limit: int) -> RankingTrace:
+    """Rank ``limit`` chunks by a walk from the seeds over their expansion."""
+    ranking = rank_by_walk(trace.candidates.neighbourhood, trace.seeds, settings, limit)
+    return replace(trace, walk=ranking, engine="local")
+
+
+def score(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
+    """Score the best candidates of hybrid and the walk by their features; their hits are read for it."""
+    ids = candidates_to_score(trace.candidates.hybrid, trace.walk, reader.settings.retrieve.scored)
+    hits = reader.hits.read(ids, trace.generation)
+    features = features_of(trace, {id_: Passage.of(hit) for id_, hit in hits.items()})
+    return replace(trace, hits=hits, features=features, scores=reader.scorer.rank(features))
+
+
+def features_of(trace: RankingTrace, passages: Mapping[str, Passage]) -> Features:
+    """Return the features of candidates, by id."""
+    found = trace.candidates
+    legs = (found.vector, found.fulltext, trace.walk)
+    return compute_features(trace.question, passages, legs, found.names, found.neighbourhood)
+
+
+def rank(reader: CorpusReader, trace: RankingTrace, leg: LegRow) -> RankingTrace:
+    """Rank by the function of a leg, which is imported now if it hasn't been."""
+    ranker: Ranker = pkgutil.resolve_name(leg.function)
+    return ranker(reader, trace)
+
+
+def _engine(reader: CorpusReader, trace: RankingTrace, *, alone: bool) -> str:
+    """Choose what walks. GDS can't walk among the matches of a filter, and without names the walk decides little."""
+    if trace.matches is not None or not (trace.names or alone):
+        return "local"
+    return engine_for(reader, trace.candidates.nodes, alone=alone)
+
+
+def engine_for(reader: CorpusReader, nodes: int, *, alone: bool) -> str:
+    """Return what walks a corpus of so many nodes, "gds" or "local".
+
+    "auto" takes GDS for a walk that ranks alone, where the projection is small enough. Beside other legs the expansion
+    is at hand in any case, and a walk by GDS would take as long again.
+    """
+    settings = reader.settings.walk
+    if settings.engine != "auto":
+        return settings.engine
+    return "gds" if alone and reader.client.has_gds and nodes <= settings.gds_up_to else "local"

@@ -1,0 +1,109 @@
+"""Retrievers: kept while their corpus is the same, and replaced once it is another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from neo4j.exceptions import ClientError
+
+from pipeline import HopRank, RetrieverResult, RetrieverResultItem
+from pipeline.errors import CorpusError
+from pipeline.flows.maintain import drop, rename
+from pipeline.flows.retrievers import Retrievers
+from pipeline.flows.search import Retriever
+
+Jsonl = Callable[..., Path]
+
+NOTHING = RetrieverResult(())
+SOMETHING = RetrieverResult((RetrieverResultItem("", {}),))
+
+
+@pytest.fixture
+def retrievers(hoprank: HopRank) -> Retrievers:
+    return Retrievers(hoprank.client, hoprank.embedder, hoprank.settings)
+
+
+@pytest.fixture
+def corpus(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> str:
+    hoprank.ingest(jsonl([{"id": "otter", "text": "The otter swims."}]), corpus=corpus_name)
+    return corpus_name
+
+
+class Asking:
+    """A search that notes which retrievers it is made with, and does with each what it is told to."""
+
+    def __init__(self, *outcomes: RetrieverResult | Exception) -> None:
+        self.asked: list[Retriever] = []
+        self._outcomes = list(outcomes)
+
+    def __call__(self, retriever: Retriever) -> RetrieverResult:
+        self.asked.append(retriever)
+        outcome = self._outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+def make_anew(hoprank: HopRank, corpus: str, jsonl: Jsonl) -> None:
+    drop(hoprank.client, corpus)
+    hoprank.ingest(jsonl([{"id": "beaver", "text": "The beaver builds."}]), corpus=corpus)
+
+
+def test_a_retriever_is_kept(retrievers: Retrievers, corpus: str) -> None:
+    search = Asking(SOMETHING, NOTHING)
+
+    assert retrievers.search(corpus, search) is SOMETHING
+    assert retrievers.search(corpus, search) is NOTHING
+    assert search.asked == [retrievers.current(corpus)] * 2
+
+
+@pytest.mark.parametrize("outcome", [NOTHING, ClientError("There is no such index")])
+def test_a_search_is_repeated_once_in_a_corpus_made_anew(
+    hoprank: HopRank, retrievers: Retrievers, corpus: str, jsonl: Jsonl, outcome: RetrieverResult | Exception
+) -> None:
+    old = retrievers.current(corpus)
+    make_anew(hoprank, corpus, jsonl)
+    search = Asking(outcome, SOMETHING)
+
+    assert retrievers.search(corpus, search) is SOMETHING
+
+    assert search.asked == [old, retrievers.current(corpus)]
+    assert search.asked[1].corpus.id != old.corpus.id
+
+
+def test_a_fault_of_a_corpus_that_is_the_same_is_raised(retrievers: Retrievers, corpus: str) -> None:
+    search = Asking(ClientError("Something else"))
+
+    with pytest.raises(ClientError, match="Something else"):
+        retrievers.search(corpus, search)
+
+    assert len(search.asked) == 1
+
+
+def test_a_search_that_finds_something_asks_for_no_corpus(
+    hoprank: HopRank, retrievers: Retrievers, corpus: str, jsonl: Jsonl
+) -> None:
+    old = retrievers.current(corpus)
+    make_anew(hoprank, corpus, jsonl)
+    search = Asking(SOMETHING)
+
+    assert retrievers.search(corpus, search) is SOMETHING
+
+    assert search.asked == [old]
+
+
+def test_a_corpus_that_was_renamed_is_no_more_under_its_old_name(
+    hoprank: HopRank, retrievers: Retrievers, corpus: str
+) -> None:
+    old = retrievers.current(corpus)
+    rename(hoprank.client, corpus, f"{corpus}-new")
+    try:
+        with pytest.raises(CorpusError):
+            retrievers.search(corpus, Asking(NOTHING))
+        with pytest.raises(CorpusError):
+            retrievers.current(corpus)
+        assert retrievers.current(f"{corpus}-new").corpus.id == old.corpus.id
+    finally:
+        rename(hoprank.client, f"{corpus}-new", corpus)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -100,16 +100,18 @@ def _documents(hoprank: HopRank, question: str, needed: Collection[str]) -> list
     for place, (key, item) in enumerate(list(best.items())[:last], 1):
         mark = "*" if key in needed else " "
         views.append(Text(f"  {mark} {place} ").append(item.metadata["title"] or key, "bold").append(f"  {key}", "dim"))
-        views += _evidence(hoprank, item, question) if key in needed else []
+        views += _evidence(hoprank, item, question, result.query_vector) if key in needed else []
     missed = ", ".join(sorted(set(needed) - best.keys()))
     return [*views, Text(f"    not among the first {_TOP_K} passages: {missed}")] if missed else views
 
 
-def _evidence(hoprank: HopRank, item: RetrieverResultItem, question: str) -> list[RenderableType]:
+def _evidence(
+    hoprank: HopRank, item: RetrieverResultItem, question: str, vector: Sequence[float]
+) -> list[RenderableType]:
     from pipeline.retrieve.excerpt import excerpts
 
     path = Text(evidence_chain(item.metadata["evidence"]), style="cyan")
-    passage = Text(excerpts([item], question, hoprank.embedder)[0])
+    passage = Text(excerpts([item], question, hoprank.embedder, vector=vector)[0])
     return [Padding(path, _INDENT), Padding(passage, _INDENT)]
 
 

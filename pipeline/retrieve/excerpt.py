@@ -15,10 +15,18 @@ from pipeline.text.sentences import sentences
 _HEADING = re.compile(r"\A#{1,6} .*\n")
 
 
-def excerpts(items: Sequence[RetrieverResultItem], question: str, embedder: Embedder, most: int = 280) -> list[str]:
+def excerpts(
+    items: Sequence[RetrieverResultItem],
+    question: str,
+    embedder: Embedder,
+    most: int = 280,
+    *,
+    vector: Sequence[float] = (),
+) -> list[str]:
     """Return for each hit about ``most`` characters of its passage, on one line: the sentence nearest to the question.
 
-    Its neighbours fill up the room; " ..." stands for what is left out.
+    Its neighbours fill up the room; " ..." stands for what is left out. ``vector`` is the question's embedding where
+    the search has it already (``RetrieverResult.query_vector``).
     """
     texts = [_readable(item.content) for item in items]
     spans = [_sentences(text) for text in texts]
@@ -28,7 +36,8 @@ def excerpts(items: Sequence[RetrieverResultItem], question: str, embedder: Embe
         for item, text, cut in zip(items, texts, spans, strict=True)
         for start, end in cut
     ]
-    nearness = embedder.encode(alone) @ np.asarray(embedder.embed_query(question), dtype=np.float32)
+    query_vector = vector if len(vector) else embedder.embed_query(question)
+    nearness = embedder.encode(alone) @ np.asarray(query_vector, dtype=np.float32)
     first = np.cumsum([0, *map(len, spans)])
     return [
         _excerpt(text, cut, int(nearness[begin : begin + len(cut)].argmax()), most)
@@ -38,8 +47,8 @@ def excerpts(items: Sequence[RetrieverResultItem], question: str, embedder: Embe
 
 def _sentences(text: str) -> list[tuple[int, int]]:
     """Return the sentences of a text that hold a letter or a figure; all of it if none does."""
-    found = [(start, end) for start, end in sentences(text, 0, len(text)) if any(map(str.isalnum, text[start:end]))]
-    return found or [(0, len(text))]
+    telling = [(start, end) for start, end in sentences(text, 0, len(text)) if any(map(str.isalnum, text[start:end]))]
+    return telling or [(0, len(text))]
 
 
 def _readable(text: str) -> str:

@@ -30,6 +30,19 @@ def test_the_nearest_sentence_is_shown(embedder: Embedder) -> None:
     )
 
 
+def test_a_question_that_is_embedded_already_is_not_embedded_again(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vector = embedder.embed_query("blind terrier")
+    embedded: list[str] = []
+    monkeypatch.setattr(embedder, "embed_query", embedded.append)
+
+    (shown,) = excerpts([item(PASSAGE)], "salinity tables", embedder, most=120, vector=vector)
+
+    assert shown.startswith("... A blind terrier")
+    assert embedded == []
+
+
 def test_its_neighbours_fill_up_the_room(embedder: Embedder) -> None:
     (shown,) = excerpts([item(PASSAGE)], QUESTION, embedder, most=320)
 

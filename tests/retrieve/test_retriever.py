@@ -21,7 +21,7 @@ from pipeline.db.client import Client
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, FingerprintError, QuestionError, ServerLost
 from pipeline.flows.search import Retriever
-from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.legs import Leg, Needs
 
 QUESTION = "Who taught the woman that met Charles Babbage?"
 
@@ -106,6 +106,24 @@ def test_a_vector_takes_the_place_of_the_question(hoprank: HopRank, library: str
         found = keys(hoprank.search(query_vector=vector, corpus=library, leg=leg, top_k=20))
         assert ("bread" in found) is (leg not in (Leg.FULLTEXT, Leg.BM25))
         assert found[0] == "bread" if leg in (Leg.VECTOR, Leg.HYBRID) else True
+
+
+@pytest.mark.parametrize("leg", list(Leg))
+def test_the_result_has_the_vector_of_the_question_if_the_leg_needs_one(
+    hoprank: HopRank, library: str, monkeypatch: pytest.MonkeyPatch, leg: Leg
+) -> None:
+    embedded: list[str] = []
+
+    def embed(question: str) -> list[float]:
+        embedded.append(question)
+        return hoprank.embedder.embed_query(question)
+
+    retriever = Retriever(hoprank.client, hoprank.retriever(library).corpus, embed, hoprank.settings)
+
+    result = retriever.search(QUESTION, leg=leg)
+
+    assert embedded == [QUESTION] * (leg.needs >= Needs.VECTOR)
+    assert list(result.query_vector) == (hoprank.embedder.embed_query(QUESTION) if embedded else [])
 
 
 def test_a_vector_and_a_text_may_say_different_things(hoprank: HopRank, library: str) -> None:

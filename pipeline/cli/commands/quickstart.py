@@ -67,7 +67,9 @@ def _search(hoprank: HopRank, question: str, needed: Collection[str]) -> None:
     for item in result.items:
         hits.setdefault(item.metadata["document"], item)
     passages = {
-        key: excerpt.excerpts([item], question, hoprank.embedder)[0] for key, item in hits.items() if key in needed
+        key: excerpt.excerpts([item], question, hoprank.embedder, vector=result.query_vector)[0]
+        for key, item in hits.items()
+        if key in needed
     }
     show(*document_views(hits, passages, needed, _TOP_K))
 

@@ -36,7 +36,7 @@ def search(
         result = hoprank.search(question, top_k=top_k, filters=conditions, corpus=corpus, leg=leg, explain=explain)
         passages = [item.content.strip() for item in result.items]
         if not (full or as_json):
-            passages = excerpt.excerpts(result.items, question, hoprank.embedder)
+            passages = excerpt.excerpts(result.items, question, hoprank.embedder, vector=result.query_vector)
     warn_of_unknown_fields(result.metadata)
     if as_json:
         print_json(result.to_json())

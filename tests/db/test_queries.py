@@ -27,7 +27,7 @@ PARAMS: Mapping[str, Any] = {
     "chunks": 10,
     "corpus": "c",
     "damping": 0.85,
-    "dead": ["host/1/1.0/x"],
+    "stale": ["host/1/1.0/x"],
     "dimension": 384,
     "direction": "out",
     "documents": [{"id": "d", "properties": {}}],
@@ -254,7 +254,7 @@ def test_a_query_that_is_not_what_it_says_is_refused(source: str, said: str) -> 
 def test_a_name_given_twice_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.cypher").write_text(HEADER + "// Docs.\nRETURN 1;\n")
-    monkeypatch.setattr("pipeline.db.queries.shipped", lambda _: tmp_path)
+    monkeypatch.setattr("pipeline.db.queries.resource_folder", lambda _: tmp_path)
 
     with pytest.raises(ValueError, match=r"b\.cypher: the name q is given twice"):
         load_queries.__wrapped__()

@@ -1,4 +1,4 @@
-"""Telling a person what a slow start is doing."""
+"""Progress of a slow start, reported to the user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rich.progress import (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is being done now; ``done`` of ``total`` bytes, both 0 where there is nothing to count."""
+    """The current step; ``done`` of ``total`` bytes, both 0 if the step isn't measured."""
 
     text: str
     done: int = 0
@@ -32,7 +32,7 @@ class Step:
 
 
 Report: TypeAlias = Callable[[Step], None]
-"""Called with each step, and again as bytes arrive; may be called from several threads, one at a time."""
+"""Callback for each step, and again as bytes arrive; calls may come from several threads, but never concurrently."""
 
 
 def silent(step: Step) -> None:
@@ -41,7 +41,7 @@ def silent(step: Step) -> None:
 
 @contextmanager
 def on_stderr() -> Iterator[Report]:
-    """Yield a Report that draws a bar on a terminal, and elsewhere prints one plain line a step, on stderr."""
+    """Yield a Report to stderr: a bar on a terminal, else a plain line per step."""
     if not sys.stderr.isatty():
         yield _plain_lines()
         return
@@ -52,7 +52,7 @@ def on_stderr() -> Iterator[Report]:
 
 
 class _WhenCounted(ProgressColumn):
-    """A column that stays empty while there is nothing to count."""
+    """A column that stays empty while the step isn't measured."""
 
     def __init__(self, column: ProgressColumn) -> None:
         super().__init__()
@@ -64,11 +64,11 @@ class _WhenCounted(ProgressColumn):
 
 
 def _plain_lines() -> Report:
-    told: set[str] = set()
+    printed: set[str] = set()
 
     def report(step: Step) -> None:
-        if step.text not in told:
-            told.add(step.text)
+        if step.text not in printed:
+            printed.add(step.text)
             print(f"{step.text} ...", file=sys.stderr, flush=True)
 
     return report

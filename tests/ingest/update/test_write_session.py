@@ -282,7 +282,7 @@ def test_a_run_that_is_overtaken_writes_no_more(
     def overtaken(self: WriteSession, *arguments: Any, **named: Any) -> object:
         with pytest.MonkeyPatch.context() as other:
             other.setattr(WriteSession, step, original)
-            other.setattr("pipeline.db.lease.is_dead", lambda *_: True)
+            other.setattr("pipeline.db.lease.is_stale", lambda *_: True)
             workshop.write(BABBAGE, ENGINE, removed=["ada"])
         done: object = original(self, *arguments, **named)
         return done

@@ -1,9 +1,9 @@
-// Everything that is visible of a corpus, without the ids that are its own.
+// The visible content of a corpus, without its internal ids.
 
 // name: export_documents
 // mode: read
 // params: corpus, generation
-// Every document that is visible, by key.
+// All visible documents, by key.
 MATCH (d:Document {corpus: $corpus})
 WHERE d.since <= $generation AND d.until > $generation
 RETURN properties(d) AS document ORDER BY d.key;
@@ -11,7 +11,7 @@ RETURN properties(d) AS document ORDER BY d.key;
 // name: export_chunks
 // mode: read
 // params: label, generation, embeddings
-// Every chunk that is visible, by document and place, with its packed vector or without.
+// All visible chunks, by document and ordinal, optionally with their vectors.
 CYPHER 25
 MATCH (c:$($label)) WHERE c.since <= $generation AND c.until > $generation
 WITH c ORDER BY c.document, c.ordinal
@@ -21,13 +21,13 @@ RETURN c {.document, .ordinal, .text, .title, .heading, .start, .end, .line_star
 // name: export_entities
 // mode: read
 // params: corpus
-// Every entity, by key.
+// All entities, by key.
 MATCH (e:Entity {corpus: $corpus}) RETURN e.key AS key, e.name AS name ORDER BY e.key;
 
 // name: export_counts
 // mode: read
 // params: corpus, generation
-// Every shard of counts that is visible.
+// All visible shards of counts.
 MATCH (t:Tally {corpus: $corpus})
 WHERE t.since <= $generation AND t.until > $generation
 RETURN t.kind AS kind, t.shard AS shard, t.counts AS counts ORDER BY kind, shard;
@@ -35,7 +35,7 @@ RETURN t.kind AS kind, t.shard AS shard, t.counts AS counts ORDER BY kind, shard
 // name: export_edges
 // mode: read
 // params: label, generation
-// Every edge that is visible, by its source; a chunk goes by its document and place, the others by their keys.
+// All visible edges, by source. Chunks are identified by document and ordinal, other nodes by key.
 MATCH (c:$($label)) WHERE c.since <= $generation AND c.until > $generation
 WITH c ORDER BY c.document, c.ordinal
 MATCH (c)-[r]->(t)
@@ -46,7 +46,7 @@ RETURN type(r) AS kind, [c.document, c.ordinal] AS source, CASE WHEN t:Chunk THE
 // name: top_entities
 // mode: read
 // params: corpus, generation, limit
-// The entities that most chunks mention.
+// The entities with the most mentions.
 MATCH (e:Entity {corpus: $corpus})
 WITH e, COUNT { (e)<-[r:MENTIONS]-() WHERE r.since <= $generation AND r.until > $generation } AS mentions
 ORDER BY mentions DESC, e.key LIMIT $limit
@@ -55,14 +55,14 @@ RETURN e.name AS name, mentions;
 // name: corpus_facts
 // mode: read
 // params: corpus
-// When a corpus was made, who writes to it and since when.
+// The creation time of a corpus, its writer, and the time since which it writes.
 MATCH (corpus:Corpus {id: $corpus})
 RETURN toString(corpus.created_at) AS created_at, corpus.writer AS writer, corpus.writer_since AS writer_since;
 
 // name: rename_corpus
 // mode: write
 // params: corpus, writer, name
-// Give a corpus that is held another name, unless a corpus has that already; no row if one does.
+// Rename a leased corpus; no row if another corpus has the name.
 MATCH (corpus:Corpus {id: $corpus, writer: $writer})
 WHERE NOT EXISTS { MATCH (:Corpus {name: $name}) }
 SET corpus.name = $name
@@ -71,7 +71,7 @@ RETURN corpus.name AS name;
 // name: switch_corpus
 // mode: write
 // params: corpus, writer, successor
-// Let another corpus take the name of one that is held, which nobody finds any more from then on.
+// Replace a leased corpus by its successor, which takes its name; the replaced corpus is hidden from all readers.
 MATCH (corpus:Corpus {id: $corpus, writer: $writer})
 MATCH (successor:Corpus {id: $successor})
 SET corpus:DroppedCorpus

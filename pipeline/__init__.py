@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # The driver and numpy take a second to import, which `hoprank --help` and the embedded server have no use for.
+    # Importing the driver and numpy takes a second; `hoprank --help` and the embedded server need neither.
     _LATE = {"HopRank": "pipeline.api"} | dict.fromkeys(
         ("KnowledgeEdge", "KnowledgeGraph", "KnowledgeNode"), "pipeline.knowledge"
     )

@@ -71,8 +71,8 @@ class HopRank(AbstractContextManager["HopRank"]):
         Raises ServerUnreachable, LoginRefused, ServerUnsupported, ServerStartFailed, DownloadFailed,
         ConfigurationError.
         """
-        given = {"uri": uri, "username": username, "password": password, "database": database}
-        overrides = {name: value for name, value in given.items() if value is not None}
+        arguments = {"uri": uri, "username": username, "password": password, "database": database}
+        overrides = {name: value for name, value in arguments.items() if value is not None}
         settings = settings or load_settings({"neo4j": overrides} if overrides else None)
         return cls(connect(settings, report), embedder or make_embedder(settings), settings)
 

@@ -81,7 +81,7 @@ def get_corpus(client: Client, name: str) -> Corpus:
     """Return the corpus with this name; raises CorpusError, suggesting a similar name, if there is none."""
     corpus = find_corpus(client, name)
     if corpus is None:
-        names = [known.name for known in list_corpora(client)]
+        names = [existing.name for existing in list_corpora(client)]
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         fix = (
             f"Did you mean {near[0]!r}?"

@@ -86,7 +86,11 @@ def tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[Know
 def similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSettings) -> Iterator[KnowledgeEdge]:
     """Yield edges between skills whose descriptions are alike; ``vectors`` are these, row by row."""
     links = similar_pairs(
-        np.asarray(vectors), top_k=settings.top_k, threshold=settings.similar, hub_cap=len(skills), exact_up_to=50_000
+        np.asarray(vectors),
+        top_k=settings.top_k,
+        threshold=settings.similar,
+        degree_limit=len(skills),
+        exact_up_to=50_000,
     )
     for link in (link for link in links if link.linked):
         one, other = sorted((skills[link.source].id, skills[link.target].id))

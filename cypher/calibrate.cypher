@@ -1,7 +1,7 @@
 // name: chunk_vectors
 // mode: read
 // params: label, generation
-// The vector of every chunk that is visible.
+// The vectors of all visible chunks.
 MATCH (c:$($label))
 WHERE c.since <= $generation AND c.until > $generation
 RETURN c.id AS id, c.embedding AS vector;

@@ -1,9 +1,9 @@
-// Context: how the passages that answer a question hang together.
+// Context: relations between the passages that answer a question.
 
 // name: shared_names
 // mode: read
 // params: ids, generation
-// The entities that at least two of the given chunks mention, with how many chunks mention each in all.
+// The entities that at least two of the chunks mention, with the total number of chunks that mention each.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[r:MENTIONS]->(e)
 WHERE r.since <= $generation AND r.until > $generation
@@ -14,7 +14,7 @@ RETURN e.name AS name, COUNT { (e)<-[:MENTIONS]-() } AS frequency, mentions ORDE
 // name: links_among
 // mode: read
 // params: ids, generation
-// The links from one of the given chunks to another, or to the document of another: by title, hyperlink or cosine.
+// The links between the chunks, or to each other's documents: by title, hyperlink or cosine.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
 CALL (c) {

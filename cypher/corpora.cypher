@@ -1,18 +1,18 @@
 // name: corpora
 // mode: read
-// Every corpus, by name.
+// All corpora, ordered by name.
 MATCH (corpus:Corpus) RETURN properties(corpus) AS corpus ORDER BY corpus.name;
 
 // name: corpus_named
 // mode: read
 // params: name
-// The corpus of that name; no row if there is none.
+// The corpus with this name; no row if there is none.
 MATCH (corpus:Corpus {name: $name}) RETURN properties(corpus) AS corpus;
 
 // name: create_corpus
 // mode: write
 // params: id, name, properties
-// Make a corpus, or return the one that has the name already; nobody drops a shared index meanwhile.
+// Create a corpus, or return the existing one with this name. The lock keeps others from dropping a shared index meanwhile.
 MERGE (catalog:Catalog {id: 'hoprank'})
 SET catalog.lock = true
 MERGE (corpus:Corpus {name: $name})
@@ -23,7 +23,7 @@ RETURN properties(corpus) AS corpus;
 // name: lock_catalog
 // mode: write
 // params: fingerprint
-// Keep others from making a corpus until the transaction ends; return how many corpora use a model.
+// Keep others from creating a corpus until the transaction ends; return the number of corpora that use a model.
 MERGE (catalog:Catalog {id: 'hoprank'})
 SET catalog.lock = true
 REMOVE catalog.lock
@@ -32,13 +32,13 @@ RETURN COUNT { MATCH (corpus:Corpus {fingerprint: $fingerprint}) } AS corpora;
 
 // name: take_lease
 // mode: write
-// params: corpus, writer, since, dead
-// Take the right to write, unless somebody else whom we don't know to be dead has it; return who had it.
+// params: corpus, writer, since, stale
+// Take the lease if it is free or its holder is among the stale ones; return the previous holder and, in seconds, its silence.
 MATCH (corpus:Corpus {id: $corpus})
 SET corpus.lock = true
 WITH corpus, corpus.writer AS holder
 CALL (corpus, holder) {
-  WITH corpus, holder WHERE holder IS NULL OR holder IN $dead
+  WITH corpus, holder WHERE holder IS NULL OR holder IN $stale
   SET corpus.writer = $writer, corpus.writer_since = $since, corpus.writer_seen = timestamp()
 }
 REMOVE corpus.lock
@@ -48,13 +48,13 @@ RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, pr
 // name: renew_lease
 // mode: write
 // params: corpus, writer
-// Say that the holder is alive, by the server's clock.
+// Record by the server's clock that the holder is alive.
 MATCH (corpus:Corpus {id: $corpus, writer: $writer}) SET corpus.writer_seen = timestamp();
 
 // name: check_lease
 // mode: write
 // params: corpus, writer
-// Tell whether a writer still holds a corpus, and keep others from taking it over until the transaction ends.
+// Return whether a writer still holds the lease, and keep others from taking it over until the transaction ends.
 MATCH (corpus:Corpus {id: $corpus})
 SET corpus.lock = true
 WITH corpus
@@ -64,7 +64,7 @@ RETURN corpus.writer = $writer AS held;
 // name: begin_staging
 // mode: write
 // params: corpus, writer
-// Note that the next generation is being written, so that a run that dies is noticed.
+// Record that the next generation is being written, so that a later run notices a crash.
 MATCH (corpus:Corpus {id: $corpus, writer: $writer})
 SET corpus.staging = corpus.generation + 1
 RETURN corpus.generation AS generation;
@@ -72,24 +72,24 @@ RETURN corpus.generation AS generation;
 // name: release_lease
 // mode: write
 // params: corpus, writer
-// Give the right to write back.
+// Release the lease.
 MATCH (corpus:Corpus|DroppedCorpus {id: $corpus, writer: $writer}) REMOVE corpus.writer, corpus.writer_since, corpus.writer_seen;
 
 // name: begin_drop
 // mode: write
 // params: corpus
-// Let nobody find a corpus any more; its name is free.
+// Hide a corpus from all readers and free its name.
 MATCH (corpus:Corpus {id: $corpus}) SET corpus:DroppedCorpus REMOVE corpus:Corpus;
 
 // name: dropped_corpora
 // mode: read
-// Corpora whose drop was begun and is not done.
+// Corpora whose drop is unfinished.
 MATCH (corpus:DroppedCorpus) RETURN properties(corpus) AS corpus;
 
 // name: delete_corpus_part
 // mode: write
 // params: corpus, label, limit
-// Delete up to limit nodes of a corpus with their relationships; return how many there were.
+// Delete up to limit nodes of a corpus with their relationships; return the number deleted.
 CALL () {
   MATCH (n:$($label)) RETURN n
   UNION ALL
@@ -106,5 +106,5 @@ RETURN count(*) AS deleted;
 // name: delete_corpus
 // mode: write
 // params: corpus
-// Delete the corpus's own node, last of all.
+// Delete the corpus's own node, as the last step of a drop.
 MATCH (corpus:DroppedCorpus {id: $corpus}) DELETE corpus;

@@ -1,10 +1,10 @@
-// Filters: what chunks are told apart by, and the legs within those that a filter admits. Filters themselves are no Cypher: they are
-// evaluated on the values that are read here.
+// Filters: the values that they compare, and the legs restricted to their matches. The filters themselves are evaluated in Python on
+// the values that are read here.
 
 // name: chunks_by_document
 // mode: read
 // params: label, generation
-// The chunks that are visible, by their document's key.
+// The ids of the visible chunks, by document key.
 MATCH (c:$($label))
 WHERE c.since <= $generation AND c.until > $generation
 RETURN c.document AS document, collect(c.id) AS ids;
@@ -12,7 +12,7 @@ RETURN c.document AS document, collect(c.id) AS ids;
 // name: document_values
 // mode: read
 // params: corpus, generation, property
-// The value of one property for each document that is visible and has it, by key.
+// The values of a property of visible documents, by document key; documents without it are left out.
 MATCH (d:Document {corpus: $corpus})
 WHERE d.since <= $generation AND d.until > $generation
 WITH d.key AS key, properties(d)[$property] AS value
@@ -22,7 +22,7 @@ RETURN key, value;
 // name: chunk_values
 // mode: read
 // params: label, generation, property
-// The value of one property for each chunk that is visible and has it, by id.
+// The values of a property of visible chunks, by chunk id; chunks without it are left out.
 MATCH (c:$($label))
 WHERE c.since <= $generation AND c.until > $generation AND c[$property] IS NOT NULL
 RETURN c.id AS key, c[$property] AS value;
@@ -30,7 +30,7 @@ RETURN c.id AS key, c[$property] AS value;
 // name: filtered_vector
 // mode: read
 // params: ids, vector, generation, limit
-// The chunks nearest to the question's vector among those given, by the cosine itself. Scores are (1 + cosine) / 2.
+// The chunks of ids nearest to the question's vector, by exact cosine. Scores are (1 + cosine) / 2.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
 WHERE c.since <= $generation AND c.until > $generation AND c.embedding IS NOT NULL
@@ -41,8 +41,8 @@ RETURN collect(id) AS near, collect(score) AS near_scores;
 // name: filtered_fulltext
 // mode: read
 // params: index, text, ids, generation, limit
-// The chunks that match the question's words best among those given. The index gives its hits one by one, best first, so it
-// is read only as far as needed; nodes are compared and not their ids, for those of all hits would have to be read.
+// The chunks of ids that match the question's words best. The index returns its hits lazily, best first, so it is read only as far
+// as needed. Nodes are compared instead of ids, because the ids of all hits would have to be read.
 MATCH (a:Chunk)
 WHERE a.id IN $ids AND a.since <= $generation AND a.until > $generation
 WITH collect(a) AS admitted
@@ -55,7 +55,7 @@ RETURN collect(c.id) AS matching, collect(score) AS matching_scores;
 // name: filtered_paths
 // mode: read
 // params: generation, seeds, hits, ids, documents
-// As paths, through none but the chunks given and their documents; every relationship leaves a chunk.
+// As paths, restricted to the chunks of ids and their documents. Every relationship begins at a chunk.
 CYPHER 25
 UNWIND $hits AS hit
 MATCH (c:Chunk {id: hit})

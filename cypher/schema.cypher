@@ -54,37 +54,37 @@
 
 // name: constrain_catalog_id
 // mode: schema
-// There is one catalog, whose lock keeps makers and droppers of shared indexes apart.
+// There is a single catalog node; its lock separates processes that create shared indexes from those that drop them.
 CREATE CONSTRAINT catalog_id IF NOT EXISTS FOR (n:Catalog) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_corpus_id
 // mode: schema
-// A corpus is found by its immutable internal id.
+// Corpora are looked up by their immutable internal ids.
 CREATE CONSTRAINT corpus_id IF NOT EXISTS FOR (n:Corpus) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_corpus_name
 // mode: schema
-// Two corpora never share a name.
+// Names of corpora are unique.
 CREATE CONSTRAINT corpus_name IF NOT EXISTS FOR (n:Corpus) REQUIRE n.name IS UNIQUE;
 
 // name: constrain_document_id
 // mode: schema
-// A document is found by the hash of its corpus and key.
+// A document's id is the hash of its corpus and key.
 CREATE CONSTRAINT document_id IF NOT EXISTS FOR (n:Document) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_chunk_id
 // mode: schema
-// A chunk is found by the hash of its corpus, document key, text and occurrence.
+// A chunk's id is the hash of its corpus, document key, text and occurrence.
 CREATE CONSTRAINT chunk_id IF NOT EXISTS FOR (n:Chunk) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_entity_id
 // mode: schema
-// An entity is found by the hash of its corpus and name key.
+// An entity's id is the hash of its corpus and name key.
 CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_tally_id
 // mode: schema
-// A shard of counts is found by its corpus, kind, number and generation.
+// The id of a shard of counts is made from its corpus, kind, number and generation.
 CREATE CONSTRAINT tally_id IF NOT EXISTS FOR (n:Tally) REQUIRE n.id IS UNIQUE;
 
 // name: index_tally_shard
@@ -94,7 +94,7 @@ CREATE INDEX tally_shard IF NOT EXISTS FOR (n:Tally) ON (n.corpus, n.kind, n.sha
 
 // name: index_chunk_document
 // mode: schema
-// The chunks of a document are found by its key.
+// Chunks are looked up by their document's key.
 CREATE INDEX chunk_document IF NOT EXISTS FOR (n:Chunk) ON (n.corpus, n.document);
 
 // name: index_document_corpus
@@ -109,14 +109,14 @@ CREATE INDEX entity_corpus IF NOT EXISTS FOR (n:Entity) ON (n.corpus);
 
 // name: index_chunk_embedded
 // mode: schema
-// Vectors are found again by the hash of what was embedded.
+// Vectors are reused by the hash of the embedded text.
 CREATE INDEX chunk_embedded IF NOT EXISTS FOR (n:Chunk) ON (n.embedded);
 
 // name: create_vector_index
 // mode: schema
 // params: dimension
 // names: embedding
-// One vector index for each model and dimension; corpus and generation are filtered inside it. Unquantised, so that scores are exact.
+// Each model and dimension has a vector index, which filters by corpus and generation. Unquantised, so that scores are exact.
 CYPHER 25
 CREATE VECTOR INDEX <embedding> IF NOT EXISTS FOR (n:<embedding>) ON n.embedding WITH [n.corpus, n.since, n.until]
 OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
@@ -125,7 +125,7 @@ OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_funct
 // mode: schema
 // params: analyzer
 // names: label
-// One full-text index for each corpus: the statistics of one corpus would leak into another's ranking.
+// Each corpus has its own full-text index: in a shared index the statistics of other corpora would affect the ranking.
 CREATE FULLTEXT INDEX <label> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
@@ -144,18 +144,18 @@ CALL db.awaitIndex($index, $seconds);
 // name: index_states
 // mode: read
 // params: index_names
-// State and configuration of the indexes that exist among the names given.
+// State and configuration of those of the named indexes that exist.
 SHOW INDEXES YIELD name, type, state, options WHERE name IN $index_names RETURN name, type, state, options;
 
 // name: fulltext_analyzers
 // mode: read
-// The analysers that the server offers.
+// The server's full-text analysers.
 CALL db.index.fulltext.listAvailableAnalyzers() YIELD analyzer RETURN analyzer ORDER BY analyzer;
 
 // name: end_query
 // mode: schema
 // params: text
-// End whatever runs a query of exactly this text.
+// Terminate the transactions that run a query with exactly this text.
 SHOW TRANSACTIONS YIELD transactionId AS id, currentQuery
 WHERE currentQuery = $text
 TERMINATE TRANSACTIONS id YIELD message

@@ -1,11 +1,11 @@
-// Rankings and hits come as one row of lists: rows of their own would take the driver longer than the search.
+// Rankings and hits are returned as a single row of lists: separate rows would take the driver longer than the search.
 
 // name: vector_candidates
 // mode: read
 // params: corpus, vector, limit
 // names: embedding
-// The chunks nearest to the question's vector; corpus and generation are filtered inside the index, and the generation, which takes
-// a while, only where something is being written: else all is visible. Scores are (1 + cosine) / 2.
+// The chunks nearest to the question's vector, filtered by corpus and generation inside the index. The generation is filtered only
+// during a write, because the filter is slow; otherwise all chunks are visible. Scores are (1 + cosine) / 2.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
@@ -28,8 +28,8 @@ RETURN corpus.generation AS generation, near, near_scores;
 // name: fulltext_candidates
 // mode: read
 // params: corpus, index, text, limit
-// The chunks that match the question's words best, by Lucene's BM25 on the corpus's own index. More are fetched while a
-// generation is being staged, since the index holds its chunks already.
+// The best matches of the question's words, by Lucene's BM25 on the corpus's own index. During a write more are fetched,
+// because the index holds staged chunks too.
 MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
   WITH corpus WHERE $text <> ''
@@ -45,7 +45,7 @@ RETURN corpus.generation AS generation, matching, matching_scores;
 // name: hydrate
 // mode: read
 // params: ids, corpus, generation
-// What a hit shows, for chunks by id. Values alone, in a fixed order: names beside each would take as long to read again.
+// The content of hits, for chunks by id: values in a fixed order, because maps with names would take twice as long to read.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
 WHERE c.since <= $generation AND c.until > $generation
@@ -57,13 +57,13 @@ RETURN collect([c.id, c.text, c.document, c.title, c.heading, d.path, c.ordinal,
 // name: chunk_documents
 // mode: read
 // params: label
-// The document of each chunk of a corpus, by its key.
+// The document key of each chunk of a corpus.
 MATCH (c:$($label)) RETURN c.id AS id, c.document AS document;
 
 // name: chunk_texts
 // mode: read
 // params: label, generation
-// Every chunk that is visible, as text to be scored outside the server.
+// The texts of all visible chunks, for scoring outside the server.
 MATCH (c:$($label))
 WHERE c.since <= $generation AND c.until > $generation
 RETURN c.id AS id, c.document AS document, c.title AS title, c.heading AS heading, c.text AS text;
@@ -71,6 +71,6 @@ RETURN c.id AS id, c.document AS document, c.title AS title, c.heading AS headin
 // name: corpus_size
 // mode: read
 // params: corpus
-// The generation that is visible, and how many chunks and entities it has.
+// The visible generation, and its numbers of chunks and entities.
 MATCH (corpus:Corpus {id: $corpus})
 RETURN corpus.generation AS generation, corpus.chunks AS chunks, corpus.entities AS entities;

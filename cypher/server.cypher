@@ -6,5 +6,5 @@ RETURN versions[0] AS version ORDER BY name = 'Neo4j Kernel' DESC LIMIT 1;
 
 // name: gds_functions
 // mode: read
-// One row if Graph Data Science is installed and allowed.
+// A row if Graph Data Science is installed and allowed; else none.
 SHOW FUNCTIONS YIELD name WHERE name = 'gds.version' RETURN name;

@@ -1,8 +1,8 @@
 // name: project
 // mode: read
 // params: graph, corpus, label, generation, chunks, title, link, similar, next
-// Project a corpus for PageRank: chunks, the entities that more than one of them mentions, and weighted links between chunks.
-// An entity's links weigh its inverse document frequency; a link to a document is shared out among the document's chunks.
+// Project a corpus for PageRank: chunks, the entities that several chunks mention, and weighted links between chunks.
+// An entity's links have its inverse document frequency as weight; the weight of a link to a document is divided among its chunks.
 CALL () {
   MATCH (c:$($label))
   WHERE c.since <= $generation AND c.until > $generation
@@ -38,20 +38,20 @@ RETURN gds.graph.project($graph, source, target, {relationshipProperties: {weigh
 
 // name: projections
 // mode: read
-// Every projection of the GDS catalog, oldest first.
+// All projections of the GDS catalog, oldest first.
 CALL gds.graph.list() YIELD graphName, nodeCount, relationshipCount, sizeInBytes, creationTime
 RETURN graphName AS name, nodeCount AS nodes, relationshipCount AS relationships, sizeInBytes AS bytes ORDER BY creationTime;
 
 // name: drop_projection
 // mode: read
 // params: graph
-// Drop a projection; none of that name is no fault.
+// Drop a projection if it exists.
 CALL gds.graph.drop($graph, false) YIELD graphName RETURN graphName;
 
 // name: walk
 // mode: read
 // params: graph, chunk_seeds, entity_seeds, damping, iterations, tolerance, limit
-// Personalised PageRank over a projection from seeds, rows of {id, weight}; the best chunks.
+// Personalised PageRank on a projection. Seeds are rows of {id, weight}; returns the best chunks.
 CALL () {
   UNWIND $chunk_seeds AS seed
   MATCH (n:Chunk {id: seed.id}) RETURN n, seed.weight AS weight
@@ -76,13 +76,14 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 // mode: read
 // params: corpus, vector, index, text, limit, names, seeds, first, k, hub, unnamed
 // names: embedding
-// All that a search needs before its hits, in one round trip. First vector and full-text candidates, as their legs find them, and
-// those of the entities in names that the corpus has, with the number of chunks that mention each, one of these, and how many
-// are about it. Then the k-hop expansion of the seeds: the chunks in seeds or, without these, the first of both rankings
-// fused by reciprocal rank, the only chunks of names, and the names themselves. An entity that a seed chunk mentions
-// comes with all its chunks, unless these are more than hub: then with the seeds among them. Of a linked document of many
-// parts its first and the candidates are taken. A question without a name that the corpus knows is expanded only if unnamed.
-// Where nothing is being written, all is visible and unchecked.
+// All reads of a search before its hits, in a single round trip.
+// Candidates: vector and full-text candidates as their legs return them, and the entities of names that the corpus has, each with
+// its number of mentioning chunks, an example of these, and the number of chunks about it.
+// Expansion by k hops from the seeds: the chunks in seeds or, if null, the first of both rankings fused by reciprocal rank; the
+// chunk of each name that a single chunk mentions; and the names. An entity of a seed chunk comes with all its chunks; with more
+// than hub chunks it is not expanded, and comes with the seeds among them. A linked document of four or more chunks contributes its
+// first chunk and the candidates. A question without a known name is expanded only if unnamed is true.
+// Outside of writes all nodes and edges are visible, and visibility isn't checked.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
 WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
@@ -187,7 +188,7 @@ RETURN generation, corpus.chunks AS chunks, corpus.entities AS entities,
 // name: paths
 // mode: read
 // params: generation, seeds, hits
-// For each hit the shortest way to it from a seed, best seed first: names and relationship types along it.
+// The shortest path from a seed to each hit, best seed first, as names and relationship types.
 CYPHER 25
 UNWIND $hits AS hit
 MATCH (c:Chunk {id: hit})

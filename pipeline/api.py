@@ -1,4 +1,4 @@
-"""The Python interface: connect once, then ingest, search, evaluate."""
+"""The Python interface: connect once, then ingest, search and evaluate."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ class HopRank(AbstractContextManager["HopRank"]):
     ) -> HopRank:
         """Connect to ``uri``, else to NEO4J_URI, else to the embedded server, which is started if it isn't running.
 
-        ``report`` hears what that start is doing.
+        ``report`` is called with each step of that start.
 
         Raises ServerUnreachable, LoginRefused, ServerUnsupported, ServerStartFailed, DownloadFailed,
         ConfigurationError.
         """
-        given = {"uri": uri, "username": username, "password": password, "database": database}
-        overrides = {name: value for name, value in given.items() if value is not None}
+        arguments = {"uri": uri, "username": username, "password": password, "database": database}
+        overrides = {name: value for name, value in arguments.items() if value is not None}
         settings = settings or load_settings({"neo4j": overrides} if overrides else None)
         return cls(connect(settings, report), embedder or make_embedder(settings), settings)
 
@@ -76,7 +76,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         self.close()
 
     def close(self) -> None:
-        """Close the connection; the embedded server stays up until it is idle."""
+        """Close the connection; the embedded server keeps running until it is idle."""
         self.client.close()
 
     def ingest(
@@ -86,7 +86,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         strict: bool = False,
         progress: Progress | None = None,
     ) -> IngestSummary:
-        """Bring a corpus to hold what is in files, folders, globs and .jsonl; see :mod:`pipeline.flows.ingest`."""
+        """Add and update the documents of files, folders, globs, .jsonl; see :func:`pipeline.flows.ingest.ingest`."""
         return ingest.ingest(
             self.client,
             self.embedder,
@@ -106,7 +106,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         announce: Announce = lambda _: None,
         progress: Progress | None = None,
     ) -> SyncSummary:
-        """Bring a corpus to hold exactly what is in ``paths``; see :func:`pipeline.flows.ingest.sync`."""
+        """Make a corpus equal to the documents of ``paths``; see :func:`pipeline.flows.ingest.sync`."""
         return ingest.sync(
             self.client,
             self.embedder,
@@ -172,7 +172,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         legs: Sequence[Leg] = tuple(Leg),
         progress: Progress | None = None,
     ) -> Report:
-        """Measure every leg on a queryset's folder; see :func:`pipeline.flows.evaluate.evaluate`."""
+        """Measure every leg on the queryset in a folder; see :func:`pipeline.flows.evaluate.evaluate`."""
         return evaluate.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
 
     def tune(
@@ -183,7 +183,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         select: bool = False,
         progress: Progress | None = None,
     ) -> Tuned:
-        """Learn names' confidence and the scorer from querysets; see :func:`pipeline.flows.experiments.tune`."""
+        """Fit the confidence of names and the scorer to querysets; see :func:`pipeline.flows.experiments.tune`."""
         paths = [Path(folder) for folder in folders]
         return experiments.tune(self, paths, split=split, corpus_name=corpus, select=select, progress=progress)
 
@@ -195,20 +195,20 @@ class HopRank(AbstractContextManager["HopRank"]):
         variants: Sequence[Variant] | None = None,
         progress: Progress | None = None,
     ) -> Ablation:
-        """Say what each part of the retrieval is worth on querysets; see :func:`pipeline.flows.experiments.ablate`."""
+        """Measure the contribution of each part of the retrieval; see :func:`pipeline.flows.experiments.ablate`."""
         paths = [Path(folder) for folder in folders]
         return experiments.ablate(self, paths, split=split, corpus_name=corpus, variants=variants, progress=progress)
 
     def calibrate(self, corpus: str = "default") -> Calibration:
-        """Say what each cosine threshold would do to the graph; see :func:`pipeline.flows.evaluate.calibrate`."""
+        """Measure the graph at a range of cosine thresholds; see :func:`pipeline.flows.evaluate.calibrate`."""
         return evaluate.calibrate(self.client, self.settings, corpus)
 
     def graph(self, name: str) -> KnowledgeGraph:
-        """Return the knowledge graph of that name, which is made if there is none, on this connection."""
+        """Return the knowledge graph with this name on this connection; create it if it doesn't exist."""
         return KnowledgeGraph(name, client=self.client, embedder=self.embedder, settings=self.settings)
 
     def open_graph(self, corpus: str = "default") -> KnowledgeGraph:
-        """Return a corpus as a knowledge graph to read; see :meth:`pipeline.KnowledgeGraph.open`."""
+        """Return a corpus as a read-only knowledge graph; see :meth:`pipeline.KnowledgeGraph.open`."""
         return KnowledgeGraph.open(corpus, client=self.client, embedder=self.embedder, settings=self.settings)
 
     def retriever(self, corpus: str = "default") -> Retriever:

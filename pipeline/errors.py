@@ -1,34 +1,34 @@
-"""Every error that HopRank raises on purpose.
+"""The tree of errors that HopRank raises.
 
-HopRankError                    a message that says what was wrong and what to do
+HopRankError                    base: a message with the problem, and a fix
 ├── InputError                  wrong input or configuration: the commands exit with 2
 │   ├── ConfigurationError      a setting that can't be used
 │   ├── SourceError             a file, folder, glob or .jsonl line that can't be read
-│   ├── CorpusError             a corpus that is unknown
+│   ├── CorpusError             an unknown or unsuitable corpus
 │   │   └── FingerprintError    a corpus that was embedded or chunked differently
-│   ├── QuerySetError           a queryset that doesn't hold together
-│   ├── GraphError              a knowledge graph, node or edge that can't be, or isn't there
+│   ├── QuerySetError           a malformed or inconsistent queryset
+│   ├── GraphError              a malformed or unknown knowledge graph, node or edge
 │   ├── QuestionError           a question that can't be searched for
 │   ├── FilterError             a filter that can't be applied
 │   └── ServerError             a server that can't be used as it is
 │       ├── ServerUnreachable   nothing answers at the address
 │       ├── LoginRefused        the user name or password is wrong
-│       └── ServerUnsupported       it lacks something HopRank needs (version, GDS, vector index)
-└── Fault                       the input was right and it still failed: exit with 1
-    ├── ServerLost              the server went away in the middle
+│       └── ServerUnsupported   it lacks something HopRank needs (version, GDS, vector index)
+└── Fault                       a failure despite correct input: the commands exit with 1
+    ├── ServerLost              the server went away during its use
     ├── QueryTimeout            a query took longer than the settings allow
     ├── ServerStartFailed       the embedded server didn't come up
     ├── DownloadFailed          a jar or a model couldn't be fetched or has the wrong checksum
-    └── Busy                    somebody else holds what is needed
+    └── Busy                    another process holds a lease or lock
 """
 
 from __future__ import annotations
 
 
 class HopRankError(Exception):
-    """Base of all of HopRank's errors; ``str(error)`` is fit for a person to read.
+    """Base of all of HopRank's errors; ``str(error)`` is meant for users.
 
-    ``message`` says what was wrong and names the input; ``fix`` says what to do about it.
+    ``message`` states the problem and names the input; ``fix`` says what to do about it.
     """
 
     def __init__(self, message: str, fix: str = "") -> None:
@@ -38,7 +38,7 @@ class HopRankError(Exception):
 
 
 class InputError(HopRankError):
-    """Wrong input or configuration; the caller can mend it."""
+    """Wrong input or configuration, which the caller can correct."""
 
 
 class ConfigurationError(InputError):
@@ -50,7 +50,7 @@ class SourceError(InputError):
 
 
 class CorpusError(InputError):
-    """A corpus of that name doesn't exist, or can't be used for this."""
+    """A corpus doesn't exist, or can't be used for this purpose."""
 
 
 class FingerprintError(CorpusError):
@@ -70,11 +70,11 @@ class QuestionError(InputError):
 
 
 class FilterError(InputError):
-    """A filter is malformed: it names an operator that there isn't, or a value that the operator can't take."""
+    """A filter is malformed: it names an unknown operator, or a value that the operator doesn't accept."""
 
 
 class ServerError(InputError):
-    """The server that the settings point at can't be used."""
+    """The server that the settings name can't be used."""
 
 
 class ServerUnreachable(ServerError):
@@ -82,7 +82,7 @@ class ServerUnreachable(ServerError):
 
 
 class LoginRefused(ServerError):
-    """The server answered and refused the user name or the password."""
+    """The server refused the user name or the password."""
 
 
 class ServerUnsupported(ServerError):
@@ -90,15 +90,15 @@ class ServerUnsupported(ServerError):
 
 
 class Fault(HopRankError):
-    """Input and configuration were right and it failed all the same."""
+    """A failure despite correct input and configuration."""
 
 
 class ServerLost(Fault):
-    """The server went away while it was being used."""
+    """The server went away during its use."""
 
 
 class QueryTimeout(Fault):
-    """A query took longer than the settings, or the server's own, allow; the server has ended it and undone it."""
+    """A query exceeded the time limit of the settings or of the server, which terminated it and rolled it back."""
 
 
 class ServerStartFailed(Fault):
@@ -106,8 +106,8 @@ class ServerStartFailed(Fault):
 
 
 class DownloadFailed(Fault):
-    """A jar or a model couldn't be fetched, or isn't what its checksum says."""
+    """A jar or a model couldn't be fetched, or its checksum is wrong."""
 
 
 class Busy(Fault):
-    """Somebody else holds what is needed for longer than we wait."""
+    """Another process held a lease or lock for longer than the time to wait."""

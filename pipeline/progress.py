@@ -1,4 +1,4 @@
-"""How far a run is: seconds by stage, and a listener that may show them."""
+"""Progress of a run: seconds by stage, and a listener that may display the stages."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Protocol
 
 
 class Listener(Protocol):
-    """Is told of stages as they begin, advance and end; a progress bar, or nothing."""
+    """Receives the begin, advance and end of stages, for example to draw a progress bar."""
 
     def begin(self, stage: str, total: int | None) -> None:
-        """A stage begins, of ``total`` steps if that is known."""
+        """Begin a stage of ``total`` steps, None if unknown."""
 
     def advance(self, stage: str, steps: int) -> None:
-        """A stage has done so many more steps."""
+        """Advance a stage by ``steps``."""
 
     def end(self, stage: str) -> None:
-        """A stage is over."""
+        """End a stage."""
 
 
 class Silence:
-    """The listener that shows nothing."""
+    """A listener that ignores all events."""
 
     def begin(self, stage: str, total: int | None) -> None:
         """Show nothing."""
@@ -36,7 +36,7 @@ class Silence:
 
 
 class Progress:
-    """Measures stages; ``seconds`` holds each one's wall-clock time. A stage entered again adds to its time."""
+    """Measures stages; ``seconds`` holds the wall-clock time of each. A stage entered again adds to its time."""
 
     def __init__(self, listener: Listener | None = None) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -44,7 +44,7 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-        """Time a stage; yields the function that its steps are reported to."""
+        """Time a stage; yield the function that reports its steps."""
         self._listener.begin(name, total)
         start = time.perf_counter()
         try:

@@ -1,4 +1,4 @@
-"""What flows between the steps: frozen records, one for each thing the pipeline speaks of."""
+"""Records that the steps exchange, all frozen: documents, chunks, entities, edges."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 Vector: TypeAlias = npt.NDArray[np.float32]
-"""One embedding, shape ``(dimension,)``, or a stack of them, ``(n, dimension)``; unit length."""
+"""An embedding, shape ``(dimension,)``, or a stack of them, ``(n, dimension)``; unit length."""
 
 Scalar: TypeAlias = str | int | float | bool
 Metadata: TypeAlias = Mapping[str, Scalar | list[str] | list[int] | list[float] | list[bool]]
-"""What Neo4j can store as a property: scalars and lists of one kind of scalar."""
+"""Values that Neo4j can store as properties: scalars, and lists of scalars of the same type."""
 
 
 class BlockKind(StrEnum):
-    """What a stretch of a document is; code and tables are never cut while they fit."""
+    """Kind of a block; code and tables are never cut if they fit into a chunk."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -29,9 +29,9 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch ``text[start:end]`` of a document's text, in characters, end exclusive.
+    """A block ``text[start:end]`` of a document's text, in characters, end exclusive.
 
-    ``level`` is 1 to 6 for headings and 0 for the rest.
+    ``level`` is 1 to 6 for headings, else 0.
     """
 
     kind: BlockKind
@@ -51,7 +51,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class SuppliedChunk:
-    """A chunk ``text[start:end]`` that a document brings itself, with its ``embedding`` or without."""
+    """A chunk ``text[start:end]`` that a document brings itself; ``embedding`` is empty if it brings none."""
 
     start: int
     end: int
@@ -60,13 +60,12 @@ class SuppliedChunk:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as it was read: plain text, and where its structure lies in it.
+    """A document as read: plain text, and the offsets of its structure.
 
-    ``key`` names it within its corpus: its path relative to the root that was given, or its .jsonl id.
-    ``blocks`` are in order and don't overlap; text outside every block is white space or markup.
-    ``line_offset`` is added to line numbers counted in ``text`` (front matter that was cut off);
-    ``page_starts`` are the character offsets at which a PDF's pages begin, else empty. ``prechunked`` are its chunks
-    if it brings them, else it is cut.
+    ``key`` identifies it in its corpus: its path relative to the given root, or its .jsonl id. ``blocks`` are in order
+    and don't overlap; text outside all blocks is white space or markup. ``line_offset`` is the number of lines of
+    removed front matter, added to line numbers in ``text``. ``page_starts`` holds the character offsets of a PDF's
+    pages, else nothing. ``prechunked`` holds the chunks that the document brings; without them it is cut.
     """
 
     key: str
@@ -83,11 +82,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document that is embedded and found as one.
+    """A passage of a document, the unit of embedding and search.
 
-    ``text`` equals ``document.text[start:end]``; lines are those of the source file, counted from 1, both inclusive.
-    ``heading`` is the path of headings above it, joined by `` > ``; ``ordinal`` counts from 0 within the document;
-    ``tokens`` is 0 if they weren't counted.
+    ``text`` equals ``document.text[start:end]``. Lines are those of the source file, counted from 1, both inclusive.
+    ``heading`` is the path of headings above the chunk, joined by `` > ``. ``ordinal`` counts from 0 within the
+    document. ``tokens`` is 0 if they weren't counted.
     """
 
     id: str
@@ -105,14 +104,14 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A source that was left out, and why."""
+    """A source that was left out, and the reason."""
 
     source: str
     reason: str
 
 
 class EdgeKind(StrEnum):
-    """The relationship types of an ingested corpus; each leaves a chunk."""
+    """Relationship types of a corpus; all begin at a chunk."""
 
     PART_OF = "PART_OF"
     """to its document"""
@@ -123,17 +122,17 @@ class EdgeKind(StrEnum):
     REFERS_TO = "REFERS_TO"
     """to a document whose title it names, with ``count`` and ``position``"""
     LINKS_TO = "LINKS_TO"
-    """to a document that it hyperlinks, with ``count``"""
+    """to a hyperlinked document, with ``count``"""
     SIMILAR = "SIMILAR"
-    """to one of the chunks nearest in meaning, with the cosine as ``score``; stored once, and ``mutual`` if each is
+    """to one of the nearest chunks by cosine, which is ``score``; stored once per pair, ``mutual`` if each chunk is
     among the other's nearest"""
     CAPPED = "CAPPED"
-    """as SIMILAR, beyond what one of its ends may have of these: read by nothing but the next update"""
+    """as SIMILAR, but over the degree limit of an endpoint; only the next update reads it"""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relationship and its local evidence; weights are made from it when it is read."""
+    """A relationship and its local evidence, from which weights are computed at reading time."""
 
     kind: EdgeKind
     source: str
@@ -142,13 +141,13 @@ class Edge:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it is told by: no two edges of a corpus have the same."""
+        """Identity of the edge within its corpus."""
         return self.kind, self.source, self.target
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A name in a corpus; ``key`` is folded (see pipeline.text.names), ``name`` its usual spelling."""
+    """A name in a corpus; ``key`` is folded (see pipeline.text.names), ``name`` is its most frequent spelling."""
 
     id: str
     key: str

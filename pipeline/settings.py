@@ -1,8 +1,8 @@
-"""What can be set: ``configs/default.toml`` < the file of HOPRANK_CONFIG < the environment < flags.
+"""Settings, in rising precedence: ``configs/default.toml``, the file of HOPRANK_CONFIG, the environment, flags.
 
-The sections here say what is allowed; what holds by default is in ``configs/default.toml`` alone.
+The sections here declare the allowed values; the defaults are in ``configs/default.toml`` only.
 
-This is the one place that reads the environment. Everything else receives values.
+Only this module reads settings from the environment. All others receive values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Section(BaseModel):
 
 
 class Neo4jSettings(_Section):
-    """Which server to use; without ``uri`` the embedded one."""
+    """The server to use; without ``uri`` the embedded server."""
 
     uri: str | None = Field(default=None, pattern=r"^(bolt|neo4j)(\+s|\+ssc)?://.+")
     username: str
@@ -51,7 +51,7 @@ class ServerSettings(_Section):
 
 
 class EmbedSettings(_Section):
-    """Which model embeds, and how."""
+    """The embedding model, its device, precision and batch size."""
 
     model: str = Field(min_length=1)
     device: str
@@ -60,31 +60,31 @@ class EmbedSettings(_Section):
 
 
 class ChunkSettings(_Section):
-    """How long chunks are, in the embedder's tokens; ``max_tokens`` 0 is all that the embedder reads."""
+    """Length of chunks in the embedder's tokens; ``max_tokens`` 0 means the most that the embedder reads."""
 
     max_tokens: int = Field(ge=0)
     overlap: int = Field(ge=0)
 
 
 class SourceSettings(_Section):
-    """What may be read."""
+    """Limits of the sources."""
 
     max_megabytes: float = Field(gt=0)
 
     @property
     def max_bytes(self) -> int:
-        """The same in bytes."""
+        """``max_megabytes`` in bytes."""
         return int(self.max_megabytes * 2**20)
 
 
 class IngestSettings(_Section):
-    """How writing goes about it."""
+    """Waiting for another writer, in seconds."""
 
     wait: float = Field(ge=0)
 
 
 class LinkSettings(_Section):
-    """How chunks are linked."""
+    """Links of chunks: similarity, titles, and the extractor of names."""
 
     similar_top_k: int = Field(ge=0)
     similar_threshold: float = Field(ge=-1, le=1)
@@ -96,13 +96,13 @@ class LinkSettings(_Section):
 
 
 class FulltextSettings(_Section):
-    """The full-text index; ``analyzer`` is fixed when a corpus is made."""
+    """The full-text index; ``analyzer`` is fixed when a corpus is created."""
 
     analyzer: str = Field(pattern=r"^[A-Za-z0-9_-]+$")
 
 
 class RetrieveSettings(_Section):
-    """How many candidates the legs bring, how many are scored, and how rankings are fused."""
+    """Numbers of candidates and of scored chunks, the limit of hop expansion, and the fusion of rankings."""
 
     candidates: int = Field(ge=1)
     scored: int = Field(ge=1)
@@ -112,7 +112,7 @@ class RetrieveSettings(_Section):
 
 
 class NameSettings(_Section):
-    """What makes a name in a question likely to lead to what is asked for: a logistic regression over its signs."""
+    """Weights of the logistic regression that estimates whether a name in the question leads to the answer."""
 
     intercept: float
     cosine: float
@@ -122,7 +122,7 @@ class NameSettings(_Section):
 
 
 class ScorerSettings(_Section):
-    """What the scorer's features weigh, by name, see :class:`pipeline.retrieve.scoring.scorer.Scorer`."""
+    """Weights of the scorer's features, by name; see :class:`pipeline.retrieve.scoring.scorer.Scorer`."""
 
     unnamed: dict[str, float]
     confident: dict[str, float]
@@ -130,7 +130,7 @@ class ScorerSettings(_Section):
 
 
 class WalkSettings(_Section):
-    """The walk: which engine goes it, its seeds, the weights of its edges and how far it goes."""
+    """The walk: its engine, its seeds, the weights of its edges, and its convergence."""
 
     engine: Literal["auto", "gds", "local"]
     gds_up_to: int = Field(ge=0)
@@ -148,7 +148,7 @@ class WalkSettings(_Section):
 
 
 class SkillSettings(_Section):
-    """The edges of a skill graph: what they weigh, and how near what they link must be."""
+    """The edges of a skill graph: their weights, and the thresholds for linking."""
 
     top_k: int = Field(ge=1)
     tags: float = Field(ge=0, le=1)
@@ -162,16 +162,16 @@ class SkillSettings(_Section):
 
 
 class _Neo4jVariables(EnvSettingsSource):
-    """NEO4J_URI and the like, as Neo4j's own tools read them."""
+    """NEO4J_URI and the other variables of Neo4j's own tools."""
 
     def __call__(self) -> dict[str, Any]:
-        found = {name: self.env_vars.get(f"neo4j_{name}") for name in _NEO4J_FIELDS}
-        given = {name: value for name, value in found.items() if value}
-        return {"neo4j": given} if given else {}
+        variables = {name: self.env_vars.get(f"neo4j_{name}") for name in _NEO4J_FIELDS}
+        non_empty = {name: value for name, value in variables.items() if value}
+        return {"neo4j": non_empty} if non_empty else {}
 
 
 class _TomlFile(PydanticBaseSettingsSource):
-    """One TOML file."""
+    """A TOML file."""
 
     def __init__(self, settings_cls: type[BaseSettings], path: Path) -> None:
         super().__init__(settings_cls)
@@ -185,7 +185,7 @@ class _TomlFile(PydanticBaseSettingsSource):
 
 
 class Settings(BaseSettings):
-    """All settings, checked. ``home`` holds the embedded server; HOPRANK_HOME sets it."""
+    """All settings, validated. ``home`` holds the embedded server; HOPRANK_HOME sets it."""
 
     model_config = SettingsConfigDict(
         env_prefix="HOPRANK_", env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="forbid"
@@ -215,7 +215,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class's signature
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Order the sources, the strongest first."""
+        """Return the sources of settings, highest precedence first."""
         files = [_TomlFile(settings_cls, path) for path in reversed(_config_files())]
         return init_settings, env_settings, _Neo4jVariables(settings_cls), *files
 
@@ -227,7 +227,7 @@ class Settings(BaseSettings):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """One setting as it stands: its dotted name, its value for people (secrets masked) and where it came from."""
+    """A setting's dotted name, its value (secrets masked), and its origin."""
 
     name: str
     value: str
@@ -235,9 +235,9 @@ class Provenance:
 
 
 def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
-    """Read the settings; ``flags`` holds nested values that override all else, e.g. ``{"embed": {"model": "..."}}``.
+    """Read the settings; ``flags`` holds nested values that override all others, e.g. ``{"embed": {"model": "..."}}``.
 
-    Raises ConfigurationError naming the setting, where it came from and what is allowed.
+    Raises ConfigurationError, naming the setting, its origin and the allowed values.
     """
     try:
         return Settings(**(flags or {}))
@@ -246,13 +246,13 @@ def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
 
 
 def provenance(flags: Mapping[str, Any] | None = None) -> list[Provenance]:
-    """Return every setting with the place that set it, in the order of ``configs/default.toml``."""
+    """Return all settings with their origins, in the order of their declaration."""
     settings = load_settings(flags)
     return [Provenance(name, value, _origin(name, flags or {})) for name, value in _flatten(settings)]
 
 
 def _config_files() -> list[Path]:
-    """The TOML files, the weakest first."""
+    """Return the paths of the TOML files, lowest precedence first."""
     chosen = os.environ.get("HOPRANK_CONFIG")
     return [resource_folder("configs") / "default.toml", *([Path(chosen)] if chosen else [])]
 
@@ -307,6 +307,6 @@ def _explain(error: ValidationError, flags: Mapping[str, Any]) -> str:
     lines = []
     for fault in error.errors():
         name = ".".join(str(part) for part in fault["loc"])
-        given = "" if "password" in name else f" {fault['input']!r}"
-        lines.append(f"{name} ({_origin(name, flags)}):{given}: {fault['msg']}")
+        value = "" if "password" in name else f" {fault['input']!r}"
+        lines.append(f"{name} ({_origin(name, flags)}):{value}: {fault['msg']}")
     return "; ".join(lines)

@@ -1,4 +1,4 @@
-"""A folder for what is not finished, beside where it will go."""
+"""A temporary folder on the same file system as the destination of its content."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 
 @contextmanager
 def temporary_folder(beside: Path, name: str) -> Iterator[Path]:
-    """Yield an empty folder in ``beside`` and remove it at the end, with those that killed processes left behind.
+    """Yield an empty folder in ``beside`` and remove it at the end; first remove folders that killed processes left.
 
-    On the same file system as ``beside``, so that what is finished can be moved there in one step.
-    The caller holds a lock, so that nobody else uses a folder of that ``name``.
+    It is on the same file system as ``beside``, so that finished content can be moved there atomically. The caller must
+    hold a lock, so that no other process uses a folder with this ``name``.
     """
     prefix = f".{name}-"
     for stale in beside.glob(f"{prefix}*"):
         shutil.rmtree(stale, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=beside, ignore_cleanup_errors=True) as scratch:
-        yield Path(scratch)
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=beside, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)

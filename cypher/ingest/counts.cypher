@@ -1,9 +1,9 @@
-// The counts behind a corpus's decisions, in shards.
+// The counts behind a corpus's decisions on names, in shards.
 
 // name: stored_counts
 // mode: read
 // params: corpus, kind, shards, generation
-// The shards of counts of one kind that are visible.
+// The visible shards of counts of one kind.
 MATCH (t:Tally {corpus: $corpus, kind: $kind})
 WHERE t.shard IN $shards AND t.since <= $generation AND t.until > $generation
 RETURN t.shard AS shard, t.counts AS counts;
@@ -19,7 +19,7 @@ SET t += row.properties;
 // name: retire_counts
 // mode: write
 // params: corpus, kind, shards, generation, until
-// Let the visible shards that are replaced end with the present generation.
+// Retire replaced shards: the visible generation is their last.
 MATCH (t:Tally {corpus: $corpus, kind: $kind})
 WHERE t.shard IN $shards AND t.since <= $generation AND t.until > $generation
 SET t.until = $until;

@@ -1,9 +1,9 @@
-// The cosine links of chunks, and the chunks that they could lead to.
+// Similarity links: stored pairs, and neighbour search.
 
 // name: visible_vectors
 // mode: read
 // params: label, generation
-// The vector of every chunk that is visible, packed.
+// The vectors of all visible chunks, as native vectors of float32.
 CYPHER 25
 MATCH (c:$($label)) WHERE c.since <= $generation AND c.until > $generation
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, vector(c.embedding, size(c.embedding), FLOAT32) AS vector;
@@ -11,7 +11,7 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, vector(c.embedd
 // name: similar_summary
 // mode: read
 // params: ids, generation
-// For some chunks: how many cosine links they have, how many chunks they list as their nearest, and the worst of these.
+// For each chunk: its number of similar pairs, the length of its neighbour list, and the lowest score in that list.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
 OPTIONAL MATCH (c)-[r:SIMILAR|CAPPED]-()
@@ -23,7 +23,7 @@ RETURN id, count(r) AS degree, count(CASE WHEN listed THEN 1 END) AS listed,
 // name: similar_edges
 // mode: read
 // params: ids, generation
-// The cosine links of some chunks, each with the place of the chunk at its other end.
+// The similar pairs of the chunks, each with the position of the other chunk.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[r:SIMILAR|CAPPED]-(other)
 WHERE r.since <= $generation AND r.until > $generation
@@ -34,7 +34,7 @@ RETURN id, other.id AS other, other.document AS document, other.ordinal AS ordin
 // mode: read
 // params: ids, corpus, generation, limit
 // names: embedding
-// The chunks nearest to each of some chunks by the vector index, in a generation that may still be staged.
+// The nearest chunks of each chunk by the vector index, in a generation that may still be staged.
 CYPHER 25
 UNWIND $ids AS id
 MATCH (q:Chunk {id: id})

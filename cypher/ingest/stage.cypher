@@ -1,10 +1,10 @@
-// What an ingest writes and retires, and how that becomes visible.
-// What is written carries `since` and `until`: it is visible to generation g when since <= g < until.
+// Writes of an ingest: stage, retire, publish.
+// Nodes and edges carry `since` and `until`: generation g sees those with since <= g < until.
 
 // name: move_documents
 // mode: write
 // params: rows, corpus, generation
-// Note where documents are now: rows of {key, path}.
+// Record the new paths of documents: rows of {key, path}.
 UNWIND $rows AS row
 MATCH (d:Document {corpus: $corpus, key: row.key})
 WHERE d.since <= $generation AND d.until > $generation
@@ -13,7 +13,7 @@ SET d.path = row.path;
 // name: stage_documents
 // mode: write
 // params: rows
-// Write documents that the corpus doesn't have yet.
+// Write documents that the corpus lacks.
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
 ON CREATE SET d = row.properties;
@@ -21,7 +21,7 @@ ON CREATE SET d = row.properties;
 // name: stage_chunks
 // mode: write
 // params: rows, labels
-// Write chunks and their vectors; one that is there already is left as it is.
+// Write chunks and their vectors; existing chunks stay unchanged.
 CYPHER 25
 UNWIND $rows AS row
 MERGE (c:Chunk {id: row.id})
@@ -33,7 +33,7 @@ CALL db.create.setNodeVectorProperty(c, 'embedding', toFloatList(row.vector));
 // name: stage_entities
 // mode: write
 // params: rows, corpus
-// Write entities with their usual spelling.
+// Write entities with their names.
 UNWIND $rows AS row
 MERGE (e:Entity {id: row.id})
 SET e.corpus = $corpus, e.key = row.key, e.name = row.name;
@@ -74,21 +74,21 @@ SET r = edge.properties;
 // name: retire_chunks
 // mode: write
 // params: rows, until
-// Let chunks end with the present generation.
+// Retire chunks: the visible generation is their last.
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.id}) SET c.until = $until;
 
 // name: retire_documents
 // mode: write
 // params: rows, until
-// Let documents end with the present generation.
+// Retire documents: the visible generation is their last.
 UNWIND $rows AS row
 MATCH (d:Document {id: row.id}) SET d.until = $until;
 
 // name: retire_edges
 // mode: write
 // params: rows, generation, until
-// Let edges end with the present generation: rows of {source, kind, target}.
+// Retire edges, given as rows of {source, kind, target}: the visible generation is their last.
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.source})-[r]->(target)
 WHERE type(r) = row.kind AND target.id = row.target AND r.since <= $generation AND r.until > $generation
@@ -97,8 +97,8 @@ SET r.until = $until;
 // name: publish_generation
 // mode: write
 // params: corpus, writer, generation, documents, chunks, spellings, properties
-// Make the staged generation visible: the changed documents' and chunks' properties, the entities' changed spellings, and
-// the number itself, in one transaction.
+// Make the staged generation visible, in a single transaction: the properties of changed documents and chunks, the new
+// names of entities, and the corpus's generation.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus, writer: $writer, generation: $generation})
 SET corpus += $properties, corpus.generation = $generation + 1

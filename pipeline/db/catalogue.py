@@ -1,4 +1,4 @@
-"""Corpora: named, found, made, dropped."""
+"""The catalogue of corpora: create, look up, check and drop them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 
 from pipeline.db.client import Client
 from pipeline.db.indexes import corpus_label, drop_indexes, embedding_name, ensure_constraints
-from pipeline.db.writers import is_dead
+from pipeline.db.writers import is_stale
 from pipeline.errors import CorpusError, FingerprintError, InputError
 from pipeline.records import EdgeKind
 
 SCHEMA_VERSION = 4
 LONGEST_NAME = 200
-"""Characters of a corpus's name."""
+"""Longest name of a corpus, in characters."""
 
-_DELETE_AT_ONCE = 10_000
+_DELETE_BATCH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A corpus as the graph has it. ``id`` never changes; ``generation`` is the one that is visible.
+    """A corpus as stored in the graph. ``id`` never changes; ``generation`` is the visible generation.
 
-    ``staging`` is the generation that is being written, or that a run which died left unfinished; else None. ``edges``
-    counts by kind.
+    ``staging`` is the generation being written, or left unfinished by a crashed run; else None. ``edges`` holds the
+    number of edges of each kind.
     """
 
     id: str
@@ -46,42 +46,42 @@ class Corpus:
 
     @property
     def label(self) -> str:
-        """Label of its chunks and name of its full-text index."""
+        """Label of the corpus's chunks and name of its full-text index."""
         return corpus_label(self.id)
 
     @property
     def embedding(self) -> str:
-        """Label of the chunks of its model and name of their vector index."""
+        """Name of the model's vector index, and label of the chunks in it."""
         return embedding_name(self.fingerprint)
 
     def at(self, generation: int) -> Corpus:
-        """Return the corpus as one of its generations, for whoever has just published it."""
+        """Return the corpus with another visible generation, such as a newly published one."""
         return replace(self, generation=generation)
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Corpus:
-        """Take a corpus from its node's properties."""
+        """Make a corpus from its node's properties."""
         values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
         values["edges"] = {kind.value: properties.get(f"edges.{kind}", 0) for kind in EdgeKind}
         return cls(**values)
 
 
 def list_corpora(client: Client) -> list[Corpus]:
-    """Return every corpus, by name."""
+    """Return all corpora, ordered by name."""
     return [Corpus.of(row["corpus"]) for row in client.read("corpora")]
 
 
 def find_corpus(client: Client, name: str) -> Corpus | None:
-    """Return the corpus of that name, or None."""
+    """Return the corpus with this name, or None."""
     rows = client.read("corpus_named", name=name)
     return Corpus.of(rows[0]["corpus"]) if rows else None
 
 
 def get_corpus(client: Client, name: str) -> Corpus:
-    """Return the corpus of that name; raises CorpusError, naming the nearest, if there is none."""
+    """Return the corpus with this name; raises CorpusError, suggesting a similar name, if there is none."""
     corpus = find_corpus(client, name)
     if corpus is None:
-        names = [known.name for known in list_corpora(client)]
+        names = [existing.name for existing in list_corpora(client)]
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         fix = (
             f"Did you mean {near[0]!r}?"
@@ -95,7 +95,7 @@ def get_corpus(client: Client, name: str) -> Corpus:
 
 
 def check_name(name: str) -> None:
-    """Raise InputError unless a corpus can have this name."""
+    """Raise InputError unless ``name`` is valid for a corpus."""
     if not name.strip() or len(name) > LONGEST_NAME:
         raise InputError(f"A corpus can't be named {name[:50]!r}.", f"Use 1 to {LONGEST_NAME} characters.")
 
@@ -103,7 +103,7 @@ def check_name(name: str) -> None:
 def create_corpus(
     client: Client, name: str, *, fingerprint: str, dimension: int, chunker: str, extractor: str, analyzer: str
 ) -> Corpus:
-    """Make a corpus, or return the one that somebody made meanwhile under the same name."""
+    """Create a corpus; if another process has created one with the same name meanwhile, return that."""
     check_name(name)
     properties = {
         "fingerprint": fingerprint,
@@ -123,7 +123,7 @@ def create_corpus(
 
 
 def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str | None = None) -> None:
-    """Raise FingerprintError unless the corpus was made with this embedder, and this chunker where one is given."""
+    """Raise FingerprintError unless the corpus was made with this embedder and, if given, this chunker."""
     if corpus.fingerprint != fingerprint:
         raise FingerprintError(
             f"The corpus {corpus.name!r} was embedded with {corpus.fingerprint}, not with {fingerprint}.",
@@ -139,7 +139,7 @@ def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str | None = No
 
 
 def check_extractor(corpus: Corpus, extractor: str) -> None:
-    """Raise FingerprintError unless the names in the corpus were found by this extractor."""
+    """Raise FingerprintError unless the corpus was made with this extractor of names."""
     if corpus.extractor != extractor:
         raise FingerprintError(
             f"The names in the corpus {corpus.name!r} were found by {corpus.extractor}, not by {extractor}.",
@@ -148,7 +148,7 @@ def check_extractor(corpus: Corpus, extractor: str) -> None:
 
 
 def check_schema(corpus: Corpus) -> None:
-    """Raise FingerprintError unless the corpus was laid out as this version does."""
+    """Raise FingerprintError unless the corpus has this version's schema."""
     if corpus.schema_version != SCHEMA_VERSION:
         raise FingerprintError(
             f"The corpus {corpus.name!r} is of schema version {corpus.schema_version}, not {SCHEMA_VERSION}.",
@@ -159,9 +159,10 @@ def check_schema(corpus: Corpus) -> None:
 
 
 def drop_corpus(client: Client, corpus: Corpus) -> None:
-    """Delete a corpus, which the caller holds: at once for its readers; then its indexes and, in batches, its nodes.
+    """Delete a corpus whose lease the caller holds.
 
-    A drop that was cut short is completed by whoever next makes or drops a corpus.
+    Readers lose it at once; its indexes and, in batches, its nodes follow. The next creation or drop of any corpus
+    completes an interrupted drop.
     """
     client.write("begin_drop", corpus=corpus.id)
     _delete(client, corpus)
@@ -171,17 +172,17 @@ def drop_corpus(client: Client, corpus: Corpus) -> None:
 def _finish_drops(client: Client) -> None:
     for row in client.read("dropped_corpora"):
         properties = row["corpus"]
-        # One that somebody deletes at this moment may be read without some of its properties.
+        # A corpus that another process is deleting right now may lack some of its properties.
         complete = "id" in properties and "fingerprint" in properties
-        if complete and ("writer" not in properties or is_dead(properties["writer"])):
+        if complete and ("writer" not in properties or is_stale(properties["writer"])):
             _delete(client, Corpus.of(properties))
 
 
 def _delete(client: Client, corpus: Corpus) -> None:
     drop_indexes(client, [corpus.label])
-    while client.write("delete_corpus_part", corpus=corpus.id, label=corpus.label, limit=_DELETE_AT_ONCE)[0]["deleted"]:
+    while client.write("delete_corpus_part", corpus=corpus.id, label=corpus.label, limit=_DELETE_BATCH)[0]["deleted"]:
         pass
-    # Whoever makes a corpus waits for this lock, so that it finds the model's index either there to stay or gone.
+    # Creating a corpus waits for this lock, so that it sees the model's index either kept or gone.
     with client.locking("lock_catalog", fingerprint=corpus.fingerprint) as rows:
         if not rows[0]["corpora"]:
             drop_indexes(client, [corpus.embedding])

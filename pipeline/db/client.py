@@ -160,8 +160,8 @@ class Client(AbstractContextManager["Client"]):
         asked: list[str] = []
 
         @neo4j.unit_of_work(timeout=self._limits["write"])
-        def unit(open_one: neo4j.ManagedTransaction) -> tuple[_Result, Transaction]:
-            transaction = Transaction(open_one, self._queries, asked)
+        def unit(managed: neo4j.ManagedTransaction) -> tuple[_Result, Transaction]:
+            transaction = Transaction(managed, self._queries, asked)
             return work(transaction), transaction
 
         with self._using("write", asked), self._driver.session(database=self.address.database) as session:

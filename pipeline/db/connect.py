@@ -1,4 +1,4 @@
-"""From settings to a client: the server that they name, else the embedded one, started on demand."""
+"""Connect to the server that the settings name, or start the embedded server."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pipeline.db.embedded.progress import Report, silent
 from pipeline.settings import Settings
 
 _EMBEDDED_RETRY = 5.0
-"""Seconds; the embedded server is on this machine, so it is either there at once or gone."""
+"""Seconds of retries. The embedded server is on this machine: it answers at once, or it is gone."""
 
 
 def connect(settings: Settings, report: Report = silent) -> Client:
-    """Return a client whose server was checked: it answers, lets us in, and has what HopRank needs.
+    """Return a client whose server was checked: it answers, accepts the login, and is new enough.
 
-    ``report`` hears what the start of the embedded server is doing.
+    ``report`` is called with each step of starting the embedded server.
     """
     neo4j = settings.neo4j
     if neo4j.uri is None:

@@ -1,4 +1,4 @@
-"""Constraints and indexes: made when missing, checked before use, dropped with the corpus that needed them."""
+"""Constraints and indexes: created when missing, awaited until online, dropped with the corpus that needed them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.errors import ConfigurationError, QueryTimeout, ServerUnsupported
 from pipeline.ids import digest
 
 LIVE = 2**53
-"""The ``until`` of what is not retired."""
+"""``until`` of nodes and edges that are not retired."""
 
 CONSTRAINTS = (
     "constrain_catalog_id",
@@ -28,36 +28,37 @@ CONSTRAINTS = (
     "index_chunk_embedded",
 )
 
-_SECONDS_ONLINE = 600
-_STEPS_BACK_AFTER = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-"""Seconds that each attempt to drop an index may wait for others to end."""
+_ONLINE_SECONDS = 600
+_DROP_TIMEOUTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+"""Seconds that each attempt to drop an index may wait for other transactions."""
 
 
 def embedding_name(fingerprint: str) -> str:
-    """Name of the label and of the vector index for one model and dimension, by the embedder's fingerprint."""
+    """Return the name of a model's vector index and of its chunks' label, made from the embedder's fingerprint."""
     return f"Embedding_{digest(fingerprint)[:12]}"
 
 
 def corpus_label(corpus_id: str) -> str:
-    """Name of the label of a corpus's chunks, and of its full-text index."""
+    """Return the label of a corpus's chunks, which is also the name of its full-text index."""
     return f"Corpus_{corpus_id}"
 
 
 def ensure_constraints(client: Client) -> None:
-    """Make the constraints and indexes that all corpora share where they are missing; wait until they are online."""
+    """Create the missing constraints and indexes among those that all corpora share; wait until they are online."""
     by_name = {query.removeprefix("constrain_").removeprefix("index_"): query for query in CONSTRAINTS}
     missing = by_name.keys() - _online(client, list(by_name))
-    # In their order, for an index made before its constraint would stand in its way.
+    # In declared order: an index that exists before its constraint prevents the constraint.
     for name in [name for name in by_name if name in missing]:
         client.schema(by_name[name])
     _await(client, missing)
 
 
 def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: int, analyzer: str) -> None:
-    """Make the constraints and the two indexes of a corpus where they are missing, and wait until they are online.
+    """Create the missing constraints and indexes of a corpus, and wait until they are online.
 
-    The corpus must exist and be held, or somebody may drop its model's index meanwhile. Raises ConfigurationError if
-    the server doesn't have the analyser, ServerUnsupported if it has no vector indexes.
+    The corpus must exist and the caller must hold its lease; otherwise another process may drop its model's index
+    meanwhile. Raises ConfigurationError if the server lacks the analyser, ServerUnsupported if it has no vector
+    indexes.
     """
     ensure_constraints(client)
     label, embedding = corpus_label(corpus_id), embedding_name(fingerprint)
@@ -71,7 +72,7 @@ def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: i
 
 
 def check_analyzer(client: Client, analyzer: str) -> None:
-    """Raise ConfigurationError, listing the server's analysers, unless ``analyzer`` is one of them."""
+    """Raise ConfigurationError, listing the server's analysers, unless the server has ``analyzer``."""
     offered = [row["analyzer"] for row in client.read("fulltext_analyzers")]
     if analyzer not in offered:
         raise ConfigurationError(
@@ -81,23 +82,23 @@ def check_analyzer(client: Client, analyzer: str) -> None:
 
 
 def drop_indexes(client: Client, names: Iterable[str]) -> None:
-    """Drop indexes by name; those that don't exist are passed over. Raises QueryTimeout if others use one for long.
+    """Drop the indexes with these names that exist; raises QueryTimeout if other transactions block a drop for long.
 
-    A reader that holds an index's label, waiting in the server's planner for one that waits for this drop, is a
-    deadlock that the server doesn't see. So a drop steps back after a while, lets them pass and asks again.
+    The server doesn't detect a deadlock with a reader that holds the index's label and waits in the planner for a
+    reader that waits for the drop. A drop therefore gives up after a while, lets the readers pass, and tries again.
     """
     for name in names:
-        for seconds in _STEPS_BACK_AFTER:
+        for seconds in _DROP_TIMEOUTS:
             try:
                 client.schema("drop_index", {"index": name}, within=seconds)
                 break
             except QueryTimeout:
-                if seconds == _STEPS_BACK_AFTER[-1]:
+                if seconds == _DROP_TIMEOUTS[-1]:
                     raise
 
 
 def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
-    """Make the vector index of a model where it is missing; raises ServerUnsupported if the server can't."""
+    """Create a model's vector index if it is missing; raises ServerUnsupported if the server can't."""
     try:
         client.schema("create_vector_index", {"embedding": embedding}, dimension=dimension)
     except ClientError as error:
@@ -109,8 +110,8 @@ def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
 
 def _await(client: Client, names: Iterable[str]) -> None:
     for name in names:
-        # As a stream, for an index may take longer to be built than a read may last.
-        list(client.stream("await_index", index=name, seconds=_SECONDS_ONLINE))
+        # As a stream: building an index may take longer than the time limit of a read.
+        list(client.stream("await_index", index=name, seconds=_ONLINE_SECONDS))
 
 
 def _online(client: Client, names: list[str]) -> set[str]:

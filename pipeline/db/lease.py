@@ -1,4 +1,4 @@
-"""The lease of a corpus: one writer at a time. A second waits or is told who has it; a dead one is passed over."""
+"""The lease of a corpus, which admits one writer at a time. Others wait or get an error that names the holder."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from neo4j import Record
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client, batches
 from pipeline.db.transaction import Transaction
-from pipeline.db.writers import holder_of, is_dead, new_writer
+from pipeline.db.writers import is_stale, new_writer, process_and_host
 from pipeline.errors import Busy, CorpusError, HopRankError, ServerLost
 
-_ASKED_EVERY = 0.5
-_RENEWED_EVERY = 15.0
-"""Seconds; see :mod:`pipeline.db.writers` for how long a holder may be silent."""
+_RETRY_SECONDS = 0.5
+_RENEW_SECONDS = 15.0
+"""Interval of renewals; :mod:`pipeline.db.writers` says after how long without them a holder counts as dead."""
 
 
 @contextmanager
 def lease(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[tuple[Corpus, str]]:
-    """Lease a corpus for writing; yield the corpus as it then is, and the writer's id.
+    """Lease a corpus for writing; yield its current state and the writer's id.
 
-    Raises Busy, naming the process and since when, if somebody alive holds it for ``wait`` seconds more. A process of
-    this machine that is no more is passed over, and one of another that hasn't been heard of for two minutes.
+    Raises Busy, naming the holder and since when it writes, if a live holder keeps the lease for ``wait`` seconds. The
+    lease is taken over from a process of this machine that has ended, and from a process of another machine that hasn't
+    renewed it for two minutes.
     """
     with new_writer() as writer:
         now = _acquire(client, corpus, writer, time.monotonic() + wait)
@@ -35,7 +36,7 @@ def lease(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[tuple[C
             with _renewed(client, now, writer):
                 yield now, writer
         except ServerLost:
-            raise  # the lease can't be released now; whoever writes next sees that its writer is dead
+            raise  # the lease can't be released now; the next writer takes it over
         except BaseException:
             client.write("release_lease", corpus=corpus.id, writer=writer)
             raise
@@ -44,10 +45,10 @@ def lease(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[tuple[C
 
 
 class LeasedWrites:
-    """Writes to a corpus, each in a transaction that begins by making sure that ``writer`` still holds it.
+    """Writes to a corpus, in transactions that first check that ``writer`` still holds the lease.
 
-    Nobody can take the corpus over until such a transaction ends. Raises Busy, and writes nothing, if somebody has: a
-    holder that was silent for too long, as on a machine that slept, is taken for dead and may yet wake up.
+    The lease can't be taken over until the transaction ends. Raises Busy, and writes nothing, if it was taken over
+    before: a holder that didn't renew it for too long, as on a suspended machine, counts as dead but may wake up again.
     """
 
     def __init__(self, client: Client, corpus: Corpus, writer: str) -> None:
@@ -56,7 +57,7 @@ class LeasedWrites:
         self._writer = writer
 
     def write(self, name: str, /, **params: Any) -> list[Record]:
-        """Run the write query ``name``, and return its rows."""
+        """Run the write query ``name`` and return its rows."""
 
         def work(transaction: Transaction) -> list[Record]:
             rows = transaction.run("check_lease", corpus=self._corpus.id, writer=self._writer)
@@ -72,7 +73,7 @@ class LeasedWrites:
             self.write(name, rows=part, **params)
 
     def taken_over(self) -> Busy:
-        """Return the error that says so."""
+        """Return the error that reports the loss of the lease."""
         return Busy(
             f"Somebody else has taken over the corpus {self._corpus.name!r} while this run was writing to it.",
             "Run this again once that is done.",
@@ -81,25 +82,25 @@ class LeasedWrites:
 
 def _acquire(client: Client, corpus: Corpus, writer: str, deadline: float) -> Corpus:
     while True:
-        row = _take(client, corpus, writer, dead=[])
-        if not row["held"] and is_dead(row["holder"], row["silent"]):
-            row = _take(client, corpus, writer, dead=[row["holder"]])
+        row = _take(client, corpus, writer, stale=[])
+        if not row["held"] and is_stale(row["holder"], row["silent"]):
+            row = _take(client, corpus, writer, stale=[row["holder"]])
         if row["held"]:
             return Corpus.of(row["corpus"])
         left = deadline - time.monotonic()
         if left <= 0:
             break
-        time.sleep(min(left, _ASKED_EVERY))
-    pid, host = holder_of(row["holder"])
+        time.sleep(min(left, _RETRY_SECONDS))
+    pid, host = process_and_host(row["holder"])
     raise Busy(
         f"Process {pid} on {host} has been writing to the corpus {corpus.name!r} since {row['since']}.",
         "Wait until it is done and run this again, or give --wait SECONDS.",
     )
 
 
-def _take(client: Client, corpus: Corpus, writer: str, dead: list[str]) -> Record:
+def _take(client: Client, corpus: Corpus, writer: str, stale: list[str]) -> Record:
     since = datetime.now(UTC).isoformat(timespec="seconds")
-    rows = client.write("take_lease", corpus=corpus.id, writer=writer, since=since, dead=dead)
+    rows = client.write("take_lease", corpus=corpus.id, writer=writer, since=since, stale=stale)
     if not rows:
         raise CorpusError(f"The corpus {corpus.name!r} was dropped meanwhile.", "Run this again to make it anew.")
     return rows[0]
@@ -107,15 +108,15 @@ def _take(client: Client, corpus: Corpus, writer: str, dead: list[str]) -> Recor
 
 @contextmanager
 def _renewed(client: Client, corpus: Corpus, writer: str) -> Iterator[None]:
-    """Renew a lease every few seconds, for as long as the context lasts."""
+    """Renew a lease regularly until the context ends."""
     over = threading.Event()
 
     def renew() -> None:
-        while not over.wait(_RENEWED_EVERY):
+        while not over.wait(_RENEW_SECONDS):
             try:
                 client.write("renew_lease", corpus=corpus.id, writer=writer)
             except HopRankError:
-                return  # whoever writes will come upon the same, and say so
+                return  # the writer meets the same error and reports it
 
     renewal = threading.Thread(target=renew, name="hoprank-lease", daemon=True)
     renewal.start()

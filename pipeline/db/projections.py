@@ -1,4 +1,4 @@
-"""GDS projections: one for each corpus and generation, made at first use, the oldest dropped when memory runs short."""
+"""GDS projections, one for each corpus and generation: created at first use, oldest dropped when over the budget."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ _PREFIX = "hoprank"
 
 
 def projection_name(corpus: Corpus, generation: int) -> str:
-    """Name of the projection of one generation."""
+    """Return the name of a generation's projection."""
     return f"{_PREFIX}-{corpus.id}-{generation}"
 
 
 def ensure_projection(client: Client, corpus: Corpus, generation: int, chunks: int, settings: WalkSettings) -> None:
-    """Project a generation, unless it is already; drop the corpus's older ones. Safe when two ask at once."""
+    """Project a generation unless it is projected already; drop the corpus's older projections.
+
+    Concurrent calls are safe. Projections that exceed the memory budget are dropped, oldest first.
+    """
     name = projection_name(corpus, generation)
     existing = client.read("projections")
     if all(row["name"] != name for row in existing):
@@ -34,7 +37,7 @@ def drop_projections(client: Client, corpus: Corpus) -> None:
 
 
 def is_missing(error: ClientError) -> bool:
-    """Whether the server says that it doesn't have the projection: it was restarted, or somebody dropped it."""
+    """Return whether the server reports a missing projection, as after a restart or another process's drop."""
     return "does not exist" in (error.message or "") and _PREFIX in (error.message or "")
 
 
@@ -53,13 +56,13 @@ def _project(client: Client, corpus: Corpus, generation: int, chunks: int, name:
             next=settings.next,
         )
     except ClientError as error:
-        if not _is_made(error):
+        if not _is_duplicate(error):
             raise
 
 
-def _is_made(error: ClientError) -> bool:
-    """Whether another made the projection: before this began ("exists"), or while it was under way ("loaded")."""
-    return any(said in (error.message or "") for said in ("already exists", "already loaded"))
+def _is_duplicate(error: ClientError) -> bool:
+    """Return whether another process made the projection, before this one ("exists") or meanwhile ("loaded")."""
+    return any(phrase in (error.message or "") for phrase in ("already exists", "already loaded"))
 
 
 def _make_room(client: Client, corpus: Corpus, existing: list[Record], budget: int) -> None:

@@ -6,12 +6,12 @@ A file may open with comments about itself. A query begins with a header of ``//
     // name: staged_documents
     // mode: read
     // params: corpus, generation
-    // Documents that a run which died had staged.
+    // Documents that a crashed run left staged.
     MATCH ...
 
-``mode`` is ``read``, ``write`` or ``schema``. ``params`` are values, passed beside the query. ``names`` are
-identifiers that Cypher takes no parameter for (index names and their labels): they stand in the text as
-``<index>``, are filled by :meth:`Query.text_with`, and may only be letters, digits and underscores.
+``mode`` is ``read``, ``write`` or ``schema``. ``params`` are values, passed as parameters. ``names`` are identifiers
+for which Cypher has no parameters (index names and their labels): the text holds them as ``<index>``, and
+:meth:`Query.text_with` fills them in. They may only consist of letters, digits and underscores.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _QUOTED_OR_COMMENT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|//[^\n]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One named query; ``text`` still holds its ``<names>``."""
+    """A named query; ``text`` holds its ``<names>`` unfilled."""
 
     name: str
     mode: str
@@ -47,7 +47,8 @@ class Query:
     def text_with(self, names: Mapping[str, str]) -> str:
         """Return the text with its identifiers filled in.
 
-        Raises ValueError if one is missing, unknown, or anything but letters, digits and underscores.
+        Raises ValueError if an identifier is missing, unknown, or has other characters than letters, digits and
+        underscores.
         """
         if names.keys() != self.names:
             raise ValueError(f"{self.name} takes the names {sorted(self.names)}, not {sorted(names)}")
@@ -59,10 +60,10 @@ class Query:
 
 @cache
 def load_queries() -> Mapping[str, Query]:
-    """Read every query of ``cypher/``, by name.
+    """Read all queries of ``cypher/``; return them by name.
 
-    Raises ValueError on a name given twice, a missing header or documentation, and any difference between
-    the parameters that a query declares and those that it uses.
+    Raises ValueError on a duplicate name, a missing header or documentation, and any difference between declared and
+    used parameters.
     """
     queries: dict[str, Query] = {}
     for path in sorted(resource_folder("cypher").rglob("*.cypher")):

@@ -1,4 +1,4 @@
-"""Several queries in one transaction: all that they write is kept, or nothing."""
+"""Several queries in one transaction, which commits all their writes or none."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pipeline.db.queries import Query
 
 
 class Transaction:
-    """What :meth:`pipeline.db.client.Client.write_together` hands to its work; it ends with it.
+    """An open transaction, passed to the work of :meth:`pipeline.db.client.Client.write_together` and ended after it.
 
-    ``asked`` gets the name of each query that it runs.
+    The name of each query is appended to ``asked``.
     """
 
-    def __init__(self, open_one: neo4j.ManagedTransaction, queries: Mapping[str, Query], asked: list[str]) -> None:
-        self._open = open_one
+    def __init__(self, transaction: neo4j.ManagedTransaction, queries: Mapping[str, Query], asked: list[str]) -> None:
+        self._transaction = transaction
         self._queries = queries
         self._asked = asked
         self.counters: list[neo4j.SummaryCounters] = []
 
     def run(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
-        """Run the query ``name``, of either mode, and return its rows."""
+        """Run the read or write query ``name`` and return its rows."""
         self._asked.append(name)
-        result = self._open.run(self._queries[name].text_with(names or {}), params)
+        result = self._transaction.run(self._queries[name].text_with(names or {}), params)
         rows = list(result)
         self.counters.append(result.consume().counters)
         return rows

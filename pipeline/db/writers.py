@@ -1,4 +1,4 @@
-"""Writers' ids: which process of which machine writes to a corpus, and whether it is still alive."""
+"""Ids of writers: they name the process and the machine that write to a corpus, and tell whether it is still alive."""
 
 from __future__ import annotations
 
@@ -10,40 +10,43 @@ from contextlib import contextmanager
 
 import psutil
 
-_SILENT = 120.0
-"""Seconds after which a holder on another machine, which says every few seconds that it lives, counts as dead."""
+_SILENCE_LIMIT = 120.0
+"""Seconds without a renewal of the lease after which a writer on another machine counts as dead."""
 
-_OURS: set[str] = set()
-"""The ids under which this process writes at this moment."""
+_active_writers: set[str] = set()
+"""Ids under which this process is writing now."""
 
 
 @contextmanager
 def new_writer() -> Iterator[str]:
-    """Yield an id that tells this process from a later one of the same number; it is alive until the context ends."""
+    """Yield a new id, valid until the context ends; it differs from those of later processes with the same number."""
     started = psutil.Process().create_time()
     writer = f"{socket.gethostname()}/{os.getpid()}/{started:.2f}/{uuid.uuid4().hex[:8]}"
-    # Noted before it is used: a thread of ours that comes upon the id must not think its writer dead.
-    _OURS.add(writer)
+    # Added before its first use: another thread that reads the id must not take its writer for dead.
+    _active_writers.add(writer)
     try:
         yield writer
     finally:
-        _OURS.discard(writer)
+        _active_writers.discard(writer)
 
 
-def is_dead(writer: str, silent: float | None = None) -> bool:
-    """Whether the holder is no more: its process is gone or, on another machine, was ``silent`` (seconds) too long."""
+def is_stale(writer: str, silent: float | None = None) -> bool:
+    """Return whether a writer is dead: its process has ended or, on another machine, was silent for too long.
+
+    ``silent`` is the time since its last sign of life, in seconds; None if unknown.
+    """
     host, pid, started, _ = writer.split("/", 3)
     if host != socket.gethostname():
-        return silent is not None and silent > _SILENT
+        return silent is not None and silent > _SILENCE_LIMIT
     if int(pid) == os.getpid():
-        return writer not in _OURS
+        return writer not in _active_writers
     try:
         return abs(psutil.Process(int(pid)).create_time() - float(started)) > 1
     except psutil.NoSuchProcess:
         return True
 
 
-def holder_of(writer: str) -> tuple[str, str]:
-    """Return the process and the machine that a writer's id names."""
+def process_and_host(writer: str) -> tuple[str, str]:
+    """Return the process number and the host name of a writer's id."""
     host, pid, _ = writer.split("/", 2)
     return pid, host

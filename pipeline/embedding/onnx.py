@@ -39,7 +39,7 @@ _SAMPLES = (
 """Texts for which export and model must give the same vectors: empty, a single token, several lines, truncated."""
 
 _THREADS = 2
-"""For a question of about 15 tokens: two threads take 60% of the time of a single one; more gain little."""
+"""For a question of about 15 tokens: two threads take 60% of a single thread's time; more gain little."""
 
 _TOLERANCE = 1e-4
 """Largest difference between coordinates of unit vectors: ten times the rounding error of float32 sums."""

@@ -98,7 +98,7 @@ def calibrate(client: Client, corpus: Corpus, settings: LinkSettings) -> Calibra
         vectors,
         top_k=settings.similar_top_k,
         threshold=_LOWEST / 100,
-        hub_cap=settings.similar_hub_cap,
+        degree_limit=settings.similar_hub_cap,
         exact_up_to=settings.exact_up_to,
     )
     levels = tuple(levels_of([one for one in near if one.linked], len(vectors)))

@@ -15,7 +15,7 @@ from pipeline.ingest.chunking import Chunker
 from pipeline.ingest.chunking.prechunked import cut
 from pipeline.ingest.embed import PREFIX_TOKENS, PreparedChunk, PreparedDocument, embed
 from pipeline.ingest.entities.extractors import extractor_fingerprint
-from pipeline.ingest.links.entity_links import Titles, link_entities, update_lexicon
+from pipeline.ingest.links.entity_links import TitleChanges, link_entities, update_lexicon
 from pipeline.ingest.links.similarity_links import link_similar
 from pipeline.ingest.sources import read
 from pipeline.ingest.update.changes import Changes, detect_changes
@@ -111,7 +111,7 @@ def sync(
                     if session.corpus.generation != (corpus.generation if corpus else 0):
                         continue  # somebody else has written meanwhile: plan again
                     announce(plan)
-                    outcome = steps.write(session, changes, corpus, plan.gone)
+                    outcome = steps.write(session, changes, corpus, plan.removed_keys)
                     corpus = session.corpus
             else:
                 announce(plan)
@@ -239,10 +239,10 @@ class _Steps:
         check_extractor(corpus, extractor_fingerprint(self.settings.link))
 
 
-def _titles(stored: Mapping[str, StoredDocument], staged: Mapping[str, str], removed: Collection[str]) -> Titles:
+def _titles(stored: Mapping[str, StoredDocument], staged: Mapping[str, str], removed: Collection[str]) -> TitleChanges:
     before = {key: document.title for key, document in stored.items()}
     remaining = {key: title for key, title in before.items() if key not in removed}
-    return Titles(before, {**remaining, **staged}, (staged.keys() & before.keys()) | set(removed))
+    return TitleChanges(before, {**remaining, **staged}, (staged.keys() & before.keys()) | set(removed))
 
 
 def _check_not_empty(changes: Changes, paths: Sequence[str], corpus_name: str) -> None:

@@ -16,7 +16,7 @@ from pipeline.errors import CorpusError
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
 from pipeline.ingest.embed import PreparedChunk, embedded_text
-from pipeline.ingest.links.entity_links import Titles, link_entities, update_lexicon
+from pipeline.ingest.links.entity_links import TitleChanges, link_entities, update_lexicon
 from pipeline.ingest.links.similarity_links import link_similar
 from pipeline.ingest.update.diff import new_chunks
 from pipeline.ingest.update.spool import Spool
@@ -115,7 +115,7 @@ class _Restore:
     def _relink(self, settings: LinkSettings) -> None:
         with Spool[StoredChunk]() as no_chunks:
             diff = new_chunks({id_: position for position, id_ in self._chunks.items()}, no_chunks)
-            titles = Titles({}, self._titles, ())
+            titles = TitleChanges({}, self._titles, ())
             lexicon = update_lexicon(self._session, self._spool, diff, titles, settings)
             names = link_entities(self._session, self._spool, diff, titles, lexicon, self._options.done)
             link_similar(self._session, self._spool, diff, settings, self._options.done)

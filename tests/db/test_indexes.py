@@ -156,13 +156,13 @@ def test_a_drop_steps_back_for_a_while_and_then_says_what_it_waits_for(
     ensure(client, wanted)
     embedding = wanted.indexes[1]
     in_use = f"CREATE (:{embedding})"
-    monkeypatch.setattr("pipeline.db.indexes._STEPS_BACK_AFTER", (0.1, 0.2))
+    monkeypatch.setattr("pipeline.db.indexes._DROP_TIMEOUTS", (0.1, 0.2))
 
     with underway(in_use), pytest.raises(QueryTimeout, match=r"'drop_index' waited 0\.2 seconds"):
         drop_indexes(client, [embedding])
     assert index(cypher, embedding)
 
-    monkeypatch.setattr("pipeline.db.indexes._STEPS_BACK_AFTER", (0.1, 60.0))
+    monkeypatch.setattr("pipeline.db.indexes._DROP_TIMEOUTS", (0.1, 60.0))
     with ThreadPoolExecutor() as pool:
         with underway(in_use):
             dropping = pool.submit(drop_indexes, client, [embedding])

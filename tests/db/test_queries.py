@@ -27,7 +27,7 @@ PARAMS: Mapping[str, Any] = {
     "chunks": 10,
     "corpus": "c",
     "damping": 0.85,
-    "dead": ["host/1/1.0/x"],
+    "stale": ["host/1/1.0/x"],
     "dimension": 384,
     "direction": "out",
     "documents": [{"id": "d", "properties": {}}],

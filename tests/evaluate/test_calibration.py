@@ -68,7 +68,7 @@ def test_a_level_says_what_ingestion_at_that_threshold_would_link(seed: int, chu
     made = {
         threshold: [
             near
-            for near in similar_pairs(vectors, top_k=5, threshold=threshold, hub_cap=hub_cap, exact_up_to=100)
+            for near in similar_pairs(vectors, top_k=5, threshold=threshold, degree_limit=hub_cap, exact_up_to=100)
             if near.linked
         ]
         for threshold in (0.3, 0.6, 0.9)

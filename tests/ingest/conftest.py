@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.db.embedded import ServerOptions, stop
 from pipeline.ingest.entities.counts import CountChanges, no_counts
-from pipeline.ingest.entities.extract import ChunkNames, Spelled, usual
+from pipeline.ingest.entities.extract import ChunkNames, SpellingCounts, most_frequent
 from pipeline.ingest.entities.extractors import BUILTIN, Extractor
 from pipeline.ingest.entities.lexicon import LexiconUpdate
 from pipeline.records import Chunk
@@ -45,7 +45,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOptions]
 
 @pytest.fixture(scope="session")
 def extract() -> Extract:
-    """Return what each chunk of a new corpus names, in their order, and each entity's usual spelling by its key."""
+    """Return what each chunk of a new corpus names, in their order, and each entity's commonest spelling by its key."""
 
     def names(
         chunks: Sequence[Chunk], shared_by: int = 8, extractor: Extractor = BUILTIN
@@ -53,8 +53,8 @@ def extract() -> Extract:
         lexicon = LexiconUpdate(CountChanges(no_counts), CountChanges(no_counts), shared_by, extractor)
         lexicon.count((chunk.text for chunk in chunks), 1)
         lexicon.decide([], ((chunk.document_key, chunk.title, chunk.heading) for chunk in chunks), new=True)
-        spelled: Spelled = defaultdict(Counter)
+        spelled: SpellingCounts = defaultdict(Counter)
         named = lexicon.names(chunks, spelled, after=True)
-        return named, {key: usual(counts) for key, counts in spelled.items()}
+        return named, {key: most_frequent(counts) for key, counts in spelled.items()}
 
     return names

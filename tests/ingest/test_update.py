@@ -243,7 +243,7 @@ def test_a_document_that_is_not_there_can_not_be_removed(hoprank: HopRank, corpu
 def test_a_batch_of_empty_texts_is_no_hindrance_to_the_others(
     hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.ingest.update.changes._DOCUMENTS_AT_ONCE", 1)
+    monkeypatch.setattr("pipeline.ingest.update.changes._BATCH_DOCUMENTS", 1)
     rows = [{"id": "a", "text": ""}, {"id": "b", "text": "Ada Lovelace wrote notes."}, {"id": "c", "text": ""}]
 
     summary = hoprank.ingest(jsonl(rows), corpus=corpus_name)

@@ -1,4 +1,4 @@
-"""A real Neo4j with GDS in a process of its own, from packages alone, started on demand."""
+"""The embedded server: Neo4j with GDS in a separate process, installed from packages and started on demand."""
 
 from pipeline.db.embedded.lifecycle import ensure_running, log_path, status, stop
 from pipeline.db.embedded.options import Address, ServerOptions, ServerStatus

@@ -1,4 +1,4 @@
-"""``python -m pipeline.db.embedded``: the server process; started by ``ensure_running``, not by people."""
+"""``python -m pipeline.db.embedded``: the server process, started by ``ensure_running``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pipeline.db.embedded.state import MODULE
 from pipeline.errors import HopRankError
 
 _WORKLOAD = [sys.executable, "-c", "from pipeline.cli import main; main()", "quickstart"]
-"""What a training run is trained on: a process of its own, for the server knows nothing of what is built on it."""
+"""Workload of a training run, in a separate process: this package must not import the modules built on it."""
 
 
 def main() -> None:
-    """Serve until told to stop; what happens goes to standard output, which is the log file."""
+    """Serve until told to stop; log to standard output, which is the log file."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stdout)
     code = 0
     try:
@@ -30,7 +30,7 @@ def main() -> None:
     except Exception:
         logging.exception("The server failed")
         code = 1
-    # Java's threads may outlive the databases and would keep the process; everything is on disk by now.
+    # Java's threads may outlive the databases and would keep the process alive; everything is on disk by now.
     logging.shutdown()
     os._exit(code)
 

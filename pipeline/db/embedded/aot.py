@@ -1,10 +1,9 @@
 """Java's ahead-of-time cache: Neo4j's classes loaded and linked beforehand, which halves the work of a start.
 
-A cache is recorded by a run of the same program (Java 25; JEP 483, 514, 515): its classes, and which of its methods are
-worth compiling first. Recording doubles the time of a start and takes half a minute more at the end, so no server that
-somebody waits for does it: the first one to stop leaves a training run behind, at the lowest priority, which opens an
-empty database, has HopRank ingest and search in it, and exits. Without a cache, or with one that no longer fits, Java
-starts as it always did.
+A run of the same program records the cache (Java 25; JEP 483, 514, 515): its classes, and the methods worth compiling
+first. Recording doubles the time of a start and takes half a minute at the end, so it isn't done by a server in use.
+Instead, the first server to stop starts a training run at the lowest priority, which opens an empty database, lets
+HopRank ingest and search in it, and exits. Without a valid cache, Java starts normally.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from pipeline.temporary import temporary_folder
 
 _log = logging.getLogger(__name__)
 
-_ENOUGH_MEMORY_MB = 3072
+_REQUIRED_MEMORY_MB = 3072
 _PAGE_CACHE_MB = 64
-_PATIENCE = 1200
-"""Seconds that the workload may take, at the lowest priority."""
+_WORKLOAD_SECONDS = 1200
+"""Time limit of the workload, which runs at the lowest priority."""
 
 
 def train_later(launch: Launch, command: list[str]) -> None:
-    """Start ``command``, a training run, on its own unless there is a cache already or memory is short."""
-    if aot_cache(launch.jars).exists() or memory_mb() < _ENOUGH_MEMORY_MB:
+    """Start ``command``, a training run, as a detached process, unless the cache exists or memory is short."""
+    if aot_cache(launch.jars).exists() or memory_mb() < _REQUIRED_MEMORY_MB:
         return
     with (launch.jars / "aot.log").open("wb") as log:
         subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -52,19 +51,19 @@ def train_later(launch: Launch, command: list[str]) -> None:
 
 
 def train(launch: Launch, workload: Sequence[str]) -> None:
-    """Record a cache in a scratch home while the command ``workload`` uses the server that NEO4J_URI and so on name.
+    """Record the cache in a temporary home while the command ``workload`` uses the server, named by NEO4J_URI etc.
 
-    Does nothing while another process is at it.
+    Does nothing while another process records it.
     """
     if sys.platform != "win32":
         os.nice(19)
     with (
         suppress(Timeout),
         FileLock(launch.jars / "aot.lock", timeout=0),
-        temporary_folder(launch.jars, "training") as scratch,
+        temporary_folder(launch.jars, "training") as home,
     ):
-        output = scratch / "cache.aot"
-        _record(replace(launch, home=scratch, page_cache_mb=_PAGE_CACHE_MB), workload, output)
+        output = home / "cache.aot"
+        _record(replace(launch, home=home, page_cache_mb=_PAGE_CACHE_MB), workload, output)
         output.replace(aot_cache(launch.jars))
         _log.info("Recorded %s", aot_cache(launch.jars))
 
@@ -82,7 +81,7 @@ def _record(launch: Launch, workload: Sequence[str], output: Path) -> None:
         "NEO4J_DATABASE": DATABASE,
     }
     with suppress(subprocess.TimeoutExpired):
-        subprocess.run(workload, env=os.environ | server, timeout=_PATIENCE, check=False)  # noqa: S603 - our own module
+        subprocess.run(workload, env=os.environ | server, timeout=_WORKLOAD_SECONDS, check=False)  # noqa: S603 - our own module
     database.close()
-    # The cache is written when the virtual machine ends.
+    # Java writes the cache when the virtual machine ends.
     jpype.shutdownJVM()

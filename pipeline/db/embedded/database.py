@@ -1,4 +1,4 @@
-"""Neo4j in this process's Java virtual machine: start it, ask it, close it.
+"""Neo4j in this process's Java virtual machine: start, query its state, close.
 
 Sources: Neo4j's Java reference, "Including Neo4j in your application"; JPype's user guide.
 """
@@ -21,9 +21,9 @@ from pipeline.db.embedded.options import DATABASE, USERNAME, Layout
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What the server process is told on its command line.
+    """Command-line arguments of the server process.
 
-    ``patience`` is how many seconds it waits for a predecessor to close the databases.
+    ``patience`` is the time in seconds that it waits for a predecessor to close the databases.
     """
 
     home: Path
@@ -35,9 +35,9 @@ class Launch:
 
 
 class Database:
-    """An open Neo4j, with Bolt on a free loopback port and ``files.password`` as its password.
+    """A running Neo4j, with Bolt on a free loopback port and the password in ``files.password``.
 
-    ``flags`` are further ones for the virtual machine.
+    ``flags`` are additional flags for the virtual machine.
     """
 
     def __init__(self, launch: Launch, files: Layout, flags: Sequence[str] = ()) -> None:
@@ -62,14 +62,14 @@ class Database:
 
     @property
     def port(self) -> int:
-        """The port that Bolt is on."""
+        """The port of Bolt."""
         register = self._component("org.neo4j.configuration.connectors.ConnectorPortRegister")
         bolt = jpype.JClass("org.neo4j.configuration.connectors.ConnectorType").BOLT
         return int(register.getLocalAddress(bolt).getPort())
 
     @property
     def connected(self) -> bool:
-        """Whether anybody has a Bolt connection open."""
+        """Return whether any client has an open Bolt connection."""
         return bool(self._connections.activeConnections())
 
     def close(self) -> None:
@@ -96,16 +96,16 @@ def _link_plugins(jars: list[Path], plugins: Path) -> None:
 
 
 def _set_initial_password(home: Path, conf: Path, password: str) -> None:
-    # What `neo4j-admin dbms set-initial-password` runs. Set before the first start, it leaves no moment at which the
-    # server answers to the default neo4j/neo4j, and a start that is killed half way finds it again.
+    # As `neo4j-admin dbms set-initial-password` does. Set before the first start, so that the server never accepts the
+    # default neo4j/neo4j, and so that the password survives a start that is killed half way.
     context = jpype.JClass("org.neo4j.cli.ExecutionContext")(_path(home), _path(conf))
     command = jpype.JClass("org.neo4j.commandline.admin.security.SetInitialPasswordCommand")(context)
     jpype.JClass("picocli.CommandLine")(command).execute(password)
 
 
 def _restore_password(system: Any, password: str) -> None:
-    # The password file may have been lost, and then made anew. The data directory is the user's own, so whoever can
-    # start the server may log in to it.
+    # The password file may have been lost and generated again. The data directory belongs to the user, so anyone who
+    # can start the server may log in to it.
     credential = jpype.JClass("org.neo4j.server.security.SystemGraphCredential")
     secret = jpype.JArray(jpype.JByte)(password.encode())
     hasher = jpype.JClass("org.neo4j.server.security.SecureHasher")()

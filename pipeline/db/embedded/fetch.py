@@ -1,8 +1,8 @@
 """Download of the pinned jars from Maven Central, or from a mirror in the user's jgo settings.
 
-pooch gives each jar a temporary file and checks its SHA-256. This module adds what pooch lacks: several repositories
-for one file, a connection that is kept for the next file (without it 400 jars take five times as long), parallel
-downloads with one progress for all, and a lock.
+pooch gives each jar a temporary file and checks its SHA-256. This module adds several repositories for each file,
+connections kept open between files (without them 400 jars take five times as long), parallel downloads with a joint
+progress, and a lock.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from pipeline.db.embedded.progress import Report, Step
 from pipeline.errors import DownloadFailed
 from pipeline.temporary import temporary_folder
 
-_AT_ONCE = 8
+_PARALLEL_DOWNLOADS = 8
 _TRIES = 3
 _PAUSE_SECONDS = 0.5
 _TIMEOUT_SECONDS = 30
-_PIECE_BYTES = 65_536
+_BLOCK_BYTES = 65_536
 
 
 def provide(jars: Sequence[Jar], folder: Path, report: Report, repositories: Sequence[str] = ()) -> None:
-    """Download the jars that ``folder`` lacks, or holds with another checksum than the pinned one.
+    """Download the jars that are missing in ``folder`` or differ from their pinned checksum.
 
-    Takes one ``stat`` a jar if nothing changed. Several processes may call this for one folder.
+    Takes one ``stat`` per jar if nothing changed. Several processes may call this for the same folder.
     ``repositories`` are base URLs, tried in order; the default is the mirrors in the jgo settings, then Maven Central.
-    Raises DownloadFailed when a jar can't be fetched or arrives with another checksum.
+    Raises DownloadFailed if a jar can't be fetched or arrives with a different checksum.
     """
     if verified(jars, folder):
         return
@@ -49,7 +49,7 @@ def provide(jars: Sequence[Jar], folder: Path, report: Report, repositories: Seq
 
 
 def _default_repositories() -> list[str]:
-    # Imported here: only the first start needs it. jgo knows where Maven Central is.
+    # Imported here: only the first start needs it. jgo knows Maven Central's URL.
     from jgo.config import GlobalSettings
     from jgo.constants import MAVEN_CENTRAL_URL
 
@@ -57,28 +57,28 @@ def _default_repositories() -> list[str]:
 
 
 def _fetch_all(jars: Sequence[Jar], folder: Path, source: _Source) -> None:
-    with temporary_folder(folder, "partial") as scratch, ThreadPoolExecutor(_AT_ONCE) as pool:
-        running = [pool.submit(_fetch_one, jar, folder, scratch, source) for jar in jars]
+    with temporary_folder(folder, "partial") as partial, ThreadPoolExecutor(_PARALLEL_DOWNLOADS) as pool:
+        downloads = [pool.submit(_fetch, jar, folder, partial, source) for jar in jars]
         try:
-            for one in running:
-                one.result()
+            for download in downloads:
+                download.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
 
 
-def _fetch_one(jar: Jar, folder: Path, scratch: Path, source: _Source) -> None:
-    part = source.download(jar, scratch)
-    # A temporary file is its owner's alone; another user may run the server.
+def _fetch(jar: Jar, folder: Path, partial: Path, source: _Source) -> None:
+    part = source.download(jar, partial)
+    # Only its owner can read a temporary file; another user may run the server.
     part.chmod(0o644)
     target = folder / jar.path
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Same file system, so a jar appears whole or not at all.
+    # On the same file system, so that a jar appears completely or not at all.
     part.replace(target)
 
 
 class _Source:
-    """Repositories to download from, with one connection a thread kept open."""
+    """Repositories to download from; each thread keeps its connection open."""
 
     def __init__(self, repositories: Sequence[str], arrived: Callable[[int], None]) -> None:
         self._repositories = repositories
@@ -86,10 +86,10 @@ class _Source:
         self._local = threading.local()
 
     def download(self, jar: Jar, folder: Path) -> Path:
-        """Return the jar as a file in ``folder``; tries each repository, and all of them again after a pause."""
+        """Download a jar to a file in ``folder``; try each repository in turn, and all of them again after a pause."""
         import pooch  # imported here: only the first start needs it
 
-        pooch.get_logger().setLevel(logging.WARNING)  # by default it prints a line a file
+        pooch.get_logger().setLevel(logging.WARNING)  # by default it prints a line per file
         failures: list[str] = []
         for attempt in range(_TRIES):
             time.sleep(attempt * _PAUSE_SECONDS)
@@ -108,7 +108,7 @@ class _Source:
         )
 
     def _stream(self, url: str, file: str, _: Any) -> None:
-        """Write what is at ``url`` to ``file``, as pooch calls a downloader."""
+        """Download ``url`` to ``file``; the signature is that of pooch's downloaders."""
         import requests  # imported here: only the first start needs it
 
         session = self._local.__dict__.setdefault("session", requests.Session())
@@ -116,21 +116,21 @@ class _Source:
         try:
             with session.get(url, stream=True, timeout=_TIMEOUT_SECONDS) as response, Path(file).open("wb") as stream:
                 response.raise_for_status()
-                for piece in response.iter_content(_PIECE_BYTES):
-                    stream.write(piece)
-                    counted += len(piece)
-                    self._arrived(len(piece))
+                for block in response.iter_content(_BLOCK_BYTES):
+                    stream.write(block)
+                    counted += len(block)
+                    self._arrived(len(block))
         except OSError:
             self._arrived(-counted)
             raise
 
 
 def _altered(jar: Jar, refusal: ValueError) -> DownloadFailed:
-    # pooch names the checksum that it found in its message only.
-    named = re.search(r"got (\w+)", str(refusal))
-    found = named[1] if named else "another"
+    # pooch reports the actual checksum in its message only.
+    reported = re.search(r"got (\w+)", str(refusal))
+    actual = reported[1] if reported else "another"
     return DownloadFailed(
-        f"{jar.name} is not what it should be: its SHA-256 is {found}, expected {jar.sha256}.",
+        f"{jar.name} is not what it should be: its SHA-256 is {actual}, expected {jar.sha256}.",
         "Try again; if it comes back the same, what lies between you and the Maven repository changes files: ask"
         " whoever runs that proxy or mirror.",
     )

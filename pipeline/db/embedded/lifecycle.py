@@ -1,4 +1,4 @@
-"""Starting the embedded server on demand, stopping it, and asking how it is; safe from any process of the user."""
+"""Start, stop and status of the embedded server; safe to call from concurrent processes."""
 
 from __future__ import annotations
 
@@ -38,35 +38,35 @@ _LAST_LINES = 20
 
 
 def ensure_running(options: ServerOptions, report: Report = silent) -> Address:
-    """Return the address of the server of ``options.home``, starting it first if it doesn't run.
+    """Return the address of the server of ``options.home``; start it if it doesn't run.
 
-    Takes milliseconds when it runs. The server is a process of its own: it outlives the caller and the caller's
-    terminal, and the next caller, in whatever process, finds it. Two that start it at once get one server.
+    Takes milliseconds if it runs. The server is a separate process: it outlives the caller and the caller's terminal,
+    and callers in other processes find it. Concurrent callers start a single server.
     Raises DownloadFailed, ServerStartFailed with the log's last lines, or Busy.
     """
     files = layout(options)
     if address := _answering(files):
         return address
     _make_home(files)
-    # Before the lock, so that nobody who waits for it waits for a slow network.
+    # Before taking the lock, so that no other process waits for this download.
     provide(pinned_jars(), jars_folder(options), report)
-    with _alone(files, options.start_timeout):
+    with _start_lock(files, options.start_timeout):
         if address := _answering(files):
             return address
-        # A server whose starter was interrupted is still on its way up: wait for that one.
+        # An interrupted caller may have left a server that is still starting: wait for that server.
         launched = None if read_state(files.state) else launch(files, options)
         return _await(files, options, launched, report)
 
 
 def stop(options: ServerOptions) -> bool:
-    """Close the databases and end the server, waiting for it; False when none was running.
+    """Close the databases, end the server and wait for its end; return False if no server was running.
 
     A server that has not ended after two minutes is killed; Neo4j recovers its data at the next start.
     """
     files = layout(options)
     if not files.home.is_dir():
         return False
-    with _alone(files, options.start_timeout):
+    with _start_lock(files, options.start_timeout):
         state = read_state(files.state)
         if state is None:
             return False
@@ -76,7 +76,7 @@ def stop(options: ServerOptions) -> bool:
 
 
 def status(options: ServerOptions) -> ServerStatus:
-    """Return what is known of the server of ``options.home``; starts nothing."""
+    """Return the status of the server of ``options.home`` without starting it."""
     files = layout(options)
     state = read_state(files.state)
     return ServerStatus(
@@ -143,7 +143,7 @@ def _make_home(files: Layout) -> None:
 
 
 @contextmanager
-def _alone(files: Layout, seconds: float) -> Iterator[None]:
+def _start_lock(files: Layout, seconds: float) -> Iterator[None]:
     try:
         with FileLock(files.start_lock, timeout=seconds):
             yield

@@ -1,4 +1,4 @@
-"""What the embedded server is asked for and what it answers with, and where its files lie."""
+"""Options, status and files of the embedded server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipeline.settings import Settings  # the server's process has no use for them
+    from pipeline.settings import Settings  # the server process doesn't import the settings
 
 NEO4J_VERSION = "2026.02.3"
 GDS_VERSION = "2.26.0"
@@ -19,7 +19,7 @@ DATABASE = "neo4j"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server answers and who may log in; ``uri`` is what a Neo4j driver takes."""
+    """Address and login of a server; ``uri`` is a Neo4j driver's URI."""
 
     uri: str
     username: str
@@ -29,11 +29,11 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """How to run the embedded server.
+    """Options of the embedded server.
 
-    ``home`` holds everything it keeps. ``idle_minutes`` without a connection stop it; 0 means never.
-    ``heap_mb`` and ``page_cache_mb`` are sized from the machine's memory when None. ``start_timeout`` is in seconds.
-    ``jars`` is where downloaded jars are kept, ``home/jars`` when None; several homes may share one.
+    ``home`` holds all its files. After ``idle_minutes`` without a connection it stops; 0 means never. ``heap_mb`` and
+    ``page_cache_mb`` are derived from the machine's memory if None. ``start_timeout`` is in seconds. ``jars`` is the
+    folder of downloaded jars, ``home/jars`` if None; several homes may share a folder.
     """
 
     home: Path
@@ -58,10 +58,10 @@ class ServerOptions:
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """What is known of the server of one home.
+    """Status of the server of a home.
 
     ``starting`` is true from the launch until Bolt answers. ``uri``, ``pid`` and ``since`` are None unless it is
-    running or starting. ``data_bytes`` is what the databases and their transaction logs take on disk.
+    running or starting. ``data_bytes`` is the size of the databases and their transaction logs on disk.
     """
 
     running: bool
@@ -95,7 +95,7 @@ class Layout:
 
     @property
     def state(self) -> Path:
-        """Who serves, and on which port; see ``state.py``."""
+        """The server's process, port and start time; see ``state.py``."""
         return self.home / "server.json"
 
     @property
@@ -110,25 +110,25 @@ class Layout:
 
     @property
     def log(self) -> Path:
-        """What the server process prints: its start, its stop, and why it failed."""
+        """The server process's log: its start, its stop, and its errors."""
         return self.logs / "server.log"
 
     @property
     def start_lock(self) -> Path:
-        """Held while a server is being started or stopped."""
+        """Lock held while a server is being started or stopped."""
         return self.home / "start.lock"
 
     @property
     def data_lock(self) -> Path:
-        """Held by a server process for as long as it lives."""
+        """Lock held by the server process until it ends."""
         return self.neo4j / "server.lock"
 
 
 def layout(options: ServerOptions) -> Layout:
-    """Return the files of ``options.home``, as absolute paths."""
+    """Return the layout of ``options.home`` with absolute paths."""
     return Layout(options.home.expanduser().absolute())
 
 
 def jars_folder(options: ServerOptions) -> Path:
-    """Return the absolute folder in which jars are kept."""
+    """Return the absolute path of the folder of jars."""
     return (options.jars or options.home / "jars").expanduser().absolute()

@@ -10,11 +10,11 @@ _BYTES = 24
 
 
 def provide_password(file: Path) -> None:
-    """Generate a password into ``file``, readable by its owner only, unless there is one already."""
+    """Write a generated password to ``file``, readable by its owner only, unless the file exists."""
     if file.exists():
         return
-    scratch = file.with_name(f"{file.name}.{os.getpid()}")
-    scratch.unlink(missing_ok=True)
-    with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+    partial = file.with_name(f"{file.name}.{os.getpid()}")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
         stream.write(secrets.token_urlsafe(_BYTES))
-    scratch.replace(file)
+    partial.replace(file)

@@ -1,8 +1,8 @@
-"""Pin the jars anew after changing a version in ``options.py``; for maintainers::
+"""Pin the jars after changing a version in ``options.py``; for maintainers::
 
     python -m pipeline.db.embedded.pin > configs/jars.sha256
 
-Resolves the coordinates with jgo, fetches every jar and prints what ``jars.py`` reads.
+Resolves the coordinates with jgo, fetches every jar and prints the list that ``jars.py`` reads.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION
 COORDINATES = (
     f"org.neo4j:neo4j:{NEO4J_VERSION}",
     f"org.neo4j.gds:proc:{GDS_VERSION}",
-    # Without it GDS's procedures don't load.
+    # GDS's procedures don't load without it.
     f"org.neo4j.gds:opengds-extension:{GDS_VERSION}",
 )
 
 
 def main() -> None:
-    """Print one line a jar, in class path order."""
+    """Print one line per jar, in class path order."""
     print(
         f"# Neo4j {NEO4J_VERSION} Community with GDS {GDS_VERSION}:"
         " SHA-256, bytes, path in a Maven repository; in class path order."

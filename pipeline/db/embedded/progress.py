@@ -17,7 +17,7 @@ class Step:
 
 
 Report: TypeAlias = Callable[[Step], None]
-"""Called with each step, and again as bytes arrive; may be called from several threads, one at a time."""
+"""Callback for each step, and again as bytes arrive; calls may come from several threads, but never concurrently."""
 
 
 def silent(step: Step) -> None:

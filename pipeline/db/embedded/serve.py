@@ -1,4 +1,4 @@
-"""The life of the server process: own the data, say where it answers, stop when asked or when nobody is there."""
+"""The server process: lock the data, publish the address, stop on request or when idle."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _POLL_SECONDS = 1.0
 
 
 def serve(launch: Launch) -> None:
-    """Run Neo4j until SIGTERM, or until nobody was connected for ``launch.idle_minutes``; blocks until it is closed.
+    """Run Neo4j until SIGTERM, or until ``launch.idle_minutes`` pass without a connection; block until it is closed.
 
     Returns at once if another process serves this home.
     Raises ServerStartFailed if the server of another home holds the data.
     """
     files = Layout(launch.home)
     lock = FileLock(files.data_lock)
-    if not _own_data(lock, files, launch.patience):
+    if not _lock_data(lock, files, launch.patience):
         return
     since = time.time()
     write_state(files.state, State(os.getpid(), 0, since))
     _log.info("Starting Neo4j %s with GDS %s, pid %d", NEO4J_VERSION, GDS_VERSION, os.getpid())
     try:
         database = Database(launch, files, aot_flags(launch.jars))
-        asked = _listen()
+        stop_requested = _listen()
         write_state(files.state, State(os.getpid(), database.port, since))
         _log.info("Ready at bolt://127.0.0.1:%d after %.1f s", database.port, time.time() - since)
-        _wait(launch, files, database, asked)
+        _wait(launch, files, database, stop_requested)
         files.state.unlink(missing_ok=True)
         database.close()
         _log.info("Stopped")
@@ -47,8 +47,8 @@ def serve(launch: Launch) -> None:
         files.state.unlink(missing_ok=True)
 
 
-def _own_data(lock: FileLock, files: Layout, seconds: float) -> bool:
-    # A predecessor that is closing its databases still holds the lock; one that is up makes this process superfluous.
+def _lock_data(lock: FileLock, files: Layout, seconds: float) -> bool:
+    # A predecessor that is closing its databases still holds the lock; if a server runs, this process isn't needed.
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
@@ -67,16 +67,16 @@ def _own_data(lock: FileLock, files: Layout, seconds: float) -> bool:
 
 
 def _listen() -> threading.Event:
-    asked = threading.Event()
+    stop_requested = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: asked.set())
-    return asked
+        signal.signal(number, lambda *_: stop_requested.set())
+    return stop_requested
 
 
-def _wait(launch: Launch, files: Layout, database: Database, asked: threading.Event) -> None:
+def _wait(launch: Launch, files: Layout, database: Database, stop_requested: threading.Event) -> None:
     idle_seconds = launch.idle_minutes * 60
     used = time.monotonic()
-    while not asked.wait(_POLL_SECONDS):
+    while not stop_requested.wait(_POLL_SECONDS):
         if database.connected:
             used = time.monotonic()
         elif idle_seconds and time.monotonic() - used >= idle_seconds and withdraw(files.state, idle_seconds):

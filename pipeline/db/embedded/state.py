@@ -1,4 +1,4 @@
-"""``server.json``: which process serves a home, since when, and on which port."""
+"""``server.json``: process, start time and port of a home's server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class State:
 
     @property
     def ready(self) -> bool:
-        """Whether Bolt answered when this was written."""
+        """Return whether Bolt answered when the state was written."""
         return self.port != 0
 
     @property
@@ -33,14 +33,14 @@ class State:
 
 
 def home_argument(home: Path) -> str:
-    """Return the argument by which a server process says on its command line whose home it serves."""
+    """Return the command-line argument of a server process that names its home."""
     return f"--home={home}"
 
 
 def read_state(path: Path) -> State | None:
-    """Return what ``path`` says of a process that is still alive; None when there is none.
+    """Return the state in ``path`` if its process is still alive; else None.
 
-    A file left behind by a process that was killed counts as none, even if its pid went to another process since.
+    A file left by a killed process gives None, even if another process has its pid now.
     """
     try:
         state = State(**json.loads(path.read_text()))
@@ -50,14 +50,14 @@ def read_state(path: Path) -> State | None:
 
 
 def write_state(path: Path, state: State) -> None:
-    """Replace ``path`` in one step, so that a reader sees the old state or the new one."""
-    scratch = path.with_name(f"{path.name}.{os.getpid()}")
-    scratch.write_text(json.dumps(asdict(state)))
-    scratch.replace(path)
+    """Replace ``path`` atomically, so that a reader sees either the old or the new state."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    partial.write_text(json.dumps(asdict(state)))
+    partial.replace(path)
 
 
 def touch(path: Path) -> bool:
-    """Note that the server is wanted; False when the server has just withdrawn its state to stop."""
+    """Record that the server is in use; return False if the server has just withdrawn its state to stop."""
     try:
         os.utime(path)
     except FileNotFoundError:
@@ -66,10 +66,10 @@ def touch(path: Path) -> bool:
 
 
 def withdraw(path: Path, idle_seconds: float) -> bool:
-    """Take the state away so that nobody relies on the server any more; False if it was wanted recently.
+    """Remove the state before the server stops; return False, and keep it, if the server was in use recently.
 
-    The file is moved first and its time read afterwards: whoever touched it before the move is seen, and whoever
-    comes after it finds no file and waits for the start lock. So no caller is handed an address that is about to go.
+    The file is moved before its time is read. A caller that touched it before the move is noticed; a later caller finds
+    no file and waits for the start lock. So no caller gets the address of a server that is about to stop.
     """
     aside = path.with_name(f"{path.name}.stopping")
     try:
@@ -84,8 +84,8 @@ def withdraw(path: Path, idle_seconds: float) -> bool:
 
 
 def _serves(pid: int, home: Path) -> bool:
-    # The command line, not the start time, tells a reused pid: psutil derives the start time from the wall clock,
-    # so setting the clock would make a live server look like a stranger.
+    # A reused pid is recognised by the command line, not by the start time: psutil derives that from the wall clock, so
+    # after setting the clock a live server would look like another process.
     try:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and {MODULE, home_argument(home)} <= set(process.cmdline())

@@ -90,7 +90,11 @@ def similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSetti
     ``vectors`` has the embedding of each skill's description, row by row, of unit length.
     """
     links = similar_pairs(
-        np.asarray(vectors), top_k=settings.top_k, threshold=settings.similar, hub_cap=len(skills), exact_up_to=50_000
+        np.asarray(vectors),
+        top_k=settings.top_k,
+        threshold=settings.similar,
+        degree_limit=len(skills),
+        exact_up_to=50_000,
     )
     for link in (link for link in links if link.linked):
         source, target = sorted((skills[link.source].id, skills[link.target].id))

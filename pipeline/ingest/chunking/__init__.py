@@ -1,4 +1,4 @@
-"""Documents to chunks that follow their structure, sized in the embedder's own tokens."""
+"""Chunking: cut documents into chunks along their structure, measured in the embedder's tokens."""
 
 from pipeline.ingest.chunking.chunk import Chunker, chunk_id
 

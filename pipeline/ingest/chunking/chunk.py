@@ -1,4 +1,4 @@
-"""Documents to chunks that follow their structure and are measured in the embedder's own tokens."""
+"""The chunker: cuts documents into chunks along their structure, measured in the embedder's tokens."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ from pipeline.text.outline import Section, outline
 from pipeline.text.paragraphs import trimmed
 
 _VERSION = "structure-1"
-_BATCH = 64
-_CHARACTERS = 500_000
-# a tokenizer may take the space before a word along, or put one there, where the text begins
-_DOUBT = 4
+_BATCH_DOCUMENTS = 64
+_BATCH_CHARACTERS = 500_000
+# at the start of a text a tokenizer may join the space to the first word, or insert a space: a few tokens' difference
+_BOUNDARY_TOKENS = 4
 _NEWLINE = re.compile("\n")
 
-Measured = tuple[int, int, int]
-"""A stretch of text as (start, end, tokens)."""
+MeasuredSpan = tuple[int, int, int]
+"""A span of text as (start, end, tokens)."""
 
 
 class Chunker:
-    """Cuts documents into chunks of at most ``max_tokens``, with ``overlap`` tokens of whole sentences repeated.
+    """Cuts documents into chunks of at most ``max_tokens`` that share up to ``overlap`` tokens of whole sentences.
 
-    A text that fits is one chunk. Else cuts fall between sections, then blocks, then sentences, then words; code and
-    tables stay whole while they fit. Overlap never crosses a heading. Safe to share between threads if
-    ``token_offsets`` is.
+    A text that fits is a single chunk. A longer text is cut between sections, else between blocks, sentences, or words.
+    Code and tables stay whole if they fit. Overlap never crosses a heading. Thread-safe if ``token_offsets`` is.
 
-    Raises ConfigurationError when ``max_tokens`` is under 1, or ``overlap`` is negative or over half of it.
+    Raises ConfigurationError if ``max_tokens`` is under 1, or if ``overlap`` is negative or over half of it.
     """
 
     def __init__(self, token_offsets: TokenOffsets, max_tokens: int, overlap: int) -> None:
@@ -51,15 +50,15 @@ class Chunker:
 
     @property
     def fingerprint(self) -> str:
-        """What decides where the cuts fall, apart from the tokenizer; chunks of two fingerprints don't mix."""
+        """Identity of the chunker, apart from the tokenizer; a corpus holds chunks of a single fingerprint."""
         return f"{_VERSION}:max={self.max_tokens}:overlap={self.overlap}"
 
     def chunk(self, document: Document, corpus_id: str) -> list[Chunk]:
-        """Return the chunks of ``document`` in order, with ids that hold within the corpus; none for a blank text."""
+        """Return the chunks of ``document`` in order, with ids for this corpus; none for a blank text."""
         return next(self.chunk_all([document], corpus_id))
 
     def chunk_all(self, documents: Iterable[Document], corpus_id: str) -> Iterator[list[Chunk]]:
-        """Yield the chunks of each document in turn; many tokenised together take about half the time."""
+        """Yield the chunks of each document in turn; tokenising many together takes about half the time."""
         for batch in _batches(documents):
             stretches = [(document.text, *trimmed(document.text, 0, len(document.text))) for document in batch]
             maps = token_maps(stretches, self._token_offsets)
@@ -68,7 +67,7 @@ class Chunker:
                 spans = self._spans(document.text, start, end, root, tokens)
                 yield _chunks(document, corpus_id, root, spans)
 
-    def _spans(self, text: str, start: int, end: int, root: Section, tokens: TokenMap) -> list[Measured]:
+    def _spans(self, text: str, start: int, end: int, root: Section, tokens: TokenMap) -> list[MeasuredSpan]:
         if start == end:
             return []
         size = tokens.count(start, end)
@@ -78,23 +77,23 @@ class Chunker:
             return list(self._measured(text, spans, tokens))
         return [(start, end, size)] if tokens.exact else list(self._measured(text, [(start, end)], tokens))
 
-    def _measured(self, text: str, spans: list[tuple[int, int]], tokens: TokenMap) -> Iterator[Measured]:
-        """Yield each span with its size, cut again if that is over the limit when it is tokenised by itself.
+    def _measured(self, text: str, spans: list[tuple[int, int]], tokens: TokenMap) -> Iterator[MeasuredSpan]:
+        """Yield each span with its size; cut a span again if, tokenised alone, it exceeds the limit.
 
-        Words are tokenised alike wherever they stand, give or take a token where the text begins; so only spans
-        that are nearly full, or that begin or end inside a word, are tokenised again.
+        Tokens of a word don't depend on its context, except for the start of the text. So only spans that are nearly
+        full, or that begin or end inside a word, are tokenised again.
         """
-        for at in range(0, len(spans), _BATCH):
-            sized = [(start, end, tokens.count(start, end)) for start, end in spans[at : at + _BATCH]]
-            sure = 0 if tokens.divided else self.max_tokens - _DOUBT
-            doubtful = [span for span in sized if span[2] > sure or _splits_word(text, *span[:2])]
-            alone = self._token_offsets([text[start:end] for start, end, _ in doubtful]) if doubtful else []
-            sizes = dict(zip(doubtful, map(len, alone), strict=True))
+        for at in range(0, len(spans), _BATCH_DOCUMENTS):
+            sized = [(start, end, tokens.count(start, end)) for start, end in spans[at : at + _BATCH_DOCUMENTS]]
+            safe = 0 if tokens.divided else self.max_tokens - _BOUNDARY_TOKENS
+            uncertain = [span for span in sized if span[2] > safe or _splits_word(text, *span[:2])]
+            offsets = self._token_offsets([text[start:end] for start, end, _ in uncertain]) if uncertain else []
+            sizes = dict(zip(uncertain, map(len, offsets), strict=True))
             for span in sized:
                 yield from self._cut_again(text, *span[:2], sizes.get(span, span[2]))
 
-    def _cut_again(self, text: str, start: int, end: int, size: int) -> Iterator[Measured]:
-        """Yield ``text[start:end]`` if its ``size`` is within the limit or it can't be cut, else its halves."""
+    def _cut_again(self, text: str, start: int, end: int, size: int) -> Iterator[MeasuredSpan]:
+        """Yield ``text[start:end]`` if its ``size`` is within the limit or it can't be cut; else yield its halves."""
         if size > self.max_tokens:
             (tokens,) = token_maps([(text, start, end)], self._token_offsets)
             halves = list(tokens.pieces(start, end, max(1, tokens.count(start, end) // 2)))
@@ -109,13 +108,13 @@ def _splits_word(text: str, start: int, end: int) -> bool:
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield the documents in order, in lists of up to ``_BATCH`` of them or ``_CHARACTERS`` characters or so."""
+    """Yield the documents in order, in batches of at most ``_BATCH_DOCUMENTS`` and about ``_BATCH_CHARACTERS``."""
     batch: list[Document] = []
     size = 0
     for document in documents:
         batch.append(document)
         size += len(document.text)
-        if len(batch) == _BATCH or size >= _CHARACTERS:
+        if len(batch) == _BATCH_DOCUMENTS or size >= _BATCH_CHARACTERS:
             yield batch
             batch, size = [], 0
     if batch:
@@ -123,11 +122,11 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def chunk_id(corpus_id: str, document_key: str, text: str, occurrence: int) -> str:
-    """Return the id, 32 hexadecimal digits, of the chunk that is the ``occurrence``-th (from 0) with ``text``."""
+    """Return a chunk's id, 32 hexadecimal digits; ``occurrence`` counts equal texts in the document, from 0."""
     return digest(corpus_id, document_key, text, str(occurrence))
 
 
-def _chunks(document: Document, corpus_id: str, root: Section, spans: Iterable[Measured]) -> list[Chunk]:
+def _chunks(document: Document, corpus_id: str, root: Section, spans: Iterable[MeasuredSpan]) -> list[Chunk]:
     """Return a chunk for each (start, end, tokens) in ``spans``."""
     text = document.text
     newlines = [match.start() for match in _NEWLINE.finditer(text)]
@@ -135,14 +134,14 @@ def _chunks(document: Document, corpus_id: str, root: Section, spans: Iterable[M
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
     for start, end, size in spans:
-        piece = text[start:end]
+        content = text[start:end]
         chunk = Chunk(
-            id=chunk_id(corpus_id, document.key, piece, seen[piece]),
+            id=chunk_id(corpus_id, document.key, content, seen[content]),
             document_key=document.key,
             ordinal=len(chunks),
-            text=piece,
+            text=content,
             title=document.title,
-            heading=headings.over(start, end),
+            heading=headings.shared_by(start, end),
             start=start,
             end=end,
             line_start=bisect_left(newlines, start) + 1 + document.line_offset,
@@ -150,20 +149,20 @@ def _chunks(document: Document, corpus_id: str, root: Section, spans: Iterable[M
             tokens=size,
         )
         chunks.append(chunk)
-        seen[piece] += 1
+        seen[content] += 1
     return chunks
 
 
 class _Headings:
-    """Finds the path of headings over a stretch of the document."""
+    """Finds the path of headings above a span of the document."""
 
     def __init__(self, root: Section, title: str) -> None:
         self._title = title
         self._bodies = sorted(_bodies(root))
         self._starts = [start for start, _, _ in self._bodies]
 
-    def over(self, start: int, end: int) -> str:
-        """Return what the paths of all the sections with text in ``start:end`` begin with, joined."""
+    def shared_by(self, start: int, end: int) -> str:
+        """Return the common beginning of the paths of all sections with text in ``start:end``, joined."""
         first = max(0, bisect_right(self._starts, start) - 1)
         touched = self._bodies[first : bisect_left(self._starts, end)]
         paths = [path for _, has_text, path in touched if has_text] or [path for _, _, path in touched]
@@ -173,7 +172,7 @@ class _Headings:
 
 
 def _bodies(section: Section) -> Iterator[tuple[int, bool, tuple[str, ...]]]:
-    """Yield (start, whether there is more than its heading, path) of each section that has blocks of its own."""
+    """Yield (start, whether it holds more than its heading, path) of each section with blocks of its own."""
     if section.body:
         has_text = any(block.kind is not BlockKind.HEADING for block in section.body)
         yield section.body[0].start, has_text, section.path

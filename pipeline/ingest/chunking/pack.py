@@ -1,4 +1,4 @@
-"""Packing a section's units into chunks of about equal size, cut where the text itself pauses."""
+"""Pack a section's units into chunks of about equal size, with a preference for cuts at natural breaks."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pipeline.ingest.chunking.tokens import TokenMap
 from pipeline.ingest.chunking.units import Break, Unit
 
-# How far from its ideal size, as a share of it, a chunk may stray to begin at a better kind of break.
+# Deviation from the ideal size, as a share of it, that a chunk accepts in order to begin at a better kind of break.
 _COST = {Break.BLOCK: 0.0, Break.SENTENCE: 0.3, Break.PIECE: 0.8, Break.HEADED: 2.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Packer:
-    """Packs units into chunks of at most ``limit`` tokens that share up to ``overlap`` with the one before."""
+    """Packs units into chunks of at most ``limit`` tokens; each repeats up to ``overlap`` tokens of its predecessor."""
 
     tokens: TokenMap
     limit: int
     overlap: int
 
     def pack(self, units: Sequence[Unit]) -> list[tuple[int, int]]:
-        """Return chunks as (start, end), in order; they cover every unit, and repeat only whole carried ones."""
+        """Return chunks as (start, end), in order; they cover every unit, and repeat only whole carried units."""
         chunks: list[tuple[int, int]] = []
         begin = first = 0
         while first < len(units):
@@ -32,7 +32,7 @@ class Packer:
         return chunks
 
     def _carried_from(self, units: Sequence[Unit], before: int, first: int) -> int:
-        """Return the index at which the overlap with the chunk that began at ``before`` begins; ``first`` for none."""
+        """Return the first unit of the overlap with the chunk that began at ``before``; ``first`` for no overlap."""
         begin = first
         while begin - 1 > before and units[begin - 1].carried:
             start = units[begin - 1].start
@@ -44,7 +44,7 @@ class Packer:
         return begin
 
     def _stop(self, units: Sequence[Unit], begin: int, first: int) -> int:
-        """Return the index after the last unit of the chunk that repeats from ``begin`` and adds from ``first``."""
+        """Return the end, as a unit's index, of the chunk that repeats units from ``begin`` and adds from ``first``."""
         start = units[begin].start
         sizes = [self.tokens.count(start, units[first].end)]
         for unit in units[first + 1 :] if first + 1 < len(units) else ():
@@ -60,6 +60,6 @@ class Packer:
         return first + best + 1
 
     def _ideal(self, left: int) -> float:
-        """Return the size at which chunks come out equal when ``left`` tokens remain, so that no tail is tiny."""
+        """Return the size that divides ``left`` remaining tokens into equal chunks, so that the last isn't tiny."""
         chunks = max(2, -(-(left - self.overlap) // (self.limit - self.overlap)))
         return max(1.0, (left + (chunks - 1) * self.overlap) / chunks)

@@ -1,4 +1,4 @@
-"""Prechunked documents: they bring their own chunks, and may bring vectors. Both are taken as they are."""
+"""Prechunked documents, which bring their own chunks and optionally vectors; both are used unchanged."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pipeline.records import Chunk, Document, SuppliedChunk, Vector
 
 
 def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iterator[tuple[Document, list[Chunk]]]:
-    """Yield each document with its chunks: those that it brings, or those that the chunker makes."""
-    made = chunker.chunk_all([document for document in documents if not document.prechunked], corpus_id)
+    """Yield each document with its chunks: its own if it is prechunked, else the chunker's."""
+    chunked = chunker.chunk_all([document for document in documents if not document.prechunked], corpus_id)
     for document in documents:
-        yield document, _given_chunks(document, corpus_id) if document.prechunked else next(made)
+        yield document, _supplied_chunks(document, corpus_id) if document.prechunked else next(chunked)
 
 
-def given_vector(document: Document, given: SuppliedChunk, dimension: int) -> tuple[str, Vector]:
-    """Return a hash of the vector that a chunk brings, and the vector at unit length.
+def supplied_vector(document: Document, supplied: SuppliedChunk, dimension: int) -> tuple[str, Vector]:
+    """Return the hash of a supplied vector, and the vector scaled to unit length.
 
-    Raises SourceError, naming the document, if it can't be one of the corpus's.
+    Raises SourceError, naming the document, if the vector has another dimension, is zero or isn't finite.
     """
-    vector: Vector = np.asarray(given.embedding, dtype=np.float32)
+    vector: Vector = np.asarray(supplied.embedding, dtype=np.float32)
     length = float(np.linalg.norm(vector))
     if len(vector) != dimension or not np.isfinite(length) or length == 0:
         problem = f"of {len(vector)} numbers" if len(vector) != dimension else "without a direction"
@@ -39,12 +39,12 @@ def given_vector(document: Document, given: SuppliedChunk, dimension: int) -> tu
     return digest("given", vector.tobytes().hex()), vector
 
 
-def _given_chunks(document: Document, corpus_id: str) -> list[Chunk]:
+def _supplied_chunks(document: Document, corpus_id: str) -> list[Chunk]:
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
-    for given in document.prechunked:
-        text = document.text[given.start : given.end]
-        line = document.text.count("\n", 0, given.start) + 1
+    for supplied in document.prechunked:
+        text = document.text[supplied.start : supplied.end]
+        line = document.text.count("\n", 0, supplied.start) + 1
         chunks.append(
             Chunk(
                 id=chunk_id(corpus_id, document.key, text, seen[text]),
@@ -53,8 +53,8 @@ def _given_chunks(document: Document, corpus_id: str) -> list[Chunk]:
                 text=text,
                 title=document.title,
                 heading="",
-                start=given.start,
-                end=given.end,
+                start=supplied.start,
+                end=supplied.end,
                 line_start=line,
                 line_end=line + text.count("\n"),
                 tokens=0,

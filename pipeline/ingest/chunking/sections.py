@@ -1,4 +1,4 @@
-"""Sections to chunks: a section that fits stays whole, small siblings share a chunk, a long one is packed."""
+"""Cut sections into chunks: a section that fits stays whole, small siblings share a chunk, a long section is packed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pipeline.ingest.chunking.units import units
 from pipeline.records import Block, BlockKind
 from pipeline.text.outline import Section
 
-_TINY = 0.15
-_DEEP = 3
+_TINY_SHARE = 0.15
+_DEEP_LEVEL = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A chunk ``text[start:end]``; ``level`` is that of the sections which it holds whole, 0 for a part of one."""
+    """A chunk ``text[start:end]``; ``level`` is the level of the whole sections in it, 0 for a part of a section."""
 
     start: int
     end: int
@@ -26,9 +26,9 @@ class Span:
 class SectionCutter:
     """Cuts a tree of sections into spans.
 
-    Siblings share a span while it fits when their headings are of level 3 or deeper, or when one of the two is
-    tiny: under 15% of the limit. Sections of level 1 and 2 otherwise keep to themselves. A heading with nothing
-    directly below it goes with the first section nested in it.
+    Siblings that fit share a span if their headings are of level 3 or deeper, or if either is tiny: under 15% of the
+    limit. Other sections of level 1 and 2 get spans of their own. A heading with nothing directly below it joins the
+    first section nested in it.
     """
 
     def __init__(self, text: str, packer: Packer) -> None:
@@ -36,7 +36,7 @@ class SectionCutter:
         self._packer = packer
 
     def cut(self, section: Section, lead: Iterable[Block] = ()) -> list[Span]:
-        """Return the spans of ``section`` in order; ``lead`` are headings just before it that it takes along."""
+        """Return the spans of ``section`` in order; ``lead`` are headings right before it that join its first span."""
         body = [*lead, *section.body]
         start = body[0].start if body else section.start
         if self._fits(start, section.end):
@@ -45,8 +45,8 @@ class SectionCutter:
         own = [] if headings and section.children else self._packed(body)
         nested: list[Span] = []
         for child in section.children:
-            found = self.cut(child, headings if child is section.children[0] else ())
-            nested.extend(found if len(found) == 1 else (Span(span.start, span.end) for span in found))
+            spans = self.cut(child, headings if child is section.children[0] else ())
+            nested.extend(spans if len(spans) == 1 else (Span(span.start, span.end) for span in spans))
         return self._introduced(own, list(self._merged(nested)))
 
     def _packed(self, body: list[Block]) -> list[Span]:
@@ -54,7 +54,7 @@ class SectionCutter:
         return [Span(*span) for span in packer.pack(units(self._text, body, packer.tokens, packer.limit))]
 
     def _merged(self, spans: list[Span]) -> Iterator[Span]:
-        """Yield ``spans`` with siblings joined that may share a chunk."""
+        """Yield ``spans``, with siblings that may share a chunk joined."""
         current: Span | None = None
         for span in spans:
             if current is not None and self._may_share(current, span):
@@ -66,13 +66,13 @@ class SectionCutter:
         if current is not None:
             yield current
 
-    def _may_share(self, one: Span, other: Span) -> bool:
-        whole = one.level > 0 and other.level > 0
-        related = min(one.level, other.level) >= _DEEP or self._tiny(one) or self._tiny(other)
-        return whole and related and self._fits(one.start, other.end)
+    def _may_share(self, first: Span, second: Span) -> bool:
+        whole = first.level > 0 and second.level > 0
+        related = min(first.level, second.level) >= _DEEP_LEVEL or self._tiny(first) or self._tiny(second)
+        return whole and related and self._fits(first.start, second.end)
 
     def _introduced(self, own: list[Span], nested: list[Span]) -> list[Span]:
-        """Return both in order, with a tiny introduction joined to the first nested span."""
+        """Return a section's own spans and the nested ones; a tiny introduction joins the first nested span."""
         if len(own) == 1 and nested and self._tiny(own[0]) and self._fits(own[0].start, nested[0].end):
             return [Span(own[0].start, nested[0].end), *nested[1:]]
         return [*own, *nested]
@@ -81,4 +81,4 @@ class SectionCutter:
         return self._packer.tokens.count(start, end) <= self._packer.limit
 
     def _tiny(self, span: Span) -> bool:
-        return self._packer.tokens.count(span.start, span.end) < _TINY * self._packer.limit
+        return self._packer.tokens.count(span.start, span.end) < _TINY_SHARE * self._packer.limit

@@ -1,4 +1,4 @@
-"""Where the embedder's tokens lie in a text, so that any stretch of it can be measured without tokenising again."""
+"""Offsets of the embedder's tokens in a text, which measure any stretch of it without tokenising again."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pipeline.text.paragraphs import trimmed
 
 TokenOffsets = Callable[[Sequence[str]], list[list[tuple[int, int]]]]
-"""For each text the (start, end) of each token in characters, in order; no special tokens, nothing truncated."""
+"""Returns for each text the (start, end) of its tokens in characters, in order; no special tokens, no truncation."""
 
 Stretch = tuple[str, int, int]
-"""A text, and the start and end of the part of it that is meant."""
+"""A text, and the start and end of the relevant part."""
 
-# tokenizers give up on words over 100 characters or so and call them one unknown token, were they megabytes long
-_LONGEST = 100
-_PART = 8
-_SLICE = 65_536
-_GROUP = 524_288
+# tokenizers turn a word of over about 100 characters into a single unknown token, even if it has megabytes
+_LONGEST_WORD = 100
+_CHARACTERS_PER_PART = 8
+_SLICE_CHARACTERS = 65_536
+_GROUP_CHARACTERS = 524_288
 
 
 class TokenMap:
@@ -33,18 +33,18 @@ class TokenMap:
 
     @property
     def exact(self) -> bool:
-        """Whether counting the whole stretch gives what its tokenizer would: one slice, and no word divided."""
+        """Return whether the count of the whole stretch is the tokenizer's: a single slice, and no word divided."""
         return self._slices < 2 and not self._divided
 
     @property
     def divided(self) -> bool:
-        """Whether a word was so long that it counts by its length, not by what its tokenizer makes of it."""
+        """Return whether a word was so long that it is counted by its length, not by its tokens."""
         return self._divided
 
     def add(self, offset: int, tokens: Sequence[tuple[int, int]]) -> None:
-        """Append the tokens of the next slice, which begins at ``offset``; theirs are counted from there."""
+        """Append the tokens of the next slice, which begins at ``offset``; tokens are relative to that."""
         self._slices += 1
-        if any(end - start > _LONGEST for start, end in tokens):
+        if any(end - start > _LONGEST_WORD for start, end in tokens):
             self._divided = True
             tokens = [part for token in tokens for part in _divided(*token)]
         if tokens:
@@ -53,18 +53,18 @@ class TokenMap:
             self._ends.extend(ends if not offset else [offset + end for end in ends])
 
     def count(self, start: int, end: int) -> int:
-        """Return how many tokens touch ``text[start:end]``."""
+        """Return the number of tokens that overlap ``text[start:end]``."""
         return max(0, bisect_left(self._starts, end) - bisect_right(self._ends, start))
 
     def reach(self, start: int, limit: int) -> int:
-        """Return the furthest end for which ``text[start:end]`` holds ``limit`` tokens or fewer."""
+        """Return the largest end for which ``text[start:end]`` holds at most ``limit`` tokens."""
         beyond = bisect_right(self._ends, start) + limit
         return self._starts[beyond] if beyond < len(self._starts) else len(self._text)
 
     def pieces(self, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:
         """Cut ``text[start:end]`` into pieces of at most ``limit`` tokens and about equal size.
 
-        Cuts fall between words, or between tokens where one word alone is longer.
+        Cuts fall between words, or between tokens inside a word that is longer than the limit.
         """
         while start < end:
             left = self.count(start, end)
@@ -78,7 +78,7 @@ class TokenMap:
             start = stop
 
     def _cut(self, start: int, stop: int) -> int:
-        """Return the last gap between words in the second half of ``text[start:stop]``, else a place that moves on."""
+        """Return the last gap between words in the second half of ``text[start:stop]``, else an offset past start."""
         for at in range(stop, start + (stop - start) // 2, -1):
             if self._text[at - 1].isspace() or self._text[at : at + 1].isspace():
                 return at
@@ -88,8 +88,8 @@ class TokenMap:
 def token_maps(stretches: Iterable[Stretch], token_offsets: TokenOffsets) -> list[TokenMap]:
     """Return the token map of each stretch, in order.
 
-    Long texts are tokenised in slices, cut where lines end, and short ones together: the tokenizer is given
-    about half a million characters at a time, which bounds its memory and keeps its threads busy.
+    Long texts are tokenised in slices that end at line ends, short texts in groups. The tokenizer gets about half a
+    million characters at a time, which bounds its memory and keeps its threads busy.
     """
     maps: list[TokenMap] = []
     group: list[tuple[TokenMap, int, str]] = []
@@ -99,7 +99,7 @@ def token_maps(stretches: Iterable[Stretch], token_offsets: TokenOffsets) -> lis
         for first, last in _slices(text, start, end):
             group.append((maps[-1], first, text[first:last]))
             size += last - first
-            if size >= _GROUP:
+            if size >= _GROUP_CHARACTERS:
                 _add(group, token_offsets)
                 group, size = [], 0
     _add(group, token_offsets)
@@ -107,20 +107,20 @@ def token_maps(stretches: Iterable[Stretch], token_offsets: TokenOffsets) -> lis
 
 
 def _add(group: list[tuple[TokenMap, int, str]], token_offsets: TokenOffsets) -> None:
-    found = token_offsets([piece for _, _, piece in group]) if group else []
-    for (tokens, offset, _), offsets in zip(group, found, strict=True):
-        tokens.add(offset, offsets)
+    offsets = token_offsets([part for _, _, part in group]) if group else []
+    for (tokens, start, _), part_offsets in zip(group, offsets, strict=True):
+        tokens.add(start, part_offsets)
 
 
 def _divided(start: int, end: int) -> Iterator[tuple[int, int]]:
-    step = _PART if end - start > _LONGEST else max(1, end - start)
+    step = _CHARACTERS_PER_PART if end - start > _LONGEST_WORD else max(1, end - start)
     return ((at, min(at + step, end)) for at in range(start, max(end, start + 1), step))
 
 
 def _slices(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Yield the slices to tokenise one by one; a word is cut only where a whole slice has no white space."""
-    while stop - start > _SLICE:
-        end = start + _SLICE
+    """Yield the slices to tokenise separately; a word is cut only if a whole slice has no white space."""
+    while stop - start > _SLICE_CHARACTERS:
+        end = start + _SLICE_CHARACTERS
         newline = text.rfind("\n", start + 1, end)
         cut = newline if newline > 0 else text.rfind(" ", start + 1, end)
         end = cut if cut > 0 else end

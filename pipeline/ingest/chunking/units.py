@@ -1,4 +1,4 @@
-"""What a section's body is cut into before it is packed: the smallest stretches that a chunk may begin or end with."""
+"""Units of a section's body: the smallest stretches of text at which a chunk may begin or end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.text.sentences import sentences
 
 
 class Break(IntEnum):
-    """How well a chunk may begin at a unit, best first."""
+    """Quality of a unit's start as the start of a chunk, best first."""
 
     BLOCK = 0
     SENTENCE = 1
@@ -21,7 +21,7 @@ class Break(IntEnum):
 
 
 class Unit(NamedTuple):
-    """A stretch ``text[start:end]`` that is kept whole; ``carried`` tells whether it may be repeated as overlap."""
+    """A stretch ``text[start:end]`` that stays whole; ``carried``: it may be repeated as overlap."""
 
     start: int
     end: int
@@ -30,28 +30,28 @@ class Unit(NamedTuple):
 
 
 def units(text: str, blocks: Sequence[Block], tokens: TokenMap, limit: int) -> list[Unit]:
-    """Return the units of ``blocks`` in order, none with more than ``limit`` tokens.
+    """Return the units of ``blocks`` in order, of at most ``limit`` tokens each.
 
-    Paragraphs and headings give sentences; code and tables are one unit while they fit, else their lines;
-    what is still too long is cut between words. Those right below a heading leave room for it.
+    A paragraph is split into sentences. Headings, code and tables are a single unit if they fit, else they are split
+    into lines. Longer units are cut between words. Paragraphs right below a heading leave room for it.
     """
-    found: list[Unit] = []
+    result: list[Unit] = []
     before, room = Break.BLOCK, limit
     for block in blocks:
         for start, end, rank in _parts(text, block, tokens, room if block.kind is BlockKind.PARAGRAPH else limit):
             carried = block.kind is BlockKind.PARAGRAPH and rank is not Break.PIECE
-            found.append(Unit(start, end, max(before, rank), carried))
+            result.append(Unit(start, end, max(before, rank), carried))
             before = Break.BLOCK
         if block.kind is BlockKind.HEADING:
             before, room = Break.HEADED, room - tokens.count(block.start, block.end)
         else:
             before, room = Break.BLOCK, limit
         room = max(room, limit // 2, 1)
-    return found
+    return result
 
 
 def _parts(text: str, block: Block, tokens: TokenMap, limit: int) -> Iterator[tuple[int, int, Break]]:
-    """Yield the parts of ``block`` and how well a chunk may begin at each."""
+    """Yield the parts of ``block`` as (start, end, quality of the break before it)."""
     rank = Break.BLOCK
     for start, end in _natural(text, block, tokens, limit):
         if tokens.count(start, end) <= limit:
@@ -73,7 +73,7 @@ def _natural(text: str, block: Block, tokens: TokenMap, limit: int) -> Iterator[
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the lines that aren't blank, without their ends; the indentation belongs to the line."""
+    """Yield the nonblank lines, with their indentation and without their ends."""
     while start < end:
         newline = text.find("\n", start, end)
         stop = end if newline < 0 else newline

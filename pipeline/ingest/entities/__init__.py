@@ -1,4 +1,4 @@
-"""Entities: the names in chunks, by an extractor and by the corpus's own titles, headings and definitions.
+"""Entities: names in chunks, found by an extractor and by the corpus's own titles, headings and definitions.
 
 Imports text and db; not sources, links or writes.
 """

@@ -1,6 +1,6 @@
-"""Names that a text says are one: acronyms beside what they stand for, and "X, also known as Y".
+"""Aliases that a text defines: acronyms beside their long forms, and "X, also known as Y".
 
-A definition is local evidence; whether a corpus agrees on it is decided over all of its definitions.
+A definition is local evidence. A corpus accepts an alias only if its definitions agree on it.
 """
 
 from __future__ import annotations
@@ -15,76 +15,77 @@ from pipeline.text.names import CONNECTORS, COUNTRIES, FUNCTION_WORDS, name_key,
 
 _PARENTHESIS = re.compile(r"\(([^()\n]{2,80})\)")
 _ACRONYM = re.compile(r"(?=(?:[^A-Z]*[A-Z]){2})[A-Za-z0-9][A-Za-z0-9&\-]{1,9}")
-_KNOWN = re.compile(
+_ALSO_KNOWN_AS = re.compile(
     r"(?:,|\s*\(|\s(?:is|was)|\s)\s*"
     r"(?:or\s+simply|a\.?k\.?a\.?|née|born|formerly\s+called|also\s+(?:called|named|written|spelled|spelt)"
     r"|(?:(?:also|better|best|simply|formerly|previously|originally|otherwise|\w+ly)\s+){0,2}known\s+(?:\w+ly\s+)?as)"
     r"\s+(?=[\"“'‘]?[^\W\d_])"
 )
 _HINTS = ("known", "born", "née", "or simply", "a.k.a", "aka", "formerly called", "also ")
-_OF_BIRTH = ("born", "née")
+_BIRTH_VERBS = ("born", "née")
 _MONTHS = frozenset("january february march april may june july august september october november december".split())
-_REACH = 120
-"""Characters before a definition in which the other name begins."""
+_WINDOW = 120
+"""Window in characters, on each side of a definition, for the two names."""
 
-_MOST_WORDS = 8
-_MOST_OTHERS = 4
+_MAX_WORDS = 8
+_MAX_ALIASES = 4
 _STOPS = tuple(",;:.!?)”\"’'")
 _QUOTES = "\"“”'‘’"
 _INITIAL = 2
 
-Forms = Mapping[str, int]
-"""How often a name is defined in which way; a form is the name and the other one as they are spelled."""
+DefinitionCounts = Mapping[str, int]
+"""Number of a name's definitions by form; a form is the name and its alias as spelled, separated by a tab."""
 
 
-class Other(NamedTuple):
-    """Another name of what a name means. ``spelled`` are the spellings that mean it, or () if any does."""
+class Alias(NamedTuple):
+    """An alias. ``spellings`` limits it to these spellings of the source name; empty means all."""
 
     key: str
     name: str
-    spelled: tuple[str, ...]
+    spellings: tuple[str, ...]
 
 
 def definitions(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the forms by name key: for each pair that the text defines, either name with the other one.
+    """Yield (name key, form) for each pair of names that the text defines, in both directions.
 
-    A single word that is no acronym isn't said to be the other name, for it may mean much else elsewhere.
+    A single word that is no acronym gets no alias, because elsewhere it may have other meanings.
     """
-    for pair in (*_acronyms(text), *_known(text)):
+    for pair in (*_acronyms(text), *_also_known_as(text)):
         if pair[0].lower() in COUNTRIES:
             continue
         for name, other in (pair, pair[::-1]):
             key = name_key(name)
-            fits = len(key) > 1 and key != name_key(other) and key.count(" ") < _MOST_WORDS
+            fits = len(key) > 1 and key != name_key(other) and key.count(" ") < _MAX_WORDS
             if fits and (" " in key or _ACRONYM.fullmatch(name)):
                 yield key, f"{name}\t{other}"
 
 
-def agreed(key: str, forms: Forms) -> tuple[Other, ...]:
-    """Return the other names that the definitions of a name agree on.
+def agreed_aliases(key: str, forms: DefinitionCounts) -> tuple[Alias, ...]:
+    """Return the aliases on which the definitions of a name agree.
 
-    A name of several words may have several; an acronym has one or, if three in four definitions don't agree, none.
+    A name of several words may have several aliases. An acronym has a single alias, or none if fewer than three in four
+    definitions agree.
     """
     counts: dict[str, int] = defaultdict(int)
     spellings: dict[str, set[str]] = defaultdict(set)
-    usual: dict[str, tuple[int, str]] = {}
+    most_frequent: dict[str, tuple[int, str]] = {}
     for form, count in sorted(forms.items()):
         name, other = form.split("\t")
         other_key = name_key(other)
         counts[other_key] += count
         spellings[other_key].add(name)
-        usual[other_key] = min(usual.get(other_key, (0, other)), (-count, other))
+        most_frequent[other_key] = min(most_frequent.get(other_key, (0, other)), (-count, other))
     ranked = sorted(counts, key=lambda other: (-counts[other], other))
     if " " not in key:
         ranked = [other for other in ranked[:1] if 4 * counts[other] >= 3 * sum(counts.values())]
     return tuple(
-        Other(other, usual[other][1], () if " " in key else tuple(sorted(spellings[other])))
-        for other in ranked[:_MOST_OTHERS]
+        Alias(other, most_frequent[other][1], () if " " in key else tuple(sorted(spellings[other])))
+        for other in ranked[:_MAX_ALIASES]
     )
 
 
 def bare_acronym(name: str) -> str:
-    """Return an acronym without its dots, its possessive and its plural's s, or nothing if it is none."""
+    """Return an acronym without dots, possessive and plural s; "" if ``name`` is no acronym."""
     bare = without_possessive(name).replace(".", "")
     if bare[-1:] == "s" and bare[:-1].isupper():
         bare = bare[:-1]
@@ -92,33 +93,34 @@ def bare_acronym(name: str) -> str:
 
 
 class Aliases:
-    """The other names of a corpus's names."""
+    """The aliases of a corpus's names."""
 
-    def __init__(self, forms: Iterable[tuple[str, Forms]]) -> None:
-        self._others = {key: others for key, counts in forms if (others := agreed(key, counts))}
-        self._plurals = {form: key for key in self._others for form in _plural_forms(key)}
+    def __init__(self, definitions: Iterable[tuple[str, DefinitionCounts]]) -> None:
+        self._aliases = {key: aliases for key, counts in definitions if (aliases := agreed_aliases(key, counts))}
+        self._plurals = {form: key for key in self._aliases for form in _plural_forms(key)}
 
-    def items(self) -> Iterable[tuple[str, tuple[Other, ...]]]:
-        """All names that have others, by key."""
-        return self._others.items()
+    def items(self) -> Iterable[tuple[str, tuple[Alias, ...]]]:
+        """Return the aliases of all names that have any, by the name's key."""
+        return self._aliases.items()
 
-    def differs(self, other: Aliases) -> set[str]:
-        """Return the keys of the names that have other ones there."""
-        keys = self._others.keys() | other._others.keys()
-        return {key for key in keys if self._others.get(key) != other._others.get(key)}
+    def changed_keys(self, other: Aliases) -> set[str]:
+        """Return the keys of the names whose aliases differ in ``other``."""
+        keys = self._aliases.keys() | other._aliases.keys()
+        return {key for key in keys if self._aliases.get(key) != other._aliases.get(key)}
 
     def of(self, key: str, text: str) -> list[tuple[str, str]]:
-        """Return the keys and spellings of the other names of one that is written as ``text``, plural or not."""
-        one = key if key in self._others else self._plurals.get(key)
-        if one is None:
+        """Return the (key, spelling) of the aliases of a name, singular or plural, that is written as ``text``."""
+        singular_key = key if key in self._aliases else self._plurals.get(key)
+        if singular_key is None:
             return []
-        others = self._others[one]
-        found = [
-            (other.key, other.name) for other in others if not other.spelled or bare_acronym(text) in other.spelled
+        aliases = [
+            (alias.key, alias.name)
+            for alias in self._aliases[singular_key]
+            if not alias.spellings or bare_acronym(text) in alias.spellings
         ]
-        if one != key and found:
-            found.append((one, bare_acronym(text) or singular(text)))
-        return found
+        if singular_key != key and aliases:
+            aliases.append((singular_key, bare_acronym(text) or singular(text)))
+        return aliases
 
 
 def _plural_forms(key: str) -> set[str]:
@@ -128,7 +130,7 @@ def _plural_forms(key: str) -> set[str]:
 def _acronyms(text: str) -> Iterator[tuple[str, str]]:
     for match in _PARENTHESIS.finditer(text):
         inner = re.split("[;,]", match.group(1))[0].strip().strip(_QUOTES)
-        before = re.split(r"[;:!?\n(]|(?<![A-Z])\. ", text[max(0, match.start() - _REACH) : match.start()])[-1].split()
+        before = re.split(r"[;:!?\n(]|(?<![A-Z])\. ", text[max(0, match.start() - _WINDOW) : match.start()])[-1].split()
         if not before:
             continue
         last = before[-1].strip(_QUOTES)
@@ -141,10 +143,10 @@ def _acronyms(text: str) -> Iterator[tuple[str, str]]:
 
 
 def stands_for(short: str, text: str) -> str:
-    """Return the end of ``text`` that the acronym ``short`` stands for, or nothing.
+    """Return the end of ``text`` that the acronym ``short`` abbreviates; "" if there is none.
 
-    Each letter is in it, in order, and the first begins a word: Schwartz and Hearst, A Simple Algorithm for Identifying
-    Abbreviation Definitions in Biomedical Text (2003).
+    The long form holds each letter of the acronym in order, and the first letter begins a word: Schwartz and Hearst, A
+    Simple Algorithm for Identifying Abbreviation Definitions in Biomedical Text (2003).
     """
     at = len(text)
     for index in range(len(short) - 1, -1, -1):
@@ -158,8 +160,8 @@ def stands_for(short: str, text: str) -> str:
             return ""
     long = text[text.rfind(" ", 0, at + 1) + 1 :].strip(_QUOTES)
     words = long.split()
-    wanted = 1 < len(words) <= len(short) + 2 and words[0].lower() not in FUNCTION_WORDS and words[0][0].isalpha()
-    return long if wanted and short not in words else ""
+    plausible = 1 < len(words) <= len(short) + 2 and words[0].lower() not in FUNCTION_WORDS and words[0][0].isalpha()
+    return long if plausible and short not in words else ""
 
 
 def _in_singular(written: str, short: str, long: str) -> tuple[str, str]:
@@ -169,22 +171,22 @@ def _in_singular(written: str, short: str, long: str) -> tuple[str, str]:
     return short, long
 
 
-def _known(text: str) -> Iterator[tuple[str, str]]:
-    # Far cheaper than the pattern, and in none but a few texts.
+def _also_known_as(text: str) -> Iterator[tuple[str, str]]:
+    # Far cheaper than the pattern; few texts hold a hint.
     if not any(hint in text for hint in _HINTS):
         return
-    for match in _KNOWN.finditer(text):
-        before = text[max(0, match.start() - _REACH) : match.start()]
+    for match in _ALSO_KNOWN_AS.finditer(text):
+        before = text[max(0, match.start() - _WINDOW) : match.start()]
         name = _last_name(re.sub(r"\s*\([^()]*\)?$", "", before))
-        other = _first_name(text[match.end() : match.end() + _REACH])
-        of_birth = match.group().split()[-1].strip(",(") in _OF_BIRTH
+        other = _first_name(text[match.end() : match.end() + _WINDOW])
+        of_birth = match.group().split()[-1].strip(",(") in _BIRTH_VERBS
         if not name or not other or (of_birth and (" " not in other or other.split()[0].lower() in _MONTHS)):
             continue
         yield name, other
 
 
 def _last_name(text: str) -> str:
-    """Return the run of capitalised words that a text ends with."""
+    """Return the run of capitalised words at the end of a text."""
     taken: list[str] = []
     for word in reversed(text.split()):
         ends = word.endswith(_STOPS) and len(word) > _INITIAL
@@ -197,7 +199,7 @@ def _last_name(text: str) -> str:
 
 
 def _first_name(text: str) -> str:
-    """Return the run of capitalised words that a text begins with."""
+    """Return the run of capitalised words at the start of a text."""
     taken: list[str] = []
     for word in text.split():
         if not (_capital(word) or (taken and word in CONNECTORS)):

@@ -1,7 +1,7 @@
 """Counts behind a corpus's decisions on names (casing, spellings, aliases), before and after an update.
 
-The graph keeps them in shards by key, so that an update finds which decisions flip, and reads only the shards of the
-keys that it asks for.
+The graph stores them in shards by key, so that an update can detect flipped decisions and reads only the shards it
+needs.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 SHARDS = 1024
 
 Counts = Mapping[str, int]
-"""How often a key has which form. Zero is no entry."""
+"""Number of occurrences of each form of a key; forms with zero occurrences are left out."""
 
 CountsByKey = Mapping[str, Counts]
 
 ReadShards = Callable[[list[int]], Iterable[tuple[int, CountsByKey]]]
-"""Reads shards, by number, as the visible generation has them; those without counts may be left out."""
+"""Reads shards of the visible generation by number; shards without counts may be left out."""
 
 _NONE: Counts = {}
 
 
 class CountChanges:
-    """One kind of counts of a corpus: as stored, and with what an update adds and takes away."""
+    """A corpus's counts of one kind, as stored and with an update's additions and subtractions."""
 
     def __init__(self, read: ReadShards) -> None:
         self._read = read
@@ -32,31 +32,31 @@ class CountChanges:
         self._changes: dict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, key: str, counts: Counts, sign: int = 1) -> None:
-        """Add ``counts``, by form, to those of ``key``, or take them away."""
+        """Add ``counts``, by form, to those of ``key``; subtract them if ``sign`` is -1."""
         changes = self._changes[key]
         for form, count in counts.items():
             changes[form] += sign * count
 
     def changed(self) -> Iterator[str]:
-        """Yield the keys of which a count is another than before."""
+        """Yield the keys with a changed count."""
         return (key for key, changes in self._changes.items() if any(changes.values()))
 
     def load(self, keys: Iterable[str]) -> None:
-        """Read the stored counts of ``keys``; :meth:`before` and :meth:`after` know loaded keys only."""
+        """Read the stored counts of ``keys``; :meth:`before` and :meth:`after` accept loaded keys only."""
         self._load_shards(map(_shard, keys))
 
     def load_all(self) -> list[str]:
-        """Read all stored counts; return the keys that have counts before or after."""
+        """Read all stored counts; return the keys that have counts before or after the update."""
         self._load_shards(range(SHARDS))
         stored = (key for shard in self._stored.values() for key in shard)
         return list(dict.fromkeys([*stored, *self._changes]))
 
     def before(self, key: str) -> Counts:
-        """Return the counts of ``key`` as the visible generation has them."""
+        """Return the counts of ``key`` in the visible generation."""
         return self._stored[_shard(key)].get(key, _NONE)
 
     def after(self, key: str) -> Counts:
-        """Return the counts of ``key`` with all that was added and taken away."""
+        """Return the counts of ``key`` with the update's changes."""
         changes = self._changes.get(key)
         before = self.before(key)
         if not changes:
@@ -66,7 +66,7 @@ class CountChanges:
         }
 
     def changed_shards(self) -> Iterator[tuple[int, dict[str, Counts]]]:
-        """Yield the shards that change, each with its number and all its counts as they will be."""
+        """Yield the changed shards, each with its number and all its new counts."""
         by_shard: dict[int, list[str]] = defaultdict(list)
         for key in self.changed():
             by_shard[_shard(key)].append(key)
@@ -91,7 +91,7 @@ _NO_KEYS: CountsByKey = {}
 
 
 def no_counts(_: list[int]) -> Iterable[tuple[int, CountsByKey]]:
-    """Read the counts of a new corpus: there are none."""
+    """Read the counts of a new corpus, which has none."""
     return ()
 
 

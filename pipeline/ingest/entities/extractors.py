@@ -1,4 +1,4 @@
-"""What finds names in texts: the built-in extractor, which goes by capitals, or a spaCy model."""
+"""Extractors of names from texts: the built-in extractor, based on capitals, or a spaCy model."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from pipeline.settings import LinkSettings
 from pipeline.text.names import Casing, Name, Word, name_key, spans
 
 _NO_NAMES = frozenset(("CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "MONEY", "TIME"))
-"""Labels of spaCy's models for figures, which name nothing."""
+"""Labels of spaCy's models for numbers and quantities, which name nothing."""
 
 
 class Extractor(Protocol):
-    """Finds names in texts. What it finds depends on the text alone, and on the corpus's casing; safe to share."""
+    """Finds names in texts. The result depends on the text and the corpus's casing only; thread-safe."""
 
-    def names(self, texts: Sequence[str], found: Sequence[Sequence[Word]], casing: Casing) -> Iterator[Iterable[Name]]:
-        """Yield the names in each of ``texts``, whose words are ``found``; those of one text don't overlap."""
+    def names(self, texts: Sequence[str], words: Sequence[Sequence[Word]], casing: Casing) -> Iterator[Iterable[Name]]:
+        """Yield the names in each of ``texts``, given their ``words``; the names in a text don't overlap."""
 
 
 class Builtin:
-    """Runs of capitalised words, years and identifiers: see :func:`pipeline.text.names.spans`."""
+    """Finds runs of capitalised words, years and identifiers: see :func:`pipeline.text.names.spans`."""
 
-    def names(self, texts: Sequence[str], found: Sequence[Sequence[Word]], casing: Casing) -> Iterator[Iterable[Name]]:
-        """As :class:`Extractor` has it."""
-        return (spans(text, in_text, casing) for text, in_text in zip(texts, found, strict=True))
+    def names(self, texts: Sequence[str], words: Sequence[Sequence[Word]], casing: Casing) -> Iterator[Iterable[Name]]:
+        """Implement :meth:`Extractor.names`."""
+        return (spans(text, text_words, casing) for text, text_words in zip(texts, words, strict=True))
 
 
 BUILTIN = Builtin()
 
 
 class Spacy:
-    """The entities of a spaCy model, by name or path; figures and times of day are left out.
+    """Finds the entities of a spaCy model, given by name or path, except numbers and times of day.
 
-    Raises ConfigurationError if spaCy or the model isn't installed, or the model finds no entities.
+    Raises ConfigurationError if spaCy or the model isn't installed, or if the model has no entity recogniser.
     """
 
     def __init__(self, model: str) -> None:
@@ -44,27 +44,27 @@ class Spacy:
     def names(
         self,
         texts: Sequence[str],
-        found: Sequence[Sequence[Word]],  # noqa: ARG002 - the protocol's
+        words: Sequence[Sequence[Word]],  # noqa: ARG002 - required by the protocol
         casing: Casing,  # noqa: ARG002
     ) -> Iterator[Iterable[Name]]:
-        """As :class:`Extractor` has it."""
-        for read in self._model.pipe(texts):
-            named = [one for one in read.ents if one.label_ not in _NO_NAMES]
-            keyed = (Name(name_key(one.text), one.text, one.start_char, one.end_char) for one in named)
-            yield [name for name in keyed if len(name.key) > 1]
+        """Implement :meth:`Extractor.names`."""
+        for document in self._model.pipe(texts):
+            entities = [entity for entity in document.ents if entity.label_ not in _NO_NAMES]
+            names = (Name(name_key(span.text), span.text, span.start_char, span.end_char) for span in entities)
+            yield [name for name in names if len(name.key) > 1]
 
 
 def extractor_fingerprint(settings: LinkSettings) -> str:
-    """Return what decides which names are found; those of two fingerprints don't mix. Raises ConfigurationError.
+    """Return the identity of the extractor; a corpus holds names of a single fingerprint. Raises ConfigurationError.
 
-    It is asked before anything is written, and so an extractor that can't be had is told of in time.
+    It loads the extractor, so that a missing one is reported before anything is written.
     """
     make_extractor(settings)
     return settings.extractor if settings.extractor == "builtin" else f"spacy:{settings.spacy_model}"
 
 
 def make_extractor(settings: LinkSettings) -> Extractor:
-    """Return the extractor that is set; raises ConfigurationError as :class:`Spacy` does."""
+    """Return the extractor that the settings name; raises ConfigurationError as :class:`Spacy` does."""
     return BUILTIN if settings.extractor == "builtin" else _spacy(settings.spacy_model)
 
 

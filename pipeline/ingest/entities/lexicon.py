@@ -1,4 +1,4 @@
-"""The lexicon of an update: the casing and the known names of a corpus, before and after, and what they change."""
+"""The lexicon of an update: a corpus's casing and known names before and after it, and the chunks they affect."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import ahocorasick
 
 from pipeline.ingest.entities.aliases import Aliases, definitions
 from pipeline.ingest.entities.counts import CountChanges, Counts
-from pipeline.ingest.entities.extract import ChunkNames, Lexicon, Spelled, names_of
+from pipeline.ingest.entities.extract import ChunkNames, Lexicon, SpellingCounts, names_of
 from pipeline.ingest.entities.extractors import Extractor
-from pipeline.ingest.entities.gazetteer import Entry, Gazetteer, Titled
+from pipeline.ingest.entities.gazetteer import Entry, Gazetteer, Heading
 from pipeline.records import Chunk
 from pipeline.text.names import Casing, Word, join_initials, plurals, words
 from pipeline.text.prose import prose
 
 _LOWER, _UPPER = "l", "u"
 _LETTERS = re.compile(r"\b[^\W\d_][\W_]+[^\W\d_]\b")
-_BETWEEN = re.compile(r"[\W_]+")
+_NOT_WORD = re.compile(r"[\W_]+")
 
 
 class LexiconUpdate:
-    """The lexicon of one update: :meth:`count` every text that is added or removed, then :meth:`decide`.
+    """The lexicon of an update: :meth:`count` every text that is added or removed, then :meth:`decide`.
 
-    ``shared_by`` is how many documents may have a title or heading that names something.
+    ``shared_by`` is the largest number of documents that may share a title or heading that is used as a name.
     """
 
     def __init__(self, casing: CountChanges, aliases: CountChanges, shared_by: int, extractor: Extractor) -> None:
@@ -39,7 +39,7 @@ class LexiconUpdate:
         self._affected = AffectedChunks(set(), {}, set())
 
     def count(self, texts: Iterable[str], sign: int) -> None:
-        """Count the words of texts, and what they define, in (``sign`` 1) or out (-1)."""
+        """Add (``sign`` 1) or subtract (-1) the words of texts and the aliases that they define."""
         texts = list(map(prose, texts))
         counted = Casing(words(text) for text in texts)
         for form, counts in ((_LOWER, counted.lower), (_UPPER, counted.upper)):
@@ -49,12 +49,15 @@ class LexiconUpdate:
             for key, defined in definitions(text):
                 self._aliases.add(key, {defined: 1}, sign)
 
-    def decide(self, before: Iterable[Titled], after: Iterable[Titled], *, new: bool) -> None:
-        """Decide by all titles and headings before and after the update; of a ``new`` corpus no decision flips."""
-        defined = self._aliases.load_all()
-        was = Lexicon.of(before, ((key, self._aliases.before(key)) for key in defined), self._shared_by)
-        will_be = Lexicon.of(after, ((key, self._aliases.after(key)) for key in defined), self._shared_by)
-        self._lexicons = {False: was, True: will_be}
+    def decide(self, before: Iterable[Heading], after: Iterable[Heading], *, new: bool) -> None:
+        """Make both lexicons from all titles and headings before and after the update, and detect flipped decisions.
+
+        A ``new`` corpus has no decisions that can flip.
+        """
+        keys = self._aliases.load_all()
+        old = Lexicon.of(before, ((key, self._aliases.before(key)) for key in keys), self._shared_by)
+        updated = Lexicon.of(after, ((key, self._aliases.after(key)) for key in keys), self._shared_by)
+        self._lexicons = {False: old, True: updated}
         if new:
             return
         changed = list(self._casing.changed())
@@ -63,22 +66,22 @@ class LexiconUpdate:
             word for word in changed if _decision(self._casing.before(word)) != _decision(self._casing.after(word))
         }
         self._affected = AffectedChunks(
-            flipped, was.gazetteer.differs(will_be.gazetteer), was.aliases.differs(will_be.aliases)
+            flipped, old.gazetteer.changed_entries(updated.gazetteer), old.aliases.changed_keys(updated.aliases)
         )
 
-    def names(self, chunks: Sequence[Chunk], spelled: Spelled, *, after: bool) -> list[ChunkNames]:
-        """Return the names in chunks as they were found before, or will be ``after``."""
-        read = [replace(chunk, text=prose(chunk.text)) for chunk in chunks]
-        found = [words(chunk.text) for chunk in read]
-        casing = self._casing_of(found, after)
-        return names_of(read, found, self._extractor, casing, self._lexicons[after], spelled)
+    def names(self, chunks: Sequence[Chunk], spellings: SpellingCounts, *, after: bool) -> list[ChunkNames]:
+        """Return the names in chunks before or ``after`` the update; count their spellings into ``spellings``."""
+        without_markup = [replace(chunk, text=prose(chunk.text)) for chunk in chunks]
+        chunk_words = [words(chunk.text) for chunk in without_markup]
+        casing = self._casing_of(chunk_words, after)
+        return names_of(without_markup, chunk_words, self._extractor, casing, self._lexicons[after], spellings)
 
     def affected(self) -> AffectedChunks:
         """Return the matcher of chunks whose extracted names may have changed."""
         return self._affected
 
     def _casing_of(self, texts: Iterable[Sequence[Word]], after: bool) -> Casing:
-        """Return the casing of the words that may begin a name in some texts; no other's is asked for."""
+        """Return the casing of the capitalised words in some texts, which are all that the extraction needs."""
         needed = {word.text.lower() for text in texts for word in text if word.text[0].isupper()}
         self._casing.load(needed)
         view = self._casing.after if after else self._casing.before
@@ -92,51 +95,51 @@ class LexiconUpdate:
 class AffectedChunks:
     """Matches the chunks whose extracted names may have changed.
 
-    Their text or title contains a word whose casing decision flipped, a name whose gazetteer entry changed, or a name
-    whose aliases changed.
+    They contain a word whose casing decision flipped, a name whose gazetteer entry changed, or a name whose aliases
+    changed.
     """
 
-    def __init__(self, flipped: set[str], renamed: dict[str, Entry], realiased: set[str]) -> None:
+    def __init__(self, flipped: set[str], changed_entries: dict[str, Entry], changed_aliases: set[str]) -> None:
         self._flipped = flipped
-        self._renamed = Gazetteer(renamed)
-        # Cheap to look for, and in every text that is affected: the flipped words, and the longest word of each name.
-        self._of_texts = _Needles({_folded(word) for word in flipped} | {_longest_word(key) for key in renamed})
-        of_names = {form for key in realiased for form in (key, *plurals(key))}
-        self._of_names = _Needles({_longest_word(key) for key in of_names})
+        self._changed_entries = Gazetteer(changed_entries)
+        # A cheap test that every affected text passes: it holds a flipped word, or the longest word of a changed name.
+        self._hints = _WordSearch({_folded(word) for word in flipped} | {_longest_word(key) for key in changed_entries})
+        names = {form for key in changed_aliases for form in (key, *plurals(key))}
+        self._alias_hints = _WordSearch({_longest_word(key) for key in names})
 
     def __bool__(self) -> bool:
-        return bool(self._of_texts or self._of_names)
+        return bool(self._hints or self._alias_hints)
 
     def __contains__(self, chunk: Chunk) -> bool:
-        if self._of_names and self._of_names.found(f"{chunk.text}\n{chunk.title}\n{chunk.heading}"):
+        if self._alias_hints and self._alias_hints.matches(f"{chunk.text}\n{chunk.title}\n{chunk.heading}"):
             return True
-        if not self._of_texts:
+        if not self._hints:
             return False
-        if self._of_texts.found(chunk.title) and self._renamed.named(words(chunk.title)):
+        if self._hints.matches(chunk.title) and self._changed_entries.occurs_in(words(chunk.title)):
             return True
-        if not self._of_texts.found(chunk.text):
+        if not self._hints.matches(chunk.text):
             return False
-        found = words(prose(chunk.text))
-        flips = (word.text for word in found if word.text[0].isupper())
-        return any(word.lower() in self._flipped for word in flips) or self._renamed.named(found)
+        chunk_words = words(prose(chunk.text))
+        capitalised = (word.text.lower() for word in chunk_words if word.text[0].isupper())
+        return not self._flipped.isdisjoint(capitalised) or self._changed_entries.occurs_in(chunk_words)
 
 
-class _Needles:
-    """Words that are looked for in texts, whatever their case and accents, and initials also as one word."""
+class _WordSearch:
+    """Searches texts for words regardless of case and accents, with initials also joined into a word."""
 
-    def __init__(self, needles: set[str]) -> None:
+    def __init__(self, targets: set[str]) -> None:
         self._automaton = ahocorasick.Automaton()
-        for needle in needles - {""}:
-            self._automaton.add_word(needle, len(needle))
+        for target in targets - {""}:
+            self._automaton.add_word(target, len(target))
         self._automaton.make_automaton()
 
     def __bool__(self) -> bool:
         return len(self._automaton) > 0
 
-    def found(self, text: str) -> bool:
-        """Whether one of them is in a text."""
+    def matches(self, text: str) -> bool:
+        """Return whether any of the words occurs in a text."""
         folded = _folded(text)
-        return self._in(folded) or bool(_LETTERS.search(folded) and self._in(join_initials(_BETWEEN.sub(" ", folded))))
+        return self._in(folded) or bool(_LETTERS.search(folded) and self._in(join_initials(_NOT_WORD.sub(" ", folded))))
 
     def _in(self, folded: str) -> bool:
         for end, length in self._automaton.iter(folded):
@@ -151,7 +154,7 @@ def _longest_word(key: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Fold a text letter by letter, as :func:`pipeline.text.names.name_key` folds a name."""
+    """Fold the letters of a text as :func:`pipeline.text.names.name_key` does."""
     if not text.isascii():
         text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     return text.casefold()

@@ -1,4 +1,4 @@
-"""Links: cosine neighbours, names and titles in common, hyperlinks; all of a corpus, or those that a change affects.
+"""Links by cosine, by names and titles, and by hyperlinks: of a whole corpus, or around the changes of an update.
 
 Imports entities and update; not sources.
 """

@@ -1,4 +1,4 @@
-"""Edges that leave chunks: by document structure, by names and by hyperlinks."""
+"""Edges from chunks: by document structure, by names and by hyperlinks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.records import Chunk, Edge, EdgeKind
 
 
 def structure_edges(corpus_id: str, chunks: Iterable[Chunk]) -> Iterator[Edge]:
-    """Yield the edges from chunks to their documents and to the next chunk, of documents that are there as a whole."""
+    """Yield the edges from chunks to their documents and to the next chunk; ``chunks`` are those of whole documents."""
     chunks = list(chunks)
     for chunk in chunks:
         yield Edge(EdgeKind.PART_OF, chunk.id, document_id(corpus_id, chunk.document_key))
@@ -23,7 +23,7 @@ def structure_edges(corpus_id: str, chunks: Iterable[Chunk]) -> Iterator[Edge]:
 
 
 def name_edges(corpus_id: str, named: Iterable[ChunkNames]) -> Iterator[Edge]:
-    """Yield the edges from chunks to the entities and to the documents that they name."""
+    """Yield the edges from chunks to the entities and documents that they name."""
     for names in named:
         for mention in names.mentions:
             evidence = {"count": mention.count, "position": mention.position, "about": mention.about}
@@ -34,6 +34,6 @@ def name_edges(corpus_id: str, named: Iterable[ChunkNames]) -> Iterator[Edge]:
 
 
 def hyperlink_edges(corpus_id: str, chunk: Chunk, links: Sequence[str], resolver: LinkResolver) -> Iterator[Edge]:
-    """Yield the edges from a chunk to the documents that its links, as written, mean."""
+    """Yield the edges from a chunk to the targets of its ``links``, which are as written."""
     for key, count in resolver.resolve_all(links, chunk.document_key):
         yield Edge(EdgeKind.LINKS_TO, chunk.id, document_id(corpus_id, key), {"count": count})

@@ -1,7 +1,7 @@
-"""Entity links of an update: the edges and entities that names, titles and hyperlinks make.
+"""Entity links of an update: the entities, and the edges by names, titles and hyperlinks.
 
-What is new is linked as a whole. Of the other chunks only those are linked again in which other names are found than
-before, or whose hyperlinks lead to other documents. The result is that of a fresh ingest.
+All new chunks are linked. Other chunks are linked again only if their extracted names or the targets of their
+hyperlinks may have changed. The result equals that of a fresh ingest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pipeline.db.client import batches
 from pipeline.ids import entity_id
 from pipeline.ingest.embed import Done, PreparedChunk
 from pipeline.ingest.entities.counts import CountChanges
-from pipeline.ingest.entities.extract import Spelled, usual
+from pipeline.ingest.entities.extract import SpellingCounts, most_frequent
 from pipeline.ingest.entities.extractors import make_extractor
 from pipeline.ingest.entities.lexicon import LexiconUpdate
 from pipeline.ingest.links.edges import hyperlink_edges, name_edges, structure_edges
@@ -31,15 +31,15 @@ from pipeline.text.names import name_key
 
 _BY_NAME = (EdgeKind.MENTIONS, EdgeKind.REFERS_TO, EdgeKind.LINKS_TO)
 _BY_TEXT = (EdgeKind.PART_OF, EdgeKind.NEXT, *_BY_NAME)
-_AT_ONCE = 500
+_BATCH = 500
 
-Linked = tuple[Chunk, tuple[str, ...]]
-"""A chunk and its hyperlinks as written."""
+LinkedChunk = tuple[Chunk, tuple[str, ...]]
+"""A chunk, and its hyperlinks as written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Titles:
-    """The titles of a corpus's documents by key, before an update and after it, and the keys that it replaces."""
+class TitleChanges:
+    """Titles of a corpus's documents by key, before and after an update; ``replaced``: changed and removed keys."""
 
     before: Mapping[str, str]
     after: Mapping[str, str]
@@ -48,16 +48,16 @@ class Titles:
 
 @dataclass(frozen=True, slots=True)
 class EntityChanges:
-    """How many entities the corpus has after an update, and the new names of those that were there, by id."""
+    """The number of entities after an update, and the new names of existing entities, by id."""
 
     entities: int
     spellings: Mapping[str, str]
 
 
 def update_lexicon(
-    session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, titles: Titles, settings: LinkSettings
+    session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, titles: TitleChanges, settings: LinkSettings
 ) -> LexiconUpdate:
-    """Count the texts that are added and removed, and decide which names there are after the update."""
+    """Return the lexicon of an update, made from the counts of added and removed texts; stage the changed counts."""
     casing = CountChanges(stored_counts(session.client, session.corpus, "casing"))
     aliases = CountChanges(stored_counts(session.client, session.corpus, "aliases"))
     lexicon = LexiconUpdate(casing, aliases, settings.title_shared_by, make_extractor(settings))
@@ -78,23 +78,23 @@ def link_entities(
     session: WriteSession,
     new: Spool[PreparedChunk],
     diff: ChunkDiff,
-    titles: Titles,
+    titles: TitleChanges,
     lexicon: LexiconUpdate,
     done: Done,
 ) -> EntityChanges:
-    """Bring the entities of a corpus, and all its edges but similarity links, to what a fresh ingest would make.
+    """Update the entities of a corpus, and all its edges but similarity links, to those of a fresh ingest.
 
-    Stages the edges and entities that are missing, and retires those that no longer hold.
+    Stages missing edges and entities, and retires outdated ones.
     """
     links = _EntityLinks(session, titles, lexicon)
     links.link(new, diff, done)
-    return links.settle_entities()
+    return links.update_entities()
 
 
 class _EntityLinks:
-    """The links of one update that names and hyperlinks decide."""
+    """The links of an update by names and hyperlinks."""
 
-    def __init__(self, session: WriteSession, titles: Titles, lexicon: LexiconUpdate) -> None:
+    def __init__(self, session: WriteSession, titles: TitleChanges, lexicon: LexiconUpdate) -> None:
         self._session = session
         self._client = session.client
         self._corpus = session.corpus
@@ -105,9 +105,9 @@ class _EntityLinks:
         self._provisional: dict[str, str] = {}
 
     def link(self, new: Spool[PreparedChunk], diff: ChunkDiff, done: Done) -> None:
-        """Write the edges of new chunks and of affected ones, and retire those of removed ones."""
-        with Spool[Linked]() as affected, BackgroundWriter() as background:
-            for part in batches(self._affected(), _AT_ONCE):
+        """Write the edges of new and affected chunks, and retire those of removed chunks."""
+        with Spool[LinkedChunk]() as affected, BackgroundWriter() as background:
+            for part in batches(self._affected(), _BATCH):
                 affected.append(part)
             for chunks in new.batches():
                 linked = [(chunk.chunk, chunk.links) for chunk in chunks]
@@ -117,58 +117,58 @@ class _EntityLinks:
                 self._uncount([chunk for chunk, _ in part])
             for replaced in diff.replaced.batches():
                 self._uncount([stored.chunk for stored in replaced])
-            gone = stored_edges(self._client, self._corpus, diff.removed_visible, _BY_TEXT)
-            background.submit(self._session.retire_edges, list(gone))
+            outdated = stored_edges(self._client, self._corpus, diff.removed_visible, _BY_TEXT)
+            background.submit(self._session.retire_edges, list(outdated))
 
-    def settle_entities(self) -> EntityChanges:
-        """Stage entities by their usual spelling, and retire those that nothing mentions any more."""
-        touched = list(self._spellings.changed())
-        self._spellings.load(touched)
+    def update_entities(self) -> EntityChanges:
+        """Stage new entities under their most frequent spelling, and retire entities without mentions."""
+        changed = list(self._spellings.changed())
+        self._spellings.load(changed)
         renamed: dict[str, str] = {}
         added: list[Entity] = []
         removed: list[str] = []
         entities = self._corpus.entities
-        for key in touched:
+        for key in changed:
             before, after = self._spellings.before(key), self._spellings.after(key)
             if not after:
                 removed.append(entity_id(self._corpus.id, key))
-            elif not before and usual(after) != self._provisional[key]:
-                added.append(self._entity(key, usual(after)))
-            elif before and usual(after) != usual(before):
-                renamed[entity_id(self._corpus.id, key)] = usual(after)
+            elif not before and most_frequent(after) != self._provisional[key]:
+                added.append(self._entity(key, most_frequent(after)))
+            elif before and most_frequent(after) != most_frequent(before):
+                renamed[entity_id(self._corpus.id, key)] = most_frequent(after)
             entities += bool(after) - bool(before)
         self._session.stage_entities(added)
         self._session.retire_entities(removed)
         self._session.stage_counts("spellings", self._spellings.changed_shards())
         return EntityChanges(entities, renamed)
 
-    def _affected(self) -> Iterator[Linked]:
-        """Yield the chunks of other documents that have to be linked again."""
-        texts, links = self._lexicon.affected(), _Retargeted(self._titles)
-        if not self._corpus.generation or not (texts or links):
+    def _affected(self) -> Iterator[LinkedChunk]:
+        """Yield the chunks of unchanged documents that have to be linked again."""
+        texts, targets = self._lexicon.affected(), _ChangedTargets(self._titles)
+        if not self._corpus.generation or not (texts or targets):
             return
         for stored in visible_chunks(self._client, self._corpus):
             chunk = stored.chunk
             if chunk.document_key in self._titles.replaced:
                 continue
-            if links.any(stored.links, chunk.document_key) or chunk in texts:
+            if targets.affect(stored.links, chunk.document_key) or chunk in texts:
                 yield chunk, stored.links
 
     def _link(
         self,
-        linked: Sequence[Linked],
+        linked: Sequence[LinkedChunk],
         stored_ids: Collection[str],
         kinds: Sequence[EdgeKind],
         background: BackgroundWriter,
         done: Done,
     ) -> None:
-        """Write the difference between the edges that chunks are to have and the stored ones, of ``stored_ids``."""
+        """Stage the missing edges of chunks and retire the outdated ones; only ``stored_ids`` have stored edges."""
         chunks = [chunk for chunk, _ in linked]
-        spelled: Spelled = defaultdict(Counter)
-        named = self._lexicon.names(chunks, spelled, after=True)
-        for key, counts in spelled.items():
+        spellings: SpellingCounts = defaultdict(Counter)
+        named = self._lexicon.names(chunks, spellings, after=True)
+        for key, counts in spellings.items():
             self._spellings.add(key, counts)
-        background.submit(self._session.stage_entities, self._provisional_entities(spelled))
+        background.submit(self._session.stage_entities, self._provisional_entities(spellings))
         structure = structure_edges(self._corpus.id, chunks) if EdgeKind.PART_OF in kinds else ()
         links = (hyperlink_edges(self._corpus.id, chunk, targets, self._resolver) for chunk, targets in linked)
         wanted = {edge.key: edge for edge in chain(structure, name_edges(self._corpus.id, named), *links)}
@@ -179,27 +179,27 @@ class _EntityLinks:
         background.submit(self._session.stage_edges, missing, done)
 
     def _uncount(self, chunks: Sequence[Chunk]) -> None:
-        """Subtract the spellings that were counted in chunks before."""
-        spelled: Spelled = defaultdict(Counter)
-        self._lexicon.names(chunks, spelled, after=False)
-        for key, counts in spelled.items():
+        """Subtract the spellings in chunks from the counts."""
+        spellings: SpellingCounts = defaultdict(Counter)
+        self._lexicon.names(chunks, spellings, after=False)
+        for key, counts in spellings.items():
             self._spellings.add(key, counts, -1)
 
-    def _provisional_entities(self, spelled: Spelled) -> list[Entity]:
-        """Return the entities that no generation has yet, by a spelling that may not prove to be the usual one."""
-        self._spellings.load(spelled)
-        new = [key for key in spelled if key not in self._provisional and not self._spellings.before(key)]
-        self._provisional.update((key, usual(spelled[key])) for key in new)
+    def _provisional_entities(self, spellings: SpellingCounts) -> list[Entity]:
+        """Return the entities that are new to the corpus, under a spelling that may not prove the most frequent."""
+        self._spellings.load(spellings)
+        new = [key for key in spellings if key not in self._provisional and not self._spellings.before(key)]
+        self._provisional.update((key, most_frequent(spellings[key])) for key in new)
         return [self._entity(key, self._provisional[key]) for key in new]
 
     def _entity(self, key: str, name: str) -> Entity:
         return Entity(entity_id(self._corpus.id, key), key, name)
 
 
-class _Retargeted:
-    """Tells hyperlinks that may lead to another document than before."""
+class _ChangedTargets:
+    """Matches hyperlinks whose target may have changed."""
 
-    def __init__(self, titles: Titles) -> None:
+    def __init__(self, titles: TitleChanges) -> None:
         changed = dict(titles.before.items() ^ titles.after.items())
         self._keys = titles.before.keys() ^ titles.after.keys()
         self._names = {
@@ -213,8 +213,8 @@ class _Retargeted:
     def __bool__(self) -> bool:
         return bool(self._names or self._keys)
 
-    def any(self, targets: Iterable[str], source_key: str) -> bool:
-        """Whether one of the links, as written in a document, does."""
+    def affect(self, targets: Iterable[str], source_key: str) -> bool:
+        """Return whether any of a document's links, as written, may lead to another document than before."""
         return bool(self) and any(
             name_key(target) in self._names or not self._keys.isdisjoint(paths_of_link(target, source_key))
             for target in targets

@@ -1,4 +1,4 @@
-"""From chunks to the documents that they link to."""
+"""Resolution of hyperlinks and wikilinks to the documents of a corpus."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pipeline.text.names import name_key
 
 
 class LinkResolver:
-    """Finds the document that a hyperlink or wikilink means, among a corpus's documents.
+    """Resolves hyperlinks and wikilinks among a corpus's documents.
 
-    A hyperlink is a path relative to the document that holds it; a wikilink is a document's path, file name
-    without its suffix, or title. Two documents of one name: the one nearest in the tree, then the first by key.
+    A hyperlink is a path relative to its document. A wikilink is a document's path, its file name without suffix, or
+    its title. Of several documents with the same name, the nearest in the folder tree is chosen, then the first by key.
     """
 
     def __init__(self, titles: Mapping[str, str]) -> None:
@@ -26,7 +26,7 @@ class LinkResolver:
                 self._by_name[name].append(key)
 
     def resolve(self, target: str, source_key: str) -> str | None:
-        """Return the key of the document that ``target`` means in ``source_key``; None if it is none of the corpus."""
+        """Return the key of the document that ``target`` means in ``source_key``; None if the corpus has none."""
         for candidate in paths_of_link(target, source_key):
             if candidate in self._keys:
                 return candidate if candidate != source_key else None
@@ -34,7 +34,7 @@ class LinkResolver:
         return min(named, key=lambda key: (-_shared_folders(key, source_key), key), default=None)
 
     def resolve_all(self, targets: Sequence[str], source_key: str) -> Iterable[tuple[str, int]]:
-        """Return the documents that ``targets`` mean, each with how many of the targets mean it, ordered by key."""
+        """Return the keys of the documents that ``targets`` mean, each with its number of targets, ordered by key."""
         counts: dict[str, int] = defaultdict(int)
         for target in targets:
             key = self.resolve(target, source_key)
@@ -44,16 +44,16 @@ class LinkResolver:
 
 
 def names_of_document(key: str, title: str) -> set[str]:
-    """Return the folded names by which a wikilink may mean a document."""
+    """Return the folded names by which a wikilink may refer to a document."""
     path = PurePosixPath(key)
     folded = {name_key(name) for name in (path.stem, path.with_suffix("").as_posix(), title)}
     return folded - {""}
 
 
 def paths_of_link(target: str, source_key: str) -> Iterator[str]:
-    """Yield the keys that a link in a document may mean as a path, the first choice first."""
-    beside = posixpath.normpath(posixpath.join(posixpath.dirname(source_key), target))
-    for path in (beside, target.lstrip("/")):
+    """Yield the keys that a link may mean as a path, first choice first."""
+    relative = posixpath.normpath(posixpath.join(posixpath.dirname(source_key), target))
+    for path in (relative, target.lstrip("/")):
         yield path
         yield f"{path}.md"
 

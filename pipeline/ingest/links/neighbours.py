@@ -1,4 +1,4 @@
-"""Neighbour search in a corpus that changes: exact over all vectors, or approximate by the server's vector index."""
+"""Neighbour search in a corpus being updated: exact over all vectors, or approximate by the server's vector index."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pipeline.ingest.links.similar import nearest
 from pipeline.ingest.update.diff import Position
 from pipeline.records import Vector
 
-_REACH = 5
-_ASKED_AT_ONCE = 200
+_CANDIDATES_PER_NEIGHBOUR = 5
+_READ_BATCH = 200
 _DIGITS = 4
 
 
 class Neighbour(NamedTuple):
-    """A chunk near another one, with their cosine."""
+    """A chunk near another chunk; ``score`` is their cosine."""
 
     id: str
     position: Position
@@ -27,21 +27,21 @@ class Neighbour(NamedTuple):
 
 
 Neighbours = dict[str, list[Neighbour]]
-"""By chunk, from the nearest."""
+"""Neighbours by chunk, nearest first."""
 
 
 class NeighbourSearch(Protocol):
-    """Search among the vectors that a corpus will have."""
+    """Search among the vectors of a corpus's next generation."""
 
     def best(self, ids: Collection[str]) -> Neighbours:
-        """Return the nearest chunks of each of ``ids``, as many as a chunk lists."""
+        """Return the nearest chunks of each of ``ids``, at most the length of a neighbour list."""
 
     def candidates(self, ids: Collection[str]) -> Neighbours:
         """Return for each of ``ids`` the chunks that may list it among their nearest."""
 
 
 class ExactSearch:
-    """Exact search, with all vectors in memory."""
+    """Exact search with all vectors in memory."""
 
     def __init__(
         self, ids: Sequence[str], positions: Sequence[Position], vectors: Vector, top_k: int, threshold: float
@@ -55,24 +55,24 @@ class ExactSearch:
         self._threshold = threshold
 
     def best(self, ids: Collection[str]) -> Neighbours:
-        """As :class:`NeighbourSearch` has it."""
+        """Implement :meth:`NeighbourSearch.best`."""
         return self._nearest(ids, self._top_k)
 
     def candidates(self, ids: Collection[str]) -> Neighbours:
-        """As :class:`NeighbourSearch` has it: all within the threshold."""
+        """Implement :meth:`NeighbourSearch.candidates`: all chunks within the threshold."""
         return self._nearest(ids, None)
 
     def _nearest(self, ids: Collection[str], top_k: int | None) -> Neighbours:
         rows = np.array(sorted(self._row[id_] for id_ in ids), dtype=np.int64)
-        found: Neighbours = {id_: [] for id_ in ids}
+        neighbours: Neighbours = {id_: [] for id_ in ids}
         listed = nearest(self._vectors, rows, top_k, self._threshold)
         for row, other, score in zip(*(column.tolist() for column in listed), strict=True):
-            found[self._ids[row]].append(Neighbour(self._ids[other], self._positions[other], score))
-        return found
+            neighbours[self._ids[row]].append(Neighbour(self._ids[other], self._positions[other], score))
+        return neighbours
 
 
 class ApproximateSearch:
-    """Approximate search by the server's vector index, which has staged vectors too; holds nothing in memory."""
+    """Approximate search by the server's vector index, which holds staged vectors too; needs no memory here."""
 
     def __init__(self, client: Client, corpus: Corpus, top_k: int, threshold: float) -> None:
         self._client = client
@@ -81,16 +81,16 @@ class ApproximateSearch:
         self._threshold = threshold
 
     def best(self, ids: Collection[str]) -> Neighbours:
-        """As :class:`NeighbourSearch` has it."""
+        """Implement :meth:`NeighbourSearch.best`."""
         return self._nearest(ids, self._top_k)
 
     def candidates(self, ids: Collection[str]) -> Neighbours:
-        """As :class:`NeighbourSearch` has it: some of the nearest."""
-        return self._nearest(ids, _REACH * self._top_k)
+        """Implement :meth:`NeighbourSearch.candidates`: several times as many of the nearest as a chunk lists."""
+        return self._nearest(ids, _CANDIDATES_PER_NEIGHBOUR * self._top_k)
 
     def _nearest(self, ids: Iterable[str], limit: int) -> Neighbours:
-        found: Neighbours = {}
-        for part in batches(ids, _ASKED_AT_ONCE):
+        neighbours: Neighbours = {}
+        for part in batches(ids, _READ_BATCH):
             rows = self._client.read(
                 "nearest_chunks",
                 {"embedding": self._corpus.embedding},
@@ -99,19 +99,19 @@ class ApproximateSearch:
                 generation=self._corpus.generation + 1,
                 limit=limit + 1,
             )
-            found.update((row["id"], self._ranked(row["id"], row["near"])[:limit]) for row in rows)
-        return found
+            neighbours.update((row["id"], self._ranked(row["id"], row["near"])[:limit]) for row in rows)
+        return neighbours
 
     def _ranked(self, id_: str, near: Iterable[tuple[str, str, int, float]]) -> list[Neighbour]:
-        # The index's scores are (1 + cosine) / 2.
+        # The index scores (1 + cosine) / 2.
         scored = (
             Neighbour(other, (document, ordinal), round(min(2 * score - 1, 1.0), _DIGITS))
             for other, document, ordinal, score in near
             if other != id_
         )
-        return sorted((one for one in scored if one.score >= self._threshold), key=rank)
+        return sorted((neighbour for neighbour in scored if neighbour.score >= self._threshold), key=rank)
 
 
 def rank(neighbour: Neighbour) -> tuple[float, Position]:
-    """Position neighbours from the nearest, ties by their place."""
+    """Return the sort key that orders neighbours nearest first, ties by position."""
     return -neighbour.score, neighbour.position

@@ -1,4 +1,4 @@
-"""Similarity links of an update: all of a new corpus's, or those that the changed vectors affect."""
+"""Similarity links of an update: all links of a new corpus, or the links around changed vectors."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pipeline.ingest.update.write_session import WriteSession
 from pipeline.records import Edge, EdgeKind, Vector
 from pipeline.settings import LinkSettings
 
-_AT_ONCE = 10_000
+_BATCH = 10_000
 
 
 def link_similar(
     session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, settings: LinkSettings, done: Done
 ) -> None:
-    """Bring the similarity links of a corpus to those that a fresh ingest would make.
+    """Update the similarity links of a corpus to those of a fresh ingest.
 
-    Stages the links that are missing, and retires those that no longer hold.
+    Stages missing links, and retires outdated ones.
     """
     if settings.similar_top_k == 0 or not (diff.vectors_added or diff.vectors_removed):
         return
@@ -50,16 +50,16 @@ def _link_all(session: WriteSession, new: Spool[PreparedChunk], settings: LinkSe
             positions += [_position(chunk) for chunk in chunks]
             written.append([chunk.vector for chunk in chunks])
         in_order = sorted(range(len(ids)), key=lambda row: positions[row])
-        for rows in batches(in_order, _AT_ONCE):
+        for rows in batches(in_order, _BATCH):
             vectors.append(written[rows])
         pairs = similar_pairs(
             vectors,
             top_k=settings.similar_top_k,
             threshold=settings.similar_threshold,
-            hub_cap=settings.similar_hub_cap,
+            degree_limit=settings.similar_hub_cap,
             exact_up_to=settings.exact_up_to,
         )
-        for part in batches(pairs, _AT_ONCE):
+        for part in batches(pairs, _BATCH):
             edges = (
                 Edge(
                     EdgeKind.SIMILAR if pair.linked else EdgeKind.CAPPED,

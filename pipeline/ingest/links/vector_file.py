@@ -1,4 +1,4 @@
-"""Vectors on disk, by row: those of a large corpus are most of what an ingest would hold in memory."""
+"""Vectors on disk, by row: in a large corpus they would take most of an ingest's memory."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pipeline.records import Vector
 
 
 class VectorFile(AbstractContextManager["VectorFile"]):
-    """A temporary file of vectors of one ``dimension``, read by rows as an array of shape (n, d) is; for one thread.
+    """A temporary file of vectors of the same ``dimension``, indexed by rows like an array of shape (n, d).
 
-    It is read and not mapped: pages of a mapped file count as memory, and one that is looked at here and there soon has
-    all of them.
+    Not thread-safe. The file is read, not mapped: mapped pages count as memory, and random access soon maps all of
+    them.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -26,33 +26,33 @@ class VectorFile(AbstractContextManager["VectorFile"]):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many vectors there are, and their dimension."""
+        """Number of vectors, and their dimension."""
         return self._rows, self._dimension
 
     def __len__(self) -> int:
         return self._rows
 
     def append(self, vectors: npt.ArrayLike) -> None:
-        """Add a vector, the rows of an array, or a list of vectors, at the end; there may be none."""
+        """Append a vector, the rows of an array, or a list of vectors, which may be empty."""
         rows = np.ascontiguousarray(vectors, dtype=np.float32).reshape(-1, self._dimension)
         self._file.seek(0, 2)
         self._file.write(rows.data)
         self._rows += len(rows)
 
     def __getitem__(self, rows: slice | npt.NDArray[np.int64] | list[int]) -> Vector:
-        places = np.arange(self._rows)[rows]
-        found: Vector = np.empty((len(places), self._dimension), dtype=np.float32)
-        # Each run of adjacent rows by one read.
-        ends = np.flatnonzero(np.diff(places) != 1) + 1
-        for first, last in zip(np.r_[0, ends].tolist(), np.r_[ends, len(places)].tolist(), strict=True):
+        indices = np.arange(self._rows)[rows]
+        vectors: Vector = np.empty((len(indices), self._dimension), dtype=np.float32)
+        # A single read for each run of adjacent rows.
+        ends = np.flatnonzero(np.diff(indices) != 1) + 1
+        for first, last in zip(np.r_[0, ends].tolist(), np.r_[ends, len(indices)].tolist(), strict=True):
             if first < last:
-                self._file.seek(int(places[first]) * found.itemsize * self._dimension)
-                self._file.readinto(found[first:last].data)
-        return found
+                self._file.seek(int(indices[first]) * vectors.itemsize * self._dimension)
+                self._file.readinto(vectors[first:last].data)
+        return vectors
 
     def __exit__(self, *raised: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Let the file go."""
+        """Delete the file."""
         self._file.close()

@@ -110,7 +110,7 @@ class _Walk:
             return False
         if entry.is_symlink():
             real = Path(os.path.realpath(entry.path))
-            if any(real.is_relative_to(known) or known.is_relative_to(real) for known in self._reals):
+            if any(real.is_relative_to(walked) or walked.is_relative_to(real) for walked in self._reals):
                 return False
             self._reals.append(real)
         return True

@@ -1,4 +1,4 @@
-"""The background writer: one thread writes, in order, what another submits, and slows it when it falls behind."""
+"""The background writer: a thread that writes submitted batches in order; submitting blocks while it is behind."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
 
-_WAITING = 2
-"""Batches that may wait to be written while the next is prepared; more would only fill the memory."""
+_MAX_PENDING = 2
+"""Batches that may wait while the next is prepared; more would only take memory."""
 
 
 class BackgroundWriter:
-    """A queue of calls with one thread. The end of the context waits for all calls, and raises what one raised."""
+    """A queue of calls with a single thread. The end of the context waits for all calls and raises their errors."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, "hoprank-write")
-        self._waiting: deque[Future[Any]] = deque()
+        self._pending: deque[Future[Any]] = deque()
 
     def __enter__(self) -> Self:
         return self
@@ -32,11 +32,11 @@ class BackgroundWriter:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def submit(self, call: Callable[..., object], *arguments: object) -> None:
-        """Queue a call; return once few are waiting."""
-        self._waiting.append(self._pool.submit(call, *arguments))
-        self.wait(_WAITING)
+        """Queue a call; block while more than a few calls are pending. Raises the error of an earlier call."""
+        self._pending.append(self._pool.submit(call, *arguments))
+        self.wait(_MAX_PENDING)
 
     def wait(self, most: int = 0) -> None:
-        """Return once at most ``most`` calls are not done."""
-        while len(self._waiting) > most:
-            self._waiting.popleft().result()
+        """Block until at most ``most`` calls are pending. Raises the error of an earlier call."""
+        while len(self._pending) > most:
+            self._pending.popleft().result()

@@ -1,4 +1,4 @@
-"""Changes: the documents of a source against those that the graph has."""
+"""Changes: the difference between a source's documents and the stored ones."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pipeline.ingest.update.stored import StoredDocument
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped
 
-_CHARACTERS_AT_ONCE = 1_000_000
-_DOCUMENTS_AT_ONCE = 512
+_BATCH_CHARACTERS = 1_000_000
+_BATCH_DOCUMENTS = 512
 
 
 @dataclass(frozen=True)
 class Changes:
-    """The outcome of reading a source, by documents' keys in the order of the source.
+    """The result of reading a source; documents are named by key, in the order of the source.
 
-    ``documents`` holds the new and changed documents in batches. ``stored`` are the corpus's documents before.
-    ``text_hashes`` are those of the texts of new and changed documents; documents without text have none. ``unchanged``
-    counts the rest, and ``moved`` maps those of the rest that are elsewhere to their new paths.
+    ``documents`` holds the new and changed documents in batches. ``stored`` holds the corpus's documents before.
+    ``text_hashes`` maps new and changed documents to the hashes of their texts, except blank texts. ``unchanged``
+    counts the other documents; ``moved`` maps those of them with another path to the new path.
     """
 
     stored: Mapping[str, StoredDocument]
@@ -49,9 +49,9 @@ class Changes:
 def detect_changes(
     source: Iterable[Document | Skipped], stored: Mapping[str, StoredDocument], progress: Progress
 ) -> Iterator[Changes]:
-    """Read ``source`` to its end, and yield what is new or other than ``stored``; it lasts as long as the context.
+    """Read ``source`` to its end and yield its changes against ``stored``, valid until the context ends.
 
-    Documents are kept in a temporary file meanwhile. Raises what reading raises.
+    Changed documents are kept in a temporary file meanwhile. Raises the errors of reading.
     """
     with Spool[Document]() as documents:
         changed: list[str] = []
@@ -100,12 +100,12 @@ def detect_changes(
 
 
 def document_hash(document: Document) -> str:
-    """Return a hash of all of a document that the graph holds, so that any change to it is noticed.
+    """Return the hash of everything that the graph holds of a document, except its key and path.
 
-    Its key and its path are no part of it: a folder that was moved and a file that was renamed hold what they held.
+    Without these, the documents of a moved folder or a renamed file stay unchanged.
     """
     links = repr([(link.target, link.start) for link in document.links])
-    # A heading that became a paragraph leaves the text of an HTML page as it was, and not its chunks.
+    # A heading that becomes a paragraph changes the chunks of an HTML page, but not its text.
     blocks = repr([(block.kind.value, block.start, block.level) for block in document.blocks])
     metadata = repr(sorted(document.metadata.items()))
     supplied = [(chunk.start, chunk.end, chunk.embedding) for chunk in document.prechunked]
@@ -121,13 +121,13 @@ def document_hash(document: Document) -> str:
 
 
 def batched(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Group documents into batches of a bounded number and a bounded number of characters."""
+    """Group documents into batches with bounded numbers of documents and characters."""
     batch: list[Document] = []
     characters = 0
     for document in documents:
         batch.append(document)
         characters += len(document.text)
-        if characters >= _CHARACTERS_AT_ONCE or len(batch) >= _DOCUMENTS_AT_ONCE:
+        if characters >= _BATCH_CHARACTERS or len(batch) >= _BATCH_DOCUMENTS:
             yield batch
             batch, characters = [], 0
     if batch:

@@ -1,4 +1,4 @@
-"""The difference between the chunks that were prepared and those that are stored, when documents are replaced."""
+"""The difference between the prepared chunks and the stored chunks of replaced documents."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.stored import StoredChunk, chunks_of_documents, staged_chunks
 from pipeline.records import Chunk
 
-_AT_ONCE = 500
+_BATCH = 500
 
 Position = tuple[str, int]
-"""A chunk's document key and ordinal; ties go by it, for ids differ from corpus to corpus."""
+"""A chunk's document key and ordinal. It decides ties, because ids differ from corpus to corpus."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedChunk:
-    """A stored chunk as it is to be: its place or heading changed, and its vector too if it was ``embedded_anew``."""
+    """The new version of a stored chunk with another place or heading; ``reembedded``: with another vector too."""
 
     chunk: PreparedChunk
-    embedded_anew: bool
+    reembedded: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkDiff:
-    """A difference, by chunks' ids.
+    """The difference, by chunks' ids.
 
-    ``replaced`` are the visible chunks of the documents that are replaced or removed; ``kept`` are those of them that
-    the new version has too. ``removed`` are the chunks to delete: visible ones that the new version lacks, which are
-    ``removed_visible`` too, and leftovers staged by a crashed run. ``changed`` stay with another place, heading or
-    vector. Similarity links are recomputed around the vectors that are removed and added; a chunk with another vector
-    or ordinal is both. ``leftover_documents`` are the ids of documents that a crashed run staged and this one lacks.
+    - ``replaced``: the visible chunks of replaced and removed documents.
+    - ``kept``: visible chunks that the new version has too.
+    - ``removed``: chunks to delete, i.e. visible chunks that the new version lacks, and leftovers staged by a crashed
+      run. ``removed_visible`` are the visible ones.
+    - ``changed``: chunks that stay with another place, heading or vector.
+    - ``vectors_removed``, ``vectors_added``: the vectors around which similarity links are recomputed. A chunk with
+      another vector or ordinal is in both.
+    - ``leftover_documents``: ids of documents that a crashed run staged and this run lacks.
     """
 
     replaced: Spool[StoredChunk]
@@ -48,12 +51,12 @@ class ChunkDiff:
     leftover_documents: tuple[str, ...]
 
     def chunks_after(self, before: int, new: int) -> int:
-        """Return how many chunks a corpus of so many has after an update with so many ``new`` ones."""
+        """Return the corpus's number of chunks after the update, given the number before and of prepared chunks."""
         return before + new - len(self.kept) - len(self.removed_visible)
 
 
 def new_chunks(added: dict[str, Position], nothing: Spool[StoredChunk]) -> ChunkDiff:
-    """Return the difference of a corpus that holds nothing yet."""
+    """Return the difference of an empty corpus."""
     return ChunkDiff(nothing, frozenset(), (), frozenset(), (), frozenset(), added, ())
 
 
@@ -67,16 +70,16 @@ def compare(
 ) -> ChunkDiff:
     """Compare the ``new`` chunks with the stored ones.
 
-    ``replaced`` are the keys of visible documents that are replaced or removed, ``staged`` the ids of the documents
-    that this run has staged. The visible chunks of the replaced documents are put into ``stored``, which is empty.
+    ``replaced`` are the keys of visible documents that are replaced or removed. ``staged`` are the ids of the documents
+    that this run has staged. ``stored``, which is empty, is filled with the visible chunks of the replaced documents.
     """
     versions = {chunk.chunk.id: _Version.of(chunk) for chunk in new}
     kept: set[str] = set()
     removed_visible: set[str] = set()
     vectors_removed: set[str] = set()
-    # Whether the vector is another one, by the ids of the stored chunks that aren't as they are to be.
+    # Whether the vector changes, by the ids of the stored chunks that change.
     outdated: dict[str, bool] = {}
-    for part in batches(_visible_chunks(client, corpus, replaced), _AT_ONCE):
+    for part in batches(_visible_chunks(client, corpus, replaced), _BATCH):
         stored.append(part)
         for chunk in part:
             id_ = chunk.chunk.id
@@ -100,7 +103,7 @@ def compare(
         kept=frozenset(kept),
         removed=(*removed_visible, *leftovers),
         removed_visible=frozenset(removed_visible),
-        changed=tuple(ChangedChunk(one, outdated[one.chunk.id]) for one in new if one.chunk.id in outdated),
+        changed=tuple(ChangedChunk(chunk, outdated[chunk.chunk.id]) for chunk in new if chunk.chunk.id in outdated),
         vectors_removed=frozenset(vectors_removed),
         vectors_added={
             chunk.chunk.id: (chunk.chunk.document_key, chunk.chunk.ordinal)
@@ -112,7 +115,7 @@ def compare(
 
 
 class _Version(NamedTuple):
-    """A new version of a chunk: enough of it to tell whether the stored one differs."""
+    """The identity of a new version of a chunk, compared with the stored version."""
 
     fingerprint: int
     content_hash: str
@@ -123,7 +126,7 @@ class _Version(NamedTuple):
         return cls(_fingerprint(new.chunk, new.links, new.content_hash), new.content_hash, new.chunk.ordinal)
 
     def outdates(self, stored: StoredChunk) -> dict[str, bool]:
-        """Return the chunk's id if anything of it changes, with whether its vector does."""
+        """Return the chunk's id, mapped to whether its vector changes; empty if nothing changes."""
         if self.fingerprint == _fingerprint(stored.chunk, stored.links, stored.content_hash):
             return {}
         return {stored.chunk.id: self.content_hash != stored.content_hash}
@@ -133,7 +136,7 @@ class _Version(NamedTuple):
 
 
 def _fingerprint(chunk: Chunk, links: tuple[str, ...], content_hash: str) -> int:
-    """Return a number that tells what the graph has of a chunk apart from anything else that it might have."""
+    """Return a hash of everything that the graph holds of a chunk."""
     return hash((chunk, links, content_hash))
 
 

@@ -1,4 +1,4 @@
-"""The plan of a sync: what it adds, replaces, renames and removes, and what that costs."""
+"""The plan of a sync: the documents that it adds, replaces, renames and removes, and the cost."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from pipeline.records import Skipped
 class Plan:
     """The documents, by key and in order, that a sync adds, replaces, renames (from, to) and removes.
 
-    ``moved`` counts those that are only at another path. ``chunks_to_embed`` are those whose vectors the graph
-    doesn't have, ``edges_to_relink`` the present edges of what changes; more change beside them.
+    ``moved`` counts unchanged documents with another path. ``chunks_to_embed`` counts chunks whose vectors the graph
+    lacks. ``edges_to_relink`` counts the existing edges of replaced and removed documents; further edges may change.
     """
 
     corpus: str
@@ -38,12 +38,12 @@ class Plan:
     edges_to_relink: int
 
     @property
-    def gone(self) -> frozenset[str]:
-        """The keys that the corpus will no longer have: the removed, and the old ones of the renamed."""
+    def removed_keys(self) -> frozenset[str]:
+        """Keys that the sync removes: of removed documents, and the old keys of renamed documents."""
         return frozenset(self.removed) | {old for old, _ in self.renamed}
 
     def __bool__(self) -> bool:
-        """Whether any document changes."""
+        """Return whether any document changes."""
         return bool(self.added or self.changed or self.renamed or self.removed)
 
     def to_json(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The chunks that have to be embedded, and the present edges of what changes."""
+    """The number of chunks to embed, and of existing edges of replaced and removed documents."""
 
     chunks_to_embed: int
     edges_to_relink: int
@@ -81,7 +81,7 @@ def make_plan(name: str, changes: Changes, cost: Cost) -> Plan:
 
 
 def estimate_cost(client: Client, corpus: Corpus | None, chunker: Chunker, embedding: str, changes: Changes) -> Cost:
-    """Count what a sync has to embed and to relink; ``embedding`` is the label of the vectors in the graph."""
+    """Count the chunks to embed and the edges to relink; ``embedding`` is the label of the model's chunks."""
     corpus_id = corpus.id if corpus else ""
     to_embed = 0
     for documents in changes.documents.batches():
@@ -89,7 +89,7 @@ def estimate_cost(client: Client, corpus: Corpus | None, chunker: Chunker, embed
             digest(embedded_text(chunk))
             for document, chunks in cut(chunker, documents, corpus_id)
             for chunk in chunks
-            if not any(given.embedding and given.start == chunk.start for given in document.prechunked)
+            if not any(supplied.embedding and supplied.start == chunk.start for supplied in document.prechunked)
         }
         rows = client.read("count_stored_embeddings", hashes=list(hashes), embedding=embedding)
         to_embed += len(hashes) - int(rows[0]["stored"])
@@ -101,7 +101,7 @@ def estimate_cost(client: Client, corpus: Corpus | None, chunker: Chunker, embed
 
 
 def _renamed(changes: Changes, new: list[str]) -> list[tuple[str, str]]:
-    """Pair the keys that are missing with new ones of the same text, both in order."""
+    """Pair missing keys with new keys of the same text, both in order."""
     by_text: Mapping[str, list[str]] = defaultdict(list)
     for key in new:
         if key in changes.text_hashes:

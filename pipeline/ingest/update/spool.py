@@ -1,4 +1,4 @@
-"""A list that is kept on disk: what a run has to go through twice, and that may be larger than the memory."""
+"""The spool: a list on disk, for items that a run reads more than once and that may exceed the memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 class Spool(AbstractContextManager["Spool[Item]"], Generic[Item]):
-    """Batches of items in a temporary file, which goes when the context ends; read as often as wanted, in order."""
+    """Batches of items in a temporary file, readable any number of times in order; deleted when the context ends."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="hoprank-")  # noqa: SIM115 - closed by close
@@ -23,18 +23,18 @@ class Spool(AbstractContextManager["Spool[Item]"], Generic[Item]):
         self.close()
 
     def close(self) -> None:
-        """Have the file gone."""
+        """Delete the file."""
         self._file.close()
 
     def append(self, batch: Sequence[Item]) -> None:
-        """Add a batch behind the others."""
+        """Append a batch."""
         self._file.seek(0, 2)
         pickle.dump(list(batch), self._file, protocol=pickle.HIGHEST_PROTOCOL)
         self._ends.append(self._file.tell())
         self.count += len(batch)
 
     def batches(self) -> Iterator[list[Item]]:
-        """Yield the batches as they were added."""
+        """Yield the batches in the order of their addition."""
         for start, _ in zip([0, *self._ends], self._ends, strict=False):
             self._file.seek(start)
             yield pickle.load(self._file)  # noqa: S301 - the file is this process's own, and has no name

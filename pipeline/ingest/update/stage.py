@@ -1,4 +1,4 @@
-"""Stage documents and their chunks, batch by batch, while the next batch is prepared."""
+"""Stage documents and their chunks in batches, each while the next is prepared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class StagedDocuments:
-    """Documents that were staged: their titles by key, and the nodes' properties of those that replace others."""
+    """Staged documents: all titles by key, and the node properties of documents that replace stored ones."""
 
     titles: dict[str, str]
     replacing: list[dict[str, Any]]
@@ -33,9 +33,9 @@ def stage(
     chunks: Spool[PreparedChunk],
     progress: Progress,
 ) -> StagedDocuments:
-    """Write each batch in the background while the next is prepared; put the chunks into ``chunks``.
+    """Write each batch in the background while the next is prepared; append the chunks to ``chunks``.
 
-    ``stored`` are the keys of the documents that the corpus has.
+    ``stored`` holds the keys of the corpus's documents.
     """
     staged = StagedDocuments({}, [])
     with BackgroundWriter() as background:
@@ -47,7 +47,7 @@ def stage(
             chunks.append(in_batch)
             for document in documents:
                 staged.titles[document.key] = document.title
-                # A run that died may have staged documents as they were then.
+                # A crashed run may have staged an earlier version of the document.
                 if document.key in stored or session.corpus.staging is not None:
                     staged.replacing.append(session.document_row(document))
         with progress.stage("load chunks"):

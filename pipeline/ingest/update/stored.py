@@ -1,4 +1,4 @@
-"""Stored documents, chunks and edges: a corpus as the graph has it."""
+"""Reads of a corpus's stored documents, chunks and edges."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client, batches
 from pipeline.records import Chunk, Edge, EdgeKind
 
-_ASKED_AT_ONCE = 1000
+_READ_BATCH = 1000
 
 Heading = tuple[str, str, str]
-"""A document's key with a title and a heading that it has."""
+"""A document's key, its title, and the path of headings of one of its chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document in the graph; ``hash`` is that of all its content, ``text_hash`` that of its text alone."""
+    """A document in the graph; ``hash`` covers all its content, ``text_hash`` its text only."""
 
     title: str
     hash: str
@@ -31,7 +31,7 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk in the graph, its links as written, and the hash of the text that its vector was made from."""
+    """A chunk in the graph, its links as written, and the hash of its embedded text."""
 
     chunk: Chunk
     links: tuple[str, ...]
@@ -40,12 +40,12 @@ class StoredChunk:
     until: int
 
     def visible(self, generation: int) -> bool:
-        """Whether readers of ``generation`` see it."""
+        """Return whether the chunk is visible in ``generation``."""
         return self.since <= generation < self.until
 
 
 def stored_documents(client: Client, corpus: Corpus | None) -> dict[str, StoredDocument]:
-    """Return the documents that are visible, by key; none of a corpus that isn't there."""
+    """Return the visible documents, by key; none if ``corpus`` is None."""
     if corpus is None:
         return {}
     rows = client.stream("stored_documents", corpus=corpus.id, generation=corpus.generation)
@@ -53,49 +53,49 @@ def stored_documents(client: Client, corpus: Corpus | None) -> dict[str, StoredD
 
 
 def chunks_of_documents(client: Client, corpus: Corpus, keys: Iterable[str]) -> Iterator[StoredChunk]:
-    """Yield all chunks of some documents, also staged and retired ones."""
-    for part in batches(keys, _ASKED_AT_ONCE):
+    """Yield all chunks of some documents, including staged and retired ones."""
+    for part in batches(keys, _READ_BATCH):
         yield from map(_stored, client.stream("chunks_of_documents", corpus=corpus.id, keys=part))
 
 
 def staged_chunks(client: Client, corpus: Corpus) -> Iterator[StoredChunk]:
-    """Yield the chunks that a run which died had staged."""
+    """Yield the chunks that a crashed run left staged."""
     yield from map(_stored, client.stream("staged_chunks", label=corpus.label, generation=corpus.generation))
 
 
 def visible_chunks(client: Client, corpus: Corpus) -> Iterator[StoredChunk]:
-    """Yield the chunks that readers see."""
+    """Yield the visible chunks."""
     yield from map(_stored, client.stream("visible_chunks", label=corpus.label, generation=corpus.generation))
 
 
 def stored_headings(client: Client, corpus: Corpus) -> Iterator[Heading]:
-    """Yield the titles and headings that readers see."""
+    """Yield the visible titles and headings."""
     for row in client.stream("visible_titles", label=corpus.label, generation=corpus.generation):
         yield row["document"], row["title"], row["heading"]
 
 
 def stored_counts(client: Client, corpus: Corpus, kind: str) -> Callable[[list[int]], Iterator[tuple[int, Any]]]:
-    """Return a function that reads shards of counts of one kind; see :class:`pipeline.ingest.entities.counts`."""
+    """Return a function that reads shards of counts of one kind; see :mod:`pipeline.ingest.entities.counts`."""
 
     def read(shards: list[int]) -> Iterator[tuple[int, Any]]:
         if corpus.generation:
-            place = {"corpus": corpus.id, "kind": kind, "generation": corpus.generation}
-            for row in client.stream("stored_counts", **place, shards=shards):
+            visible = {"corpus": corpus.id, "kind": kind, "generation": corpus.generation}
+            for row in client.stream("stored_counts", **visible, shards=shards):
                 yield row["shard"], json.loads(row["counts"])
 
     return read
 
 
 def stored_edges(client: Client, corpus: Corpus, ids: Iterable[str], kinds: Iterable[EdgeKind]) -> dict[Any, Edge]:
-    """Return the visible edges of some kinds that leave some chunks, by their keys."""
-    named = [kind.value for kind in kinds]
-    found = {}
-    for part in batches(ids, _ASKED_AT_ONCE):
-        for row in client.stream("stored_edges", ids=part, kinds=named, generation=corpus.generation):
+    """Return the visible edges of some kinds from some chunks, by their keys."""
+    types = [kind.value for kind in kinds]
+    edges = {}
+    for part in batches(ids, _READ_BATCH):
+        for row in client.stream("stored_edges", ids=part, kinds=types, generation=corpus.generation):
             evidence = {name: value for name, value in row["properties"].items() if name not in ("since", "until")}
             edge = Edge(EdgeKind(row["kind"]), row["source"], row["target"], evidence)
-            found[edge.key] = edge
-    return found
+            edges[edge.key] = edge
+    return edges
 
 
 def _stored(row: Record) -> StoredChunk:

@@ -1,4 +1,4 @@
-"""Summaries of an ingestion and of a sync, for people and programs."""
+"""Summaries of an ingestion and of a sync."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.records import Skipped
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a corpus holds after an update; ``edges`` counts by type."""
+    """Numbers of nodes in a corpus after an update, and of edges by type."""
 
     generation: int
     documents: int
@@ -25,10 +25,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class IngestSummary:
-    """What was read, and what the corpus holds now.
+    """The documents that were read, and the numbers of nodes and edges in the corpus now.
 
-    ``changed`` counts the documents that were new or different, ``empty`` names those without text (kept, but found
-    by nothing). ``edges`` counts by type, and is empty when nothing changed.
+    ``changed`` counts new and changed documents. ``empty`` names documents without text, which are stored but never
+    found. ``edges`` counts by type; it is empty if nothing changed.
     """
 
     corpus: str
@@ -49,7 +49,7 @@ class IngestSummary:
 
 @dataclass(frozen=True, slots=True)
 class SyncSummary:
-    """What a sync planned, and what it did; ``done`` is None if it was only asked for its plan."""
+    """The plan of a sync, and the summary of its writes; ``done`` is None after a dry run."""
 
     plan: Plan
     done: IngestSummary | None
@@ -62,7 +62,7 @@ class SyncSummary:
 def summarise(
     name: str, corpus: Corpus | None, changes: Changes, outcome: Outcome | None, seconds: Mapping[str, float]
 ) -> IngestSummary:
-    """Put a summary together; without an ``outcome`` nothing changed and the corpus is as it was."""
+    """Make the summary; without an ``outcome`` nothing has changed."""
     now = outcome or corpus
     return IngestSummary(
         corpus=name,

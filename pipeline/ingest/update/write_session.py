@@ -1,9 +1,9 @@
-"""The write session: one writer stages the next generation of a corpus, publishes it, and collects the garbage.
+"""The write session: stages the next generation of a corpus, publishes it, and collects the garbage.
 
-Everything that a corpus's generations share carries ``since`` and ``until``; generation g sees what has
-``since <= g < until``. A run writes with ``since = g + 1``, retires with ``until = g + 1``, and then moves the
-corpus from g to g + 1. A run that dies before that leaves the corpus at g: the next one takes up the chunks that were
-staged and undoes the rest. One that dies after it leaves garbage, which the next one collects.
+Nodes and edges carry ``since`` and ``until``; generation g sees those with ``since <= g < until``. A run writes with
+``since = g + 1``, retires with ``until = g + 1``, and then moves the corpus from g to g + 1. A run that crashes before
+this move leaves the corpus at g: the next run reuses the staged chunks and undoes the rest. A run that crashes after it
+leaves garbage, which the next run collects.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from pipeline.ingest.update.changes import document_hash
 from pipeline.ingest.update.diff import ChangedChunk
 from pipeline.records import Document, Edge, EdgeKind, Entity, Vector
 
-_NODES_AT_ONCE = 1000
-_EDGES_AT_ONCE = 10_000
-_COUNTS_AT_ONCE = 256
-_COLLECTED_AT_ONCE = 10_000
+_NODE_BATCH = 1000
+_EDGE_BATCH = 10_000
+_COUNT_BATCH = 256
+_GARBAGE_BATCH = 10_000
 _TO_CHUNKS = frozenset({EdgeKind.NEXT, EdgeKind.SIMILAR, EdgeKind.CAPPED})
 _TO_ENTITIES = frozenset({EdgeKind.MENTIONS})
 
@@ -44,8 +44,8 @@ CountsByKey = Mapping[str, Mapping[str, int]]
 def writing(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[WriteSession]:
     """Lease a corpus for writing, waiting up to ``wait`` seconds; yield the session.
 
-    On wrong input all that the session has staged is taken back, and a corpus that never held anything is dropped. If
-    the server goes away, the next session completes or undoes the work. Raises Busy.
+    On wrong input everything staged is undone, and a corpus that was never published is dropped. If the server goes
+    away, the next session completes or undoes the work. Raises Busy.
     """
     with lease(client, corpus, wait) as (leased, writer):
         session = WriteSession(client, leased, writer)
@@ -60,11 +60,11 @@ def writing(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[Write
 
 
 class WriteSession:
-    """Writes one new generation of a corpus, which its caller has leased as ``writer``.
+    """Writes the next generation of a corpus, which the caller has leased as ``writer``.
 
-    ``begin``, any of the stages and retirements, ``publish`` and ``collect_garbage`` are called in this order;
-    ``abandon`` at any time before ``publish``. ``edges`` counts by kind what was staged, less what was retired. Each
-    write raises Busy once somebody else has taken the corpus over.
+    Call ``begin``, then any of the stage and retire methods, then ``publish``, then ``collect_garbage``; ``abandon`` at
+    any time before ``publish``. ``edges`` holds, by kind, the staged edges less the retired ones. Every write raises
+    Busy once another writer has taken over the lease.
     """
 
     def __init__(self, client: Client, corpus: Corpus, writer: str) -> None:
@@ -78,7 +78,7 @@ class WriteSession:
         self._orphans: list[Row] = []
 
     def begin(self) -> None:
-        """Make the corpus's indexes where they are missing, clear up after a run that died, and note a new run.
+        """Create the corpus's missing indexes, clean up after a crashed run, and record the start of this run.
 
         Raises ConfigurationError if the server lacks the corpus's analyser.
         """
@@ -92,22 +92,22 @@ class WriteSession:
         self._writes.write("begin_staging", corpus=corpus.id, writer=self.writer)
 
     def abandon(self) -> None:
-        """Take back all that this session has staged and retired: the corpus is as it was before it."""
+        """Undo everything that this session has staged and retired."""
         self._undo()
         self._collect_all(self.corpus.generation)
         self._writes.write("end_staging", corpus=self.corpus.id, writer=self.writer)
 
     def stage_documents(self, documents: Iterable[Document]) -> None:
-        """Write documents that the corpus lacks; those that it has are updated by :meth:`publish`."""
+        """Write documents that the corpus lacks; :meth:`publish` updates existing ones."""
         self.stage_document_rows(map(self.document_row, documents))
 
     def stage_document_rows(self, rows: Iterable[Row]) -> None:
-        """Write documents given by their nodes' properties."""
+        """Write documents, given as node properties."""
         nodes = ({"id": row["id"], "properties": self._staged(row)} for row in rows)
-        self._writes.write_rows("stage_documents", nodes, batch=_NODES_AT_ONCE)
+        self._writes.write_rows("stage_documents", nodes, batch=_NODE_BATCH)
 
     def stage_chunks(self, chunks: Iterable[PreparedChunk]) -> None:
-        """Write chunks with their vectors; one that is there is left as it is."""
+        """Write chunks with their vectors; existing chunks stay unchanged."""
         rows = (
             {
                 "id": chunk.chunk.id,
@@ -117,15 +117,15 @@ class WriteSession:
             for chunk in chunks
         )
         labels = [self.corpus.label, self.corpus.embedding]
-        self._writes.write_rows("stage_chunks", rows, batch=_NODES_AT_ONCE, labels=labels)
+        self._writes.write_rows("stage_chunks", rows, batch=_NODE_BATCH, labels=labels)
 
     def stage_entities(self, entities: Iterable[Entity]) -> None:
-        """Write entities that the corpus lacks; one that was staged before gets this name."""
+        """Write entities; one that was staged before gets the new name."""
         rows = ({"id": entity.id, "key": entity.key, "name": entity.name} for entity in entities)
-        self._writes.write_rows("stage_entities", rows, batch=_EDGES_AT_ONCE, corpus=self.corpus.id)
+        self._writes.write_rows("stage_entities", rows, batch=_EDGE_BATCH, corpus=self.corpus.id)
 
     def stage_edges(self, edges: Iterable[Edge], done: Callable[[int], None]) -> None:
-        """Write edges whose ends are there."""
+        """Write edges between existing nodes."""
         edges = list(edges)
         for query, kinds in (
             ("stage_edges_to_entities", _TO_ENTITIES),
@@ -138,7 +138,7 @@ class WriteSession:
         self.edges.update(edge.kind for edge in edges)
 
     def stage_counts(self, kind: str, shards: Iterable[tuple[int, CountsByKey]]) -> None:
-        """Write shards of counts of one kind, which take the place of the visible ones."""
+        """Write shards of counts of one kind, and retire the visible shards that they replace."""
         generation = self.corpus.generation
         replaced: list[int] = []
 
@@ -154,28 +154,28 @@ class WriteSession:
                 id_ = f"{self.corpus.id}/{kind}/{shard}/{generation + 1}"
                 yield {"id": id_, "properties": self._staged(properties)}
 
-        self._writes.write_rows("stage_counts", rows(), batch=_COUNTS_AT_ONCE)
+        self._writes.write_rows("stage_counts", rows(), batch=_COUNT_BATCH)
         if generation:
-            place = {"corpus": self.corpus.id, "kind": kind, "shards": replaced}
-            self._writes.write("retire_counts", **place, generation=generation, until=generation + 1)
+            replaced_shards = {"corpus": self.corpus.id, "kind": kind, "shards": replaced}
+            self._writes.write("retire_counts", **replaced_shards, generation=generation, until=generation + 1)
 
     def retire_edges(self, keys: Iterable[tuple[str, str, str]]) -> None:
-        """Let edges, by kind, source and target, end with the present generation."""
+        """Retire edges, given by kind, source and target: the visible generation is their last."""
         rows = [{"kind": kind, "source": source, "target": target} for kind, source, target in keys]
         generation = self.corpus.generation
-        self._writes.write_rows("retire_edges", rows, batch=_EDGES_AT_ONCE, generation=generation, until=generation + 1)
+        self._writes.write_rows("retire_edges", rows, batch=_EDGE_BATCH, generation=generation, until=generation + 1)
         self._retired += rows
         self.edges.subtract(EdgeKind(row["kind"]) for row in rows)
 
     def retire_entities(self, ids: Iterable[str]) -> None:
-        """Note entities that nothing will mention any more; :meth:`collect_garbage` deletes them."""
+        """Record entities that lose their last mention; :meth:`collect_garbage` deletes them."""
         self._orphans += ({"id": id_} for id_ in ids)
 
     def retire(self, chunks: Iterable[str], documents: Iterable[str]) -> None:
-        """Let chunks and documents, by id, end with the present generation."""
+        """Retire chunks and documents, given by id: the visible generation is their last."""
         until = self.corpus.generation + 1
         for query, ids in (("retire_chunks", chunks), ("retire_documents", documents)):
-            self._writes.write_rows(query, ({"id": id_} for id_ in ids), batch=_EDGES_AT_ONCE, until=until)
+            self._writes.write_rows(query, ({"id": id_} for id_ in ids), batch=_EDGE_BATCH, until=until)
 
     def publish(
         self,
@@ -185,11 +185,11 @@ class WriteSession:
         *,
         counts: Mapping[str, int],
     ) -> int:
-        """Make the new generation visible in one transaction, and return its number.
+        """Make the new generation visible in a single transaction, and return its number.
 
-        ``documents`` (see :meth:`document_row`) were there and are different now; ``chunks`` stay and have another
-        place, heading or vector; ``spellings`` are the new names of entities that were there, by id. ``counts`` says
-        how many documents, chunks and entities the corpus has now; those of edges are counted here.
+        ``documents`` (see :meth:`document_row`) are existing documents with changes, ``chunks`` existing chunks with
+        another place, heading or vector, ``spellings`` the new names of existing entities by id. ``counts`` holds the
+        new numbers of documents, chunks and entities; edges are counted here.
         """
         by_kind = {f"edges.{kind.value}": count for kind, count in self.edge_counts().items()}
         rows = self._writes.write(
@@ -202,7 +202,7 @@ class WriteSession:
                 {
                     "id": changed.chunk.chunk.id,
                     "properties": self._chunk_row(changed.chunk),
-                    "vector": _packed(changed.chunk.vector) if changed.embedded_anew else None,
+                    "vector": _packed(changed.chunk.vector) if changed.reembedded else None,
                 }
                 for changed in chunks
             ],
@@ -214,25 +214,23 @@ class WriteSession:
         return int(rows[0]["generation"])
 
     def edge_counts(self) -> dict[EdgeKind, int]:
-        """Return how many edges of each kind the new generation has."""
+        """Return the number of edges of each kind in the new generation."""
         return {kind: self.corpus.edges[kind.value] + self.edges[kind] for kind in EdgeKind}
 
     def collect_garbage(self, generation: int) -> None:
-        """Delete what ``generation`` no longer sees; what a run that died had left too."""
+        """Delete nodes and edges that are invisible from ``generation`` on, including leftovers of a crashed run."""
         if self.corpus.staging is not None:
             self._collect_all(generation)
         else:
-            self._writes.write_rows("delete_retired_edges", self._retired, batch=_EDGES_AT_ONCE, generation=generation)
+            self._writes.write_rows("delete_retired_edges", self._retired, batch=_EDGE_BATCH, generation=generation)
             self._collect_nodes(generation)
-            self._writes.write_rows("delete_orphans", self._orphans, batch=_EDGES_AT_ONCE)
+            self._writes.write_rows("delete_orphans", self._orphans, batch=_EDGE_BATCH)
         self._writes.write("end_staging", corpus=self.corpus.id, writer=self.writer)
 
     def move_documents(self, paths: Mapping[str, str], generation: int) -> None:
-        """Note where documents, by key, are now; what is searched doesn't depend on it, so it is no new generation."""
+        """Record the new paths of documents, by key. This needs no new generation: search doesn't depend on paths."""
         rows = ({"key": key, "path": path} for key, path in paths.items())
-        self._writes.write_rows(
-            "move_documents", rows, batch=_EDGES_AT_ONCE, corpus=self.corpus.id, generation=generation
-        )
+        self._writes.write_rows("move_documents", rows, batch=_EDGE_BATCH, corpus=self.corpus.id, generation=generation)
 
     def _collect_all(self, generation: int) -> None:
         self._repeat("collect_retired_edges", label=self.corpus.label, generation=generation)
@@ -250,7 +248,7 @@ class WriteSession:
         self._repeat("undo_retired_nodes", corpus=self.corpus.id, label=label, generation=generation, live=LIVE)
 
     def _repeat(self, query: str, **params: Any) -> None:
-        while self._writes.write(query, limit=_COLLECTED_AT_ONCE, **params)[0]["changed"]:
+        while self._writes.write(query, limit=_GARBAGE_BATCH, **params)[0]["changed"]:
             pass
 
     def _staged(self, properties: Row) -> Row:
@@ -295,11 +293,11 @@ def _packed(vector: Vector) -> DriverVector:
 
 
 def _edge_batches(edges: Iterable[Edge]) -> Iterator[tuple[dict[str, list[Edge]], int]]:
-    """Group edges by source, about ``_EDGES_AT_ONCE`` edges a batch; yield each batch with its number of edges."""
+    """Group edges by source in batches of about ``_EDGE_BATCH``; yield each batch with its number of edges."""
     by_source: dict[str, list[Edge]] = defaultdict(list)
     count = 0
     for edge in edges:
-        if count >= _EDGES_AT_ONCE and edge.source not in by_source:
+        if count >= _EDGE_BATCH and edge.source not in by_source:
             yield dict(by_source), count
             by_source.clear()
             count = 0

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ingest.entities.aliases import Aliases, Other, agreed, bare_acronym, definitions, stands_for
+from pipeline.ingest.entities.aliases import Alias, Aliases, agreed_aliases, bare_acronym, definitions, stands_for
 
 
 def pairs(text: str) -> set[tuple[str, str]]:
@@ -95,14 +95,14 @@ def test_an_acronym_is_one_word_of_capitals(name: str, bare: str) -> None:
 def test_an_acronym_means_what_three_in_four_definitions_say() -> None:
     both = {"ML\tmachine learning": 3, "ML\tmaximum likelihood": 1}
 
-    assert agreed("ml", both) == (Other("machine learning", "machine learning", ("ML",)),)
-    assert agreed("ml", {**both, "ML\tmaximum likelihood": 2}) == ()
+    assert agreed_aliases("ml", both) == (Alias("machine learning", "machine learning", ("ML",)),)
+    assert agreed_aliases("ml", {**both, "ML\tmaximum likelihood": 2}) == ()
 
 
 def test_a_full_name_may_have_several_others() -> None:
     forms = {"Ann Roe\tAR": 1, "Ann Roe\tAnna Rea": 2}
 
-    assert [other.key for other in agreed("ann roe", forms)] == ["anna rea", "ar"]
+    assert [other.key for other in agreed_aliases("ann roe", forms)] == ["anna rea", "ar"]
 
 
 def test_an_acronym_is_meant_where_it_is_written_as_one_in_the_plural_too() -> None:
@@ -118,8 +118,8 @@ def test_an_acronym_is_meant_where_it_is_written_as_one_in_the_plural_too() -> N
 def test_aliases_differ_where_a_name_has_others() -> None:
     one, two = Aliases([("a b", {"A B\tC D": 1})]), Aliases([("a b", {"A B\tC E": 1}), ("x y", {"X Y\tZ": 1})])
 
-    assert one.differs(two) == {"a b", "x y"}
-    assert one.differs(one) == set()
+    assert one.changed_keys(two) == {"a b", "x y"}
+    assert one.changed_keys(one) == set()
 
 
 @given(st.text(alphabet="AbC. ()\"',knowas;é\n", max_size=80))

@@ -56,7 +56,7 @@ def expected(vectors: Vectors) -> Links:
     if not names:
         return set()
     stacked = np.stack([unit(vectors[name]) for name in names])
-    pairs = similar_pairs(stacked, top_k=TOP_K, threshold=THRESHOLD, hub_cap=LIMIT, exact_up_to=1000)
+    pairs = similar_pairs(stacked, top_k=TOP_K, threshold=THRESHOLD, degree_limit=LIMIT, exact_up_to=1000)
     kinds = {True: EdgeKind.SIMILAR.value, False: EdgeKind.CAPPED.value}
     return {(kinds[pair.linked], names[pair.source], names[pair.target], pair.score, pair.mutual) for pair in pairs}
 

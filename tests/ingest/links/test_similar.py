@@ -26,10 +26,10 @@ def unit(vectors: npt.NDArray[np.float64]) -> Vector:
 
 
 def linked(
-    vectors: Vector, top_k: int = 5, threshold: float = 0.0, hub_cap: int = 1000, exact: bool = True
+    vectors: Vector, top_k: int = 5, threshold: float = 0.0, degree_limit: int = 1000, exact: bool = True
 ) -> list[SimilarPair]:
     exact_up_to = len(vectors) if exact else 0
-    near = similar_pairs(vectors, top_k=top_k, threshold=threshold, hub_cap=hub_cap, exact_up_to=exact_up_to)
+    near = similar_pairs(vectors, top_k=top_k, threshold=threshold, degree_limit=degree_limit, exact_up_to=exact_up_to)
     return [one for one in near if one.linked]
 
 
@@ -94,15 +94,15 @@ def test_no_row_has_more_links_than_the_cap(exact: bool) -> None:
     vectors = unit(np.concatenate([hub, around]))
 
     assert degrees(linked(vectors, 5, exact=exact))[0] > 50
-    assert 0 < max(degrees(linked(vectors, 5, hub_cap=7, exact=exact)).values()) <= 7
+    assert 0 < max(degrees(linked(vectors, 5, degree_limit=7, exact=exact)).values()) <= 7
 
 
 def test_a_pair_is_linked_if_it_is_among_the_best_of_both() -> None:
     angles = np.array([0.0, 0.1, 0.2, 0.3, 0.4])
     vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
-    assert pairs(linked(vectors, 4, hub_cap=1)) == {(0, 1)}
-    assert pairs(linked(vectors, 4, hub_cap=2)) == {(0, 1), (1, 2), (2, 3), (3, 4)}
+    assert pairs(linked(vectors, 4, degree_limit=1)) == {(0, 1)}
+    assert pairs(linked(vectors, 4, degree_limit=2)) == {(0, 1), (1, 2), (2, 3), (3, 4)}
 
 
 @pytest.mark.parametrize("exact", [True, False])

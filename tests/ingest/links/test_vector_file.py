@@ -51,7 +51,7 @@ def test_near_pairs_are_the_same_from_disk() -> None:
         file.append(vectors)
         for exact_up_to in (0, 300):
             here, on_disk = (
-                list(similar_pairs(one, top_k=5, threshold=0.3, hub_cap=50, exact_up_to=exact_up_to))
+                list(similar_pairs(one, top_k=5, threshold=0.3, degree_limit=50, exact_up_to=exact_up_to))
                 for one in (vectors, file)
             )
             found = {(one.source, one.target) for one in on_disk}

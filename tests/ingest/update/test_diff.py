@@ -105,7 +105,7 @@ def test_a_chunk_that_the_new_version_lacks_is_removed_with_its_vector(stored: S
 
 
 @pytest.mark.parametrize(
-    ("later", "embedded_anew", "moves"),
+    ("later", "reembedded", "moves"),
     [
         (chunk("a", heading="New"), False, False),
         (chunk("a", 3), False, True),
@@ -114,14 +114,14 @@ def test_a_chunk_that_the_new_version_lacks_is_removed_with_its_vector(stored: S
     ids=["heading", "ordinal", "vector"],
 )
 def test_a_chunk_that_stays_with_another_place_or_vector_is_changed(
-    stored: Stored, later: PreparedChunk, embedded_anew: bool, moves: bool
+    stored: Stored, later: PreparedChunk, reembedded: bool, moves: bool
 ) -> None:
     stored.write(chunk("a"))
 
     diff = stored.compare(later)
 
     assert stored.all_bare(diff.kept) == {"a"}
-    assert [(stored.bare(one.chunk.chunk.id), one.embedded_anew) for one in diff.changed] == [("a", embedded_anew)]
+    assert [(stored.bare(one.chunk.chunk.id), one.reembedded) for one in diff.changed] == [("a", reembedded)]
     assert bool(diff.vectors_removed) == bool(diff.vectors_added) == moves
 
 
@@ -139,5 +139,5 @@ def test_what_a_dead_run_staged_is_taken_up_or_removed(stored: Stored) -> None:
 
     assert stored.all_bare(diff.removed) == {"c"}
     assert not diff.removed_visible
-    assert [one.embedded_anew for one in diff.changed] == [True]
+    assert [one.reembedded for one in diff.changed] == [True]
     assert len(diff.leftover_documents) == 1

@@ -282,7 +282,7 @@ def test_a_run_that_is_overtaken_writes_no_more(
     def overtaken(self: WriteSession, *arguments: Any, **named: Any) -> object:
         with pytest.MonkeyPatch.context() as other:
             other.setattr(WriteSession, step, original)
-            other.setattr("pipeline.db.lease.is_dead", lambda *_: True)
+            other.setattr("pipeline.db.lease.is_stale", lambda *_: True)
             workshop.write(BABBAGE, ENGINE, removed=["ada"])
         done: object = original(self, *arguments, **named)
         return done
@@ -300,7 +300,7 @@ def test_nobody_takes_a_corpus_over_within_a_write(workshop: Workshop) -> None:
     with lease(workshop.client, workshop.corpus) as (corpus, writer), ThreadPoolExecutor() as pool:
         with workshop.client.locking("check_lease", corpus=corpus.id, writer=writer) as rows:
             assert rows[0]["held"]
-            params = {"corpus": corpus.id, "writer": "nobody", "since": "", "dead": [writer]}
+            params = {"corpus": corpus.id, "writer": "nobody", "since": "", "stale": [writer]}
             overtaking = pool.submit(workshop.client.write, "take_lease", **params)
             with pytest.raises(TimeoutError):
                 overtaking.result(0.3)

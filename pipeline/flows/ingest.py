@@ -1,4 +1,8 @@
-"""Ingest: sources -> changes -> chunks -> embeddings -> names -> links -> the next generation."""
+"""Ingest: sources -> changes -> chunk -> embed -> load -> extract -> link -> publish.
+
+:func:`ingest` and :func:`sync` detect the changes, :func:`prepare` chunks and embeds them, and :func:`write_generation`
+loads them, extracts names, links, and publishes the next generation.
+"""
 
 from __future__ import annotations
 
@@ -133,6 +137,17 @@ def remove(
         return write_generation(session, (), stored, frozenset(keys), settings.link, progress or Progress())
 
 
+def prepare(
+    client: Client, embedder: Embedder, chunker: Chunker, corpus: Corpus, changes: Changes, progress: Progress
+) -> Iterator[list[PreparedDocument]]:
+    """Chunk and embed new and changed documents, batch by batch."""
+    for documents in changes.documents.batches():
+        with progress.stage("embed") as done:
+            chunked = list(cut(chunker, documents, corpus.id))
+            prepared = embed(client, embedder, corpus.embedding, chunked, done)
+        yield prepared
+
+
 def write_generation(
     session: WriteSession,
     batches: Iterable[Sequence[PreparedDocument]],
@@ -149,11 +164,14 @@ def write_generation(
     corpus = session.corpus
     session.begin()
     with Spool[PreparedChunk]() as chunks, Spool[StoredChunk]() as replaced_chunks:
+        # Load: the chunks are staged while the next batch is embedded.
         staged = stage(session, batches, stored, chunks, progress)
         titles = _titles(stored, staged.titles, removed)
         diff = compare(session.client, corpus, chunks, titles.replaced, staged.ids(corpus.id), replaced_chunks)
         with progress.stage("link") as done:
+            # Extract: the decisions on names, before and after; the chunks that they affect are linked again.
             lexicon = update_lexicon(session, chunks, diff, titles, settings)
+            # Link: by names, titles and hyperlinks, then by cosine.
             names = link_entities(session, chunks, diff, titles, lexicon, done)
             link_similar(session, chunks, diff, settings, done)
         total = diff.chunks_after(corpus.chunks, chunks.count)
@@ -221,18 +239,10 @@ class _Steps:
         if changes.changed or removed or corpus.staging:
             unseen = corpus.generation != (seen.generation if seen else 0)
             stored = stored_documents(self.client, corpus) if unseen else changes.stored
-            batches = self._prepared(corpus, changes)
+            batches = prepare(self.client, self.embedder, self.chunker, corpus, changes, self.progress)
             outcome = write_generation(session, batches, stored, removed, self.settings.link, self.progress)
         session.move_documents(changes.moved, outcome.generation if outcome else corpus.generation)
         return outcome
-
-    def _prepared(self, corpus: Corpus, changes: Changes) -> Iterator[list[PreparedDocument]]:
-        """Chunk and embed new and changed documents, batch by batch."""
-        for documents in changes.documents.batches():
-            with self.progress.stage("embed") as done:
-                chunked = list(cut(self.chunker, documents, corpus.id))
-                prepared = embed(self.client, self.embedder, corpus.embedding, chunked, done)
-            yield prepared
 
     def _check(self, corpus: Corpus) -> None:
         check_fingerprint(corpus, self.embedder.fingerprint, self.chunker.fingerprint)

@@ -1,6 +1,9 @@
 """The ``hoprank`` command: commands parse arguments, call a flow and show a view.
 
 Nothing else in the package imports it.
+
+May import: db, docs, domains, errors, evaluate, examples, flows, ingest, knowledge, progress, records, retrieve,
+settings, transfer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
 """Embedding: the model, its files and ONNX export, and the check of the processor's matrix unit.
 
-Imports text, errors and resources.
+May import: errors, records, settings, temporary.
 """

@@ -1,4 +1,4 @@
 """Evaluate: datasets, runs, measures, significance, reports; and what learns and compares by them.
 
-Imports retrieve; ingest is the caller's.
+May import: db, errors, ingest, progress, records, resources, retrieve, settings, text.
 """

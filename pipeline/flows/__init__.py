@@ -1,4 +1,4 @@
 """The map of the program: each module reads as one flow, from its input to its result.
 
-It may import all but the API, the servers and the command line.
+May import: db, embedding, errors, evaluate, ids, ingest, progress, records, retrieve, settings, transfer.
 """

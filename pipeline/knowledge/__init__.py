@@ -1,6 +1,6 @@
 """Knowledge graphs on Neo4j: typed nodes and edges, traversal, search, file formats and pictures.
 
-Imports db, embedding and retrieve; no domain.
+May import: db, embedding, errors, ids, progress, records, retrieve, settings.
 """
 
 from pipeline.knowledge.algorithms.shortest_path import Cost

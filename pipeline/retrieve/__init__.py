@@ -1,4 +1,4 @@
 """Retrieve: question, candidates, expansion, seeds, rankers, scoring, fusion, filters and results, for one corpus.
 
-Imports text, embedding and db; not ingest.
+May import: db, embedding, errors, ids, records, settings, text.
 """

@@ -1,4 +1,4 @@
 """Text: names, identifiers, sentences, paragraphs, headings and prose, read alike by ingestion and search.
 
-Imports nothing of the package but the records.
+May import: records.
 """

@@ -1,4 +1,4 @@
 """Transfer: export corpora to files, and restore them.
 
-Imports db and ingest.
+May import: db, errors, ids, ingest, records, settings.
 """

@@ -1,4 +1,7 @@
 """Views: records and reports as tables, text and progress; the only modules that import rich.
 
 They import records for their types, and nothing that connects.
+
+May import: cli.deferred, db, docs, domains, errors, evaluate, flows, ingest, knowledge, progress, records, retrieve,
+settings.
 """

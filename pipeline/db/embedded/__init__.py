@@ -1,4 +1,7 @@
-"""The embedded server: Neo4j with GDS in a separate process, installed from packages and started on demand."""
+"""The embedded server: Neo4j with GDS in a separate process, installed from packages and started on demand.
+
+May import: errors, resources, settings, temporary.
+"""
 
 from pipeline.db.embedded.lifecycle import ensure_running, log_path, status, stop
 from pipeline.db.embedded.options import Address, ServerOptions, ServerStatus

@@ -1,6 +1,6 @@
 """Graphs of skills: built from folders with a SKILL.md, queried and checked.
 
-Imports knowledge, embedding and parts of ingest.
+May import: db, embedding, errors, ingest, knowledge, progress, records, settings.
 """
 
 from pipeline.domains.skills.build import build

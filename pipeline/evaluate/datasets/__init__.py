@@ -1,4 +1,7 @@
-"""Read querysets: questions, and which documents answer them."""
+"""Read querysets: questions, and which documents answer them.
+
+May import: errors, records, text.
+"""
 
 from pipeline.evaluate.datasets.folder import read_document_ids
 from pipeline.evaluate.datasets.queryset import Query, QuerySet, check_documents

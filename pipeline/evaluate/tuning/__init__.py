@@ -1,4 +1,4 @@
 """Tuning: lessons from datasets, learned weights, and each dataset judged by what the others teach.
 
-Imports datasets, measures and retrieve.
+May import: db, errors, evaluate.datasets, evaluate.measures, evaluate.significance, progress, retrieve, settings.
 """

@@ -1,4 +1,7 @@
-"""Chunking: cut documents into chunks along their structure, measured in the embedder's tokens."""
+"""Chunking: cut documents into chunks along their structure, measured in the embedder's tokens.
+
+May import: errors, ids, records, text.
+"""
 
 from pipeline.ingest.chunking.chunk import Chunker, chunk_id
 

@@ -1,4 +1,4 @@
 """Entities: names in chunks, found by an extractor and by the corpus's own titles, headings and definitions.
 
-Imports text and db; not sources, links or writes.
+May import: errors, records, settings, text.
 """

@@ -1,4 +1,4 @@
 """Update: the stored state, the changes against it, and the staged writes of the next generation.
 
-Imports db and the chunks with their embeddings; not sources, entities or links.
+May import: db, errors, ids, ingest.chunking, ingest.embed, progress, records.
 """

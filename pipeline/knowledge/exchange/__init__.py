@@ -1,6 +1,6 @@
 """File formats of graphs: JSON, JSON Lines, GraphML and node-link JSON.
 
-Imports the records and the codec.
+May import: errors, ids, knowledge.records, knowledge.store.
 """
 
 from pipeline.knowledge.exchange.files import Content, Format, read_graph, write_graph

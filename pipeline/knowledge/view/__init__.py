@@ -1,6 +1,6 @@
 """Pictures of graphs as HTML pages.
 
-Imports the records and the store protocol.
+May import: errors, knowledge.records, knowledge.store.
 """
 
 from pipeline.knowledge.view.page import write_page

@@ -1,4 +1,5 @@
 """Filters on documents and chunks: parse, compile to conditions, match, and search among the matches.
 
-Imports records, db and the first stage of retrieval.
+May import: db, errors, records, retrieve.candidates, retrieve.fusion, retrieve.legs, retrieve.lru, retrieve.question,
+retrieve.reader.
 """

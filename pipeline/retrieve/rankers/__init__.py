@@ -1,4 +1,5 @@
 """Rankers: one file a leg, whose ``rank`` takes the trace of a question to its ranking.
 
-Imports reader, trace, steps, fusion and db. Each has a row in :mod:`pipeline.retrieve.legs`.
+May import: db, records, retrieve.candidates, retrieve.expansion, retrieve.filters, retrieve.fusion, retrieve.legs,
+retrieve.reader, retrieve.seeds, retrieve.steps, retrieve.trace, settings.
 """

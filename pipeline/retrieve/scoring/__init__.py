@@ -1,4 +1,4 @@
 """Scoring: evidence of names, features of candidates, and the weighted sum that ranks them.
 
-Imports text, expansion and fusion.
+May import: errors, records, retrieve.expansion, retrieve.fusion, retrieve.legs, settings, text.
 """

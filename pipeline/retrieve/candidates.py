@@ -77,7 +77,7 @@ def begin(
     keys = {entity_id(corpus.id, name.key): name.key for name in possible}
     rows = client.read(
         "explore",
-        {"embedding": corpus.embedding},
+        {"vector_index": corpus.vector_index},
         corpus=corpus.id,
         vector=packed(vector),
         index=corpus.label,
@@ -104,7 +104,7 @@ def begin(
 
 def by_vector(client: Client, corpus: Corpus, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks nearest to a vector; scores are cosines."""
-    names = {"embedding": corpus.embedding}
+    names = {"vector_index": corpus.vector_index}
     rows = client.read("vector_candidates", names, corpus=corpus.id, vector=packed(vector), limit=limit)
     row = rows[0] if rows else _NOTHING
     return row["generation"], vector_ranking(row)

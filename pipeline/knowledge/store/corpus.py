@@ -121,7 +121,7 @@ class CorpusStore:
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
         """Return the chunks of the nearest embeddings with their cosines."""
-        names = {"embedding": self.corpus.embedding}
+        names = {"vector_index": self.corpus.vector_index}
         rows = self.client.read("vector_candidates", names, corpus=self.corpus.id, vector=list(vector), limit=limit)
         pairs = (
             (one, 2 * score - 1) for row in rows for one, score in zip(row["near"], row["near_scores"], strict=True)

@@ -115,10 +115,10 @@ CREATE INDEX chunk_embedded IF NOT EXISTS FOR (n:Chunk) ON (n.embedded);
 // name: create_vector_index
 // mode: schema
 // params: dimension
-// names: embedding
+// names: vector_index
 // Each model and dimension has a vector index, which filters by corpus and generation. Unquantised, so that scores are exact.
 CYPHER 25
-CREATE VECTOR INDEX <embedding> IF NOT EXISTS FOR (n:<embedding>) ON n.embedding WITH [n.corpus, n.since, n.until]
+CREATE VECTOR INDEX <vector_index> IF NOT EXISTS FOR (n:<vector_index>) ON n.embedding WITH [n.corpus, n.since, n.until]
 OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
 
 // name: create_fulltext_index

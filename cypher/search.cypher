@@ -3,7 +3,7 @@
 // name: vector_candidates
 // mode: read
 // params: corpus, vector, limit
-// names: embedding
+// names: vector_index
 // The chunks nearest to the question's vector, filtered by corpus and generation inside the index. The generation is filtered only
 // during a write, because the filter is slow; otherwise all chunks are visible. Scores are (1 + cosine) / 2.
 CYPHER 25
@@ -11,13 +11,13 @@ MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
   CALL (corpus) {
     WITH corpus WHERE corpus.staging IS NULL
-    MATCH (c:<embedding>)
-    SEARCH c IN (VECTOR INDEX <embedding> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
+    MATCH (c:<vector_index>)
+    SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
     RETURN c, score
     UNION ALL
     WITH corpus WHERE corpus.staging IS NOT NULL
-    MATCH (c:<embedding>)
-    SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
+    MATCH (c:<vector_index>)
+    SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
       WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
     RETURN c, score
   }

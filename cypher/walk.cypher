@@ -75,7 +75,7 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 // name: explore
 // mode: read
 // params: corpus, vector, index, text, limit, names, seeds, first, k, hub, unnamed
-// names: embedding
+// names: vector_index
 // All reads of a search before its hits, in a single round trip.
 // Candidates: vector and full-text candidates as their legs return them, and the entities of names that the corpus has, each with
 // its number of mentioning chunks, an example of these, and the number of chunks about it.
@@ -90,13 +90,13 @@ WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
 CALL (corpus, settled) {
   CALL (corpus, settled) {
     WITH corpus, settled WHERE settled AND $seeds IS NULL
-    MATCH (c:<embedding>)
-    SEARCH c IN (VECTOR INDEX <embedding> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
+    MATCH (c:<vector_index>)
+    SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
     RETURN c, score
     UNION ALL
     WITH corpus, settled WHERE NOT settled AND $seeds IS NULL
-    MATCH (c:<embedding>)
-    SEARCH c IN (VECTOR INDEX <embedding> FOR $vector
+    MATCH (c:<vector_index>)
+    SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
       WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
     RETURN c, score
   }

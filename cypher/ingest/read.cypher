@@ -10,10 +10,10 @@ RETURN d.key AS key, d.title AS title, d.hash AS hash, d.text_hash AS text_hash,
 
 // name: count_stored_embeddings
 // mode: read
-// params: hashes, embedding
+// params: hashes, label
 // The number of texts, given by hash, that have a vector of this model in any corpus.
 UNWIND $hashes AS hash
-WITH hash WHERE EXISTS { MATCH (c:Chunk {embedded: hash}) WHERE $embedding IN labels(c) AND c.embedding IS NOT NULL }
+WITH hash WHERE EXISTS { MATCH (c:Chunk {embedded: hash}) WHERE $label IN labels(c) AND c.embedding IS NOT NULL }
 RETURN count(hash) AS stored;
 
 // name: count_edges_of
@@ -32,11 +32,11 @@ RETURN count(DISTINCT r) AS edges;
 
 // name: stored_embeddings
 // mode: read
-// params: hashes, embedding
+// params: hashes, label
 // The stored vectors of texts, given by hash, from the same model in any corpus.
 UNWIND $hashes AS hash
 CALL (hash) {
-  MATCH (c:Chunk {embedded: hash}) WHERE $embedding IN labels(c) AND c.embedding IS NOT NULL
+  MATCH (c:Chunk {embedded: hash}) WHERE $label IN labels(c) AND c.embedding IS NOT NULL
   RETURN c.embedding AS vector LIMIT 1
 }
 RETURN hash, vector;

@@ -33,14 +33,14 @@ RETURN id, other.id AS other, other.document AS document, other.ordinal AS ordin
 // name: nearest_chunks
 // mode: read
 // params: ids, corpus, generation, limit
-// names: embedding
+// names: vector_index
 // The nearest chunks of each chunk by the vector index, in a generation that may still be staged.
 CYPHER 25
 UNWIND $ids AS id
 MATCH (q:Chunk {id: id})
 CALL (q) {
-  MATCH (c:<embedding>)
-  SEARCH c IN (VECTOR INDEX <embedding> FOR q.embedding
+  MATCH (c:<vector_index>)
+  SEARCH c IN (VECTOR INDEX <vector_index> FOR q.embedding
     WHERE c.corpus = $corpus AND c.since <= $generation AND c.until > $generation LIMIT $limit) SCORE AS score
   RETURN collect([c.id, c.document, c.ordinal, score]) AS near
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.db.client import Client
-from pipeline.db.indexes import corpus_label, drop_indexes, embedding_name, ensure_constraints
+from pipeline.db.indexes import corpus_label, drop_indexes, ensure_constraints, vector_index_name
 from pipeline.db.writers import is_stale
 from pipeline.errors import CorpusError, FingerprintError, InputError
 from pipeline.records import EdgeKind
@@ -50,9 +50,9 @@ class Corpus:
         return corpus_label(self.id)
 
     @property
-    def embedding(self) -> str:
+    def vector_index(self) -> str:
         """Name of the model's vector index, and label of the chunks in it."""
-        return embedding_name(self.fingerprint)
+        return vector_index_name(self.fingerprint)
 
     def at(self, generation: int) -> Corpus:
         """Return the corpus with another visible generation, such as a newly published one."""
@@ -185,5 +185,5 @@ def _delete(client: Client, corpus: Corpus) -> None:
     # Creating a corpus waits for this lock, so that it sees the model's index either kept or gone.
     with client.locking("lock_catalog", fingerprint=corpus.fingerprint) as rows:
         if not rows[0]["corpora"]:
-            drop_indexes(client, [corpus.embedding])
+            drop_indexes(client, [corpus.vector_index])
     client.write("delete_corpus", corpus=corpus.id)

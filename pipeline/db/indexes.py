@@ -33,7 +33,7 @@ _DROP_TIMEOUTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Seconds that each attempt to drop an index may wait for other transactions."""
 
 
-def embedding_name(fingerprint: str) -> str:
+def vector_index_name(fingerprint: str) -> str:
     """Return the name of a model's vector index and of its chunks' label, made from the embedder's fingerprint."""
     return f"Embedding_{digest(fingerprint)[:12]}"
 
@@ -61,14 +61,14 @@ def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: i
     indexes.
     """
     ensure_constraints(client)
-    label, embedding = corpus_label(corpus_id), embedding_name(fingerprint)
-    present = _online(client, [label, embedding])
-    if embedding not in present:
-        create_vector_index(client, embedding, dimension)
+    label, vector_index = corpus_label(corpus_id), vector_index_name(fingerprint)
+    present = _online(client, [label, vector_index])
+    if vector_index not in present:
+        create_vector_index(client, vector_index, dimension)
     if label not in present:
         check_analyzer(client, analyzer)
         client.schema("create_fulltext_index", {"label": label}, analyzer=analyzer)
-    _await(client, {label, embedding} - present)
+    _await(client, {label, vector_index} - present)
 
 
 def check_analyzer(client: Client, analyzer: str) -> None:
@@ -97,10 +97,10 @@ def drop_indexes(client: Client, names: Iterable[str]) -> None:
                     raise
 
 
-def create_vector_index(client: Client, embedding: str, dimension: int) -> None:
+def create_vector_index(client: Client, name: str, dimension: int) -> None:
     """Create a model's vector index if it is missing; raises ServerUnsupported if the server can't."""
     try:
-        client.schema("create_vector_index", {"embedding": embedding}, dimension=dimension)
+        client.schema("create_vector_index", {"vector_index": name}, dimension=dimension)
     except ClientError as error:
         raise ServerUnsupported(
             f"{client.address.uri} can't make a vector index of {dimension} dimensions: {error.message}",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pipeline.db.catalogue import Corpus, check_extractor, check_fingerprint, create_corpus, find_corpus, get_corpus
 from pipeline.db.client import Client
-from pipeline.db.indexes import embedding_name
+from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, SourceError
 from pipeline.ids import document_id
@@ -144,7 +144,7 @@ def prepare(
     for documents in changes.documents.batches():
         with progress.stage("embed") as done:
             chunked = list(cut(chunker, documents, corpus.id))
-            prepared = embed(client, embedder, corpus.embedding, chunked, done)
+            prepared = embed(client, embedder, corpus.vector_index, chunked, done)
         yield prepared
 
 
@@ -224,8 +224,8 @@ class _Steps:
 
     def plan(self, name: str, corpus: Corpus | None, changes: Changes) -> Plan:
         """Return what a sync of the corpus is going to do, and what that costs."""
-        embedding = embedding_name(self.embedder.fingerprint)
-        return make_plan(name, changes, estimate_cost(self.client, corpus, self.chunker, embedding, changes))
+        vector_index = vector_index_name(self.embedder.fingerprint)
+        return make_plan(name, changes, estimate_cost(self.client, corpus, self.chunker, vector_index, changes))
 
     def write(
         self, session: WriteSession, changes: Changes, seen: Corpus | None, removed: Collection[str] = ()

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.db.catalogue import LONGEST_NAME, Corpus, check_name, check_schema, drop_corpus, get_corpus
 from pipeline.db.client import Client
-from pipeline.db.indexes import embedding_name
+from pipeline.db.indexes import vector_index_name
 from pipeline.db.lease import lease
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
@@ -175,5 +175,5 @@ def _checked(parts: Iterator[Part], embedder: Embedder) -> Iterator[Part]:
 
 
 def _embed(client: Client, embedder: Embedder) -> Callable[[Mapping[str, str]], Mapping[str, Vector]]:
-    embedding = embedding_name(embedder.fingerprint)
-    return lambda texts: vectors_of(client, embedder, embedding, texts, lambda _: None)
+    vector_index = vector_index_name(embedder.fingerprint)
+    return lambda texts: vectors_of(client, embedder, vector_index, texts, lambda _: None)

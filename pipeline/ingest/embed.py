@@ -46,14 +46,14 @@ class PreparedDocument:
 def embed(
     client: Client,
     embedder: Embedder,
-    embedding: str,
+    vector_index: str,
     chunked: Sequence[tuple[Document, Sequence[Chunk]]],
     done: Done,
 ) -> list[PreparedDocument]:
     """Return documents with their embedded chunks, in order.
 
-    ``embedding`` is the label of the model's chunks in the graph. ``done`` is called with the number of distinct texts
-    embedded. Raises SourceError if a document brings an invalid vector.
+    ``vector_index`` is the name of the model's vector index, and the label of its chunks. ``done`` is called with the
+    number of distinct texts embedded. Raises SourceError if a document brings an invalid vector.
     """
     supplied = {
         chunk.id: vector for document, chunks in chunked for chunk, vector in _supplied(embedder, document, chunks)
@@ -64,16 +64,16 @@ def embed(
         for chunk in chunks
         if chunk.id not in supplied and (text := embedded_text(chunk))
     }
-    vectors = {**dict(supplied.values()), **vectors_of(client, embedder, embedding, texts, done)}
+    vectors = {**dict(supplied.values()), **vectors_of(client, embedder, vector_index, texts, done)}
     hashes = {id_: content_hash for id_, (content_hash, _) in supplied.items()}
     return [_prepared(document, chunks, hashes, vectors) for document, chunks in chunked]
 
 
 def vectors_of(
-    client: Client, embedder: Embedder, embedding: str, texts: Mapping[str, str], done: Done
+    client: Client, embedder: Embedder, vector_index: str, texts: Mapping[str, str], done: Done
 ) -> dict[str, Vector]:
-    """Return the vectors of texts, by hash: those that the graph has under the label ``embedding``, and new ones."""
-    rows = client.read("stored_embeddings", hashes=list(texts), embedding=embedding)
+    """Return the vectors of texts, by hash: those that the graph holds in the vector index, and new ones."""
+    rows = client.read("stored_embeddings", hashes=list(texts), label=vector_index)
     vectors = {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
     done(len(vectors))
     missing = [key for key in texts if key not in vectors]

@@ -81,7 +81,7 @@ def explore(
     keys = {entity_id(reader.corpus.id, name.key): name.key for name in possible}
     rows = reader.client.read(
         "explore",
-        {"embedding": reader.corpus.embedding},
+        {"vector_index": reader.corpus.vector_index},
         corpus=reader.corpus.id,
         vector=packed(vector),
         index=reader.corpus.label,
@@ -108,7 +108,7 @@ def explore(
 
 def vector_search(reader: CorpusReader, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks nearest to a vector; scores are cosines."""
-    names = {"embedding": reader.corpus.embedding}
+    names = {"vector_index": reader.corpus.vector_index}
     rows = reader.client.read("vector_candidates", names, corpus=reader.corpus.id, vector=packed(vector), limit=limit)
     row = rows[0] if rows else _NOTHING
     return row["generation"], vector_ranking(row)

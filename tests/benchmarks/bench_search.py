@@ -71,7 +71,7 @@ def _measure(hoprank: HopRank, folder: Path, table: Table) -> None:
 
         def peer(encoder: PeerEmbedder) -> Callable[[str], object]:
             retriever = HybridRetriever(
-                driver, corpus.embedding, corpus.label, embedder=encoder, return_properties=["text"]
+                driver, corpus.vector_index, corpus.label, embedder=encoder, return_properties=["text"]
             )
             return lambda question: retriever.search(query_text=_LUCENE.sub(" ", question), top_k=10)
 

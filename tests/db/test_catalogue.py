@@ -21,7 +21,7 @@ from pipeline.db.catalogue import (
     list_corpora,
 )
 from pipeline.db.client import Client
-from pipeline.db.indexes import drop_indexes, embedding_name, ensure_schema
+from pipeline.db.indexes import drop_indexes, ensure_schema, vector_index_name
 from pipeline.db.lease import lease
 from pipeline.errors import CorpusError, FingerprintError, InputError, ServerLost
 
@@ -160,7 +160,7 @@ def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vector
         maker = threading.Thread(target=make)
 
         def make_meanwhile(client: Client, names: list[str]) -> None:
-            if going.embedding in names:
+            if going.vector_index in names:
                 maker.start()
                 maker.join(0.5)
             drop_indexes(client, names)
@@ -171,8 +171,8 @@ def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vector
         maker.join()
         monkeypatch.undo()
 
-        assert vector_indexes(cypher, going.embedding) == ["ONLINE"]
-    assert vector_indexes(cypher, going.embedding) == []
+        assert vector_indexes(cypher, going.vector_index) == ["ONLINE"]
+    assert vector_indexes(cypher, going.vector_index) == []
 
 
 def test_makers_and_droppers_of_one_model_never_lose_its_index(
@@ -186,7 +186,7 @@ def test_makers_and_droppers_of_one_model_never_lose_its_index(
             corpus = create(f"{corpus_name}-{number}-{turn}", fingerprint)
             with lease(client, corpus):
                 ensure_schema(client, corpus.id, fingerprint, 8, "english")
-                states.append(vector_indexes(cypher, corpus.embedding))
+                states.append(vector_indexes(cypher, corpus.vector_index))
                 drop_corpus(client, corpus)
 
     with ThreadPoolExecutor(4) as pool:
@@ -194,7 +194,7 @@ def test_makers_and_droppers_of_one_model_never_lose_its_index(
             made.result()
 
     assert states == [["ONLINE"]] * 16
-    assert vector_indexes(cypher, embedding_name(fingerprint)) == []
+    assert vector_indexes(cypher, vector_index_name(fingerprint)) == []
 
 
 def test_a_drop_that_was_cut_short_is_completed_by_the_next_maker(

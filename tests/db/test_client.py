@@ -218,7 +218,7 @@ def embedding(client: Client) -> Iterator[None]:
 
 LOCKS_THE_INDEX = f"DROP INDEX {EMBEDDING}"
 LOCKS_THE_CATALOG = "MERGE (catalog:Catalog {id: 'hoprank'}) SET catalog.lock = true REMOVE catalog.lock"
-NEAREST = "vector_candidates", {"embedding": EMBEDDING}
+NEAREST = "vector_candidates", {"vector_index": EMBEDDING}
 NEAREST_TO = {"corpus": "timed", "vector": [1.0, 0.0], "limit": 1}
 
 

@@ -19,8 +19,8 @@ from pipeline.db.indexes import (
     check_analyzer,
     corpus_label,
     drop_indexes,
-    embedding_name,
     ensure_schema,
+    vector_index_name,
 )
 from pipeline.db.queries import load_queries
 from pipeline.errors import ConfigurationError, QueryTimeout, ServerUnsupported
@@ -41,7 +41,7 @@ class Wanted:
 
     @property
     def indexes(self) -> list[str]:
-        return [corpus_label(self.corpus_id), embedding_name(self.fingerprint)]
+        return [corpus_label(self.corpus_id), vector_index_name(self.fingerprint)]
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_the_vector_index_is_exact_and_filters_by_corpus_and_generation(
 ) -> None:
     ensure(client, wanted)
 
-    found = index(cypher, embedding_name(wanted.fingerprint))
+    found = index(cypher, vector_index_name(wanted.fingerprint))
     config = found["options"]["indexConfig"]
     assert found["type"] == "VECTOR"
     assert found["properties"] == ["embedding", "corpus", "since", "until"]
@@ -144,7 +144,7 @@ def test_every_constraint_of_the_file_is_made() -> None:
 
 
 def test_names_made_of_anything_are_identifiers() -> None:
-    names = [embedding_name(text) for text in ("", "a b", "`) DROP", "💥", "x" * 1000)]
+    names = [vector_index_name(text) for text in ("", "a b", "`) DROP", "💥", "x" * 1000)]
 
     assert len(set(names)) == len(names)
     assert all(name.isascii() and name.replace("_", "").isalnum() for name in names)

@@ -31,7 +31,6 @@ PARAMS: Mapping[str, Any] = {
     "dimension": 384,
     "direction": "out",
     "documents": [{"id": "d", "properties": {}}],
-    "embedding": "Embedding_x",
     "embeddings": True,
     "entity_seeds": [{"id": "e", "weight": 1.0}],
     "fingerprint": "model@1/8",
@@ -152,7 +151,7 @@ def names(
         (folder / f"{one['id']}.md").write_text(f"# {one['title']}\n\n{linked}{one['text']}\n")
     hoprank.ingest(folder, corpus=shared_corpus_name)
     corpus = get_corpus(hoprank.client, shared_corpus_name)
-    return {"embedding": corpus.embedding, "label": corpus.label, "index": corpus.label, **graph_names}
+    return {"vector_index": corpus.vector_index, "label": corpus.label, "index": corpus.label, **graph_names}
 
 
 def parsed(source: str) -> list[Query]:

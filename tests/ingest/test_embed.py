@@ -11,7 +11,7 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.client import Client
-from pipeline.db.indexes import embedding_name
+from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
 from pipeline.flows.ingest import make_chunker
 from pipeline.ingest.chunking.prechunked import cut
@@ -54,7 +54,7 @@ def prepared_by(client: Client, embedder: Embedder, fingerprint: str) -> Prepare
 
     def prepare(documents: Sequence[Document], done: Callable[[int], None] = lambda _: None) -> list[PreparedDocument]:
         chunked = list(cut(chunker, documents, "corpus"))
-        return embed(client, embedder, embedding_name(fingerprint), chunked, done)
+        return embed(client, embedder, vector_index_name(fingerprint), chunked, done)
 
     return prepare
 

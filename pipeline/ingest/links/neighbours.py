@@ -93,7 +93,7 @@ class ApproximateSearch:
         for part in batches(ids, _READ_BATCH):
             rows = self._client.read(
                 "nearest_chunks",
-                {"embedding": self._corpus.embedding},
+                {"vector_index": self._corpus.vector_index},
                 ids=list(part),
                 corpus=self._corpus.id,
                 generation=self._corpus.generation + 1,

@@ -80,8 +80,8 @@ def make_plan(name: str, changes: Changes, cost: Cost) -> Plan:
     )
 
 
-def estimate_cost(client: Client, corpus: Corpus | None, chunker: Chunker, embedding: str, changes: Changes) -> Cost:
-    """Count the chunks to embed and the edges to relink; ``embedding`` is the label of the model's chunks."""
+def estimate_cost(client: Client, corpus: Corpus | None, chunker: Chunker, vector_index: str, changes: Changes) -> Cost:
+    """Count the chunks to embed and the edges to relink; ``vector_index`` is that of the model, and its label."""
     corpus_id = corpus.id if corpus else ""
     to_embed = 0
     for documents in changes.documents.batches():
@@ -91,7 +91,7 @@ def estimate_cost(client: Client, corpus: Corpus | None, chunker: Chunker, embed
             for chunk in chunks
             if not any(supplied.embedding and supplied.start == chunk.start for supplied in document.prechunked)
         }
-        rows = client.read("count_stored_embeddings", hashes=list(hashes), embedding=embedding)
+        rows = client.read("count_stored_embeddings", hashes=list(hashes), label=vector_index)
         to_embed += len(hashes) - int(rows[0]["stored"])
     replaced = [*(key for key in changes.changed if key in changes.stored), *changes.missing]
     if corpus is None or not replaced:

@@ -116,7 +116,7 @@ class WriteSession:
             }
             for chunk in chunks
         )
-        labels = [self.corpus.label, self.corpus.embedding]
+        labels = [self.corpus.label, self.corpus.vector_index]
         self._writes.write_rows("stage_chunks", rows, batch=_NODE_BATCH, labels=labels)
 
     def stage_entities(self, entities: Iterable[Entity]) -> None:

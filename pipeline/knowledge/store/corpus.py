@@ -121,7 +121,7 @@ class CorpusStore:
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
         """Return the cosines of the ``limit`` chunks nearest to a vector, by id."""
-        names = {"embedding": self.corpus.embedding}
+        names = {"vector_index": self.corpus.vector_index}
         rows = self.client.read("vector_candidates", names, corpus=self.corpus.id, vector=list(vector), limit=limit)
         pairs = (pair for row in rows for pair in zip(row["near"], row["near_scores"], strict=True))
         return in_order({chunk_id: 2 * score - 1 for chunk_id, score in pairs})

@@ -54,14 +54,13 @@ class Passage:
 class Coverage:
     """The terms of a question that passages hold.
 
-    ``passages`` has a row for each passage and a column for each term, 1 where its title, heading or text holds it.
-    ``sentences`` has a row for each sentence, those of a passage from ``starts`` on; the title counts to each of them,
-    since they often say "she". ``weights`` are the terms' inverse document frequencies among the passages, at most 1 in
-    all. ``pairs`` has a row for each passage and a column for each two terms that follow each other in the question, 1
-    where they stand close together, and ``pair_weights`` is to these what ``weights`` is to terms.
+    ``sentences`` has a row for each sentence and a column for each term, 1 where the sentence or the title of its
+    passage holds it: sentences often say "she". Those of a passage begin at its row in ``starts``. ``weights`` are the
+    terms' inverse document frequencies among the passages, at most 1 in all. ``pairs`` has a row for each passage and a
+    column for each two terms that follow each other in the question, 1 where they stand close together;
+    ``pair_weights`` weighs these as ``weights`` does terms.
     """
 
-    passages: NDArray[np.float64]
     sentences: NDArray[np.float64]
     starts: NDArray[np.intp]
     weights: NDArray[np.float64]
@@ -81,7 +80,7 @@ class Coverage:
     def together(self, first: Sequence[int]) -> NDArray[np.float64]:
         """Return the most that a sentence of each passage and one of each of ``first`` cover together."""
         if not first:
-            return np.zeros((len(self.passages), 0))
+            return np.zeros((len(self.starts), 0))
         ends = np.append(self.starts[1:], len(self.sentences))
         rows = np.concatenate([np.arange(self.starts[row], ends[row]) for row in first])
         lengths = [ends[row] - self.starts[row] for row in first]
@@ -129,7 +128,7 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     close = np.zeros((len(passages), max(len(terms) - 1, 0)))
     close[_pairs(places, columns, piece)] = 1
     pair_shares = np.maximum(shares[:-1], shares[1:])
-    return Coverage(whole, held, starts, _weights(whole, shares), close, _weights(close, pair_shares))
+    return Coverage(held, starts, _weights(whole, shares), close, _weights(close, pair_shares))
 
 
 def _sentence_starts(text: str) -> NDArray[np.intp]:

@@ -16,8 +16,8 @@ from pipeline.settings import ScorerSettings
 class Scorer:
     """Scores candidates by a linear model whose weights follow from the names in the question.
 
-    A feature weighs the sum of three: ``unnamed`` times the share of the question's terms outside its names,
-    ``confident`` times the confidence in its surest name, and ``named`` times the share of its terms in its names.
+    The weight of a feature is the sum of its weights in three tables, ``unnamed``, ``confident`` and ``named``, each
+    times its share (:func:`table_shares`).
     Raises ConfigurationError, naming it, if the settings weigh a feature that there isn't.
     """
 
@@ -28,7 +28,8 @@ class Scorer:
 
     def weights(self, confidence: float, named_share: float) -> Matrix:
         """Return what each of ``FEATURES`` weighs for a question; both arguments from 0 to 1."""
-        return (1 - named_share) * self._unnamed + confidence * self._confident + named_share * self._named
+        unnamed, confident, named = table_shares(confidence, named_share)
+        return unnamed * self._unnamed + confident * self._confident + named * self._named
 
     def contributions(self, features: Features) -> Matrix:
         """Return what each feature adds to each candidate's score, against the candidates' mean; shaped as features."""
@@ -42,6 +43,15 @@ class Scorer:
         """Rank candidates by their features."""
         scores = features.matrix @ self.weights(features.confidence, features.named_share)
         return ranked(Leg.SCORER, dict(zip(features.ids, scores.tolist(), strict=True)))
+
+
+def table_shares(confidence: float, named_share: float) -> tuple[float, float, float]:
+    """Return how much the tables ``unnamed``, ``confident`` and ``named`` count for a question.
+
+    These are the share of its terms outside its names, the confidence in its surest name, and the share of its terms
+    in its names.
+    """
+    return 1 - named_share, confidence, named_share
 
 
 def graph_share(contributions: Matrix) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,11 +15,8 @@ def standard_scores(ids: Sequence[str], leg: Ranked) -> NDArray[np.float64]:
 
     A chunk that the leg leaves out is no better than the last that it holds. All are 0 where all of its scores are one.
     """
-    scores = leg.scores.values()
-    # Not by numpy, which takes twice as long for a hundred scores.
-    mean = math.fsum(scores) / max(len(scores), 1)
-    spread = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / max(len(scores), 1))
+    mean, spread = leg.moments
     if spread == 0:
         return np.zeros(len(ids))
-    least = min(scores)
+    least = min(leg.scores.values())
     return np.array([(leg.scores.get(id_, least) - mean) / spread for id_ in ids])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from pipeline.records import EdgeKind
 from pipeline.settings import WalkSettings
@@ -73,26 +73,53 @@ class Neighbourhood:
         return Neighbourhood(self.chunks, entities, links)
 
 
-def neighbourhood(row: Mapping[str, Any], chunks: Container[str], entities: Container[str]) -> Neighbourhood:
-    """Read the neighbourhood of seeds, ``chunks`` and ``entities`` by id, out of a row of the query ``explore``.
+class ExploreRow(TypedDict):
+    """The columns of the one row of the query ``explore``, as lists: maps take the driver longer to decode.
+
+    ``near`` and ``matching`` are ids of candidates by vector and full text, best first, with a score each. ``named``
+    are the entities that the question names: id, name, frequency, one chunk, and about, the number of chunks about it.
+    The rest is the expansion of the seeds, which are chunks:
+
+    - ``mentions``: an entity, its frequency, and chunks that mention it, each with whether it is about it;
+    - ``links``: a seed, the relationship type, and the chunks of the document that it links to;
+    - ``backlinks``: a chunk, the relationship type, the seed whose document it links to, and that document's chunks;
+    - ``beside``: a seed, a chunk, the relationship type, and the cosine, None for NEXT.
+    """
+
+    generation: int
+    chunks: int
+    entities: int
+    near: Sequence[str]
+    near_scores: Sequence[float]
+    matching: Sequence[str]
+    matching_scores: Sequence[float]
+    named: Sequence[Mapping[str, Any]]
+    mentions: Sequence[tuple[str, int, Sequence[tuple[str, bool | None]]]]
+    links: Sequence[tuple[str, str, Sequence[str]]]
+    backlinks: Sequence[tuple[str, str, str, int]]
+    beside: Sequence[tuple[str, str, str, float | None]]
+
+
+def neighbourhood(row: ExploreRow, chunks: Container[str], entities: Container[str]) -> Neighbourhood:
+    """Read the neighbourhood of seeds, ``chunks`` and ``entities`` by id, from a row of the query ``explore``.
 
     The query may have followed more, for it doesn't know which of the names that overlap the question means.
     """
-    found = {
+    mentioned = {
         id_: Mentions(frequency, {chunk: bool(about) for chunk, about in mentions})
         for id_, frequency, mentions in row["mentions"]
         if id_ in entities or any(chunk in chunks for chunk, _ in mentions)
     }
     links = tuple(link for link in _links(row) if link.source in chunks or link.target in chunks)
-    return Neighbourhood(row["chunks"], found, links)
+    return Neighbourhood(row["chunks"], mentioned, links)
 
 
-def _links(row: Mapping[str, Any]) -> Iterator[ChunkLink]:
+def _links(row: ExploreRow) -> Iterator[ChunkLink]:
     seen = set()
-    found = [(source, target, kind, 1 / len(parts)) for source, kind, parts in row["links"] for target in parts]
-    found += [(source, target, kind, 1 / parts) for source, kind, target, parts in row["backlinks"]]
-    found += [(source, target, kind, 1.0 if score is None else score) for source, target, kind, score in row["beside"]]
-    for source, target, kind, share in found:
+    links = [(source, target, kind, 1 / len(parts)) for source, kind, parts in row["links"] for target in parts]
+    links += [(source, target, kind, 1 / parts) for source, kind, target, parts in row["backlinks"]]
+    links += [(source, target, kind, 1.0 if score is None else score) for source, target, kind, score in row["beside"]]
+    for source, target, kind, share in links:
         # Two seeds that are linked each bring their edge; those to and fro are two edges for titles and links alone.
         symmetric = kind in (EdgeKind.SIMILAR, EdgeKind.NEXT)
         key = (kind, *(sorted((source, target)) if symmetric else (source, target)))

@@ -1,4 +1,4 @@
-"""The k-hop expansion: what is linked to the seeds, and how heavily."""
+"""The k-hop expansion: the entities and chunks linked to the seeds, and the weights of the links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from pipeline.settings import WalkSettings
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """An entity around the seeds: how many chunks mention it in all, and those here, ``True`` if they are about it."""
+    """An entity near the seeds: its ``frequency``, the number of chunks that mention it, and some of these ``chunks``.
+
+    A chunk is ``True`` if it is about the entity.
+    """
 
     frequency: int
     chunks: Mapping[str, bool]
@@ -21,7 +24,7 @@ class Mentions:
 
 @dataclass(frozen=True, slots=True)
 class ChunkLink:
-    """An edge from chunk to chunk of one kind; ``share`` of it falls to this pair (a cosine, or one over the parts)."""
+    """An edge from chunk to chunk; ``share`` is its cosine, or 1 / n for a link to a document of n chunks."""
 
     source: str
     target: str
@@ -31,18 +34,18 @@ class ChunkLink:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """What is linked to some seeds in one generation of a corpus of so many ``chunks``. Entities by id."""
+    """The part of the graph around some seeds, in a generation of ``chunks`` chunks; ``entities`` are by id."""
 
     chunks: int
     entities: Mapping[str, Mentions]
     links: tuple[ChunkLink, ...]
 
     def rarity(self, entity: str) -> float:
-        """Return an entity's inverse document frequency, log(1 + N / df)."""
+        """Return the inverse document frequency of an entity, log(1 + N / df)."""
         return math.log(1 + self.chunks / self.entities[entity].frequency)
 
     def edges(self, settings: WalkSettings) -> tuple[list[str], list[str], list[float]]:
-        """Return each undirected edge once, as the projection has it: the sources, the targets and the weights."""
+        """Return the sources, targets and weights of the undirected edges, each once, as the projection has them."""
         sources: list[str] = []
         targets: list[str] = []
         weights: list[float] = []
@@ -64,7 +67,7 @@ class Neighbourhood:
         return sources, targets, weights
 
     def filtered(self, chunks: Container[str]) -> Neighbourhood:
-        """Return the neighbourhood without all but ``chunks``, by id: a walk doesn't pass through others either."""
+        """Return the neighbourhood restricted to ``chunks``, by id: a walk doesn't pass through others either."""
         entities = {
             id_: Mentions(entity.frequency, {chunk: about for chunk, about in entity.chunks.items() if chunk in chunks})
             for id_, entity in self.entities.items()
@@ -103,7 +106,7 @@ class ExploreRow(TypedDict):
 def neighbourhood(row: ExploreRow, chunks: Container[str], entities: Container[str]) -> Neighbourhood:
     """Read the neighbourhood of seeds, ``chunks`` and ``entities`` by id, from a row of the query ``explore``.
 
-    The query may have followed more, for it doesn't know which of the names that overlap the question means.
+    The query may have expanded more: it doesn't know which of several overlapping names the question means.
     """
     mentioned = {
         id_: Mentions(frequency, {chunk: bool(about) for chunk, about in mentions})
@@ -120,7 +123,7 @@ def _links(row: ExploreRow) -> Iterator[ChunkLink]:
     links += [(source, target, kind, 1 / parts) for source, kind, target, parts in row["backlinks"]]
     links += [(source, target, kind, 1.0 if score is None else score) for source, target, kind, score in row["beside"]]
     for source, target, kind, share in links:
-        # Two seeds that are linked each bring their edge; those to and fro are two edges for titles and links alone.
+        # An edge between two seeds comes twice. Only titles and hyperlinks have two edges, one each way.
         symmetric = kind in (EdgeKind.SIMILAR, EdgeKind.NEXT)
         key = (kind, *(sorted((source, target)) if symmetric else (source, target)))
         if key not in seen and source != target:

@@ -1,4 +1,4 @@
-"""Filters on documents and chunks: parse, compile to conditions, match, and search among the matches.
+"""Filters on documents and chunks: parse them, test their conditions, find the matches, and search among these.
 
-Imports records, db and the first stage of retrieval.
+Imports records, db and the first stage of a search.
 """

@@ -1,4 +1,4 @@
-"""Scores of different legs on one scale."""
+"""Standard scores: the scores of different legs on a common scale."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pipeline.retrieve.fusion import Ranked
 
 
 def standard_scores(ids: Sequence[str], leg: Ranked) -> NDArray[np.float64]:
-    """Return the scores that a leg gives to chunks, in standard deviations from the mean of all that it holds.
+    """Return the scores of a leg for chunks, in standard deviations from the mean of its ranking.
 
-    A chunk that the leg leaves out is no better than the last that it holds. All are 0 where all of its scores are one.
+    A chunk that the leg lacks gets its lowest score. If all its scores are equal, the result is 0.
     """
     mean, spread = leg.moments
     if spread == 0:

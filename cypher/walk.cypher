@@ -87,6 +87,7 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
 WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
+// near, near_scores: candidates by vector
 CALL (corpus, settled) {
   CALL (corpus, settled) {
     WITH corpus, settled WHERE settled AND $seeds IS NULL
@@ -102,6 +103,7 @@ CALL (corpus, settled) {
   }
   RETURN collect(c.id) AS near, collect(score) AS near_scores
 }
+// matching, matching_scores: candidates by full text
 CALL (corpus) {
   WITH corpus WHERE $text <> '' AND $seeds IS NULL
   CALL db.index.fulltext.queryNodes($index, $text, {limit: CASE WHEN corpus.staging IS NULL THEN $limit ELSE 4 * $limit END})
@@ -111,6 +113,7 @@ CALL (corpus) {
   WITH c, score LIMIT $limit
   RETURN collect(c.id) AS matching, collect(score) AS matching_scores
 }
+// named: the entities of the question's names
 CALL (generation, settled) {
   UNWIND $names AS name
   MATCH (e:Entity {id: name})<-[r:MENTIONS]-(c)
@@ -118,6 +121,7 @@ CALL (generation, settled) {
   WITH e, count(c) AS frequency, min(c.id) AS chunk, sum(CASE WHEN r.about THEN 1 ELSE 0 END) AS about
   RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: chunk, about: about}) AS named
 }
+// best: both rankings, fused
 CALL (near, matching) {
   CALL (near, matching) {
     UNWIND range(0, size(near) - 1) AS place
@@ -129,12 +133,14 @@ CALL (near, matching) {
   WITH id, sum(term) AS score ORDER BY score DESC, id LIMIT $first
   RETURN collect(id) AS best
 }
+// chunks: the seeds to expand
 WITH *, CASE WHEN $unnamed OR size(named) > 0
   THEN coalesce($seeds, best) + [name IN named WHERE name.frequency = 1 | name.chunk] ELSE [] END AS some_twice
 CALL (some_twice) {
   UNWIND some_twice AS id
   RETURN collect(DISTINCT id) AS chunks
 }
+// mentions: [entity, how many chunks mention it, [[chunk, about], ...]]
 CALL (settled, generation, chunks, named) {
   CALL (settled, generation, chunks, named) {
     UNWIND chunks AS id
@@ -156,6 +162,7 @@ CALL (settled, generation, chunks, named) {
   }
   RETURN collect([e.id, frequency, CASE WHEN frequency > $hub THEN of_seeds ELSE of_all END]) AS mentions
 }
+// links: [seed, type, [chunk of the linked document, ...]]
 CALL (settled, generation, chunks, near, matching) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[r:REFERS_TO|LINKS_TO]->(d)
@@ -167,6 +174,7 @@ CALL (settled, generation, chunks, near, matching) {
     ELSE [t IN parts WHERE t.ordinal = 0 OR t.id IN near OR t.id IN matching OR t.id IN $seeds] END AS parts
   RETURN collect([id, type(r), [t IN parts | t.id]]) AS links
 }
+// backlinks: [chunk, type, seed, how many chunks the seed's document has]
 CALL (settled, generation, chunks) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[:PART_OF]->(d)
@@ -176,6 +184,7 @@ CALL (settled, generation, chunks) {
   WITH id, parts, r, t LIMIT 1000
   RETURN collect([t.id, type(r), id, parts]) AS backlinks
 }
+// beside: [seed, chunk, type, cosine or null]
 CALL (settled, generation, chunks) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[r:SIMILAR|NEXT]-(t)

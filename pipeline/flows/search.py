@@ -17,7 +17,7 @@ from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.parse import parse_filter
 from pipeline.retrieve.hydrate import hydrate
 from pipeline.retrieve.legs import Leg, LegRow, Needs, leg_named
-from pipeline.retrieve.passage_relations import read_ties
+from pipeline.retrieve.passage_relations import read_relations
 from pipeline.retrieve.question import check_question, check_vector
 from pipeline.retrieve.rankers.gds_walk import GdsWalk
 from pipeline.retrieve.reader import CorpusReader
@@ -132,8 +132,8 @@ class Retriever:
         result = self.search(question, top_k=top_k, filters=filters)
         client = self._reader.client
         corpus = get_corpus(client, self.corpus.name)
-        ties = read_ties(client, [hit.id for hit in result.hits], corpus.generation, corpus.chunks)
-        return build_context(question, result, ties, tokens, count_tokens)
+        relations = read_relations(client, [hit.id for hit in result.hits], corpus.generation, corpus.chunks)
+        return build_context(question, result, relations, tokens, count_tokens)
 
     def prepare(self) -> None:
         """Do what the first question would wait for: the projection of the present generation, if GDS will walk it."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from neo4j.vector import Vector as DriverVector
 
 from pipeline.ids import entity_id
-from pipeline.retrieve.expansion import Neighbourhood, neighbourhood
+from pipeline.retrieve.expansion import ExploreRow, Neighbourhood, neighbourhood
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import PossibleName, fulltext_query, longest_names, possible_names
@@ -35,11 +35,20 @@ class CandidateLimits(NamedTuple):
     unnamed: bool = True
 
 
-_NOTHING: Mapping[str, Any] = {
-    **dict.fromkeys(("generation", "chunks", "entities"), 0),
-    **dict.fromkeys(("near", "near_scores", "matching", "matching_scores", "named"), ()),
-    **dict.fromkeys(("mentions", "links", "backlinks", "beside"), ()),
-}
+_NOTHING = ExploreRow(
+    generation=0,
+    chunks=0,
+    entities=0,
+    near=(),
+    near_scores=(),
+    matching=(),
+    matching_scores=(),
+    named=(),
+    mentions=(),
+    links=(),
+    backlinks=(),
+    beside=(),
+)
 """The row of a corpus that is no more."""
 
 
@@ -94,7 +103,7 @@ def explore(
         hub=limits.hub,
         unnamed=limits.unnamed,
     )
-    row = rows[0] if rows else _NOTHING
+    row = cast(ExploreRow, rows[0]) if rows else _NOTHING
     near, matching = vector_ranking(row), fulltext_ranking(row)
     hybrid = fuse_hybrid(near, matching)
     known = {keys[named["id"]]: named for named in row["named"]}

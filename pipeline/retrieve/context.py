@@ -1,28 +1,29 @@
-"""Passages as a language model reads them best: in the order of a chain, with sources, within a budget of tokens."""
+"""Passages as input for a language model: related ones next to each other, with sources, within a token budget."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from pipeline.records import Hit
-from pipeline.retrieve.passage_relations import Tie, Ties
+from pipeline.retrieve.passage_relations import PassageRelations, Relation
 from pipeline.retrieve.results import RetrieverResult
 
 Count = Callable[[str], int]
-"""Says how many tokens a text has."""
+"""A function that counts the tokens of a text."""
 
 _CUT = " ..."
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of one document: a chunk, or several that follow each other, joined.
+    """A part of one document: a chunk, or several consecutive chunks, joined.
 
-    ``rank`` is that of its best chunk, ``source`` its file and lines, or its key in a .jsonl file. ``tie`` says what it
-    shares with an earlier passage, whose number, from 1, is ``after``; both are None where it stands by itself.
+    ``rank`` is the rank of its best chunk. ``source`` is its file and lines, or its key in a .jsonl file. ``tie`` is
+    its relation to an earlier passage, and ``after`` the number of that passage, from 1; both are None without one.
     """
 
     text: str
@@ -33,14 +34,14 @@ class Passage:
     rank: int
     chunks: tuple[str, ...]
     after: int | None = None
-    tie: Tie | None = None
+    tie: Relation | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is given to a language model: passages in reading order, and how many tokens they take as Markdown.
+    """Input for a language model: passages in reading order, and the number of their tokens as Markdown.
 
-    ``left_out`` counts the hits for which there was no room; ``metadata`` is that of the search.
+    ``left_out`` counts the hits that the budget had no room for. ``metadata`` is the metadata of the search.
     """
 
     question: str
@@ -51,23 +52,25 @@ class Context:
     metadata: Mapping[str, Any]
 
     def to_markdown(self) -> str:
-        """Return the passages as Markdown, numbered so that they can be cited."""
+        """Return the passages as Markdown, numbered for citation."""
         return _markdown(self.passages)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the context as plain JSON values, its Markdown included."""
+        """Return the context and its Markdown as plain JSON values."""
         return {**asdict(self), "markdown": self.to_markdown()}
 
 
-def build_context(question: str, result: RetrieverResult, ties: Ties, budget: int, count: Count) -> Context:
-    """Take hits, best first, as long as the whole has at most ``budget`` tokens, and put them in reading order.
+def build_context(
+    question: str, result: RetrieverResult, relations: PassageRelations, budget: int, count: Count
+) -> Context:
+    """Take hits, best first, up to ``budget`` tokens in all, and put them in reading order.
 
-    A hit that has no room is left out, and later ones are tried. Of a first one without room the beginning is taken.
+    A hit that doesn't fit is left out, and later hits are tried. If the first hit doesn't fit, its beginning is taken.
     """
     hits: list[Hit] = []
     passages: tuple[Passage, ...] = ()
     for hit in result.hits:
-        longer = _chained(_joined([*hits, hit]), ties)
+        longer = _chained(_joined([*hits, hit]), relations)
         if count(_markdown(longer)) <= budget:
             hits.append(hit)
             passages = longer
@@ -79,7 +82,7 @@ def build_context(question: str, result: RetrieverResult, ties: Ties, budget: in
 
 
 def _joined(hits: Sequence[Hit]) -> list[Passage]:
-    """Return hits as passages, best first; chunks that follow each other in a document become one."""
+    """Return hits as passages, best first; consecutive chunks of a document become one passage."""
     runs: list[list[Hit]] = []
     for hit in sorted(hits, key=lambda hit: (hit.document, hit.ordinal)):
         if runs and _follows(runs[-1][-1], hit):
@@ -98,7 +101,7 @@ def _passage(run: Sequence[Hit]) -> Passage:
     in_lines = not first.path or first.path.endswith((".json", ".jsonl"))
     text, end = "", 0
     for hit in run:
-        # A chunk begins with the last sentences of the one before it, or after white space.
+        # A chunk begins with the last sentences of the previous one, or after white space.
         overlap = max(0, end - hit.start)
         text += ("\n\n" if text and not overlap else "") + hit.text[overlap:]
         end = hit.end
@@ -113,41 +116,47 @@ def _passage(run: Sequence[Hit]) -> Passage:
     )
 
 
-def _chained(passages: Sequence[Passage], ties: Ties) -> tuple[Passage, ...]:
-    """Return passages, given best first, so that each follows what it hangs together with: the best one first.
+def _chained(passages: Sequence[Passage], relations: PassageRelations) -> tuple[Passage, ...]:
+    """Put passages, given best first, in an order in which each follows a related one; the best comes first.
 
-    Next comes the one most strongly tied to the last, weighed by its rank; without such a tie the one tied to any
-    before it; without that the best that is left.
+    Next comes the passage most strongly related to the last one, divided by the logarithm of its rank. If none is, the
+    one most strongly related to any earlier one follows, and if none is either, the best of the rest.
     """
-    left = list(passages)
-    placed = [left.pop(0)] if left else []
-    while left:
-        best = max(left, key=lambda passage: (_pull(passage, placed[-1:], ties), _pull(passage, placed, ties)))
-        left.remove(best)
-        placed.append(_tied(best, placed, ties))
+    rest = list(passages)
+    placed = [rest.pop(0)] if rest else []
+    while rest:
+        best = max(
+            rest, key=lambda passage: (_pull(passage, placed[-1:], relations), _pull(passage, placed, relations))
+        )
+        rest.remove(best)
+        placed.append(_related(best, placed, relations))
     return tuple(placed)
 
 
-def _pull(passage: Passage, placed: Sequence[Passage], ties: Ties) -> float:
-    found = [tie.strength for one in placed if (tie := _tie(passage, one, ties))]
-    return max(found, default=0.0) / math.log2(1 + passage.rank)
+def _pull(passage: Passage, placed: Sequence[Passage], relations: PassageRelations) -> float:
+    strengths = [relation.strength for earlier in placed if (relation := _relation(passage, earlier, relations))]
+    return max(strengths, default=0.0) / math.log2(1 + passage.rank)
 
 
-def _tied(passage: Passage, placed: Sequence[Passage], ties: Ties) -> Passage:
-    """Return a passage with its strongest tie to those before it, the nearest of equals."""
-    found = [(tie.strength, number, tie) for number, one in enumerate(placed, 1) if (tie := _tie(passage, one, ties))]
-    if not found:
+def _related(passage: Passage, placed: Sequence[Passage], relations: PassageRelations) -> Passage:
+    """Return a passage with its strongest relation to an earlier one, the latest of equals."""
+    related = [
+        (relation.strength, number, relation)
+        for number, earlier in enumerate(placed, 1)
+        if (relation := _relation(passage, earlier, relations))
+    ]
+    if not related:
         return passage
-    _, number, tie = max(found, key=lambda one: one[:2])
-    return replace(passage, after=number, tie=tie)
+    _, number, relation = max(related, key=itemgetter(0, 1))
+    return replace(passage, after=number, tie=relation)
 
 
-def _tie(passage: Passage, earlier: Passage, ties: Ties) -> Tie | None:
-    return ties.between(passage.chunks, earlier.chunks, same_document=passage.document == earlier.document)
+def _relation(passage: Passage, earlier: Passage, relations: PassageRelations) -> Relation | None:
+    return relations.strongest(passage.chunks, earlier.chunks, same_document=passage.document == earlier.document)
 
 
 def _shortened(passage: Passage, budget: int, count: Count) -> tuple[Passage, ...]:
-    """Return a passage cut to the budget, at a word's end where it has spaces; nothing if not even its head fits."""
+    """Return a passage cut to the budget, at the end of a word if it has spaces; nothing if its head doesn't fit."""
     low, high = 0, len(passage.text)
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""The part of a passage that speaks to a question, for people who look over many."""
+"""Excerpts: the part of a passage nearest to a question, for people who skim many hits."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def excerpts(
     *,
     vector: Sequence[float] = (),
 ) -> list[str]:
-    """Return for each hit about ``most`` characters of its passage, on one line: the sentence nearest to the question.
+    """Return about ``most`` characters of each passage, on one line: the sentence nearest to the question.
 
-    Its neighbours fill up the room; " ..." stands for what is left out. ``vector`` is the question's embedding where
-    the search has it already (``RetrieverResult.query_vector``).
+    Sentences around it fill the room, and " ..." marks omissions. ``vector`` is the question's embedding, if the search
+    computed it already (``RetrieverResult.query_vector``).
     """
     texts = [_readable(item.content) for item in items]
     spans = [_sentences(text) for text in texts]
-    # A sentence says "she"; the title says who.
+    # A sentence often says "she"; the title says who.
     alone = [
         f"{item.metadata['title']}\n{text[start:end]}"
         for item, text, cut in zip(items, texts, spans, strict=True)
@@ -46,20 +46,20 @@ def excerpts(
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:
-    """Return the sentences of a text that hold a letter or a figure; all of it if none does."""
+    """Return the spans of the sentences that contain a letter or a digit; the whole text if none does."""
     telling = [(start, end) for start, end in sentences(text, 0, len(text)) if any(map(str.isalnum, text[start:end]))]
     return telling or [(0, len(text))]
 
 
 def _readable(text: str) -> str:
-    """Return the prose of a passage without its heading; all of it if it is code or a table throughout."""
+    """Return the prose of a passage without its heading; the whole passage if it is only code or tables."""
     bare = _HEADING.sub("", text.strip())
     sentences_only = prose(bare)
     return sentences_only if any(map(str.isalnum, sentences_only)) else bare
 
 
 def _excerpt(text: str, spans: Sequence[tuple[int, int]], best: int, most: int) -> str:
-    """Return sentence ``best`` with as many after it, then before it, as fit into ``most`` characters."""
+    """Return sentence ``best`` with as many sentences after it, then before it, as ``most`` characters allow."""
     start, end = spans[best]
     for _, later in spans[best + 1 :]:
         end = later if later - start <= most else end

@@ -1,11 +1,11 @@
-"""The k-hop expansion: what is linked to the seeds, and how heavily."""
+"""The k-hop expansion: the entities and chunks linked to the seeds, and the weights of the links."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from pipeline.records import EdgeKind
 from pipeline.settings import WalkSettings
@@ -13,7 +13,10 @@ from pipeline.settings import WalkSettings
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """An entity around the seeds: how many chunks mention it in all, and those here, ``True`` if they are about it."""
+    """An entity near the seeds: its ``frequency``, the number of chunks that mention it, and some of these ``chunks``.
+
+    A chunk is ``True`` if it is about the entity.
+    """
 
     frequency: int
     chunks: Mapping[str, bool]
@@ -21,7 +24,7 @@ class Mentions:
 
 @dataclass(frozen=True, slots=True)
 class ChunkLink:
-    """An edge from chunk to chunk of one kind; ``share`` of it falls to this pair (a cosine, or one over the parts)."""
+    """An edge from chunk to chunk; ``share`` is its cosine, or 1 / n for a link to a document of n chunks."""
 
     source: str
     target: str
@@ -31,18 +34,18 @@ class ChunkLink:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """What is linked to some seeds in one generation of a corpus of so many ``chunks``. Entities by id."""
+    """The part of the graph around some seeds, in a generation of ``chunks`` chunks; ``entities`` are by id."""
 
     chunks: int
     entities: Mapping[str, Mentions]
     links: tuple[ChunkLink, ...]
 
     def rarity(self, entity: str) -> float:
-        """Return an entity's inverse document frequency, log(1 + N / df)."""
+        """Return the inverse document frequency of an entity, log(1 + N / df)."""
         return math.log(1 + self.chunks / self.entities[entity].frequency)
 
     def edges(self, settings: WalkSettings) -> tuple[list[str], list[str], list[float]]:
-        """Return each undirected edge once, as the projection has it: the sources, the targets and the weights."""
+        """Return the sources, targets and weights of the undirected edges, each once, as the projection has them."""
         sources: list[str] = []
         targets: list[str] = []
         weights: list[float] = []
@@ -64,7 +67,7 @@ class Neighbourhood:
         return sources, targets, weights
 
     def filtered(self, chunks: Container[str]) -> Neighbourhood:
-        """Return the neighbourhood without all but ``chunks``, by id: a walk doesn't pass through others either."""
+        """Return the neighbourhood restricted to ``chunks``, by id: a walk doesn't pass through others either."""
         entities = {
             id_: Mentions(entity.frequency, {chunk: about for chunk, about in entity.chunks.items() if chunk in chunks})
             for id_, entity in self.entities.items()
@@ -73,27 +76,54 @@ class Neighbourhood:
         return Neighbourhood(self.chunks, entities, links)
 
 
-def neighbourhood(row: Mapping[str, Any], chunks: Container[str], entities: Container[str]) -> Neighbourhood:
-    """Read the neighbourhood of seeds, ``chunks`` and ``entities`` by id, out of a row of the query ``explore``.
+class ExploreRow(TypedDict):
+    """The columns of the one row of the query ``explore``, as lists: maps take the driver longer to decode.
 
-    The query may have followed more, for it doesn't know which of the names that overlap the question means.
+    ``near`` and ``matching`` are ids of candidates by vector and full text, best first, with a score each. ``named``
+    are the entities that the question names: id, name, frequency, one chunk, and about, the number of chunks about it.
+    The rest is the expansion of the seeds, which are chunks:
+
+    - ``mentions``: an entity, its frequency, and chunks that mention it, each with whether it is about it;
+    - ``links``: a seed, the relationship type, and the chunks of the document that it links to;
+    - ``backlinks``: a chunk, the relationship type, the seed whose document it links to, and that document's chunks;
+    - ``beside``: a seed, a chunk, the relationship type, and the cosine, None for NEXT.
     """
-    found = {
+
+    generation: int
+    chunks: int
+    entities: int
+    near: Sequence[str]
+    near_scores: Sequence[float]
+    matching: Sequence[str]
+    matching_scores: Sequence[float]
+    named: Sequence[Mapping[str, Any]]
+    mentions: Sequence[tuple[str, int, Sequence[tuple[str, bool | None]]]]
+    links: Sequence[tuple[str, str, Sequence[str]]]
+    backlinks: Sequence[tuple[str, str, str, int]]
+    beside: Sequence[tuple[str, str, str, float | None]]
+
+
+def neighbourhood(row: ExploreRow, chunks: Container[str], entities: Container[str]) -> Neighbourhood:
+    """Read the neighbourhood of seeds, ``chunks`` and ``entities`` by id, from a row of the query ``explore``.
+
+    The query may have expanded more: it doesn't know which of several overlapping names the question means.
+    """
+    mentioned = {
         id_: Mentions(frequency, {chunk: bool(about) for chunk, about in mentions})
         for id_, frequency, mentions in row["mentions"]
         if id_ in entities or any(chunk in chunks for chunk, _ in mentions)
     }
     links = tuple(link for link in _links(row) if link.source in chunks or link.target in chunks)
-    return Neighbourhood(row["chunks"], found, links)
+    return Neighbourhood(row["chunks"], mentioned, links)
 
 
-def _links(row: Mapping[str, Any]) -> Iterator[ChunkLink]:
+def _links(row: ExploreRow) -> Iterator[ChunkLink]:
     seen = set()
-    found = [(source, target, kind, 1 / len(parts)) for source, kind, parts in row["links"] for target in parts]
-    found += [(source, target, kind, 1 / parts) for source, kind, target, parts in row["backlinks"]]
-    found += [(source, target, kind, 1.0 if score is None else score) for source, target, kind, score in row["beside"]]
-    for source, target, kind, share in found:
-        # Two seeds that are linked each bring their edge; those to and fro are two edges for titles and links alone.
+    links = [(source, target, kind, 1 / len(parts)) for source, kind, parts in row["links"] for target in parts]
+    links += [(source, target, kind, 1 / parts) for source, kind, target, parts in row["backlinks"]]
+    links += [(source, target, kind, 1.0 if score is None else score) for source, target, kind, score in row["beside"]]
+    for source, target, kind, share in links:
+        # An edge between two seeds comes twice. Only titles and hyperlinks have two edges, one each way.
         symmetric = kind in (EdgeKind.SIMILAR, EdgeKind.NEXT)
         key = (kind, *(sorted((source, target)) if symmetric else (source, target)))
         if key not in seen and source != target:

@@ -1,4 +1,4 @@
-"""What ties the chunks of an answer to each other: names that both mention, links, likeness."""
+"""Relations between the passages of a result: names that both mention, links, similarity."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from itertools import combinations, product
 from pipeline.db.client import Client
 
 _LINK = 2.0
-"""What a link weighs against the rarest name, which weighs 1, and twice that where a passage is about it."""
+"""Strength of a link. The rarest name has strength 1, and 2 where a passage is about it."""
 
 _ABOUT = 2.0
 _SAME_DOCUMENT = 0.5
 _NAMES_SHOWN = 2
 
 
-class TieKind(StrEnum):
-    """In which way two passages hang together, as seen from the later one."""
+class RelationKind(StrEnum):
+    """The way in which two passages are related, as seen from the later one."""
 
     NAMES = "names"
     """both mention the names"""
@@ -34,15 +34,19 @@ class TieKind(StrEnum):
     SAME_DOCUMENT = "same document as"
 
 
-_BACK = {TieKind.REFERS_TO: TieKind.REFERRED_TO, TieKind.LINKS_TO: TieKind.LINKED_FROM}
-_OF_EDGE = {"REFERS_TO": TieKind.REFERS_TO, "LINKS_TO": TieKind.LINKS_TO, "SIMILAR": TieKind.SIMILAR}
+_BACK = {RelationKind.REFERS_TO: RelationKind.REFERRED_TO, RelationKind.LINKS_TO: RelationKind.LINKED_FROM}
+_OF_EDGE = {
+    "REFERS_TO": RelationKind.REFERS_TO,
+    "LINKS_TO": RelationKind.LINKS_TO,
+    "SIMILAR": RelationKind.SIMILAR,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
-    """The strongest way in which a passage hangs together with an earlier one; ``names`` are the rarest of both."""
+class Relation:
+    """The strongest relation of a passage to an earlier one; ``names`` are the rarest that both mention."""
 
-    kind: TieKind
+    kind: RelationKind
     strength: float
     names: tuple[str, ...] = ()
 
@@ -51,45 +55,47 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
-class Ties:
-    """Strengths between chunks: of each name that two share, and of each link, from its source to its target."""
+class PassageRelations:
+    """Strengths between chunks: of each name that two chunks share, and of each link, from its source to its target."""
 
     names: Mapping[frozenset[str], Mapping[str, float]]
-    links: Mapping[tuple[str, str], Mapping[TieKind, float]]
+    links: Mapping[tuple[str, str], Mapping[RelationKind, float]]
 
-    def between(self, later: Sequence[str], earlier: Sequence[str], *, same_document: bool = False) -> Tie | None:
-        """Return the strongest tie of some chunks to earlier ones, or None if there is none."""
+    def strongest(
+        self, later: Sequence[str], earlier: Sequence[str], *, same_document: bool = False
+    ) -> Relation | None:
+        """Return the strongest relation of some chunks to earlier ones, or None if there is none."""
         names: dict[str, float] = defaultdict(float)
-        strengths: dict[TieKind, float] = defaultdict(float)
+        strengths: dict[RelationKind, float] = defaultdict(float)
         if same_document:
-            strengths[TieKind.SAME_DOCUMENT] = _SAME_DOCUMENT
-        for one, other in product(later, earlier):
-            for name, strength in self.names.get(frozenset((one, other)), {}).items():
+            strengths[RelationKind.SAME_DOCUMENT] = _SAME_DOCUMENT
+        for chunk, before in product(later, earlier):
+            for name, strength in self.names.get(frozenset((chunk, before)), {}).items():
                 names[name] = max(names[name], strength)
-            for kind, strength in self.links.get((one, other), {}).items():
+            for kind, strength in self.links.get((chunk, before), {}).items():
                 strengths[kind] += strength
-            for kind, strength in self.links.get((other, one), {}).items():
+            for kind, strength in self.links.get((before, chunk), {}).items():
                 strengths[_BACK.get(kind, kind)] += strength
         if names:
-            strengths[TieKind.NAMES] = sum(names.values())
+            strengths[RelationKind.NAMES] = sum(names.values())
         if not strengths:
             return None
         kind = max(strengths, key=lambda kind: (strengths[kind], kind))
         rarest = sorted(names, key=lambda name: (-names[name], name))[:_NAMES_SHOWN]
-        return Tie(kind, strengths[kind], tuple(rarest) if kind is TieKind.NAMES else ())
+        return Relation(kind, strengths[kind], tuple(rarest) if kind is RelationKind.NAMES else ())
 
 
-def read_ties(client: Client, chunks: Sequence[str], generation: int, total: int) -> Ties:
-    """Read what ties some chunks, by id, of a corpus of ``total``."""
+def read_relations(client: Client, chunks: Sequence[str], generation: int, total: int) -> PassageRelations:
+    """Read the relations between some chunks, by id, of a corpus of ``total``."""
     names: dict[frozenset[str], dict[str, float]] = defaultdict(dict)
-    links: dict[tuple[str, str], dict[TieKind, float]] = defaultdict(dict)
+    links: dict[tuple[str, str], dict[RelationKind, float]] = defaultdict(dict)
     rarest = math.log(1 + total / 2)
     for row in client.read("shared_names", ids=list(chunks), generation=generation):
         rarity = math.log(1 + total / row["frequency"]) / rarest
-        for one, other in combinations(row["mentions"], 2):
-            about = one["about"] or other["about"]
-            names[frozenset((one["id"], other["id"]))][row["name"]] = rarity * (_ABOUT if about else 1.0)
+        for first, second in combinations(row["mentions"], 2):
+            about = first["about"] or second["about"]
+            names[frozenset((first["id"], second["id"]))][row["name"]] = rarity * (_ABOUT if about else 1.0)
     for row in client.read("links_among", ids=list(chunks), generation=generation):
         kind = _OF_EDGE[row["kind"]]
-        links[row["source"], row["target"]][kind] = row["score"] if kind is TieKind.SIMILAR else _LINK
-    return Ties(names, links)
+        links[row["source"], row["target"]][kind] = row["score"] if kind is RelationKind.SIMILAR else _LINK
+    return PassageRelations(names, links)

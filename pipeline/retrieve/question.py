@@ -1,4 +1,4 @@
-"""A question as the legs need it: checked, as full-text terms, and as the names that it may hold."""
+"""The question: checks, its full-text query, and the names that it may contain."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from pipeline.text.names import (
 )
 
 LONGEST = 10_000
-"""Characters; a longer text is a document, not a question."""
+"""Maximum number of characters; a longer text is a document, not a question."""
 
 _JOINERS = "._'’,"
 _JOINED = re.compile("[._'’,]+")
 _COMMA = re.compile(r"(?<!\d),|,(?!\d)")
-"""One that joins no figures, as those in 10,000 are."""
+"""A comma that doesn't join digits, as in 10,000."""
 
 _TOKEN = re.compile(r"[^\W\u2e80-\U0010ffff]+|[\u2e80-\U0010ffff]")
-"""What an analyser makes of a text at most: words, and ideographs by themselves."""
+"""The most tokens that an analyser makes of a text: words, and single ideographs."""
 
 _MOST_TOKENS = 256
-"""Lucene takes 1,024 clauses in a query, and each token is one in each of three fields."""
+"""Lucene allows 1,024 clauses in a query; each token is one clause in each of three fields."""
 
 _HEAD_BOOST = 0.6
-"""What a match in title or heading weighs against one in the text; chosen on SciFact, CISI and three documentations."""
+"""Weight of a match in title or heading; 1 in the text. Chosen on SciFact, CISI and three documentations."""
 
 _MOST_NAME_WORDS = 8
 _MOST_WORDS = 200
@@ -44,10 +44,10 @@ _MOST_WORDS = 200
 
 @dataclass(frozen=True, slots=True)
 class PossibleName:
-    """Words ``first`` to ``last`` (inclusive) of a question that may be the name of an entity with this key.
+    """Words ``first`` to ``last`` (inclusive) of a question that may name the entity with this key.
 
-    ``capitalised`` if all of them are, but for articles and connectors; the first word of a sentence by itself says
-    nothing.
+    ``capitalised``: all words are, except articles and connectors. A single word at the beginning of a sentence doesn't
+    count as capitalised.
     """
 
     key: str
@@ -57,8 +57,8 @@ class PossibleName:
 
 
 def check_question(text: str) -> str:
-    """Return the question without outer white space; raises QuestionError if nothing is left or it is too long."""
-    # Bytes of a command line that aren't UTF-8 come as lone surrogates, which neither tokenizer nor server takes.
+    """Return the question without outer white space; raises QuestionError if it is empty or too long."""
+    # Bytes of a command line that aren't UTF-8 arrive as lone surrogates, which tokenizer and server refuse.
     question = text.strip().encode("utf-8", "replace").decode("utf-8")
     if not question:
         raise QuestionError("The question is empty.", "Ask something.")
@@ -70,7 +70,7 @@ def check_question(text: str) -> str:
 
 
 def check_vector(vector: Sequence[float], dimension: int) -> None:
-    """Raise QuestionError unless a vector has ``dimension`` numbers and points somewhere."""
+    """Raise QuestionError unless a vector has ``dimension`` numbers, all finite and not all zero."""
     if len(vector) != dimension:
         raise QuestionError(
             f"The vector has {len(vector)} numbers; the corpus has {dimension}.",
@@ -83,26 +83,26 @@ def check_vector(vector: Sequence[float], dimension: int) -> None:
 
 
 def fulltext_query(question: str) -> str:
-    """Return the question as a Lucene query over the text, title and heading of chunks; empty if no word is in it.
+    """Return the question as a Lucene query over the text, title and heading of chunks; empty without a word.
 
-    Title and heading weigh less than the text: they are short, so that BM25 overrates a match in them.
+    Title and heading weigh less than the text: they are short, so BM25 overrates a match in them.
     """
     terms = fulltext_terms(question)
     return f"text:({terms}) title:({terms})^{_HEAD_BOOST} heading:({terms})^{_HEAD_BOOST}" if terms else ""
 
 
 def fulltext_terms(question: str) -> str:
-    """Return the question's words as a Lucene query, cut as the index cuts text; each weighs as often as it is there.
+    """Return the question's words as a Lucene query, split as the index splits text; a repeated word weighs more.
 
-    Words that dots, underscores or apostrophes join stand beside their parts, since the index holds ``max_tokens`` as
-    one word. All that follows the first 256 tokens is left out.
+    Words joined by dots, underscores or apostrophes stand beside their parts, since the index holds ``max_tokens`` as
+    one word. The query ends after 256 tokens.
     """
     counts: dict[str, int] = {}
     room = _MOST_TOKENS
     for term in _terms(question):
         size = 0 if term in counts else len(_TOKEN.findall(term))
         if size > room:
-            # One long run of ideographs, which the index holds one by one.
+            # A long run of ideographs, which the index holds as single tokens.
             counts[term[:room]] = 1
             break
         counts[term] = counts.get(term, 0) + 1
@@ -113,7 +113,7 @@ def fulltext_terms(question: str) -> str:
 
 
 def _terms(question: str) -> Iterator[str]:
-    """Yield the words of a question in lower case, in order; one that is joined before its parts."""
+    """Yield the words of a question in lower case, in order; a joined word comes before its parts."""
     for joined in "".join(map(_term_character, _COMMA.sub(" ", question.lower()))).split():
         whole = joined.strip(_JOINERS)
         parts = [part for part in _JOINED.split(whole) if part]
@@ -127,38 +127,38 @@ def _term_character(char: str) -> str:
 
 
 def possible_names(question: str) -> list[PossibleName]:
-    """Return all runs of up to eight words that may be a name: as it is, in the singular, without middle initials.
+    """Return all runs of up to eight words that may be a name: as written, in the singular, without middle initials.
 
-    A run holds a word with a capital or a figure, or two words at least; function words (who, in, the) neither begin
-    nor end it, except for an article before a name. In a question without capitals any word may be a name. The
-    graph then says which of them are. An identifier (snake_case, --flag) is one by itself.
+    A run contains a word with a capital or a digit, or at least two words. It neither begins nor ends with a function
+    word (who, in, the), except for an article before a name. In a question without capitals any word may be a name, and
+    an identifier (snake_case, --flag) always may. The graph decides which of them are names.
     """
-    # Where all is in capitals they say nothing, and one word in capitals alone is an acronym.
+    # In a question all in capitals they tell nothing. A single word in capitals is an acronym.
     if question.isupper() and " " in question.strip():
         question = question.lower()
-    found = words(question)[:_MOST_WORDS]
-    no_capitals = not any(word.text[0].isupper() for word in found[1:])
+    tokens = words(question)[:_MOST_WORDS]
+    no_capitals = not any(word.text[0].isupper() for word in tokens[1:])
     runs = []
-    grammar = [_is_function_word(word) for word in found]
-    for first, begin in enumerate(found):
-        article = begin.text.lower() in ARTICLES
-        for last in range(first, min(first + _MOST_NAME_WORDS, len(found))):
-            end = found[last]
-            # An article before a name is no part of it.
+    grammar = [_is_function_word(word) for word in tokens]
+    for first, opening in enumerate(tokens):
+        article = opening.text.lower() in ARTICLES
+        for last in range(first, min(first + _MOST_NAME_WORDS, len(tokens))):
+            end = tokens[last]
+            # An article before a name isn't part of it.
             bare = range(first + article, last + 1)
             named = bool(bare) and not (grammar[bare[0]] or grammar[last])
             named = named and (len(bare) > 1 or no_capitals or _looks_like_name(end))
-            if named or (first == last and is_identifier(question, begin.start, begin.end)):
-                capitalised = _is_capitalised(found[first : last + 1])
-                keys = _keys(question[begin.start : end.end])
+            if named or (first == last and is_identifier(question, opening.start, opening.end)):
+                capitalised = _is_capitalised(tokens[first : last + 1])
+                keys = _keys(question[opening.start : end.end])
                 runs += [PossibleName(key, first, last, capitalised) for key in keys if len(key) > 1]
     return runs
 
 
 def longest_names(possible: Sequence[PossibleName], known: Mapping[str, object]) -> list[PossibleName]:
-    """Return the possible names that are ``known``, by key: the longest first, and none that overlaps another.
+    """Return the possible names that are ``known``, by key: longest first, without overlaps.
 
-    Of a name that is there twice, the first that is capitalised stands for both.
+    A name that occurs twice is returned once, as its first capitalised occurrence.
     """
     taken: set[int] = set()
     chosen: dict[str, PossibleName] = {}
@@ -179,7 +179,7 @@ def _is_capitalised(run: Sequence[Word]) -> bool:
 
 
 def _is_function_word(word: Word) -> bool:
-    """Whether a word is one of grammar: lower-case, or capitalised only for a sentence begins with it."""
+    """Return whether a word is a function word in lower case, or capitalised only because it begins a sentence."""
     acronym = len(word.text) > 1 and word.text.isupper()
     return word.text.lower() in FUNCTION_WORDS and ((word.initial and not acronym) or word.text[0].islower())
 

@@ -1,4 +1,4 @@
-"""What the walk and the hops start from: the best of vector and full text, and the names in the question."""
+"""Seeds: the nodes that the walk and the hops start from, which are the best candidates and the question's names."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pipeline.settings import WalkSettings
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Restart weights by node id, which sum to 1."""
+    """Restart weights by node id; they sum to 1."""
 
     chunks: Mapping[str, float]
     entities: Mapping[str, float]
 
     @property
     def ids(self) -> list[str]:
-        """The ids, the heaviest first, ties by id."""
+        """The ids, heaviest first, ties by id."""
         weights = {**self.chunks, **self.entities}
         return sorted(weights, key=lambda id_: (-weights[id_], id_))
 
@@ -29,10 +29,10 @@ NO_SEEDS = Seeds({}, {})
 
 
 def weigh_seeds(hybrid: Ranked, names: Sequence[NamedEntity], chunks: int, settings: WalkSettings) -> Seeds:
-    """Weigh the first chunks of ``hybrid`` by rank, and the names by rarity among ``chunks`` chunks and confidence.
+    """Weigh the first chunks of ``hybrid`` by rank, and names by confidence and rarity among ``chunks`` chunks.
 
-    All names together weigh as much as the surest of them earns. An entity that one chunk alone mentions is no node of
-    the projection: its share goes to that chunk.
+    The total weight of the names follows from the confidence in the surest of them. An entity that a single chunk
+    mentions is not in the projection, so that chunk gets its weight.
     """
     raw = {id_: rank**-settings.steepness for rank, id_ in enumerate(hybrid.ids[: settings.chunk_seeds], 1)}
     chunk_weights = _scaled(raw, 1.0)
@@ -50,5 +50,5 @@ def weigh_seeds(hybrid: Ranked, names: Sequence[NamedEntity], chunks: int, setti
 
 
 def _scaled(weights: Mapping[str, float], total: float) -> dict[str, float]:
-    present = math.fsum(weights.values())
-    return {id_: weight * total / present if present else 0.0 for id_, weight in weights.items()}
+    sum_ = math.fsum(weights.values())
+    return {id_: weight * total / sum_ if sum_ else 0.0 for id_, weight in weights.items()}

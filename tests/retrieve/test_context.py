@@ -15,10 +15,10 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import FilterError, QuestionError
 from pipeline.records import Hit
 from pipeline.retrieve.context import build_context
-from pipeline.retrieve.passage_relations import TieKind, Ties
+from pipeline.retrieve.passage_relations import PassageRelations, RelationKind
 
 QUESTION = "Where does the river of the otter rise?"
-NOTHING = Ties({}, {})
+NOTHING = PassageRelations({}, {})
 
 
 def hit(rank: int, document: str, text: str, ordinal: int = 0, start: int = 0) -> Hit:
@@ -47,8 +47,8 @@ def characters(text: str) -> int:
     return len(text)
 
 
-def documents(*hits: Hit, ties: Ties = NOTHING) -> list[str]:
-    return [one.document for one in build_context(QUESTION, result(*hits), ties, 10_000, characters).passages]
+def documents(*hits: Hit, relations: PassageRelations = NOTHING) -> list[str]:
+    return [one.document for one in build_context(QUESTION, result(*hits), relations, 10_000, characters).passages]
 
 
 def test_without_ties_the_best_come_first() -> None:
@@ -60,10 +60,12 @@ def test_without_ties_the_best_come_first() -> None:
 
 
 def test_each_passage_follows_what_it_hangs_together_with() -> None:
-    ties = Ties({frozenset(("otter0", "wales0")): {"Plynlimon": 1.0}}, {("beaver0", "wales0"): {TieKind.LINKS_TO: 2.0}})
+    relations = PassageRelations(
+        {frozenset(("otter0", "wales0")): {"Plynlimon": 1.0}}, {("beaver0", "wales0"): {RelationKind.LINKS_TO: 2.0}}
+    )
     hits = [hit(1, "otter", "a"), hit(2, "severn", "b"), hit(3, "beaver", "c"), hit(4, "wales", "d")]
 
-    built = build_context(QUESTION, result(*hits), ties, 10_000, characters)
+    built = build_context(QUESTION, result(*hits), relations, 10_000, characters)
 
     assert [one.document for one in built.passages] == ["otter", "wales", "beaver", "severn"]
     wales, beaver, severn = built.passages[1:]
@@ -74,10 +76,10 @@ def test_each_passage_follows_what_it_hangs_together_with() -> None:
 
 
 def test_a_link_is_told_from_both_ends() -> None:
-    ties = Ties({}, {("otter0", "severn0"): {TieKind.REFERS_TO: 2.0}})
+    relations = PassageRelations({}, {("otter0", "severn0"): {RelationKind.REFERS_TO: 2.0}})
 
-    there = build_context(QUESTION, result(hit(1, "otter", "a"), hit(2, "severn", "b")), ties, 999, characters)
-    back = build_context(QUESTION, result(hit(1, "severn", "b"), hit(2, "otter", "a")), ties, 999, characters)
+    there = build_context(QUESTION, result(hit(1, "otter", "a"), hit(2, "severn", "b")), relations, 999, characters)
+    back = build_context(QUESTION, result(hit(1, "severn", "b"), hit(2, "otter", "a")), relations, 999, characters)
 
     assert str(there.passages[1].tie) == "referred to by"
     assert str(back.passages[1].tie) == "refers to"
@@ -160,7 +162,7 @@ def test_on_a_real_corpus_the_passages_hang_together(hoprank: HopRank, library: 
     first = [one.document for one in found.passages[:4]]
     assert set(first) == {"somerville", "ada", "babbage", "engine"}
     tied = [one for one in found.passages if one.tie]
-    assert any("Ada Lovelace" in one.tie.names or one.tie.kind is TieKind.REFERS_TO for one in tied if one.tie)
+    assert any("Ada Lovelace" in one.tie.names or one.tie.kind is RelationKind.REFERS_TO for one in tied if one.tie)
 
 
 def test_context_is_filtered_and_refuses_what_search_refuses(hoprank: HopRank, library: str) -> None:

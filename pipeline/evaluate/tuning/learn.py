@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 from pipeline.evaluate.tuning.lessons import Example, NameLesson
 from pipeline.retrieve.scoring.confidence import Signs
 from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Features
+from pipeline.retrieve.scoring.scorer import table_shares
 from pipeline.settings import NameSettings, ScorerSettings
 
 _SET = 100
@@ -107,8 +108,9 @@ def _questions(sets: Sequence[Sequence[Example]], text: Sequence[str], graph: Se
 
 def _expanded(features: Features, text: Sequence[int], graph: Sequence[int]) -> Floats:
     """Return the features as the scorer's three tables weigh them, side by side."""
-    matrix, share = features.matrix, features.named_share
-    parts = (matrix[:, text] * (1 - share), matrix[:, graph] * features.confidence, matrix[:, graph] * share)
+    tables = (text, graph, graph)
+    shares = table_shares(features.confidence, features.named_share)
+    parts = [features.matrix[:, columns] * share for columns, share in zip(tables, shares, strict=True)]
     return np.concatenate(parts, axis=1)
 
 

@@ -1,8 +1,8 @@
-"""What the operators of a filter mean, and which rows a filter admits.
+"""Conditions: the meaning of a filter's operators, and the rows that match.
 
-Values compare with values of their own kind only: numbers with numbers, text with text (by code point, so ISO 8601
-dates in order of time), true and false with each other. A row without the field meets no condition on it, not even
-``$ne`` and ``$nin``, as in Cypher and SQL. Of a list one item must meet the condition; for ``$ne`` and ``$nin``, all.
+Values compare only with values of the same kind: numbers with numbers, text with text (by code point, so ISO 8601 dates
+compare by time), true with false. A row without the field meets no condition on it, not even ``$ne`` and ``$nin``, as
+in Cypher and SQL. A list meets a condition if one of its items does; for ``$ne`` and ``$nin`` all must.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from pipeline.records import Scalar
 from pipeline.retrieve.filters.parse import Condition, Every, Filter, Operator
 
 Value: TypeAlias = Scalar | Sequence[Scalar] | None
-"""What a row has in a field: None where it has nothing."""
+"""The value of a field in a row; None if it has none."""
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-"""For each row whether it is admitted."""
+"""Whether each row matches."""
 
 _WILD = re.compile(r"\\%|%|[^%\\]+|\\")
 _GLOB = re.compile(r"[*?[]")
 
 
-def admits(filter_: Filter, holds: Callable[[Condition], Mask], rows: int) -> Mask:
-    """Return for each of ``rows`` rows whether a filter admits it; ``holds`` says so for one condition."""
+def matching_rows(filter_: Filter, holds: Callable[[Condition], Mask], rows: int) -> Mask:
+    """Return which of ``rows`` rows match a filter; ``holds`` returns it for a single condition."""
     if isinstance(filter_, Condition):
         return holds(filter_)
-    parts = [admits(part, holds, rows) for part in filter_.parts]
+    parts = [matching_rows(part, holds, rows) for part in filter_.parts]
     if isinstance(filter_, Every):
         return np.logical_and.reduce(parts) if parts else np.ones(rows, dtype=np.bool_)
     both: Mask = np.logical_or.reduce(parts)
@@ -40,20 +40,20 @@ def admits(filter_: Filter, holds: Callable[[Condition], Mask], rows: int) -> Ma
 
 
 def as_test(condition: Condition) -> Callable[[Value], bool]:
-    """Return the test of one value that a condition stands for.
+    """Return the test of a value that a condition describes.
 
-    ``$like`` holds for a text that holds the one given; where that has a ``%``, for a text that is wholly as it says,
-    each ``%`` standing for any stretch and ``\\%`` for itself. ``$ilike`` is the same without regard to case.
+    ``$like`` matches texts that contain the operand. If the operand has a ``%``, it must match the whole text: ``%``
+    stands for any characters and ``\\%`` for itself. ``$ilike`` ignores case.
     """
-    one = _scalar_test(condition)
+    scalar_test = _scalar_test(condition)
     every = condition.operator in (Operator.NE, Operator.NIN)
 
     def test(value: Value) -> bool:
         if value is None:
             return False
         if isinstance(value, list | tuple):
-            return all(map(one, value)) if every else any(map(one, value))
-        return one(value)  # type: ignore[arg-type]  # a sequence that is neither list nor tuple is a text
+            return all(map(scalar_test, value)) if every else any(map(scalar_test, value))
+        return scalar_test(value)  # type: ignore[arg-type]  # a sequence that is neither list nor tuple is a text
 
     return test
 
@@ -62,7 +62,7 @@ def _scalar_test(condition: Condition) -> Callable[[Scalar], bool]:
     first, last = (*condition.operands[:1], *condition.operands[-1:]) or ("", "")
     match condition.operator:
         case Operator.EQ | Operator.IN | Operator.NE | Operator.NIN:
-            known = {(_kind(one), one) for one in condition.operands}
+            known = {(_kind(operand), operand) for operand in condition.operands}
             wanted = condition.operator in (Operator.EQ, Operator.IN)
             return lambda value: ((_kind(value), value) in known) is wanted
         case Operator.LT:
@@ -87,7 +87,7 @@ def _text_test(pattern: str, *, fold: bool) -> Callable[[Scalar], bool]:
     if "%" not in parts:
         plain = pattern.replace("\\%", "%")
         return lambda value: isinstance(value, str) and plain in (value.casefold() if fold else value)
-    # fnmatch's own translation never tries a stretch twice, so that no pattern takes more than a pass over the text.
+    # The translation of fnmatch never backtracks, so any pattern takes a single pass over the text.
     glob = "".join("*" if part == "%" else _GLOB.sub(r"[\g<0>]", part.replace("\\%", "%")) for part in parts)
     whole = re.compile(fnmatch.translate(glob)).match
     return lambda value: isinstance(value, str) and bool(whole(value.casefold() if fold else value))

@@ -1,4 +1,4 @@
-"""The chunks that a filter admits: found once for each filter, and kept while the corpus stays as it is."""
+"""The chunks that match a filter: found once for each filter, and kept until the corpus changes."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import numpy as np
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
-from pipeline.retrieve.filters.conditions import Mask, Value, admits, as_test
+from pipeline.retrieve.filters.conditions import Mask, Value, as_test, matching_rows
 from pipeline.retrieve.filters.parse import CHUNK_FIELDS, DOCUMENT_FIELDS, METADATA, Condition, Filter
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.lru import Recent
 
 EXACT_UNDER = 5_000
-"""Chunks: so few are scored one by one; of more, the indexes are asked for more candidates than are wanted."""
+"""Number of matches below which they are scored one by one; for more, an index is read further than wanted."""
 
 _REMEMBERED = 32
-"""Filters whose chunks are kept, and columns."""
+"""Number of filters whose matches are kept, and of columns."""
 
 _KEY = "key"
-"""The property that a hit's metadata calls the document."""
+"""The property of a document that filters and hits call ``document``."""
 
 _Column: TypeAlias = list[tuple[int, Value]]
-"""What a field holds: the place of a document or chunk, and its value; those without one are left out."""
+"""The values of a field, each with the place of its document or chunk; those without a value are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The chunks of one generation that a filter admits, by id, out of ``total``; and their documents, by key.
+    """The chunks of a generation that match a filter, by id, out of ``total``; and their documents, by key.
 
-    ``unknown`` are the filter's fields in which no chunk of the corpus has anything.
+    ``unknown`` are the fields of the filter that no chunk of the corpus has.
     """
 
     generation: int
@@ -54,12 +54,12 @@ class Matches:
         return len(self.ids) < EXACT_UNDER
 
     def keep(self, ranking: Ranked) -> Ranked:
-        """Return a ranking without the chunks that are not admitted."""
+        """Return a ranking restricted to the matches."""
         return Ranked(ranking.leg, {id_: score for id_, score in ranking.scores.items() if id_ in self.ids})
 
 
 class FilterMatcher:
-    """Resolves filters for one corpus. Thread-safe."""
+    """Matches the chunks of one corpus with filters. Thread-safe."""
 
     def __init__(self, client: Client, corpus: Corpus) -> None:
         self._client = client
@@ -69,10 +69,10 @@ class FilterMatcher:
         self._known: Recent[str, Matches] = Recent(_REMEMBERED)
 
     def match(self, filter_: Filter) -> Matches:
-        """Return the chunks of the visible generation that a filter admits; a new generation is read at first use."""
+        """Return the chunks of the visible generation that match a filter; a new generation is read at first use."""
         rows = self._client.read("corpus_size", corpus=self._corpus.id)
         generation = rows[0]["generation"] if rows else 0
-        # Not the filter itself, for which 1 and true are one key.
+        # Not the filter itself: as keys 1 and true are equal.
         key = repr(filter_)
         with self._lock:
             if self._catalog is None or self._catalog.generation != generation:
@@ -83,7 +83,7 @@ class FilterMatcher:
 
 
 class _Catalog:
-    """One generation's chunks and, column by column as filters ask for them, what is known of each."""
+    """The chunks of one generation, and their fields, read column by column when a filter needs them."""
 
     def __init__(self, client: Client, corpus: Corpus, generation: int) -> None:
         self.generation = generation
@@ -105,7 +105,7 @@ class _Catalog:
                 unknown[condition.field] = None
             return self._mask(condition, column)
 
-        places = np.flatnonzero(admits(filter_, holds, len(ids)))
+        places = np.flatnonzero(matching_rows(filter_, holds, len(ids)))
         return Matches(
             self.generation,
             frozenset(ids[place] for place in places.tolist()),
@@ -140,7 +140,7 @@ class _Catalog:
 
 
 def _property(field: str) -> str:
-    """Return the property of a document's node that a field stands for."""
+    """Return the property of a document's node that a field names."""
     if field in DOCUMENT_FIELDS:
         return _KEY if field == "document" else field
     return METADATA + field.removeprefix(METADATA)

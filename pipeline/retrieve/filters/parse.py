@@ -1,11 +1,10 @@
-"""Filters over the metadata of documents and chunks: read from a document of operators, checked once.
+"""Filters over the metadata of documents and chunks: parsed from JSON values and checked.
 
     {"year": {"$gte": 1990, "$lt": 2000}, "$or": [{"author": "Amsel"}, {"tags": {"$in": ["tides", "moon"]}}]}
 
-A field is a chunk's or its document's own (``CHUNK_FIELDS``, ``DOCUMENT_FIELDS``), or else of the document's metadata;
-``metadata.`` before its name always means the latter. Several conditions beside each other must all hold; a value
-alone stands for ``$eq``. The names are those of neo4j-graphrag; what each operator means is in
-:mod:`pipeline.retrieve.filters.conditions`.
+A field belongs to the chunk or its document (``CHUNK_FIELDS``, ``DOCUMENT_FIELDS``), or else to the document's
+metadata; the prefix ``metadata.`` always means the latter. Conditions side by side must all hold. A bare value means
+``$eq``. The operators have the names of neo4j-graphrag; :mod:`pipeline.retrieve.filters.conditions` defines them.
 """
 
 from __future__ import annotations
@@ -22,26 +21,26 @@ from pipeline.errors import FilterError
 from pipeline.records import Scalar
 
 CHUNK_FIELDS = ("heading", "ordinal", "start", "end", "line_start", "line_end", "tokens")
-"""What a chunk has of its own, as a hit's metadata names it."""
+"""The fields of a chunk, named as in a hit's metadata."""
 
 DOCUMENT_FIELDS = ("document", "title", "path")
-"""What a chunk has of its document besides the metadata, likewise."""
+"""The fields of its document besides the metadata, likewise."""
 
 METADATA = "metadata."
-"""Before a field's name: the document's metadata, also where one of the fields above has the same name."""
+"""Prefix of a field of the document's metadata, needed where a field above has the same name."""
 
 DEEPEST = 16
-"""Levels of ``$and`` and ``$or``."""
+"""Maximum number of nested ``$and`` and ``$or``."""
 
 MOST_VALUES = 10_000
-"""Values that a filter may hold, each operand of ``$in`` counted; a longer list is a join, not a filter."""
+"""Maximum number of values in a filter, counting each operand of ``$in``; a longer list is a join."""
 
 LONGEST = 1_000
-"""Characters of a field's name or of a text."""
+"""Maximum number of characters of a field's name or a text."""
 
 
 class Operator(StrEnum):
-    """What a condition asks of a field's value."""
+    """A comparison of a field's value."""
 
     EQ = "$eq"
     NE = "$ne"
@@ -58,7 +57,7 @@ class Operator(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What one field must be; ``operands`` are one value, the two bounds of ``$between``, or the list of ``$in``."""
+    """A condition on one field; ``operands`` are one value, the two bounds of ``$between``, or the list of ``$in``."""
 
     field: str
     operator: Operator
@@ -67,14 +66,14 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """All of its parts must hold; so it holds when it has none."""
+    """A conjunction: all parts must hold. Without parts it always holds."""
 
     parts: tuple[Filter, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of its parts must hold."""
+    """A disjunction: one part must hold."""
 
     parts: tuple[Filter, ...]
 
@@ -88,16 +87,16 @@ _EXAMPLE = 'For example {"year": {"$gte": 1990}}.'
 
 
 def parse_filter(document: object) -> Filter:
-    """Return the filter that ``document``, plain JSON values, describes; dates are taken as ISO 8601 text.
+    """Return the filter that ``document``, plain JSON values, describes; dates become ISO 8601 text.
 
-    Raises FilterError naming the place, the key or the value that is wrong, and what would be right.
+    Raises FilterError naming the wrong place, key or value, and a right one.
     """
     budget = _Budget()
     return _parse(document, "the filter", 1, budget)
 
 
 class _Budget:
-    """Counts the values of a filter while it is read, so that none grows beyond what can be evaluated quickly."""
+    """Counts the values of a filter while it is parsed, to bound the time of its evaluation."""
 
     def __init__(self) -> None:
         self._left = MOST_VALUES
@@ -121,7 +120,7 @@ def _parse(document: object, where: str, depth: int, budget: _Budget) -> Filter:
 
 
 def _entry(key: object, value: object, where: str, depth: int, budget: _Budget) -> Filter:
-    # JSON can spell half of a surrogate pair, which the server takes in no name.
+    # JSON can hold half of a surrogate pair, which the server refuses in names.
     if not isinstance(key, str) or not key.strip() or len(key) > LONGEST or not key.isprintable():
         raise FilterError(f"{_capital(where)} has a field named {_shown(key)}.", "Name a field by a short text.")
     if key in _JOINS:
@@ -160,7 +159,7 @@ def _condition(field: str, operator: Operator, operand: object, budget: _Budget)
     if operator in (Operator.IN, Operator.NIN):
         values = _listed(operand, where)
         budget.take(len(values))
-        return Condition(field, operator, tuple(_value(one, where) for one in values))
+        return Condition(field, operator, tuple(_value(value, where) for value in values))
     budget.take(1)
     if operator is Operator.BETWEEN:
         return Condition(field, operator, _bounds(_listed(operand, where), where))
@@ -175,7 +174,7 @@ def _condition(field: str, operator: Operator, operand: object, budget: _Budget)
 def _bounds(values: list[object] | tuple[object, ...], where: str) -> tuple[Scalar, Scalar]:
     if len(values) != 2:
         raise FilterError(f"{where} has {len(values)} values.", "Give the lowest and the highest: [1990, 1999].")
-    low, high = (_value(one, where) for one in values)
+    low, high = (_value(value, where) for value in values)
     if isinstance(low, bool) or isinstance(high, bool) or isinstance(low, str) is not isinstance(high, str):
         raise FilterError(f"{where} has bounds {low!r} and {high!r}.", "Give two numbers, or two texts.")
     return low, high

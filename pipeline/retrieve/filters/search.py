@@ -1,4 +1,4 @@
-"""Candidates among the chunks that match a filter: few are scored one by one, of many more are fetched than wanted."""
+"""Candidates among the chunks that match a filter: few are scored one by one; for many an index is read further."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from pipeline.retrieve.question import fulltext_query
 from pipeline.retrieve.reader import CorpusReader
 
 _SURPLUS = 1.5
-"""How many more candidates are fetched than would do if the matches were spread evenly."""
+"""Candidates fetched in proportion to those needed if the matches were spread evenly."""
 
 _GROWTH = 4
 
 FETCHED_AT_MOST = 5_000
-"""Hits of the full-text index: finding matches among its first so many is faster than comparing all hits."""
+"""Maximum hits read from the full-text index; beyond, comparing all its hits with the matches is faster."""
 
 
 def filtered_vector_search(reader: CorpusReader, matches: Matches, vector: Sequence[float], limit: int) -> Ranked:
@@ -45,7 +45,7 @@ def filtered_vector_search(reader: CorpusReader, matches: Matches, vector: Seque
 def filtered_fulltext_search(reader: CorpusReader, matches: Matches, question: str, limit: int) -> Ranked:
     """Return the ``limit`` matches whose words match a question's best; scores are Lucene's.
 
-    Both ways are exact, since the index gives all its hits in order.
+    Both ways are exact, since the index returns all its hits in order.
     """
     text = fulltext_query(question)
     if not (text and matches.ids):
@@ -83,12 +83,12 @@ def explore_filtered(
 
 
 def _ask(matches: Matches, limit: int) -> int:
-    """Return how many candidates are likely to have ``limit`` matches among them."""
+    """Return how many candidates are likely to include ``limit`` matches."""
     return math.ceil(limit * _SURPLUS * matches.total / len(matches))
 
 
 def _overfetched(fetch: Callable[[int], Ranked], matches: Matches, limit: int) -> Ranked:
-    """Fetch more and more from an index until ``limit`` of its hits match, or it has no more."""
+    """Fetch more and more hits of an index until ``limit`` of them match, or it has no more."""
     ask = _ask(matches, limit)
     while True:
         fetched = fetch(ask)

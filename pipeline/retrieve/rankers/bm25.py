@@ -1,4 +1,4 @@
-"""BM25 in Python (rank-bm25), stemmed: a yardstick for evaluation, and a leg by choice. It ranks over every chunk."""
+"""The bm25 leg: Okapi BM25 in Python (rank-bm25) over the stems of every chunk, as a yardstick for evaluations."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _TOKEN = re.compile(r"\w+")
 
 
 def rank(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
-    """Rank by the corpus's one index of all its chunks."""
+    """Rank by an index of the whole corpus, which is kept."""
     limit = reader.settings.retrieve.candidates
     generation, ranking = reader.kept(Bm25).rank(trace.question, limit, trace.matches)
     return replace(trace, generation=generation).ranked(ranking)
 
 
 class Inverted(BM25Okapi):  # type: ignore[misc]  # the library is untyped
-    """The library's Okapi BM25 of tokenised texts, scored by the texts that hold a term instead of by all of them."""
+    """The library's Okapi BM25 of tokenised texts, with an inverted index: only texts that hold a term are scored."""
 
     doc_freqs: list[dict[str, int]]
 
@@ -49,7 +49,7 @@ class Inverted(BM25Okapi):  # type: ignore[misc]  # the library is untyped
         self._length = self.k1 * (1 - self.b + self.b * np.array(self.doc_len) / self.avgdl)
 
     def get_scores(self, query: Sequence[str]) -> NDArray[np.float64]:
-        """Return every text's score, shape ``(len(texts),)``; a term that the query repeats counts as often."""
+        """Return the score of every text, shape ``(len(texts),)``; a repeated term of the query counts repeatedly."""
         scores = np.zeros(self.corpus_size)
         for term in query:
             if term in self._postings:
@@ -66,7 +66,7 @@ class _Index:
 
 
 class Bm25:
-    """Okapi BM25 over the chunks of one corpus, with English stems; built at first use, and when the corpus changed."""
+    """Okapi BM25 over the chunks of one corpus, with English stems; built at first use and after each change."""
 
     def __init__(self, client: Client, corpus: Corpus) -> None:
         self._client = client
@@ -75,7 +75,7 @@ class Bm25:
         self._index: _Index | None = None
 
     def rank(self, question: str, limit: int, matches: Container[str] | None = None) -> tuple[int, Ranked]:
-        """Return the visible generation and its ``limit`` best chunks; those that share no word are left out.
+        """Return the visible generation and its ``limit`` best chunks, without chunks that share no word.
 
         With ``matches`` only chunks of these ids are ranked.
         """

@@ -1,4 +1,4 @@
-"""The walk in the server: personalised PageRank by GDS over the projection of a whole corpus."""
+"""The walk by GDS: personalised PageRank in the server over the projection of a whole corpus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.settings import WalkSettings
 
 
 class GdsWalk:
-    """Walks one corpus; makes the projection of a generation when it is first asked for. Thread-safe."""
+    """Walks one corpus; projects a generation at first use. Thread-safe."""
 
     def __init__(self, client: Client, corpus: Corpus, settings: WalkSettings) -> None:
         self._client = client
@@ -25,11 +25,11 @@ class GdsWalk:
         self._settings = settings
 
     def prepare(self, generation: int, chunks: int) -> None:
-        """Project a generation of so many chunks, unless it is already."""
+        """Project a generation of so many chunks, unless it is projected."""
         ensure_projection(self._client, self._corpus, generation, chunks, self._settings)
 
     def rank(self, seeds: Seeds, generation: int, chunks: int, limit: int) -> Ranked:
-        """Rank the ``limit`` best chunks by how often a walk is there that restarts at ``seeds``."""
+        """Rank the ``limit`` best chunks by the PageRank of a walk that restarts at ``seeds``."""
         params = {
             "graph": projection_name(self._corpus, generation),
             "chunk_seeds": _rows(seeds.chunks),

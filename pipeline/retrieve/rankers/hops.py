@@ -1,4 +1,4 @@
-"""The hops leg: chunks ranked by what links them to the seeds, each link once, with no walk beyond."""
+"""The hops leg: chunks ranked by their links to the seeds, each link counted once, without a walk."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def rank(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
 
 
 def rank_by_hops(neighbourhood: Neighbourhood, seeds: Seeds, limit: int) -> Ranked:
-    """Rank the ``limit`` chunks that the seeds lead to most heavily.
+    """Rank the ``limit`` chunks that gain most from the seeds.
 
-    An entity that is a seed gives its whole weight to each chunk that mentions it, double to one that is about it;
-    one that a seed mentions a share that falls with its frequency.
+    An entity that is a seed passes its weight to each chunk that mentions it, and twice that to a chunk about it. An
+    entity that a seed mentions passes on a share that falls with its frequency.
     """
     chunks = seeds.chunks
     gains: dict[str, list[float]] = defaultdict(list)
@@ -46,13 +46,13 @@ def rank_by_hops(neighbourhood: Neighbourhood, seeds: Seeds, limit: int) -> Rank
         forth, back = _gains_of(link.kind, link.share)
         gains[link.target].append(chunks.get(link.source, 0.0) * forth)
         gains[link.source].append(chunks.get(link.target, 0.0) * back)
-    # An exact sum, so that the order in which links came from the server leaves no trace.
+    # An exact sum doesn't depend on the order in which the server returns links.
     scores = {chunk: total for chunk, terms in gains.items() if (total := math.fsum(terms)) > 0}
     return ranked(Leg.HOPS, scores).first(limit)
 
 
 def _gains_of(kind: EdgeKind, share: float) -> tuple[float, float]:
-    """Return what a link passes on from source to target and back."""
+    """Return the gains that a link passes from source to target, and back."""
     if kind in (EdgeKind.REFERS_TO, EdgeKind.LINKS_TO):
         return _FORTH * share, _BACK
     passed = _BESIDE * (share if kind is EdgeKind.SIMILAR else _NEXT)

@@ -1,7 +1,7 @@
 """The local walk: personalised PageRank by power iteration over the neighbourhood of the seeds, in this process.
 
-Its cost follows from the neighbourhood and not from the corpus, and it needs no GDS. On a neighbourhood that holds
-the whole graph it gives what GDS gives.
+Its cost depends on the neighbourhood, not on the corpus, and it needs no GDS. If the neighbourhood is the whole graph,
+it returns the ranking of GDS.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from pipeline.settings import WalkSettings
 
 
 def rank_by_walk(neighbourhood: Neighbourhood, seeds: Seeds, settings: WalkSettings, limit: int) -> Ranked:
-    """Rank the ``limit`` best chunks by how often a walk is there that restarts at ``seeds``."""
+    """Rank the ``limit`` best chunks by the PageRank of a walk that restarts at ``seeds``."""
     sources, targets, weights = neighbourhood.edges(settings)
     restarts = {**seeds.chunks, **seeds.entities}
     index = {id_: place for place, id_ in enumerate(dict.fromkeys(chain(sources, targets, restarts)))}
     weight = np.array(weights, dtype=np.float64)
-    there = weight > 0
-    ends = np.array([index[id_] for id_ in chain(sources, targets)], dtype=np.intp).reshape(2, -1)[:, there]
+    linked = weight > 0
+    ends = np.array([index[id_] for id_ in chain(sources, targets)], dtype=np.intp).reshape(2, -1)[:, linked]
     source, target = np.concatenate([ends, ends[::-1]], axis=1)
-    both = np.concatenate([weight[there], weight[there]])
+    both = np.concatenate([weight[linked], weight[linked]])
     share = both / np.bincount(source, both, len(index))[source]
     restart = np.zeros(len(index))
-    for id_, of_it in restarts.items():
-        restart[index[id_]] = of_it
+    for id_, probability in restarts.items():
+        restart[index[id_]] = probability
     scores = restart.copy()
     for _ in range(settings.iterations):
         moved = np.bincount(target, share * scores[source], len(scores))
         scores = (1 - settings.damping) * restart + settings.damping * moved
     ids = list(index)
     entities = neighbourhood.entities
-    # Enough of the first to hold ``limit`` chunks whatever the rest are.
+    # So many of the best nodes include ``limit`` chunks, whichever of them are entities.
     reached = np.flatnonzero(scores)
     best = reached[np.argsort(-scores[reached], kind="stable")][: limit + len(entities) + len(seeds.entities)]
-    found = ((ids[i], float(scores[i])) for i in best.tolist())
-    chunks = ((id_, score) for id_, score in found if id_ not in entities and id_ not in seeds.entities)
+    nodes = ((ids[i], float(scores[i])) for i in best.tolist())
+    chunks = ((id_, score) for id_, score in nodes if id_ not in entities and id_ not in seeds.entities)
     return ranked(Leg.GRAPH, dict(islice(chunks, limit)))

@@ -1,4 +1,4 @@
-"""Scoring: evidence of names, features of candidates, and the weighted sum that ranks them.
+"""Scoring: the confidence in names, the features of candidates, and the weighted sum that ranks them.
 
 May import: errors, records, retrieve.expansion, retrieve.fusion, retrieve.legs, settings, text.
 """

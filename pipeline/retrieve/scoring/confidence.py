@@ -1,8 +1,8 @@
-"""How likely it is that a name in a question leads to what is asked for: a calibrated probability for each.
+"""Confidence in the names of a question: the calibrated probability that a name leads to a relevant document.
 
-Being a title or a heading says little: "Status codes" heads a section, and so does "Use case". The signs are whether
-the passages that mention the name agree with vector and full text, how many they are, and how the question writes it.
-``hoprank tune`` fits the weights and prints how often names of each confidence do lead to a relevant document.
+Being a title or a heading says little: "Status codes" heads a section, and so does "Use case". The signs are the
+agreement of the passages that mention the name with vector and full text, their number, and the question's spelling.
+``hoprank tune`` fits the weights, and prints how often names of each confidence lead to a relevant document.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ _RANK_K = 5
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """An entity that the question names, by its usual spelling: how many chunks mention it, the only one if it is one.
+    """An entity that the question names; ``name`` is its usual spelling.
 
-    ``titled`` if a document or a section is named after it, ``capitalised`` if the question writes it as a name;
+    ``frequency`` is the number of chunks that mention it, and ``only_chunk`` the chunk if it is a single one.
+    ``titled``: it is the title of a document or a heading. ``capitalised``: the question writes it as a name.
     ``confidence`` is the probability that it leads to a relevant document, 0 to 1.
     """
 
@@ -39,11 +40,12 @@ class NamedEntity:
 
 
 class Signs(NamedTuple):
-    """What a name's confidence is made from.
+    """The evidence for a name.
 
-    ``cosine`` is the standard score, among the vector leg's, of the nearest chunk that is about the name, or else
-    mentions it; ``agreement`` 1 if the hybrid leg's first chunk mentions it, and less the lower the first that does;
-    ``frequency`` the logarithm of how many chunks mention it; ``capitals`` 1 if the question capitalises it.
+    ``cosine`` is the standard score in the vector leg of the nearest chunk about the name, or, without one, of the
+    nearest chunk that mentions it. ``agreement`` is 1 if the first chunk of the hybrid leg mentions it, and falls with
+    the rank of the first chunk that does. ``frequency`` is the logarithm of the number of chunks that mention it.
+    ``capitals`` is 1 if the question capitalises it.
     """
 
     cosine: float
@@ -53,7 +55,7 @@ class Signs(NamedTuple):
 
 
 def signs_of(name: NamedEntity, vector: Ranked, hybrid: Ranked, around: Neighbourhood) -> Signs:
-    """Return what the legs and the question say of a name."""
+    """Return the evidence for a name from the legs and the question."""
     chunks = mentions_of(name, around)
     nearest = led_to(chunks)
     return Signs(
@@ -65,28 +67,28 @@ def signs_of(name: NamedEntity, vector: Ranked, hybrid: Ranked, around: Neighbou
 
 
 def mentions_of(name: NamedEntity, around: Neighbourhood) -> Mapping[str, bool]:
-    """Return the chunks at hand that mention a name of the question, ``True`` for those about it."""
+    """Return the chunks in the neighbourhood that mention a name, ``True`` for chunks about it."""
     if name.id in around.entities:
         return around.entities[name.id].chunks
     return {name.only_chunk: name.titled} if name.only_chunk else {}
 
 
 def led_to(mentions: Mapping[str, bool]) -> list[str]:
-    """Return the chunks that a name leads to: those about it, or else all that mention it."""
+    """Return the chunks that a name leads to: the chunks about it, or all that mention it if there are none."""
     return [chunk for chunk, about in mentions.items() if about] or list(mentions)
 
 
 def with_confidence(
     names: Sequence[NamedEntity], vector: Ranked, hybrid: Ranked, around: Neighbourhood, settings: NameSettings
 ) -> tuple[NamedEntity, ...]:
-    """Return the names, each with its confidence."""
+    """Return the names with their confidence."""
     return tuple(
         replace(name, confidence=probability(signs_of(name, vector, hybrid, around), settings)) for name in names
     )
 
 
 def probability(signs: Signs, settings: NameSettings) -> float:
-    """Return how likely a name with these signs leads to a relevant document: a logistic regression."""
+    """Return the probability that a name with these signs leads to a relevant document, by logistic regression."""
     weights = Signs(settings.cosine, settings.agreement, settings.frequency, settings.capitals)
     total = settings.intercept + math.fsum(weight * sign for weight, sign in zip(weights, signs, strict=True))
     # Not 1 / (1 + exp(-total)), which overflows where weights are large.
@@ -94,7 +96,7 @@ def probability(signs: Signs, settings: NameSettings) -> float:
 
 
 def confidence_in(names: Sequence[NamedEntity]) -> float:
-    """Return the confidence in the surest of a question's names, 0 without one."""
+    """Return the highest confidence in a name of a question, 0 without names."""
     return max((name.confidence for name in names), default=0.0)
 
 

@@ -1,6 +1,6 @@
-"""Which words of a question each candidate says in one of its sentences, and which of them close together.
+"""Coverage: the words of a question that candidates say in a single sentence, and the words they say close together.
 
-Two passages that answer a question together say together what it asks, each of them in one of its sentences.
+Two passages that answer a question together cover it together, each in one of its sentences.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _WORD = re.compile(r"[^\W_]+")
 _SPACE, _LINE_END = ord(" "), ord("\n")
 _FULL_STOPS = tuple(map(ord, ".!?"))
 _ENDINGS = frozenset(("s", "t"))
-"""The rest of a possessive (Ada's) or a contraction (can't)."""
+"""Endings of a possessive (Ada's) or a contraction (can't)."""
 
 _CLOSE = 30
-"""Characters from the beginning of one word to that of another that stands close: about four words."""
+"""Maximum characters between the beginnings of two words that stand close together: about four words."""
 
 _NEXT = 6
-"""Words of the question after a word that may stand close to it."""
+"""Number of following words that may stand close to a word."""
 
 _PIECES = 3
-"""Of a passage: title, heading and text."""
+"""Pieces of a passage: title, heading and text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What is read of a candidate."""
+    """A candidate as the scorer reads it."""
 
     text: str
     title: str
@@ -46,7 +46,7 @@ class Passage:
 
     @classmethod
     def of(cls, hit: Hit) -> Self:
-        """Take what is read from a hit."""
+        """Take the passage of a hit."""
         return cls(hit.text, hit.title, hit.heading, hit.document)
 
 
@@ -54,14 +54,13 @@ class Passage:
 class Coverage:
     """The terms of a question that passages hold.
 
-    ``passages`` has a row for each passage and a column for each term, 1 where its title, heading or text holds it.
-    ``sentences`` has a row for each sentence, those of a passage from ``starts`` on; the title counts to each of them,
-    since they often say "she". ``weights`` are the terms' inverse document frequencies among the passages, at most 1 in
-    all. ``pairs`` has a row for each passage and a column for each two terms that follow each other in the question, 1
-    where they stand close together, and ``pair_weights`` is to these what ``weights`` is to terms.
+    ``sentences`` has a row for each sentence and a column for each term, 1 where the sentence or the title of its
+    passage holds it: sentences often say "she". Those of a passage begin at its row in ``starts``. ``weights`` are the
+    terms' inverse document frequencies among the passages, at most 1 in all. ``pairs`` has a row for each passage and a
+    column for each two terms that follow each other in the question, 1 where they stand close together;
+    ``pair_weights`` weighs these as ``weights`` does terms.
     """
 
-    passages: NDArray[np.float64]
     sentences: NDArray[np.float64]
     starts: NDArray[np.intp]
     weights: NDArray[np.float64]
@@ -69,19 +68,19 @@ class Coverage:
     pair_weights: NDArray[np.float64]
 
     def alone(self) -> NDArray[np.float64]:
-        """Return the largest share of the question that one sentence of each passage covers."""
+        """Return for each passage the largest share of the question that a single sentence covers."""
         best: NDArray[np.float64] = np.maximum.reduceat(self.sentences @ self.weights, self.starts)
         return best
 
     def proximity(self) -> NDArray[np.float64]:
-        """Return the share of the question's pairs of terms that stand close together in each passage."""
+        """Return for each passage the share of the question's pairs of terms that stand close together in it."""
         close: NDArray[np.float64] = self.pairs @ self.pair_weights
         return close
 
     def together(self, first: Sequence[int]) -> NDArray[np.float64]:
-        """Return the most that a sentence of each passage and one of each of ``first`` cover together."""
+        """Return the largest share that a sentence of each passage and one of each of ``first`` cover together."""
         if not first:
-            return np.zeros((len(self.passages), 0))
+            return np.zeros((len(self.starts), 0))
         ends = np.append(self.starts[1:], len(self.sentences))
         rows = np.concatenate([np.arange(self.starts[row], ends[row]) for row in first])
         lengths = [ends[row] - self.starts[row] for row in first]
@@ -94,20 +93,20 @@ class Coverage:
 
 
 def terms_of(question: str) -> list[str]:
-    """Return the stems of a question's words, each once; words of grammar only if there are no others."""
-    found = _WORD.findall(question.lower())
-    telling = [word for word in found if word not in FUNCTION_WORDS and word not in _ENDINGS]
-    return list(dict.fromkeys(map(_stem, telling or found)))
+    """Return the stems of a question's words, each once; function words only if there are no others."""
+    every = _WORD.findall(question.lower())
+    telling = [word for word in every if word not in FUNCTION_WORDS and word not in _ENDINGS]
+    return list(dict.fromkeys(map(_stem, telling or every)))
 
 
 def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[str, float]) -> Coverage:
     """Find the terms of a question in passages, at least one.
 
-    ``named`` holds the terms of its names, each with the confidence in its name, 0 to 1: so much less it weighs, since
-    other passages that hold it ("Charley's Aunt" of another year) answer nothing by it.
+    ``named`` holds the terms of the question's names with the confidence in their name, 0 to 1. A term loses this share
+    of its weight, since a passage about another thing of that name ("Charley's Aunt" of another year) is no answer.
     """
-    # All in one text, which is searched once: a call for each sentence would take several times as long.
-    pieces = [piece.lower() for one in passages for piece in (one.title, one.heading, one.text)]
+    # All passages are searched as one text: a call for each sentence would take several times as long.
+    pieces = [piece.lower() for each in passages for piece in (each.title, each.heading, each.text)]
     joined = "\n".join(pieces)
     begins = np.cumsum([0, *(len(piece) + 1 for piece in pieces)])[:-1]
     sentences = np.union1d(begins, _sentence_starts(joined))
@@ -120,7 +119,7 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     in_text = field == _PIECES - 1
     sentence = np.searchsorted(sentences, places[in_text], side="right") - 1
     first = np.searchsorted(sentences, begins[_PIECES - 1 :: _PIECES])
-    # Each passage's first sentence, and those that hold a term.
+    # The first sentence of each passage, and the sentences that hold a term.
     rows = np.union1d(first, sentence)
     starts = np.searchsorted(rows, first)
     held = titles[np.searchsorted(starts, np.arange(len(rows)), side="right") - 1]
@@ -129,11 +128,11 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     close = np.zeros((len(passages), max(len(terms) - 1, 0)))
     close[_pairs(places, columns, piece)] = 1
     pair_shares = np.maximum(shares[:-1], shares[1:])
-    return Coverage(whole, held, starts, _weights(whole, shares), close, _weights(close, pair_shares))
+    return Coverage(held, starts, _weights(whole, shares), close, _weights(close, pair_shares))
 
 
 def _sentence_starts(text: str) -> NDArray[np.intp]:
-    """Return where sentences begin: after a line end, or white space that follows a full stop or its like."""
+    """Return where sentences begin: after a line end, or after white space that follows a full stop or the like."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     blank = (codes == _SPACE) | (codes == _LINE_END)
     ends = codes == _LINE_END
@@ -143,40 +142,40 @@ def _sentence_starts(text: str) -> NDArray[np.intp]:
 
 
 def _occurrences(text: str, terms: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where words with the stems ``terms`` begin in a text in lower case, and which of them each has."""
+    """Return the places of words with the stems ``terms`` in a lower-case text, and the column of each one's stem."""
     columns = {term: column for column, term in enumerate(terms)}
     automaton = ahocorasick.Automaton()
     for term in terms:
-        # A stem may end otherwise than its words do (studi, study), but hardly begins so.
+        # A stem may end differently from its words (studi, study), but seldom begins differently.
         beginning = term[: max(2, len(term) - 1)]
         automaton.add_word(beginning, len(beginning))
     automaton.make_automaton()
-    found: dict[int, int] = {}
+    column_at: dict[int, int] = {}
     for last, length in automaton.iter(text) if terms else ():
-        begin = last - length + 1
-        if begin and text[begin - 1].isalnum():
+        place = last - length + 1
+        if place and text[place - 1].isalnum():
             continue
-        word = _WORD.match(text, begin)
+        word = _WORD.match(text, place)
         column = columns.get(_stem(word.group())) if word else None
         if column is not None:
-            found[begin] = column
-    return np.array(list(found), dtype=np.intp), np.array(list(found.values()), dtype=np.intp)
+            column_at[place] = column
+    return np.array(list(column_at), dtype=np.intp), np.array(list(column_at.values()), dtype=np.intp)
 
 
 def _pairs(
     places: NDArray[np.intp], columns: NDArray[np.intp], pieces: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return which passages hold which pairs of terms close together, as rows and columns; one may come up twice.
+    """Return the pairs of terms close together as rows (passages) and columns (pairs), possibly with repeats.
 
-    ``places`` rise; ``columns`` and ``pieces`` are the term at each of them and the title, heading or text it is in.
+    ``places`` rise; ``columns`` is the term at each place, and ``pieces`` the title, heading or text that holds it.
     """
-    found = []
+    pairs = []
     for apart in range(1, _NEXT + 1):
-        one, other = slice(None, -apart), slice(apart, None)
-        near = (places[other] - places[one] <= _CLOSE) & (pieces[other] == pieces[one])
-        near &= np.abs(columns[other] - columns[one]) == 1
-        found.append((pieces[one][near] // _PIECES, np.minimum(columns[one], columns[other])[near]))
-    rows, firsts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        left, right = slice(None, -apart), slice(apart, None)
+        near = (places[right] - places[left] <= _CLOSE) & (pieces[right] == pieces[left])
+        near &= np.abs(columns[right] - columns[left]) == 1
+        pairs.append((pieces[left][near] // _PIECES, np.minimum(columns[left], columns[right])[near]))
+    rows, firsts = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
     return rows, firsts
 
 
@@ -188,7 +187,7 @@ def _weights(whole: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray
 
 
 def named_share(terms: Sequence[str], named: Mapping[str, float]) -> float:
-    """Return the share of a question's terms that its names account for, each as far as its name is sure; 0 to 1."""
+    """Return the share of a question's terms that are in its names, each weighted by the confidence; 0 to 1."""
     return sum(named.get(term, 0.0) for term in terms) / max(len(terms), 1)
 
 

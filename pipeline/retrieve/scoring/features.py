@@ -1,8 +1,8 @@
-"""What speaks for each candidate, as numbers: the legs' scores, the question's words and names, and the links between.
+"""Features of candidates: the scores of the legs, the question's words and names, and the links between candidates.
 
-The features of links compare a candidate with the first passages of the walk: the second passage of a question that
-takes two seldom looks like the question, but the first one leads to it. All are of one sign: more of it never speaks
-against a candidate, so that what is learned on one kind of text can't turn against another.
+The features of links compare a candidate with the first passages of the walk. Where a question takes two passages, the
+second seldom resembles the question, but the first leads to it. A higher feature never counts against a candidate, so
+weights learned on one kind of text can't do harm on another.
 
 Term proximity: Metzler and Croft, A Markov random field model for term dependencies (SIGIR 2005), its unordered pairs.
 """
@@ -40,19 +40,19 @@ FEATURES = (
 """The columns of :func:`feature_matrix`, in order."""
 
 TEXT_FEATURES = frozenset(("vector", "fulltext", "sentence", "proximity", "document"))
-"""Those that the graph has no part in."""
+"""The features that don't depend on the graph."""
 
 _FIRST = 8
-"""Passages of the walk that candidates are compared with as what may come before them."""
+"""Number of first passages of the walk that may lead to a candidate."""
 
 _RANK_K = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that was found for a question, which the features are made from.
+    """The inputs of the features.
 
-    ``terms`` are its words as stems, and ``named`` those of its names, each with the confidence in its name.
+    ``terms`` are the stems of the question's words; ``named`` are the terms of its names, with the confidence in each.
     """
 
     terms: Sequence[str]
@@ -68,8 +68,8 @@ class Evidence:
 class Features:
     """Candidates and their features, by row.
 
-    ``matrix`` has the shape ``(len(ids), len(FEATURES))``. ``confidence`` is that in the surest of the question's
-    names, ``named_share`` the share of its terms that they account for.
+    ``matrix`` has the shape ``(len(ids), len(FEATURES))``. ``confidence`` is the highest in a name of the question,
+    ``named_share`` the share of its terms that are in names.
     """
 
     ids: tuple[str, ...]
@@ -90,7 +90,7 @@ def compute_features(
     names: tuple[NamedEntity, ...],
     around: Neighbourhood,
 ) -> Features:
-    """Return what the scorer is shown of candidates, by id; ``legs`` are the rankings of vector, full text and walk."""
+    """Return the features of candidates, by id; ``legs`` are the rankings of vector, full text and walk."""
     terms = terms_of(question)
     named: dict[str, float] = {}
     for name in names:
@@ -100,7 +100,7 @@ def compute_features(
 
 
 def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence) -> Matrix:
-    """Return the features of candidates, by id, shape ``(len(passages), len(FEATURES))``."""
+    """Return the matrix of the features of candidates, by id, shape ``(len(passages), len(FEATURES))``."""
     ids = list(passages)
     if not ids:
         return np.zeros((0, len(FEATURES)))
@@ -122,7 +122,7 @@ def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence) -> Matri
 
 
 def _of_document(passages: Iterable[Passage], scores: Matrix) -> Matrix:
-    """Return for each passage the best score of another of its document, at least 0."""
+    """Return for each passage the best score of another passage of its document, at least 0."""
     documents = np.array([passage.document for passage in passages])
     others = documents[:, None] == documents[None, :]
     np.fill_diagonal(others, val=False)
@@ -131,7 +131,7 @@ def _of_document(passages: Iterable[Passage], scores: Matrix) -> Matrix:
 
 
 def _chain(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence, held: Coverage) -> dict[str, Matrix]:
-    """Compare each candidate with what may come before it: the strongest tie to one of ``first``, rows of ``rows``."""
+    """Return the features of links: each candidate's strongest tie to a passage of ``first``, which are rows."""
     shared, about = _shared_names(rows, first, evidence)
     forth, back = _referring(rows, first, evidence.neighbourhood)
     tied = np.maximum.reduce([shared, forth, back / 2])
@@ -144,7 +144,7 @@ def _chain(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence, he
 
 
 def _leading(rows: Mapping[str, int], first: Sequence[int], walk: Ranked) -> Matrix:
-    """Return how far each of ``first`` leads: its share of the walk's best score, so that a namesake leads nowhere."""
+    """Return the weight of each of ``first``: its share of the walk's best score. A namesake weighs little."""
     ids = list(rows)
     scores = np.array([walk.scores[ids[row]] for row in first])
     shares: Matrix = scores / (scores.max(initial=0) or 1.0)
@@ -152,8 +152,10 @@ def _leading(rows: Mapping[str, int], first: Sequence[int], walk: Ranked) -> Mat
 
 
 def _shared_names(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence) -> tuple[Matrix, Matrix]:
-    """Return how rare the rarest name is that a candidate shares with each of ``first``, and the names in all that it
-    is about and each of these mentions; shapes ``(len(rows), len(first))``. The question's own names are left out.
+    """Return the rarity of the rarest name that a candidate shares with each of ``first``, and a sum of rarities.
+
+    The sum is over the names that the candidate is about and the other mentions. Both have the shape
+    ``(len(rows), len(first))``. The question's own names are left out.
     """
     here = evidence.neighbourhood
     named = {name.id for name in evidence.names}
@@ -161,13 +163,13 @@ def _shared_names(rows: Mapping[str, int], first: Sequence[int], evidence: Evide
     mentions: list[list[tuple[int, bool]]] = []
     rarities: list[float] = []
     for id_, entity in here.entities.items():
-        found = [(rows[chunk], about) for chunk, about in entity.chunks.items() if chunk in rows]
-        if id_ not in named and len(found) > 1 and not before.isdisjoint(row for row, _ in found):
-            mentions.append(found)
+        mentioned_at = [(rows[chunk], about) for chunk, about in entity.chunks.items() if chunk in rows]
+        if id_ not in named and len(mentioned_at) > 1 and not before.isdisjoint(row for row, _ in mentioned_at):
+            mentions.append(mentioned_at)
             rarities.append(here.rarity(id_))
     held, about = np.zeros((2, len(mentions), len(rows)))
-    for place, found in enumerate(mentions):
-        at, is_about = zip(*found, strict=True)
+    for place, mentioned_at in enumerate(mentions):
+        at, is_about = zip(*mentioned_at, strict=True)
         held[place, at] = 1
         about[place, at] = is_about
     rarity = np.array(rarities) / _most(here)
@@ -177,7 +179,7 @@ def _shared_names(rows: Mapping[str, int], first: Sequence[int], evidence: Evide
 
 
 def _referring(rows: Mapping[str, int], first: Sequence[int], here: Neighbourhood) -> tuple[Matrix, Matrix]:
-    """Return what the links from each of ``first`` to the candidates are worth, and those back to them."""
+    """Return the shares of the links from each of ``first`` to the candidates, and of the links back."""
     ids = list(rows)
     places = {ids[row]: place for place, row in enumerate(first)}
     forth, back = np.zeros((len(rows), len(first))), np.zeros((len(rows), len(first)))
@@ -191,7 +193,7 @@ def _referring(rows: Mapping[str, int], first: Sequence[int], here: Neighbourhoo
 
 
 def _about_named(rows: Mapping[str, int], evidence: Evidence) -> Matrix:
-    """Return how rare and how sure the question's name is, the most of all, that each candidate is about."""
+    """Return the highest rarity times confidence of a question's name that each candidate is about."""
     here = evidence.neighbourhood
     about = np.zeros(len(rows))
     for name in evidence.names:

@@ -1,4 +1,4 @@
-"""The learned scorer: a linear model over the features of each candidate, trained by ``hoprank tune``."""
+"""The scorer: a linear model of the features of each candidate, trained by ``hoprank tune``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pipeline.settings import ScorerSettings
 
 
 class Scorer:
-    """Scores candidates by a linear model whose weights follow from the names in the question.
+    """Scores candidates by a linear model whose weights depend on the names in the question.
 
-    A feature weighs the sum of three: ``unnamed`` times the share of the question's terms outside its names,
-    ``confident`` times the confidence in its surest name, and ``named`` times the share of its terms in its names.
+    The weight of a feature is the sum of its weights in three tables, ``unnamed``, ``confident`` and ``named``, each
+    times its share (:func:`table_shares`).
     Raises ConfigurationError, naming it, if the settings weigh a feature that there isn't.
     """
 
@@ -27,13 +27,14 @@ class Scorer:
         self._named = _weights(settings.named, "named")
 
     def weights(self, confidence: float, named_share: float) -> Matrix:
-        """Return what each of ``FEATURES`` weighs for a question; both arguments from 0 to 1."""
-        return (1 - named_share) * self._unnamed + confidence * self._confident + named_share * self._named
+        """Return the weight of each of ``FEATURES`` for a question; both arguments are from 0 to 1."""
+        unnamed, confident, named = table_shares(confidence, named_share)
+        return unnamed * self._unnamed + confident * self._confident + named * self._named
 
     def contributions(self, features: Features) -> Matrix:
-        """Return what each feature adds to each candidate's score, against the candidates' mean; shaped as features."""
+        """Return what each feature adds to each candidate's score, relative to the mean; shaped as the features."""
         weights = self.weights(features.confidence, features.named_share)
-        # A filter may leave no candidate, of which there is no mean.
+        # A filter may leave no candidates, and these have no mean.
         mean = features.matrix.mean(axis=0) if features.ids else 0.0
         added: Matrix = (features.matrix - mean) * weights
         return added
@@ -44,8 +45,17 @@ class Scorer:
         return ranked(Leg.SCORER, dict(zip(features.ids, scores.tolist(), strict=True)))
 
 
+def table_shares(confidence: float, named_share: float) -> tuple[float, float, float]:
+    """Return how much the tables ``unnamed``, ``confident`` and ``named`` count for a question.
+
+    These are the share of its terms outside its names, the confidence in its surest name, and the share of its terms
+    in its names.
+    """
+    return 1 - named_share, confidence, named_share
+
+
 def graph_share(contributions: Matrix) -> float:
-    """Return the share of all that features contribute, of either sign, that the graph's features do; 0 of nothing."""
+    """Return the share of the graph's features in the absolute contributions of all features; 0 without any."""
     sizes = np.abs(contributions).sum(axis=0)
     graph = sum(size for name, size in zip(FEATURES, sizes.tolist(), strict=True) if name not in TEXT_FEATURES)
     return float(graph / total) if (total := float(sizes.sum())) else 0.0

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import FilterError
-from pipeline.retrieve.filters.conditions import Mask, admits, as_test
+from pipeline.retrieve.filters.conditions import Mask, as_test, matching_rows
 from pipeline.retrieve.filters.parse import DEEPEST, LONGEST, MOST_VALUES, Condition, Every, Operator, parse_filter
 
 Row = Mapping[str, Any]
@@ -114,7 +114,7 @@ def admitted(document: Mapping[str, Any], rows: Sequence[Row]) -> list[bool]:
         test = as_test(condition)
         return np.array([test(row.get(condition.field)) for row in rows], dtype=np.bool_)
 
-    found: list[bool] = admits(parse_filter(document), holds, len(rows)).tolist()
+    found: list[bool] = matching_rows(parse_filter(document), holds, len(rows)).tolist()
     return found
 
 

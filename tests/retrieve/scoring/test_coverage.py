@@ -50,8 +50,10 @@ def test_letters_of_any_script_and_figures_make_words() -> None:
     assert terms_of("naïve_snake 東京 1833") == ["naïv", "snake", "東京", "1833"]
 
 
-def test_a_passage_holds_the_terms_of_its_title_heading_and_text() -> None:
-    assert covered(TERMS, PASSAGES).passages.tolist() == [[1, 1, 0], [0, 0, 1], [0, 0, 0]]
+def test_a_term_weighs_something_wherever_a_passage_holds_it() -> None:
+    held = covered([*TERMS, "king"], [Passage("A river.", "The Queen", "Mill", "d"), Passage("", "", "", "d")])
+
+    assert held.weights == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0.0])
 
 
 def test_a_passage_covers_what_its_best_sentence_says() -> None:
@@ -63,7 +65,6 @@ def test_the_title_counts_to_each_sentence_and_the_heading_to_none() -> None:
     held = covered(TERMS, [Passage("She ruled. She saw the river.", "The Queen", "Mill", "d")])
 
     assert held.sentences.tolist() == [[0, 0, 1], [1, 0, 1]]
-    assert held.passages.tolist() == [[1, 1, 1]]
 
 
 def test_lines_are_sentences_too_and_those_without_a_term_are_left_out_but_for_the_first() -> None:
@@ -82,7 +83,7 @@ def test_words_are_found_by_their_stems_and_not_inside_others() -> None:
         terms, [Passage("He studied at mills", "", "", "d"), Passage("millet, understudies, windmill", "", "", "d")]
     )
 
-    assert held.passages.tolist() == [[1, 1], [0, 0]]
+    assert held.sentences.tolist() == [[1, 1], [0, 0]]
 
 
 def test_rare_terms_weigh_more_and_those_that_no_passage_holds_nothing() -> None:

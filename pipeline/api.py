@@ -169,7 +169,7 @@ class HopRank(Closing):
         legs: Sequence[Leg] = tuple(Leg),
         progress: Progress | None = None,
     ) -> Report:
-        """Measure every leg on a queryset's folder; see :func:`pipeline.flows.evaluate.evaluate`."""
+        """Measure every leg on a dataset's folder; see :func:`pipeline.flows.evaluate.evaluate`."""
         return evaluate.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
 
     def tune(
@@ -180,7 +180,7 @@ class HopRank(Closing):
         select: bool = False,
         progress: Progress | None = None,
     ) -> Tuned:
-        """Learn names' confidence and the scorer from querysets; see :func:`pipeline.flows.experiments.tune`."""
+        """Learn names' confidence and the scorer from datasets; see :func:`pipeline.flows.experiments.tune`."""
         paths = [Path(folder) for folder in folders]
         return experiments.tune(self, paths, split=split, corpus_name=corpus, select=select, progress=progress)
 
@@ -192,7 +192,7 @@ class HopRank(Closing):
         variants: Sequence[Variant] | None = None,
         progress: Progress | None = None,
     ) -> Ablation:
-        """Say what each part of the retrieval is worth on querysets; see :func:`pipeline.flows.experiments.ablate`."""
+        """Say what each part of the retrieval is worth on datasets; see :func:`pipeline.flows.experiments.ablate`."""
         paths = [Path(folder) for folder in folders]
         return experiments.ablate(self, paths, split=split, corpus_name=corpus, variants=variants, progress=progress)
 

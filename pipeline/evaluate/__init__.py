@@ -1,4 +1,5 @@
-"""Evaluate: datasets, runs, measures, significance, reports; and what learns and compares by them.
+"""Evaluate: datasets, runs, measures, significance and reports; comparison, ablation, calibration and tuning.
 
-Imports retrieve; ingest is the caller's.
+Imports retrieve, and of ingest only the similar pairs that a calibration counts. Whoever runs an evaluation ingests and
+searches (``flows/evaluate.py``).
 """

@@ -57,7 +57,7 @@ def evaluate(
 
     Without --corpus the documents go into a corpus of their own, which is dropped afterwards.
     """
-    from pipeline.evaluate.datasets import read_queryset
+    from pipeline.evaluate.datasets import read_dataset
     from pipeline.evaluate.report import check_json_path, write_document
 
     _check(folders, legs, per_query=per_query, ablate=ablate)
@@ -65,7 +65,7 @@ def evaluate(
     if to_file:
         check_json_path(to_file)
     for folder in folders:
-        read_queryset(folder, split)
+        read_dataset(folder, split)
     report: Ablation | Report
     with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
         if ablate:

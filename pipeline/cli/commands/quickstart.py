@@ -22,7 +22,7 @@ from pipeline.settings import load_settings
 
 if TYPE_CHECKING:
     from pipeline.api import HopRank
-    from pipeline.evaluate.datasets import QuerySet
+    from pipeline.evaluate.datasets import Dataset
     from pipeline.retrieve.results import RetrieverResultItem
 
 CORPUS = "quickstart"
@@ -54,9 +54,9 @@ def quickstart() -> None:
 
     The first run fetches Neo4j and GDS. The example stays in the corpus "quickstart", where another run finds it.
     """
-    from pipeline.evaluate.datasets import read_queryset
+    from pipeline.evaluate.datasets import read_dataset
 
-    queryset = replace(read_queryset(example_queryset()), name="the example's questions")
+    queryset = replace(read_dataset(example_queryset()), name="the example's questions")
     with connected(load_settings()) as hoprank:
         documents, seconds = _ingest(hoprank)
         _answer(hoprank, queryset)
@@ -79,7 +79,7 @@ def _ingest(hoprank: HopRank) -> tuple[int, float]:
     return summary.documents, seconds
 
 
-def _answer(hoprank: HopRank, queryset: QuerySet) -> None:
+def _answer(hoprank: HopRank, queryset: Dataset) -> None:
     _head("2. Search: questions that no single document answers")
     show("In brackets the known answer. * marks the documents it takes; below each, the path that led to it.")
     needed = {query.text: query.relevant.keys() for query in queryset.queries}
@@ -115,7 +115,7 @@ def _evidence(
     return [Padding(path, _INDENT), Padding(passage, _INDENT)]
 
 
-def _measure(hoprank: HopRank, queryset: QuerySet, documents: int, seconds: float) -> None:
+def _measure(hoprank: HopRank, queryset: Dataset, documents: int, seconds: float) -> None:
     from pipeline.cli.views.report import report_table
     from pipeline.flows.evaluate import measure
 

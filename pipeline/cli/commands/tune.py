@@ -37,13 +37,13 @@ def tune(
     is written is what all of them teach.
     """
     from pipeline.cli.views.tuning import calibration_table, tune_table
-    from pipeline.evaluate.datasets import read_queryset
+    from pipeline.evaluate.datasets import read_dataset
     from pipeline.evaluate.report import check_json_path, write_text
     from pipeline.evaluate.tuning.tune import check_sets
 
     if output:
         check_json_path(output)
-    check_sets([read_queryset(folder, split).name for folder in folders])
+    check_sets([read_dataset(folder, split).name for folder in folders])
     with connected(load_settings(flags(model, settings))) as hoprank, shown_progress() as progress:
         tuned = hoprank.tune(*folders, split=split, corpus=corpus, select=select, progress=progress)
     if output:

@@ -31,7 +31,7 @@ def tune_table(tuned: Tuned) -> Table:
             if measures:
                 means = mean_measures(measures)
                 cells = [f"{100 * means[name]:.1f}" for name in _SHOWN]
-                table.add_row(Text(judged.queryset), way, *cells, end_section=way == "all sets")
+                table.add_row(Text(judged.dataset), way, *cells, end_section=way == "all sets")
     return table
 
 

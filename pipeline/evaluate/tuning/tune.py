@@ -62,7 +62,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The ``count`` of names with a confidence from ``low`` to ``high`` in datasets left out, and the share that leads."""
+    """Names in datasets left out with a confidence from ``low`` to ``high``: their number, and the share that leads."""
 
     low: float
     high: float

@@ -172,7 +172,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         legs: Sequence[Leg] = tuple(Leg),
         progress: Progress | None = None,
     ) -> Report:
-        """Measure every leg on the queryset in a folder; see :func:`pipeline.flows.evaluate.evaluate`."""
+        """Measure every leg on the dataset in a folder; see :func:`pipeline.flows.evaluate.evaluate`."""
         return evaluate.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
 
     def tune(
@@ -183,7 +183,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         select: bool = False,
         progress: Progress | None = None,
     ) -> Tuned:
-        """Fit the confidence of names and the scorer to querysets; see :func:`pipeline.flows.experiments.tune`."""
+        """Fit the confidence of names and the scorer to datasets; see :func:`pipeline.flows.experiments.tune`."""
         paths = [Path(folder) for folder in folders]
         return experiments.tune(self, paths, split=split, corpus_name=corpus, select=select, progress=progress)
 

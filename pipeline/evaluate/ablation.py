@@ -1,4 +1,4 @@
-"""What each part of the retrieval is worth: the same questions without it, compared query by query."""
+"""Ablation: what each part of the retrieval adds, by a comparison query by query with a run without it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from pipeline.errors import ConfigurationError
-from pipeline.evaluate.datasets import QuerySet
+from pipeline.evaluate.datasets import Dataset
 from pipeline.evaluate.measures import MEASURES, Measures, QueryResult, mean_measures, measure_results
 from pipeline.evaluate.significance import Interval, pooled_interval
 from pipeline.resources import resource_folder
@@ -22,7 +22,7 @@ _TIE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The retrieval without one part: its name and kind (leg, edge, feature, seed), and settings by dotted name."""
+    """The retrieval without a part: its name and kind (leg, edge, feature, seed), and settings by dotted name."""
 
     name: str
     kind: str
@@ -31,18 +31,18 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One queryset's answers: the measures of every query, with all parts and without each, in the same order."""
+    """The measures of each query of a dataset, with all parts and without each, in the same order."""
 
-    queryset: str
+    dataset: str
     whole: tuple[Measures, ...]
     without: Mapping[str, tuple[Measures, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What a part adds to each measure, and how many queries gain and lose by it in any of them.
+    """The contribution of a part to each measure, and the numbers of queries that gain and lose by it in any measure.
 
-    The interval is that of the mean over querysets, each weighing the same.
+    The interval is that of the mean over datasets, which weigh the same.
     """
 
     part: str
@@ -54,7 +54,7 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """The outcome: over which querysets, the measures with all parts, and what each part is worth."""
+    """The outcome: the datasets, the measures with all parts, and the contribution of each part."""
 
     querysets: tuple[str, ...]
     queries: int
@@ -69,7 +69,7 @@ class Ablation:
 def read_variants(path: Path | None = None) -> tuple[Variant, ...]:
     """Read the variants of a TOML file, by default the shipped ``ablation.toml``.
 
-    Raises ConfigurationError, naming the file, if it isn't of that form.
+    Raises ConfigurationError, naming the file, if it has another form.
     """
     path = path or resource_folder("configs") / "ablation.toml"
     try:
@@ -82,7 +82,7 @@ def read_variants(path: Path | None = None) -> tuple[Variant, ...]:
 
 
 def settings_without(settings: Settings, variant: Variant) -> Settings:
-    """Return settings with a variant's; raises ConfigurationError naming one that there isn't or that can't be so."""
+    """Return settings with those of a variant; raises ConfigurationError naming an unknown setting or a wrong value."""
     changed: dict[str, BaseModel] = {}
     for dotted, value in variant.settings.items():
         section, _, path = dotted.partition(".")
@@ -107,23 +107,21 @@ def settings_without(settings: Settings, variant: Variant) -> Settings:
     return settings.model_copy(update=changed)
 
 
-def measured(
-    queryset: QuerySet, whole: Sequence[QueryResult], without: Mapping[str, Sequence[QueryResult]]
-) -> Measured:
-    """Measure a queryset's answers with all parts and, by the part's name, without each."""
+def measured(dataset: Dataset, whole: Sequence[QueryResult], without: Mapping[str, Sequence[QueryResult]]) -> Measured:
+    """Measure a dataset's results with all parts and, by the name of the part, without each."""
 
     def measures(results: Sequence[QueryResult]) -> tuple[Measures, ...]:
-        return tuple(row.measures for row in measure_results(queryset.queries, results))
+        return tuple(row.measures for row in measure_results(dataset.queries, results))
 
-    return Measured(queryset.name, measures(whole), {name: measures(results) for name, results in without.items()})
+    return Measured(dataset.name, measures(whole), {name: measures(results) for name, results in without.items()})
 
 
 def build_ablation(sets: Sequence[Measured], variants: Sequence[Variant]) -> Ablation:
-    """Say what each variant's part is worth over querysets, at least one."""
-    means = [mean_measures(one.whole) for one in sets]
+    """Return the contribution of each variant's part over datasets, at least one."""
+    means = [mean_measures(measured.whole) for measured in sets]
     return Ablation(
-        querysets=tuple(one.queryset for one in sets),
-        queries=sum(len(one.whole) for one in sets),
+        querysets=tuple(measured.dataset for measured in sets),
+        queries=sum(len(measured.whole) for measured in sets),
         whole={name: sum(mean[name] for mean in means) / len(means) for name in MEASURES},
         parts=tuple(_worth(variant, sets) for variant in variants),
     )
@@ -131,7 +129,8 @@ def build_ablation(sets: Sequence[Measured], variants: Sequence[Variant]) -> Abl
 
 def _worth(variant: Variant, sets: Sequence[Measured]) -> Worth:
     differences = [
-        [{name: whole[name] - less[name] for name in MEASURES} for whole, less in _paired(one, variant)] for one in sets
+        [{name: whole[name] - less[name] for name in MEASURES} for whole, less in _paired(measured, variant)]
+        for measured in sets
     ]
     every = [row for rows in differences for row in rows]
     return Worth(
@@ -143,5 +142,5 @@ def _worth(variant: Variant, sets: Sequence[Measured]) -> Worth:
     )
 
 
-def _paired(one: Measured, variant: Variant) -> zip[tuple[Measures, Measures]]:
-    return zip(one.whole, one.without[variant.name], strict=True)
+def _paired(measured: Measured, variant: Variant) -> zip[tuple[Measures, Measures]]:
+    return zip(measured.whole, measured.without[variant.name], strict=True)

@@ -1,6 +1,6 @@
-"""An evaluation question by question kind: by the confidence in its names, and by the type that the queryset gives it.
+"""Breakdown of an evaluation by kind of question: by the confidence in its names, and by the dataset's own types.
 
-The whole stands beside hybrid, so that one sees where the graph helps and that it costs nothing elsewhere.
+It shows the whole beside hybrid: where the graph helps, and that it costs nothing elsewhere.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pipeline.evaluate.measures import Measures, QueryMeasures, mean_measures
 from pipeline.retrieve.legs import Leg
 
 BANDS = (("weak", 0.25), ("some", 0.75), ("strong", 1.0))
-"""The bands of confidence in a question's surest name, each with its upper end; 0 without a name."""
+"""Bands of the highest confidence in a name of a question, each with its upper end; 0 without names."""
 
 COMPARED = (Leg.HYBRID.value, Leg.WHOLE.value)
 
@@ -30,12 +30,12 @@ class Group:
 
 
 def band(confidence: float) -> str:
-    """Return the name of the band that a confidence is in."""
+    """Return the name of a confidence's band."""
     return next(name for name, high in BANDS if confidence <= high)
 
 
 def break_down(queries: Sequence[Query], detail: Mapping[str, Sequence[QueryMeasures]]) -> tuple[Group, ...]:
-    """Return the groups of ``queries``; ``detail`` holds each leg's rows in their order. None without both legs."""
+    """Return the groups of ``queries``, none without both legs; ``detail`` holds each leg's rows in their order."""
     if not all(leg in detail for leg in COMPARED):
         return ()
     by_band: dict[str, list[int]] = defaultdict(list)

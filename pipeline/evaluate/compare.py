@@ -1,4 +1,4 @@
-"""Compare two evaluations query by query: differences of means with intervals, wins and losses."""
+"""Comparison of two evaluations query by query: differences of means with intervals, wins and losses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pipeline.evaluate.measures import MEASURES, Measures
 from pipeline.evaluate.significance import Interval, mean_interval
 
 _TIE = 1e-9
-"""Two values of a measure that differ by less are the same sum, added up in another order."""
+"""Values of a measure that differ by less are equal: the same sum in another order."""
 
 _FIX = "Write it with `hoprank evaluate DIR --json FILE`."
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What an evaluation's report says of each query: leg -> query id -> measures."""
+    """The report of an evaluation by query: leg -> query id -> measures."""
 
     name: str
     queryset: str
@@ -29,7 +29,7 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One measure's means before and after, the interval of their difference, and how many queries gained and lost."""
+    """A measure's means before and after, the interval of their difference, and the numbers of wins and losses."""
 
     measure: str
     before: float
@@ -42,9 +42,9 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two legs compared over the ``queries`` that both answered; ``left_out`` only one of them did.
+    """A comparison of two legs over the ``queries`` that both answered; ``left_out`` counts those of only one of them.
 
-    ``changes`` holds for each measure the difference of every query that gained or lost, the greatest loss first.
+    ``changes`` holds for each measure the difference of each query that gained or lost, greatest loss first.
     """
 
     queryset: str
@@ -88,7 +88,7 @@ def _fraction(value: object) -> float:
 def compare(before: Evaluated, after: Evaluated, leg: str, before_leg: str | None = None) -> Comparison:
     """Compare ``leg`` of one evaluation with ``before_leg``, or the same, of an earlier one.
 
-    Raises QuerySetError if a leg is missing, the querysets have different names, or they share no query.
+    Raises QuerySetError if a leg is missing, the datasets have different names, or they share no query.
     """
     first, second = _leg(before, before_leg or leg), _leg(after, leg)
     shared = [query for query in first if query in second]
@@ -113,13 +113,13 @@ def compare(before: Evaluated, after: Evaluated, leg: str, before_leg: str | Non
 def _compared(measure: str, before: list[float], differences: list[float]) -> Compared:
     mean = sum(before) / len(before)
     difference = mean_interval(differences)
-    wins = sum(one > _TIE for one in differences)
-    losses = sum(one < -_TIE for one in differences)
+    wins = sum(difference > _TIE for difference in differences)
+    losses = sum(difference < -_TIE for difference in differences)
     return Compared(measure, mean, mean + difference.mean, difference, wins, losses, len(differences) - wins - losses)
 
 
 def _changes(differences: Mapping[str, float]) -> dict[str, float]:
-    changed = {query: one for query, one in differences.items() if abs(one) > _TIE}
+    changed = {query: value for query, value in differences.items() if abs(value) > _TIE}
     return dict(sorted(changed.items(), key=lambda change: (change[1], change[0])))
 
 

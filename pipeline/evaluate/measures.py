@@ -1,7 +1,7 @@
-"""Measure rankings of documents against judgements.
+"""Measures of rankings of documents against judgements.
 
-The definitions are those of trec_eval and ir_measures. ``perfect@k``, the share of queries whose every relevant
-document is in the top k, is what a question that takes several documents needs.
+The definitions are those of trec_eval and ir_measures. ``perfect@k`` is the share of queries with all relevant
+documents in the top k, for questions that take several documents.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ MEASURES: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """What a leg answered to a query: document keys, best first, and how many milliseconds it took.
+    """The answer of a leg to a query: document keys, best first, and its latency in milliseconds.
 
-    A ranking that is shorter than 20 documents caps recall@20. ``latency_ms`` is None when the leg gave no answer,
-    ``confidence``, that in the question's surest name, where the leg doesn't ask for it.
+    A ranking shorter than 20 documents caps recall@20. ``latency_ms`` is None if the leg gave no answer. ``confidence``
+    is the highest in a name of the question, None for legs that don't use names.
     """
 
     query_id: str
@@ -47,31 +47,31 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class QueryMeasures:
-    """A leg's answer to one query, and its measures."""
+    """The answer of a leg to a query, and its measures."""
 
     result: QueryResult
     measures: Measures
 
 
 def document_ranking(hits: Iterable[tuple[str, float]]) -> list[str]:
-    """Rank documents by their best chunk: the document keys of ``(document key, score)``, each where it comes first.
+    """Rank documents by their best chunk; ``hits`` are chunks, best first, as ``(document key, score)``.
 
-    ``hits`` are chunks, best first. Their order is the ranker's and stands, also where scores tie.
+    The order of the hits is kept, also where scores tie.
     """
     return distinct(key for key, _ in hits)
 
 
 def distinct(ranking: Iterable[str]) -> list[str]:
-    """Return ``ranking`` without repeats; those below move up."""
+    """Return ``ranking`` without repeats."""
     return list(dict.fromkeys(ranking))
 
 
 def measure_query(query: Query, ranking: Iterable[str]) -> dict[str, float]:
-    """Return every one of ``MEASURES`` for one query; an empty ranking has 0 throughout.
+    """Return each of ``MEASURES`` for a query; all are 0 for an empty ranking.
 
-    ``ranking`` holds document keys, best first; a repeat doesn't count. ``mrr`` is the reciprocal rank over the whole
-    ranking, so legs compare only when they were asked for equally many documents. ``ndcg@10`` has linear gain:
-    relevance / log2(rank + 1), over the same sum for the best order there is.
+    ``ranking`` holds document keys, best first; repeats are ignored. ``mrr`` is the reciprocal rank in the whole
+    ranking, so legs are comparable only if they return equally many documents. ``ndcg@10`` has linear gain:
+    relevance / log2(rank + 1), divided by the same sum for the ideal order.
     """
     ranked = distinct(ranking)
     return {
@@ -83,10 +83,10 @@ def measure_query(query: Query, ranking: Iterable[str]) -> dict[str, float]:
 
 
 def measure_results(queries: Sequence[Query], results: Iterable[QueryResult]) -> Iterator[QueryMeasures]:
-    """Yield one record for every leg and query: legs as they first occur in ``results``, queries as in ``queries``.
+    """Yield a record for each leg and query: legs in the order of ``results``, queries in the order of ``queries``.
 
-    A query that a leg has no result for counts as an empty ranking without a latency.
-    Raises ``QuerySetError`` when a result is for another query, or is the leg's second for its query.
+    A query without a result of a leg counts as an empty ranking without latency.
+    Raises ``QuerySetError`` if a result is for an unknown query, or a leg has two results for a query.
     """
     for leg, answers in _answers(queries, results).items():
         for query in queries:
@@ -95,7 +95,7 @@ def measure_results(queries: Sequence[Query], results: Iterable[QueryResult]) ->
 
 
 def mean_measures(measured: Iterable[Measures]) -> dict[str, float]:
-    """Return the mean of each measure over queries, each query weighing the same; 0 when there are none."""
+    """Return the mean of each measure over queries; 0 if there are none."""
     rows = list(measured)
     return {name: math.fsum(row[name] for row in rows) / max(len(rows), 1) for name in MEASURES}
 

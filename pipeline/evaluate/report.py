@@ -1,4 +1,4 @@
-"""Gather what an evaluation measured, and hand it on as JSON."""
+"""The report of an evaluation, and its JSON."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy as np
 
 from pipeline.errors import ConfigurationError, QuerySetError
 from pipeline.evaluate.breakdown import Group, break_down
-from pipeline.evaluate.datasets import QuerySet
+from pipeline.evaluate.datasets import Dataset
 from pipeline.evaluate.measures import Measures, QueryMeasures, QueryResult, distinct, mean_measures, measure_results
 from pipeline.retrieve.legs import Leg
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
-"""What JSON can hold."""
+"""A JSON value."""
 
 WHOLE = Leg.WHOLE.value
 """The name under which the fused default is reported."""
@@ -29,10 +29,10 @@ _DETAIL_DEPTH = 20
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How an evaluation was run: what the figures can't be read without.
+    """The circumstances of an evaluation.
 
-    ``documents`` counts the documents in ``corpus``, ``ingest_seconds`` is the wall time of ingesting them (0
-    if they were there already), and ``settings`` are those that the run was made with, as JSON.
+    ``documents`` is the number of documents in ``corpus``, ``ingest_seconds`` the wall time of their ingestion (0 if
+    they were there already), and ``settings`` are the settings of the run as JSON.
     """
 
     corpus: str
@@ -46,8 +46,8 @@ class Run:
 class LegReport:
     """A leg's mean measures over all queries, and percentiles of its latency in milliseconds.
 
-    The percentiles are interpolated linearly, over the queries that were answered; None when none was.
-    ``detail`` are the rows that both come from, one a query, in the order of the queryset.
+    The percentiles are interpolated linearly over the queries that were answered, and None if none was. ``detail`` has
+    a row for each query, in the order of the dataset.
     """
 
     leg: str
@@ -59,10 +59,10 @@ class LegReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """An evaluation's outcome: the legs in reporting order, the fused whole last.
+    """The outcome of an evaluation: the legs in reporting order, the fused whole last.
 
-    ``queries`` counts those measured, ``queries_left_out`` those without a relevant document. ``groups`` compare the
-    whole with hybrid by kind of question; there are none without both.
+    ``queries`` is the number of measured queries, ``queries_left_out`` of those without a relevant document. ``groups``
+    compare the whole with hybrid by kind of question; empty unless both were measured.
     """
 
     queryset: str
@@ -73,9 +73,9 @@ class Report:
     groups: tuple[Group, ...] = ()
 
     def to_json(self, *, per_query: bool = False) -> dict[str, Json]:
-        """Return the report as JSON can hold it: measures as fractions of 1, latencies in milliseconds.
+        """Return the report as JSON values: measures as fractions of 1, latencies in milliseconds.
 
-        ``per_query`` adds a list of every leg's answer to every query, with the first 20 documents of its ranking.
+        ``per_query`` adds each leg's answer to each query, with the first 20 documents of its ranking.
         """
         report: dict[str, Json] = {
             "metrics": {leg.leg: leg.measures for leg in self.legs},
@@ -96,30 +96,30 @@ class Report:
         return report
 
 
-def build_report(queryset: QuerySet, results: Iterable[QueryResult], run: Run) -> Report:
-    """Measure ``results``, in any order, against ``queryset``; a query that a leg didn't answer counts as 0.
+def build_report(dataset: Dataset, results: Iterable[QueryResult], run: Run) -> Report:
+    """Measure ``results``, in any order, against ``dataset``; a query that a leg didn't answer counts as 0.
 
-    Legs come in the order of their table, then others as they occur, then ``WHOLE``.
-    Raises ``QuerySetError`` when there is nothing to measure, or results don't fit the queryset.
+    Legs are in the order of their table, followed by unknown legs and then ``WHOLE``.
+    Raises ``QuerySetError`` if there is nothing to measure, or results don't fit the dataset.
     """
-    rows = measure_results(queryset.queries, results)
+    rows = measure_results(dataset.queries, results)
     legs = [_leg_report(leg, tuple(detail)) for leg, detail in groupby(rows, key=lambda row: row.result.leg)]
     if not legs:
         raise QuerySetError(
-            f"queryset {queryset.name!r}: there is no result to report on", "Evaluate at least one leg and one query."
+            f"queryset {dataset.name!r}: there is no result to report on", "Evaluate at least one leg and one query."
         )
     return Report(
-        queryset=queryset.name,
+        queryset=dataset.name,
         run=run,
-        queries=len(queryset.queries),
-        queries_left_out=len(queryset.unjudged),
+        queries=len(dataset.queries),
+        queries_left_out=len(dataset.unjudged),
         legs=tuple(sorted(legs, key=lambda report: _position(report.leg))),
-        groups=break_down(queryset.queries, {leg.leg: leg.detail for leg in legs}),
+        groups=break_down(dataset.queries, {leg.leg: leg.detail for leg in legs}),
     )
 
 
 def check_json_path(path: Path) -> None:
-    """Raise ``ConfigurationError`` when no report can be written to ``path``; worth asking before a long run."""
+    """Raise ``ConfigurationError`` if no report can be written to ``path``; called before a long run."""
     try:
         parent, parent_exists, is_folder = path.resolve().parent, path.resolve().parent.is_dir(), path.is_dir()
     except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
@@ -131,20 +131,20 @@ def check_json_path(path: Path) -> None:
 
 
 def write_json(report: Report, path: Path, *, per_query: bool = False) -> None:
-    """Write ``report.to_json`` to ``path`` as UTF-8, whole or not at all; a file that is there is replaced.
+    """Write ``report.to_json`` to ``path`` as UTF-8, atomically; an existing file is replaced.
 
-    Raises ``ConfigurationError`` when the folder is missing or the file can't be written.
+    Raises ``ConfigurationError`` if the folder is missing or the file can't be written.
     """
     write_document(report.to_json(per_query=per_query), path)
 
 
 def write_document(document: Json, path: Path) -> None:
-    """Write a JSON document as :func:`write_json` writes a report."""
+    """Write a JSON document in the way of :func:`write_json`."""
     write_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n", path)
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a text as :func:`write_json` writes a report."""
+    """Write a text in the way of :func:`write_json`."""
     check_json_path(path)
     try:
         _write(path.resolve(), text)
@@ -156,7 +156,7 @@ def write_text(text: str, path: Path) -> None:
 
 def _write(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():
-        # Putting a file in the place of a device or a pipe would take it away from everybody else.
+        # Replacing a device or a pipe by a file would break its other users.
         path.write_text(text, encoding="utf-8")
         return
     unfinished = path.with_name(f".hoprank-{secrets.token_hex(8)}.tmp")
@@ -168,7 +168,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _groups(groups: Sequence[Group], by: str) -> dict[str, Json]:
-    return {one.label: {"queries": one.queries, "metrics": one.metrics} for one in groups if one.by == by}
+    return {group.label: {"queries": group.queries, "metrics": group.metrics} for group in groups if group.by == by}
 
 
 def _leg_report(leg: str, detail: tuple[QueryMeasures, ...]) -> LegReport:

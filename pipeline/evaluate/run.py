@@ -1,4 +1,4 @@
-"""A run: every query of a dataset asked of every leg, timed one at a time."""
+"""A run: each query of a dataset searched by each leg, timed one at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
-from pipeline.evaluate.datasets import QuerySet
+from pipeline.evaluate.datasets import Dataset
 from pipeline.evaluate.measures import QueryResult, document_ranking
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg, LegRow
@@ -19,17 +19,17 @@ Search: TypeAlias = Callable[[str, LegRow], RankingTrace]
 
 
 def run(
-    search: Search, documents: Mapping[str, str], queryset: QuerySet, legs: Sequence[LegRow], progress: Progress
+    search: Search, documents: Mapping[str, str], dataset: Dataset, legs: Sequence[LegRow], progress: Progress
 ) -> list[QueryResult]:
-    """Return a ranking of documents for each query and leg, legs in their order, with its milliseconds.
+    """Return a ranking of documents and its latency for each query and leg, in the order of ``legs``.
 
-    ``documents`` holds the document of each chunk, by id. The first question of each leg is asked once before, so that
-    what is made at first use is not in the figures.
+    ``documents`` holds the document of each chunk, by id. The first query of each leg is searched once beforehand, so
+    that the latencies don't include what is made at first use.
     """
     results: list[QueryResult] = []
     for leg in legs:
-        with progress.stage(f"search: {leg}", len(queryset.queries)) as done:
-            for result in _run_leg(search, documents, queryset, leg):
+        with progress.stage(f"search: {leg}", len(dataset.queries)) as done:
+            for result in _run_leg(search, documents, dataset, leg):
                 results.append(result)
                 done(1)
     return results
@@ -40,9 +40,9 @@ def chunk_documents(client: Client, corpus: Corpus) -> dict[str, str]:
     return {row["id"]: row["document"] for row in client.stream("chunk_documents", label=corpus.label)}
 
 
-def _run_leg(search: Search, documents: Mapping[str, str], queryset: QuerySet, leg: LegRow) -> Iterator[QueryResult]:
-    search(queryset.queries[0].text, leg)
-    for query in queryset.queries:
+def _run_leg(search: Search, documents: Mapping[str, str], dataset: Dataset, leg: LegRow) -> Iterator[QueryResult]:
+    search(dataset.queries[0].text, leg)
+    for query in dataset.queries:
         start = time.perf_counter()
         trace = search(query.text, leg)
         milliseconds = (time.perf_counter() - start) * 1000

@@ -1,4 +1,4 @@
-"""Evaluate: a dataset, its answers leg by leg, measures, and the report."""
+"""Evaluate: dataset -> search by each leg -> measures -> report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.calibration import calibrate as calibrate_links
-from pipeline.evaluate.datasets import QuerySet, check_documents, read_document_ids, read_queryset
+from pipeline.evaluate.datasets import Dataset, check_documents, read_dataset, read_document_ids
 from pipeline.evaluate.measures import QueryResult
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.evaluate.run import chunk_documents, run
@@ -33,11 +33,11 @@ from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import Settings
 
 _SHOWN = 10
-"""Hits that a timed search shows, as a search by hand does."""
+"""Number of hits that a timed search reads, as many as a search shows."""
 
 
 class Ready(Protocol):
-    """What an evaluation needs at hand; :class:`pipeline.api.HopRank` has it."""
+    """The attributes of :class:`pipeline.api.HopRank` that an evaluation uses."""
 
     client: Client
     embedder: Embedder
@@ -56,22 +56,22 @@ def evaluate(
     legs: Sequence[Leg] = tuple(Leg),
     progress: Progress | None = None,
 ) -> Report:
-    """Ingest a queryset's corpus, answer its queries by every leg, one at a time, and measure.
+    """Ingest the corpus of a dataset, search for its queries by every leg, one at a time, and measure.
 
-    ``folder`` and ``split`` are those of :func:`pipeline.evaluate.datasets.read_queryset`. Without ``corpus_name``
-    the corpus is a temporary one, which is dropped whatever happens; with it, it is kept and used again. A folder
-    without documents of its own is asked of the corpus of that name.
-    Raises QuerySetError if the folder's files don't agree, CorpusError if its questions are about no corpus.
+    ``folder`` and ``split`` are those of :func:`pipeline.evaluate.datasets.read_dataset`. Without ``corpus_name``
+    the corpus is temporary, and is dropped in any case; with it, the corpus is kept and used again. For a folder
+    without documents ``corpus_name`` is the corpus to search.
+    Raises QuerySetError if the folder's files don't agree, CorpusError if the corpus doesn't exist.
     """
     progress = progress or Progress()
-    queryset = read_queryset(folder, split)
-    with ingested(hoprank, queryset, folder, corpus_name, progress) as (name, documents, seconds):
-        return measure(hoprank, queryset, name, documents, seconds, legs=legs, progress=progress)
+    dataset = read_dataset(folder, split)
+    with ingested(hoprank, dataset, folder, corpus_name, progress) as (name, documents, seconds):
+        return measure(hoprank, dataset, name, documents, seconds, legs=legs, progress=progress)
 
 
 def measure(
     hoprank: Ready,
-    queryset: QuerySet,
+    dataset: Dataset,
     corpus_name: str,
     documents: int,
     ingest_seconds: float,
@@ -79,14 +79,14 @@ def measure(
     legs: Sequence[Leg] = tuple(Leg),
     progress: Progress | None = None,
 ) -> Report:
-    """Answer a queryset's queries on a corpus that is there already, by each leg, and measure.
+    """Search an existing corpus for a dataset's queries by each leg, and measure.
 
     Raises QuerySetError naming relevant documents that the corpus doesn't have.
     """
     retriever = hoprank.retriever(corpus_name)
-    check_documents(queryset, stored_documents(hoprank.client, get_corpus(hoprank.client, corpus_name)))
-    results = answer(hoprank.client, retriever, queryset, legs, progress or Progress())
-    made_by = Run(
+    check_documents(dataset, stored_documents(hoprank.client, get_corpus(hoprank.client, corpus_name)))
+    results = run_legs(hoprank.client, retriever, dataset, legs, progress or Progress())
+    circumstances = Run(
         corpus=corpus_name,
         documents=documents,
         ingest_seconds=ingest_seconds,
@@ -98,13 +98,13 @@ def measure(
             **hoprank.settings.walk.model_dump(),
         },
     )
-    return build_report(queryset, results, made_by)
+    return build_report(dataset, results, circumstances)
 
 
-def answer(
-    client: Client, retriever: Retriever, queryset: QuerySet, legs: Sequence[LegRow], progress: Progress
+def run_legs(
+    client: Client, retriever: Retriever, dataset: Dataset, legs: Sequence[LegRow], progress: Progress
 ) -> list[QueryResult]:
-    """Search for each query by each leg, and fetch the ten best passages; see :func:`pipeline.evaluate.run.run`."""
+    """Search for each query by each leg, and read the ten best hits; see :func:`pipeline.evaluate.run.run`."""
 
     def search(question: str, leg: LegRow) -> RankingTrace:
         trace = retriever.rank(check_question(question), leg)
@@ -113,21 +113,21 @@ def answer(
 
     documents = chunk_documents(client, retriever.corpus)
     retriever.prepare()
-    return run(search, documents, queryset, legs, progress)
+    return run(search, documents, dataset, legs, progress)
 
 
 @contextmanager
 def ingested(
-    hoprank: Ready, queryset: QuerySet, folder: Path, corpus_name: str | None, progress: Progress
+    hoprank: Ready, dataset: Dataset, folder: Path, corpus_name: str | None, progress: Progress
 ) -> Iterator[tuple[str, int, float]]:
-    """Ingest a queryset's corpus, and yield its name, how many documents it has and the seconds that it took.
+    """Ingest the corpus of a dataset; yield its name, its number of documents, and the seconds that it took.
 
-    Without ``corpus_name`` it is dropped afterwards. A folder of questions alone is asked of the corpus of that name.
+    Without ``corpus_name`` it is dropped afterwards. For a folder of questions alone it is the corpus of that name.
     """
-    if corpus_name and queryset.documents is None and queryset.corpus_path is None:
+    if corpus_name and dataset.documents is None and dataset.corpus_path is None:
         yield corpus_name, get_corpus(hoprank.client, corpus_name).documents, 0.0
         return
-    source = _documents(queryset, folder, hoprank.settings)
+    source = _documents(dataset, folder, hoprank.settings)
     name = corpus_name or f"evaluate-{uuid.uuid4().hex[:12]}"
     try:
         start = time.perf_counter()
@@ -139,17 +139,17 @@ def ingested(
 
 
 def calibrate(client: Client, settings: Settings, corpus_name: str) -> Calibration:
-    """Say what each cosine threshold would do to a corpus's graph; raises CorpusError if it has under two chunks."""
+    """Measure the effect of each cosine threshold on a corpus; raises CorpusError if it has fewer than two chunks."""
     return calibrate_links(client, get_corpus(client, corpus_name), settings.link)
 
 
-def _documents(queryset: QuerySet, folder: Path, settings: Settings) -> Iterable[Document | Skipped]:
-    if queryset.documents is not None:
-        return queryset.documents
-    if queryset.corpus_path is None:
+def _documents(dataset: Dataset, folder: Path, settings: Settings) -> Iterable[Document | Skipped]:
+    if dataset.documents is not None:
+        return dataset.documents
+    if dataset.corpus_path is None:
         raise QuerySetError(
             f"{folder} has no corpus.jsonl.",
             "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv; or name the corpus that its questions are about.",
         )
-    check_documents(queryset, read_document_ids(queryset.corpus_path))
-    return read([str(queryset.corpus_path)], max_bytes=settings.sources.max_bytes)
+    check_documents(dataset, read_document_ids(dataset.corpus_path))
+    return read([str(dataset.corpus_path)], max_bytes=settings.sources.max_bytes)

@@ -1,4 +1,4 @@
-"""The retrievers of a connection: one for each corpus, replaced once its corpus is."""
+"""The retrievers of a connection: one for each corpus name, replaced when the corpus is."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pipeline.settings import Settings
 
 
 class Retrievers:
-    """Keeps a retriever for each name that was asked for. Thread-safe.
+    """Caches a retriever for each corpus name. Thread-safe.
 
-    A name refers to another corpus once the one that it was looked up for is dropped, renamed or made anew.
+    A name refers to another corpus after its corpus was dropped, renamed or made anew.
     """
 
     def __init__(self, client: Client, embedder: Embedder, settings: Settings) -> None:
@@ -37,10 +37,10 @@ class Retrievers:
         return self._kept(name) if self._drop_if_replaced(retriever, name) else retriever
 
     def search(self, name: str, search: Callable[[Retriever], RetrieverResult]) -> RetrieverResult:
-        """Search with the retriever that is kept, and once more with a new one if its corpus was replaced.
+        """Search with the cached retriever; if its corpus was replaced, drop it and search again with a new one.
 
-        Looking the corpus up first would cost every search a round trip. In a corpus that is no more a search fails,
-        since its indexes are gone, or finds nothing: only then it is looked up.
+        Looking up the corpus first would cost every search a round trip. A search in a dropped corpus fails, because
+        its indexes are gone, or finds nothing; only then is the corpus looked up.
         """
         retriever = self._kept(name)
         try:

@@ -1,4 +1,4 @@
-"""Search: a question, its candidates, their expansion, the seeds, the walk, the scores, the fusion, and the hits."""
+"""Search: question -> candidates -> expansion -> seeds -> walk -> scores -> fusion -> hits."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Retriever:
         leg: Leg | str = Leg.WHOLE,
         explain: bool = False,
     ) -> RetrieverResult:
-        """Return the ``top_k`` passages that answer a question best; none, if every leg is empty.
+        """Return the ``top_k`` best passages for a question; none if every leg is empty.
 
-        ``query_vector`` replaces the embedding of the text; with it alone only the vector leg and the walk from it
-        rank. ``filters`` says which chunks may answer (:mod:`pipeline.retrieve.filters.parse`). ``leg`` asks for one
-        leg instead of the fused whole. ``explain`` adds to each hit the path that led to it.
+        ``query_vector`` replaces the embedding of the text; without a text only legs that use the vector find anything.
+        ``filters`` restricts the chunks (:mod:`pipeline.retrieve.filters.parse`). ``leg`` ranks instead of the fused
+        whole. ``explain`` adds to each hit the path that led to it.
 
-        Raises QuestionError on an empty or overlong question, a vector that can't be one, an unknown leg, or a
-        ``top_k`` under 1; FilterError on filters that are malformed.
+        Raises QuestionError for an empty or overlong question, an impossible vector, an unknown leg, or a ``top_k``
+        under 1; FilterError for malformed filters.
         """
         if top_k < 1:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
@@ -72,7 +72,7 @@ class Retriever:
             check_vector(query_vector, self.corpus.dimension)
         question = check_question(query_text or "") if query_vector is None or query_text else ""
         row = leg_named(leg)
-        matches = None if filters is None else self.match(filters)
+        matches = self.match(filters) if filters is not None else None
         trace = self.rank(question, row, query_vector, matches)
         return self.hydrate(trace, top_k, explain=explain)
 
@@ -83,23 +83,25 @@ class Retriever:
         vector: Sequence[float] | None = None,
         matches: Matches | None = None,
     ) -> RankingTrace:
-        """Rank chunks for a question that was checked, step by step as far as the leg needs.
+        """Rank chunks for a checked question, step by step as far as the leg needs.
 
-        ``vector`` replaces the embedding of the text. The ranking holds at most ``candidates`` chunks of each leg that
-        takes part. With ``matches`` it holds these only, and no walk passes through others.
+        ``vector`` replaces the embedding of the text. Each leg contributes at most ``retrieve.candidates`` chunks. With
+        ``matches`` only these are ranked, and no walk passes through others.
         """
         reader = self._reader
         trace = RankingTrace(question, matches=matches)
         if leg.needs >= Needs.VECTOR:
             trace = replace(trace, vector=self._embed(question, leg) if vector is None else vector)
         if leg.needs >= Needs.CANDIDATES:
-            trace = find_candidates(reader, trace, leg.needs)  # with their expansion, in one round trip
+            # The expansion around the candidates comes in the same round trip.
+            trace = find_candidates(reader, trace, leg.needs)
         if leg.needs >= Needs.SEEDS:
             trace = choose_seeds(trace, self._settings.names, self._settings.walk)
         if leg.needs >= Needs.SCORES:
             trace = walk(reader, trace)
             trace = score(reader, trace)
-        return rank(reader, trace, leg)  # the whole fuses hybrid and the scores
+        # The function of the leg: the whole fuses hybrid and the scores.
+        return rank(reader, trace, leg)
 
     def hydrate(self, trace: RankingTrace, top_k: int, *, explain: bool = False) -> RetrieverResult:
         """Return the best ``top_k`` chunks of a ranking as hits."""
@@ -110,7 +112,7 @@ class Retriever:
         return self._reader.filters.match(parse_filter(filters))
 
     def explore(self, question: str) -> Candidates:
-        """Return what the whole is ranked from: a question's candidates, its names, and their expansion."""
+        """Return the candidates of a checked question, its names, and their expansion, as the whole ranks by them."""
         trace = RankingTrace(question, self._embed_query(question))
         return find_candidates(self._reader, trace, Leg.WHOLE.needs).candidates
 
@@ -123,9 +125,9 @@ class Retriever:
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
     ) -> Context:
-        """Return the best ``top_k`` passages for a question, as far as ``tokens`` go, in reading order.
+        """Return the best passages for a question, out of ``top_k``, with at most ``tokens`` tokens, in reading order.
 
-        Raises what :meth:`search` does, and QuestionError if ``tokens`` is under 1.
+        Raises the errors of :meth:`search`, and QuestionError if ``tokens`` is under 1.
         """
         if tokens < 1:
             raise QuestionError(f"The budget is {tokens} tokens.", "Allow 1 token or more.")
@@ -136,16 +138,16 @@ class Retriever:
         return build_context(question, result, relations, tokens, count_tokens)
 
     def prepare(self) -> None:
-        """Do what the first question would wait for: the projection of the present generation, if GDS will walk it."""
+        """Project the visible generation now, if GDS will walk it; else the first question waits for that."""
         client = self._reader.client
         row = client.read("corpus_size", corpus=self.corpus.id)[0]
         if engine_for(self._reader, row["chunks"] + row["entities"], alone=True) == "gds":
             GdsWalk(client, self.corpus, self._settings.walk).prepare(row["generation"], row["chunks"])
 
     def _embed(self, question: str, leg: LegRow) -> Sequence[float]:
-        """Embed a question; at the first, have the server plan the first stage meanwhile.
+        """Embed a question. For the first question the server plans its query at the same time.
 
-        A server that has just started takes seconds for that, and so does a model that hasn't left its ONNX yet.
+        On a new server the plan takes seconds, and so does the embedding until the model has left its ONNX.
         """
         if self._warmed_up or leg.needs < Needs.CANDIDATES:
             return self._embed_query(question)
@@ -153,12 +155,12 @@ class Retriever:
         thread = threading.Thread(target=self._warm_up, name="hoprank-warm-up", daemon=True)
         thread.start()
         vector = self._embed_query(question)
-        # Not after an error: who interrupts the loading of a model doesn't wait for a plan.
+        # Not after an error: somebody who interrupts the loading of a model shouldn't wait for a plan.
         thread.join()
         return vector
 
     def _warm_up(self) -> None:
-        # What is wrong with the server or the corpus will be said of the question itself.
+        # A fault of the server or the corpus will be reported for the question itself.
         with suppress(Exception):
             trace = RankingTrace("A question with Names", [1.0] * self.corpus.dimension)
             find_candidates(self._reader, trace, Needs.SEEDS)

@@ -24,9 +24,9 @@ HYBRID_K = 60
 class CandidateLimits(NamedTuple):
     """Limits of the first stage.
 
-    ``candidates`` are found by each of vector and full text, ``seeds`` of both fused are expanded; with 0 only
-    candidates are fetched. ``hub``: entities with more mentions are not expanded. ``unnamed``: questions that name no
-    entity are expanded too.
+    ``candidates``: number of each of vector and full text. ``seeds``: number of the first of both fused that are
+    expanded; with 0 only candidates are fetched. ``hub``: entities with more mentions are not expanded. ``unnamed``:
+    questions that name no entity are expanded too.
     """
 
     candidates: int
@@ -49,12 +49,12 @@ _NOTHING = ExploreRow(
     backlinks=(),
     beside=(),
 )
-"""The row of a corpus that is no more."""
+"""The row for a corpus that was dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The candidates in one generation of a corpus of so many ``chunks``; ``nodes`` counts entities too.
+    """The candidates in a generation of a corpus of so many ``chunks``; ``nodes`` counts its entities too.
 
     ``hybrid`` fuses ``vector`` and ``fulltext``. ``neighbourhood`` is the expansion around the first of ``hybrid`` and
     the ``names`` of the question.
@@ -144,13 +144,13 @@ def packed(vector: Sequence[float]) -> DriverVector:
 
 
 def vector_ranking(row: Mapping[str, Any]) -> Ranked:
-    """Return the chunks that a query's row has as ``near``, the index's scores, (1 + cosine) / 2, made cosines."""
+    """Return the ranking in ``near`` and ``near_scores`` of a row, whose scores, (1 + cosine) / 2, become cosines."""
     scores = zip(row["near"], row["near_scores"], strict=True)
     return ranked(Leg.VECTOR, {id_: 2 * score - 1 for id_, score in scores})
 
 
 def fulltext_ranking(row: Mapping[str, Any]) -> Ranked:
-    """Return the chunks that a query's row has as ``matching``, with Lucene's scores."""
+    """Return the ranking in ``matching`` and ``matching_scores`` of a row; scores are Lucene's."""
     return ranked(Leg.FULLTEXT, dict(zip(row["matching"], row["matching_scores"], strict=True)))
 
 

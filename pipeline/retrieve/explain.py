@@ -1,4 +1,4 @@
-"""Explanations of a ranking: the path that led to each hit, and what names, features and the graph did to the order."""
+"""Explanations of a ranking: the path to each hit, the contributions of features, and the share of the graph."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ _SEED = PathStep("Seed", "vector and full text", "")
 
 
 def explain(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> tuple[list[Hit], dict[str, Any]]:
-    """Return hits with the path that led to each and what each feature adds to its score; and what explains all.
+    """Return hits with their path and the contributions of features, and metadata that explains the whole result.
 
-    The latter is the confidence in each name of the question and, if the scorer was fused, the share of its order that
-    the graph decides.
+    The metadata is the confidence in each name of the question and, if the scorer was fused, the graph's share in it.
     """
     paths = _paths(reader, trace, hits)
     metadata: dict[str, Any] = {"name_confidences": {name.key: name.confidence for name in trace.names}}
     features: dict[str, dict[str, float]] = {}
-    # A leg by itself is explained by its score.
+    # The scorer as a leg by itself is explained by its scores.
     if trace.features is not None and len(trace.parts) > 1:
         added = reader.scorer.contributions(trace.features)
         metadata["graph_share"] = graph_share(added)
@@ -39,7 +38,7 @@ def explain(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> t
 
 
 def _paths(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> dict[str, tuple[PathStep, ...]]:
-    """Return for each hit the steps from a seed: each node's kind and name, and the relationship that led to it."""
+    """Return the path to each hit from a seed, from node to node."""
     titles = {hit.id: hit.title for hit in hits}
     seeds = trace.seeds.ids[:_SEEDS_TRIED]
     paths: dict[str, tuple[PathStep, ...]] = {id_: (_SEED,) for id_ in titles if id_ in seeds}
@@ -56,7 +55,7 @@ def _paths(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> di
         )
         if row["id"] not in paths or steps[0].kind == "Entity":
             paths[row["id"]] = steps
-    # Beyond the seeds a hit may be one of vector and full text alone, far from all that was walked to.
+    # A hit of vector or full text may be far from any seed.
     direct = {id_ for ranking, _ in trace.parts if ranking.leg == Leg.HYBRID for id_ in ranking.ids}
     return {id_: (_SEED,) for id_ in titles if id_ in direct} | paths
 

@@ -1,4 +1,4 @@
-"""Hits as the graph has them: read by id, and kept for the next question."""
+"""Hits, read from the graph by id and cached."""
 
 from __future__ import annotations
 

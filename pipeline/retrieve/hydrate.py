@@ -1,4 +1,4 @@
-"""From a ranking to a result: the best chunks read as hits, each with the place that every leg gives it."""
+"""From a ranking to a result: the best chunks as hits, each with its rank in every leg."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.retrieve.trace import RankingTrace
 
 
 def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: bool = False) -> RetrieverResult:
-    """Return the best ``top_k`` chunks of a ranking as hits; ``explain`` adds each one's path and features."""
+    """Return the best ``top_k`` chunks of a ranking as hits; ``explain`` adds the path and the features of each."""
     hits = _ranked_hits(reader, trace, top_k)
     explanation: dict[str, Any] = {}
     if explain:
@@ -34,7 +34,7 @@ def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: b
 
 def _ranked_hits(reader: CorpusReader, trace: RankingTrace, top_k: int) -> list[Hit]:
     top = trace.ranking.ids[:top_k]
-    # What the scorer read is of the generation that was ranked, whatever has been published since.
+    # The hits in the trace are of the generation that was ranked, even if another was published since.
     hits = {**trace.hits, **reader.hits.read([id_ for id_ in top if id_ not in trace.hits], trace.generation)}
     shown = [hits[id_] for id_ in top if id_ in hits]
     legs = _leg_ranks(trace, [hit.id for hit in shown])
@@ -45,7 +45,7 @@ def _ranked_hits(reader: CorpusReader, trace: RankingTrace, top_k: int) -> list[
 
 
 def _leg_ranks(trace: RankingTrace, ids: Sequence[str]) -> dict[str, dict[str, LegRank]]:
-    """Return for each of ``ids`` the place that every leg gives it."""
+    """Return the rank of each of ``ids`` in every leg that has it."""
     places: dict[str, dict[str, LegRank]] = {id_: {} for id_ in ids}
     for ranking, weight in trace.parts:
         ranks = ranking.ranks()

@@ -1,4 +1,4 @@
-"""One corpus as searches read it: its connection, its settings, and what is kept of it from question to question."""
+"""The reader of one corpus: its connection and settings, and caches that outlive a question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Kept = TypeVar("_Kept")
 
 
 class CorpusReader:
-    """Holds what the steps and legs of a search share. Thread-safe.
+    """The steps and legs of a search read a corpus through this. Thread-safe.
 
     Raises ConfigurationError if the settings weigh a feature that there isn't.
     """
@@ -33,7 +33,7 @@ class CorpusReader:
         self._lock = threading.Lock()
 
     def kept(self, kind: Callable[[Client, Corpus], _Kept]) -> _Kept:
-        """Return the one ``kind`` of this corpus, made at first use: a leg keeps its own index so."""
+        """Return the ``kind`` of this corpus, made at first use and kept; a leg keeps its own index in this way."""
         with self._lock:
             if kind not in self._kept:
                 self._kept[kind] = kind(self.client, self.corpus)

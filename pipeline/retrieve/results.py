@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RetrieverResultItem:
-    """One hit: the passage, and where it is from and why it is here.
+    """A hit: its passage, its source, and the reasons for its rank.
 
     ``metadata`` holds id, document, title, heading, path, ordinal, start and end (characters), line_start and line_end,
     rank, score, the document's own metadata as ``document_metadata``, and ``legs``: the rank, score and share of each

@@ -1,4 +1,4 @@
-"""The steps of a search between the question and its ranking: each adds what it finds to the trace."""
+"""The steps of a search from question to ranking: each takes a trace and returns one that knows more."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import NameSettings, WalkSettings
 
 Ranker: TypeAlias = Callable[[CorpusReader, RankingTrace], RankingTrace]
-"""The function of a leg: it ranks from what the trace has, and as far as it needs more, from the corpus."""
+"""The function of a leg: it ranks by what the trace knows, or reads more from the corpus."""
 
 
 def find_candidates(reader: CorpusReader, trace: RankingTrace, needs: Needs) -> RankingTrace:
-    """Find candidates by vector and full text, the question's names, and the expansion around the best of both.
+    """Find candidates by vector and full text, the question's names, and their expansion, in one round trip.
 
-    All come in one round trip. A leg that needs no seeds gets candidates alone. One that scores them has nothing
-    expanded for a question without names, where the graph has no say.
+    Without need of seeds only candidates are fetched. For scores a question without names is not expanded, since the
+    graph doesn't count there.
     """
     settings = reader.settings
     limits = CandidateLimits(
@@ -45,15 +45,15 @@ def find_candidates(reader: CorpusReader, trace: RankingTrace, needs: Needs) -> 
 
 
 def choose_seeds(trace: RankingTrace, names: NameSettings, walk: WalkSettings) -> RankingTrace:
-    """Judge how far each name of the question is to be trusted, and weigh what the walk and the hops start from."""
-    found = trace.candidates
-    trusted = with_confidence(found.names, found.vector, found.hybrid, found.neighbourhood, names)
-    seeds = weigh_seeds(found.hybrid, trusted, found.chunks, walk)
-    return replace(trace, candidates=replace(found, names=trusted), seeds=seeds)
+    """Compute the confidence in each name of the question, and weigh the seeds of the walk and the hops."""
+    candidates = trace.candidates
+    trusted = with_confidence(candidates.names, candidates.vector, candidates.hybrid, candidates.neighbourhood, names)
+    seeds = weigh_seeds(candidates.hybrid, trusted, candidates.chunks, walk)
+    return replace(trace, candidates=replace(candidates, names=trusted), seeds=seeds)
 
 
 def walk(reader: CorpusReader, trace: RankingTrace, *, alone: bool = False) -> RankingTrace:
-    """Rank chunks by a walk from the seeds, in the expansion or in GDS; ``alone`` if nothing else ranks."""
+    """Rank chunks by a walk from the seeds, over the expansion or by GDS; ``alone`` if it is not fused."""
     settings, limit = reader.settings.walk, reader.settings.retrieve.candidates
     if _engine(reader, trace, alone=alone) == "local":
         return walk_locally(trace, settings, limit)
@@ -63,13 +63,13 @@ def walk(reader: CorpusReader, trace: RankingTrace, *, alone: bool = False) -> R
 
 
 def walk_locally(trace: RankingTrace, settings: WalkSettings, limit: int) -> RankingTrace:
-    """Rank ``limit`` chunks by a walk from the seeds over their expansion."""
+    """Rank ``limit`` chunks by a walk from the seeds over the expansion."""
     ranking = rank_by_walk(trace.candidates.neighbourhood, trace.seeds, settings, limit)
     return replace(trace, walk=ranking, engine="local")
 
 
 def score(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
-    """Score the best candidates of hybrid and the walk by their features; their hits are read for it."""
+    """Score the best candidates of hybrid and the walk by their features; this reads them as hits."""
     ids = candidates_to_score(trace.candidates.hybrid, trace.walk, reader.settings.retrieve.scored)
     hits = reader.hits.read(ids, trace.generation)
     features = features_of(trace, {id_: Passage.of(hit) for id_, hit in hits.items()})
@@ -78,29 +78,29 @@ def score(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
 
 def features_of(trace: RankingTrace, passages: Mapping[str, Passage]) -> Features:
     """Return the features of candidates, by id."""
-    found = trace.candidates
-    legs = (found.vector, found.fulltext, trace.walk)
-    return compute_features(trace.question, passages, legs, found.names, found.neighbourhood)
+    candidates = trace.candidates
+    legs = (candidates.vector, candidates.fulltext, trace.walk)
+    return compute_features(trace.question, passages, legs, candidates.names, candidates.neighbourhood)
 
 
 def rank(reader: CorpusReader, trace: RankingTrace, leg: LegRow) -> RankingTrace:
-    """Rank by the function of a leg, which is imported now if it hasn't been."""
+    """Rank by the function of a leg, which is imported at first use."""
     ranker: Ranker = pkgutil.resolve_name(leg.function)
     return ranker(reader, trace)
 
 
 def _engine(reader: CorpusReader, trace: RankingTrace, *, alone: bool) -> str:
-    """Choose what walks. GDS can't walk among the matches of a filter, and without names the walk decides little."""
+    """Choose the engine: local among the matches of a filter, where GDS can't walk, and for scores without names."""
     if trace.matches is not None or not (trace.names or alone):
         return "local"
     return engine_for(reader, trace.candidates.nodes, alone=alone)
 
 
 def engine_for(reader: CorpusReader, nodes: int, *, alone: bool) -> str:
-    """Return what walks a corpus of so many nodes, "gds" or "local".
+    """Return the engine for a corpus of so many nodes, "gds" or "local".
 
-    "auto" takes GDS for a walk that ranks alone, where the projection is small enough. Beside other legs the expansion
-    is at hand in any case, and a walk by GDS would take as long again.
+    "auto" takes GDS for a walk alone if the projection is small enough. Fused with other legs, the walk has the
+    expansion at hand anyway, and GDS would double its time.
     """
     settings = reader.settings.walk
     if settings.engine != "auto":

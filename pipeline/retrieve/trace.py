@@ -1,4 +1,4 @@
-"""The trace of a ranking: what each step of a search found, for the steps after it and for explanations."""
+"""The trace of a ranking: the findings of each step of a search, for later steps and for explanations."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ _NO_RANKING = Ranked("", {})
 
 @dataclass(frozen=True, slots=True)
 class RankingTrace:
-    """A question and what is known of it so far; a step returns a new one that knows more.
+    """A question and the findings of the steps so far. A step returns a new trace.
 
     ``vector`` is the question's embedding, empty unless a leg needs it. ``matches`` are the chunks that match its
-    filter, None without one. ``engine`` is what walked: "gds", "local", or "" if nothing did. ``scores`` rank the
-    candidates by their ``features``, and ``hits`` are these candidates as they were read for it, by id. ``ranking`` is
-    the outcome, ``parts`` are the rankings that it fuses, each with its weight, and ``k`` is the constant of the
-    fusion.
+    filter, None without one. ``engine`` is the engine of the walk: "gds", "local", or "" without a walk. ``scores``
+    ranks candidates by their ``features``, and ``hits`` are these candidates, by id. ``ranking`` is the outcome,
+    ``parts`` are the rankings that it fuses, each with its weight, and ``k`` is the constant of the fusion.
     """
 
     question: str
@@ -52,13 +51,13 @@ class RankingTrace:
 
     @property
     def confidence(self) -> float:
-        """The confidence in the surest name of the question, 0 without one."""
+        """The highest confidence in a name of the question, 0 without names."""
         return confidence_in(self.names)
 
     def ranked(self, ranking: Ranked) -> RankingTrace:
-        """Return the trace of a leg that is one ranking by itself."""
+        """Return the trace with the outcome of a leg that fuses nothing."""
         return replace(self, ranking=ranking, parts=((ranking, 1.0),))
 
     def fused(self, ranking: Ranked, parts: Sequence[tuple[Ranked, float]], k: float) -> RankingTrace:
-        """Return the trace of a leg that fuses ``parts``, each with its weight."""
+        """Return the trace with the outcome of a leg that fuses ``parts``, each with its weight."""
         return replace(self, ranking=ranking, parts=tuple(parts), k=k)

@@ -21,7 +21,7 @@ from pipeline.evaluate.ablation import (
     read_variants,
     settings_without,
 )
-from pipeline.evaluate.datasets import Query, QuerySet
+from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.measures import MEASURES, QueryResult
 from pipeline.evaluate.significance import mean_interval, pooled_interval
 from pipeline.settings import load_settings
@@ -52,7 +52,7 @@ def answers(*found: bool) -> list[QueryResult]:
 
 
 def a_set(name: str, whole: tuple[bool, ...], without: tuple[bool, ...]) -> Measured:
-    queryset = QuerySet(name, tuple(Query(f"q{place}", "?", {"good": 1.0}) for place in range(len(whole))))
+    queryset = Dataset(name, tuple(Query(f"q{place}", "?", {"good": 1.0}) for place in range(len(whole))))
     return measured(queryset, answers(*whole), {"walk": answers(*without)})
 
 

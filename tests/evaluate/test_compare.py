@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from pipeline.cli.app import app
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.compare import compare, read_evaluated
-from pipeline.evaluate.datasets import Query, QuerySet
+from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.measures import MEASURES, QueryResult
 from pipeline.evaluate.report import Run, build_report, write_json
 from pipeline.evaluate.significance import Interval, mean_interval
@@ -28,7 +28,7 @@ def written(
     path: Path, found: int, *, queries: int = 40, name: str = "songs", legs: tuple[str, ...] = ("hoprank",)
 ) -> Path:
     """Write a report in which the first ``found`` queries are answered right away, and the others not at all."""
-    queryset = QuerySet(name, QUERIES[:queries])
+    queryset = Dataset(name, QUERIES[:queries])
     results = [
         QueryResult(query.id, leg, ("good",) if place < found else ("bad",), 1.0)
         for leg in legs

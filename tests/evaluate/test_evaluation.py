@@ -11,7 +11,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
 from pipeline.errors import CorpusError, QuerySetError
-from pipeline.evaluate.datasets import read_queryset
+from pipeline.evaluate.datasets import read_dataset
 from pipeline.evaluate.measures import MEASURES
 from pipeline.flows.evaluate import measure
 from pipeline.progress import Progress
@@ -144,4 +144,4 @@ def test_measuring_refuses_a_corpus_without_the_documents(
     hoprank.ingest(jsonl(ANIMALS[1:]), corpus=corpus_name)
 
     with pytest.raises(QuerySetError, match="'otter'"):
-        measure(hoprank, read_queryset(queryset), corpus_name, 3, 0.0)
+        measure(hoprank, read_dataset(queryset), corpus_name, 3, 0.0)

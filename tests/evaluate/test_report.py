@@ -16,12 +16,12 @@ from rich.console import Console
 
 from pipeline.cli.views.report import report_table
 from pipeline.errors import ConfigurationError, QuerySetError
-from pipeline.evaluate.datasets import Query, QuerySet
+from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.measures import MEASURES, QueryResult
 from pipeline.evaluate.report import Report, Run, build_report, check_json_path, write_json
 
 QUERIES = tuple(Query(f"q{number}", "who?", {f"d{number}": 1.0}) for number in range(1, 5))
-QUERYSET = QuerySet("songs", QUERIES, unjudged=("q5", "q6"))
+QUERYSET = Dataset("songs", QUERIES, unjudged=("q5", "q6"))
 RUN = Run(corpus="evaluate-songs", documents=5183, ingest_seconds=41.25, version="0.1.0", settings={"rrf_k": 60})
 LEGS = ("hoprank", "reranked", "graph", "hops", "hybrid", "bm25", "fulltext", "vector")
 IN_ORDER = ["vector", "fulltext", "bm25", "hybrid", "hops", "graph", "reranked", "hoprank"]
@@ -38,7 +38,7 @@ def report(run: Run = RUN) -> Report:
 def latency_report(latencies: list[float | None]) -> Report:
     queries = tuple(Query(f"q{number}", "who?", {"d1": 1.0}) for number in range(len(latencies)))
     results = [result(query.id, "vector", latency) for query, latency in zip(queries, latencies, strict=True)]
-    return build_report(QuerySet("timed", queries), results, RUN)
+    return build_report(Dataset("timed", queries), results, RUN)
 
 
 def printed(shown: Report, width: int | None = None, encoding: str = "utf-8") -> str:
@@ -171,7 +171,7 @@ def test_documents_that_were_there_already_took_no_time() -> None:
 def test_the_table_fits_with_every_figure_whole(width: int) -> None:
     slow = [result(query.id, leg, 12345.678) for query in QUERIES for leg in IN_ORDER]
     perfect = tuple(Query(query.id, query.text, {"d1": 1.0}) for query in QUERIES)
-    shown = printed(build_report(QuerySet("songs", perfect), slow, RUN), width)
+    shown = printed(build_report(Dataset("songs", perfect), slow, RUN), width)
 
     assert max(map(len, shown.splitlines())) <= width
     assert shown.count("100.0") == 9 * len(IN_ORDER)

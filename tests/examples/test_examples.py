@@ -13,7 +13,7 @@ import pypdf
 import pytest
 import yaml
 
-from pipeline.evaluate.datasets import check_documents, read_queryset
+from pipeline.evaluate.datasets import check_documents, read_dataset
 from pipeline.examples import example_corpus, example_queryset, example_questions
 from pipeline.ingest.links.hyperlinks import LinkResolver
 from pipeline.ingest.sources import read
@@ -157,7 +157,7 @@ def test_records_have_ids_titles_and_metadata() -> None:
 
 
 def test_the_queryset_is_one_that_evaluate_reads() -> None:
-    queryset = read_queryset(example_queryset())
+    queryset = read_dataset(example_queryset())
 
     check_documents(queryset, document_keys())
     assert len(queryset.queries) == len(QUERIES)

@@ -9,8 +9,8 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.errors import QuestionError
-from pipeline.evaluate.datasets import Query, QuerySet
-from pipeline.flows.evaluate import answer
+from pipeline.evaluate.datasets import Dataset, Query
+from pipeline.flows.evaluate import run_legs
 from pipeline.progress import Progress
 from pipeline.retrieve.fusion import ranked
 from pipeline.retrieve.legs import Leg, LegRow, Needs, leg_named
@@ -45,9 +45,9 @@ def test_a_leg_is_added_by_a_function_and_a_row(hoprank: HopRank, library: str) 
 
 
 def test_an_added_leg_is_evaluated_like_the_others(hoprank: HopRank, library: str) -> None:
-    queryset = QuerySet("library", (Query("q1", QUESTION, {"ada": 1.0}),))
+    dataset = Dataset("library", (Query("q1", QUESTION, {"ada": 1.0}),))
 
-    results = answer(hoprank.client, hoprank.retriever(library), queryset, [Another.BACKWARDS, Leg.HYBRID], Progress())
+    results = run_legs(hoprank.client, hoprank.retriever(library), dataset, [Another.BACKWARDS, Leg.HYBRID], Progress())
 
     assert [result.leg for result in results] == ["backwards", "hybrid"]
     assert results[0].ranking[-1] == results[1].ranking[0]

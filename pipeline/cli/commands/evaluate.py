@@ -58,7 +58,7 @@ def evaluate(
     if to_file:
         reports.check_json_path(to_file)
     for folder in folders:
-        datasets.read_queryset(folder, split)
+        datasets.read_dataset(folder, split)
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
         if ablate:
             ablation = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)

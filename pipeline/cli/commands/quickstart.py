@@ -18,7 +18,7 @@ from pipeline.examples import example_answers, example_corpus, example_queryset,
 
 if TYPE_CHECKING:
     from pipeline import HopRank
-    from pipeline.evaluate.datasets import QuerySet
+    from pipeline.evaluate.datasets import Dataset
     from pipeline.retrieve.results import RetrieverResultItem
 
 CORPUS = "quickstart"
@@ -32,7 +32,7 @@ def quickstart() -> None:
 
     The first run fetches Neo4j and GDS. The example stays in the corpus "quickstart", where another run finds it.
     """
-    queryset = replace(datasets.read_queryset(example_queryset()), name="the example's questions")
+    queryset = replace(datasets.read_dataset(example_queryset()), name="the example's questions")
     with connected(read_settings()) as hoprank:
         documents, seconds = _ingest(hoprank)
         _answer(hoprank, queryset)
@@ -51,7 +51,7 @@ def _ingest(hoprank: HopRank) -> tuple[int, float]:
     return summary.documents, seconds
 
 
-def _answer(hoprank: HopRank, queryset: QuerySet) -> None:
+def _answer(hoprank: HopRank, queryset: Dataset) -> None:
     show(*heading("2. Search: questions that no single document answers"))
     show("In brackets the known answer. * marks the documents it takes; below each, the path that led to it.")
     needed = {query.text: query.relevant.keys() for query in queryset.queries}
@@ -74,7 +74,7 @@ def _search(hoprank: HopRank, question: str, needed: Collection[str]) -> None:
     show(*document_views(hits, passages, needed, _TOP_K))
 
 
-def _measure(hoprank: HopRank, queryset: QuerySet, documents: int, seconds: float) -> None:
+def _measure(hoprank: HopRank, queryset: Dataset, documents: int, seconds: float) -> None:
     show(*heading(f"3. Evaluate: {len(queryset.queries)} such questions, by every leg and by the fused whole"))
     with show_progress() as progress:
         report = evaluate.measure(hoprank, queryset, CORPUS, documents, seconds, progress=progress)

@@ -40,7 +40,7 @@ def tune(
     """
     if output:
         report.check_json_path(output)
-    tuning.check_sets([datasets.read_queryset(folder, split).name for folder in folders])
+    tuning.check_sets([datasets.read_dataset(folder, split).name for folder in folders])
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
         tuned = hoprank.tune(*folders, split=split, corpus=corpus, select=select, progress=progress)
     if output:

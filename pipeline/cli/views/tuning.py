@@ -35,7 +35,7 @@ def tune_table(tuned: Tuned) -> Table:
             if by_query:
                 means = measures.mean_measures(by_query)
                 cells = [f"{100 * means[name]:.1f}" for name in _SHOWN]
-                table.add_row(Text(judged.queryset), learned_from, *cells, end_section=learned_from == "all sets")
+                table.add_row(Text(judged.dataset), learned_from, *cells, end_section=learned_from == "all sets")
     return table
 
 

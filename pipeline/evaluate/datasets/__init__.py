@@ -1,10 +1,10 @@
-"""Read querysets: questions, and which documents answer them.
+"""Datasets: questions with their relevant documents, read from folders and files (``queryset`` in commands).
 
 May import: errors, records, text.
 """
 
+from pipeline.evaluate.datasets.dataset import Dataset, Query, check_documents
 from pipeline.evaluate.datasets.folder import read_document_ids
-from pipeline.evaluate.datasets.queryset import Query, QuerySet, check_documents
-from pipeline.evaluate.datasets.read import read_queryset
+from pipeline.evaluate.datasets.read import read_dataset
 
-__all__ = ["Query", "QuerySet", "check_documents", "read_document_ids", "read_queryset"]
+__all__ = ["Dataset", "Query", "check_documents", "read_dataset", "read_document_ids"]

@@ -1,11 +1,11 @@
-"""Read a queryset from a folder of JSON Lines: HopRank's own, or one of BEIR's as published.
+"""Datasets in a folder of JSON Lines: HopRank's own, or BEIR's as published.
 
     queries.jsonl   {"id": ..., "query": ...} a line; BEIR's names ``_id`` and ``text`` are read too
     qrels.tsv       a header, then query id, document id and relevance, separated by tabs
     qrels/          BEIR has such a file for each split in this folder instead
-    corpus.jsonl    {"id": ..., ...} a line; may be absent when the documents come from elsewhere
+    corpus.jsonl    {"id": ..., ...} a line; may be absent if the documents come from elsewhere
 
-All are UTF-8; blank lines are passed over.
+All files are UTF-8. Blank lines are skipped.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from collections.abc import Container, Iterator
 from pathlib import Path
 
 from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets.dataset import Dataset, Query, named
 from pipeline.evaluate.datasets.lines import JSONL_FIX, field, lines, records
-from pipeline.evaluate.datasets.queryset import Query, QuerySet, named
 
 SPLITS = ("test", "dev", "train")
-"""BEIR's splits; the first that there is is measured unless another is asked for."""
+"""BEIR's splits; the first that exists is the default."""
 
 _QRELS_FIX = "Write a header line, then one line each of: query id, document id, relevance, separated by tabs."
 _ID_NAMES = ("id", "_id")
 _TEXT_NAMES = ("query", "text")
 
 
-def read_folder(folder: Path, split: str | None = None) -> QuerySet:
-    """Read ``folder``; a relevance of 0 or less says "judged, and not relevant".
+def read_folder(folder: Path, split: str | None = None) -> Dataset:
+    """Read ``folder``; a relevance of 0 or less means judged and not relevant.
 
-    Of BEIR's splits, ``split`` is read; queries of the others are no part of the queryset.
+    ``split`` is the one of BEIR's splits to read; queries of the others are left out.
 
-    Raises ``QuerySetError``, with file and line, when a file is missing or malformed, an id is used twice, the qrels
-    name unknown queries, or no query has a relevant document.
+    Raises ``QuerySetError``, with file and line, if a file is missing or malformed, an id is used twice, the qrels name
+    unknown queries, or no query has a relevant document.
     """
     name, qrels = _qrels(folder, split)
     texts = _read_queries(folder / "queries.jsonl")
@@ -47,7 +47,7 @@ def read_folder(folder: Path, split: str | None = None) -> QuerySet:
     if not queries:
         raise QuerySetError(f"{qrels} names no relevant document for any query", _QRELS_FIX)
     corpus_path = folder / "corpus.jsonl"
-    return QuerySet(
+    return Dataset(
         name="/".join(part for part in (folder.resolve().name, name) if part),
         queries=queries,
         unjudged=tuple(query_id for query_id in texts if not relevant.get(query_id)),
@@ -56,28 +56,28 @@ def read_folder(folder: Path, split: str | None = None) -> QuerySet:
 
 
 def read_document_ids(corpus_path: Path) -> frozenset[str]:
-    """Return the ids in a corpus.jsonl, those of documents without text included.
+    """Return the ids in a corpus.jsonl, including ids of documents without text.
 
-    Raises ``QuerySetError``, with file and line, when the file or an id can't be read.
+    Raises ``QuerySetError``, with file and line, if the file or an id can't be read.
     """
     return frozenset(field(record, _ID_NAMES, where) for where, record in records(corpus_path))
 
 
 def _qrels(folder: Path, split: str | None) -> tuple[str, Path]:
-    """Return the split that is read, empty where there are none, and its file."""
+    """Return the split to read, empty if the folder has none, and its file."""
     qrels = folder / "qrels.tsv"
-    found = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
-    if split is None and (qrels.exists() or not found):
+    splits = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
+    if split is None and (qrels.exists() or not splits):
         return "", qrels
-    chosen = split or next((name for name in SPLITS if name in found), next(iter(found)))
-    if chosen not in found:
-        fix = f"It has {', '.join(found)}." if found else "Leave the split out: the folder has none."
+    chosen = split or next((name for name in SPLITS if name in splits), next(iter(splits)))
+    if chosen not in splits:
+        fix = f"It has {', '.join(splits)}." if splits else "Leave the split out: the folder has none."
         raise QuerySetError(f"{folder} has no split {chosen!r}: there is no qrels/{chosen}.tsv", fix)
-    return chosen, found[chosen]
+    return chosen, splits[chosen]
 
 
 def _read_queries(path: Path) -> dict[str, tuple[str, str]]:
-    """Return query id -> text and type, in the order of the file; the type is empty where none is given as text."""
+    """Return query id -> text and type, in the order of the file; the type is empty if it is missing or no text."""
     texts: dict[str, tuple[str, str]] = {}
     for where, record in records(path):
         query_id = field(record, _ID_NAMES, where)
@@ -91,7 +91,7 @@ def _read_queries(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def _read_qrels(path: Path, query_ids: Container[str]) -> dict[str, dict[str, float]]:
-    """Return the relevant documents of every query that the file names, all of them in ``query_ids``."""
+    """Return the relevant documents of every query in the file; raises unless all are in ``query_ids``."""
     relevant: dict[str, dict[str, float]] = {}
     judged: dict[tuple[str, str], float] = {}
     unknown: dict[str, str] = {}
@@ -117,7 +117,7 @@ def _read_qrels(path: Path, query_ids: Container[str]) -> dict[str, dict[str, fl
 
 
 def _judgements(path: Path) -> Iterator[tuple[str, str, str, float]]:
-    """Yield where it stands, query id, document id and relevance of every line below the header."""
+    """Yield the place, query id, document id and relevance of every line below the header."""
     rows = lines(path)
     where, header = next(rows, (f"{path}:1", ""))
     if _relevance(header.rpartition("\t")[2]) is not None:
@@ -139,7 +139,7 @@ def _columns(where: str, line: str) -> list[str]:
 
 
 def _relevance(written: str) -> float | None:
-    """Return the number that was written; None for words, ``nan`` and infinities."""
+    """Return a relevance as a number; None for words, ``nan`` and infinities."""
     try:
         relevance = float(written)
     except ValueError:

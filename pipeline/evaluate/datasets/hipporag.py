@@ -1,9 +1,9 @@
-"""Read a queryset as HippoRAG publishes it: ``NAME.json`` with questions beside ``NAME_corpus.json`` with passages.
+"""Datasets as HippoRAG publishes them: ``NAME.json`` with questions beside ``NAME_corpus.json`` with passages.
 
-The corpus is a list of {title, text}, or, as of its first release, an object of titles with lists of sentences. A
-question brings the passages that answer it in one of three ways: ``supporting_facts`` that name titles of its
-``context`` (HotpotQA, 2WikiMultiHopQA), ``paragraphs`` (MuSiQue) or ``contexts`` of which some are marked
-``is_supporting``. They are found in the corpus by title and text.
+The corpus is a list of {title, text}, or, in the first release, an object of titles with lists of sentences. A question
+has the passages that answer it in one of three forms: ``supporting_facts`` that name titles of its ``context``
+(HotpotQA, 2WikiMultiHopQA), ``paragraphs`` (MuSiQue), or ``contexts``, some of them marked ``is_supporting``. They are
+looked up in the corpus by title and text.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets.dataset import Dataset, Query
 from pipeline.evaluate.datasets.lines import encodable
-from pipeline.evaluate.datasets.queryset import Query, QuerySet
 from pipeline.records import Document
 from pipeline.text.paragraphs import paragraphs
 
 SUFFIX = "_corpus.json"
-"""What the name of a corpus's file ends with."""
+"""Ending of the name of a corpus file."""
 
 _FIX = "Give the files as HippoRAG publishes them: NAME.json and NAME_corpus.json in one folder."
 _LONGEST_TITLE = 500
@@ -32,12 +32,12 @@ Passage: TypeAlias = tuple[str, str]
 """A title and a text."""
 
 
-def read_hipporag(questions: Path) -> QuerySet:
-    """Read the queryset whose questions are in ``questions``; its corpus lies beside it.
+def read_hipporag(questions: Path) -> Dataset:
+    """Read the dataset with the questions in ``questions``; the corpus is beside it.
 
-    A document's key is its title; the second of one title is ``title (2)``, and so on. Questions without an id are
-    numbered from 1. Raises ``QuerySetError``, naming file and entry, when something is missing or malformed, or a
-    passage that answers a question is not in the corpus.
+    The key of a document is its title; a second document of that title is ``title (2)``, and so on. Questions without
+    an id are numbered from 1. Raises ``QuerySetError``, naming file and entry, if something is missing or malformed, or
+    a passage that answers a question is not in the corpus.
     """
     corpus = questions.with_name(f"{questions.stem}{SUFFIX}")
     documents = tuple(_documents(corpus))
@@ -56,12 +56,12 @@ def read_hipporag(questions: Path) -> QuerySet:
             unjudged.append(query_id)
     if not queries:
         raise QuerySetError(f"{questions} has no question with a passage that answers it", _FIX)
-    return QuerySet(questions.stem, tuple(queries.values()), tuple(unjudged), documents=documents)
+    return Dataset(questions.stem, tuple(queries.values()), tuple(unjudged), documents=documents)
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Documents by title and text, and by title alone where only one has it."""
+    """Document keys by title and text, and by title."""
 
     by_passage: Mapping[Passage, str]
     by_title: Mapping[str, Sequence[str]]
@@ -74,18 +74,18 @@ class _Known:
         return cls({_folded(document.title, document.text): document.key for document in documents}, by_title)
 
     def key(self, passage: Passage, where: str) -> str:
-        found = self.by_passage.get(_folded(*passage))
+        key = self.by_passage.get(_folded(*passage))
         titled = self.by_title.get(passage[0].strip(), ())
-        if found is None and len(titled) != 1:
+        if key is None and len(titled) != 1:
             raise QuerySetError(
                 f"{where}: the passage {passage[0]!r}, which answers it, is not in the corpus",
                 "Give the corpus that was published with the questions.",
             )
-        return found or titled[0]
+        return key or titled[0]
 
 
 def _documents(path: Path) -> Iterator[Document]:
-    """Yield the documents of a corpus; a passage that is there twice comes once."""
+    """Yield the documents of a corpus; a repeated passage comes once."""
     seen: set[Passage] = set()
     keys: set[str] = set()
     for place, (title, text) in enumerate(_passages(path), 1):
@@ -94,7 +94,7 @@ def _documents(path: Path) -> Iterator[Document]:
         seen.add((title, text))
         name = title[:_LONGEST_TITLE] or f"passage {place}"
         numbered = (f"{name} ({number})" for number in count(2))
-        key = next(one for one in chain([name], numbered) if one not in keys)
+        key = next(free for free in chain([name], numbered) if free not in keys)
         keys.add(key)
         yield Document(key, title, text, tuple(paragraphs(text)), path=str(path))
 
@@ -122,18 +122,18 @@ def _supporting(entry: Mapping[str, Any], where: str) -> list[Passage]:
             return [(title, _joined(text, where)) for title, text in entry["context"] if title in titles]
         marked = entry.get("contexts", entry.get("paragraphs"))
         return [
-            (str(one["title"]), str(one.get("text", one.get("paragraph_text"))))
-            for one in marked
-            if one.get("is_supporting", True)
+            (str(passage["title"]), str(passage.get("text", passage.get("paragraph_text"))))
+            for passage in marked
+            if passage.get("is_supporting", True)
         ]
     except (TypeError, KeyError, IndexError, ValueError, AttributeError) as error:
         raise QuerySetError(f"{where} doesn't say which passages answer it ({error!r})", _FIX) from error
 
 
 def _joined(sentences: object, where: str) -> str:
-    if not isinstance(sentences, list) or not all(isinstance(one, str) for one in sentences):
+    if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
         raise QuerySetError(f"{where} is no list of sentences", _FIX)
-    spaced = any(one[:1].isspace() for one in sentences[1:])
+    spaced = any(sentence[:1].isspace() for sentence in sentences[1:])
     return ("" if spaced else " ").join(sentences)
 
 
@@ -142,7 +142,7 @@ def _entries(path: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _listed(loaded: object, path: Path) -> list[dict[str, Any]]:
-    if not isinstance(loaded, list) or not loaded or not all(isinstance(one, dict) for one in loaded):
+    if not isinstance(loaded, list) or not loaded or not all(isinstance(entry, dict) for entry in loaded):
         raise QuerySetError(f"{path} is not a list of objects", _FIX)
     return loaded
 
@@ -163,5 +163,5 @@ def _text(value: object, where: str, name: str) -> str:
 
 
 def _folded(title: str, text: str) -> Passage:
-    """Return a passage as it is told by: sentences are joined with and without spaces."""
+    """Return a passage in the form it is compared in: without white space, since joined sentences may lack spaces."""
     return title.strip(), "".join(text.split())

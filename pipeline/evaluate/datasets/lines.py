@@ -1,4 +1,4 @@
-"""The lines of a queryset's files, each with where it stands."""
+"""The lines of a dataset's files, each with its place for messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ JSONL_FIX = "Write one JSON object a line, with a non-empty {}."
 
 
 def records(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield where it stands and the JSON object of every line."""
+    """Yield the place and the JSON object of every line."""
     for where, line in lines(path):
         try:
             record = json.loads(line)
@@ -24,22 +24,22 @@ def records(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
 
 
 def field(record: Mapping[str, object], names: tuple[str, ...], where: str) -> str:
-    """Return the first of ``names`` that the record has; whole numbers become text, as qrels.tsv writes them."""
+    """Return the field of the first of ``names`` that the record has; integers become text, as in qrels.tsv."""
     name = next((name for name in names if name in record), names[0])
     value = record.get(name)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
-    # JSON can spell half of a surrogate pair, which neither the server nor a UTF-8 file can hold.
+    # JSON can hold half of a surrogate pair; the server and UTF-8 files can't.
     if not isinstance(value, str) or not value.strip() or not encodable(value):
-        found = f"is {value!r:.80}" if name in record else "is missing"
-        raise QuerySetError(f"{where}: the field {name!r} {found}", JSONL_FIX.format(f'"{names[0]}"'))
+        fault = f"is {value!r:.80}" if name in record else "is missing"
+        raise QuerySetError(f"{where}: the field {name!r} {fault}", JSONL_FIX.format(f'"{names[0]}"'))
     return value
 
 
 def lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yield ``path:line``, counted from 1, and the text of every line that isn't blank.
 
-    Lines end at line feeds only: JSON strings may hold the other separators of Unicode.
+    Lines end at line feeds only, since JSON strings may contain the other line separators of Unicode.
     """
     try:
         with path.open("rb") as file:
@@ -56,5 +56,5 @@ def lines(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def encodable(text: str) -> bool:
-    """Whether a text is free of halves of surrogate pairs."""
+    """Return whether a text has no half of a surrogate pair."""
     return not any("\ud800" <= character <= "\udfff" for character in text)

@@ -1,20 +1,20 @@
-"""Find out how a queryset is written down, and read it."""
+"""Reading a dataset in whichever format it has."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets.dataset import Dataset
 from pipeline.evaluate.datasets.folder import read_folder
 from pipeline.evaluate.datasets.hipporag import SUFFIX, read_hipporag
-from pipeline.evaluate.datasets.queryset import QuerySet
 
 
-def read_queryset(path: Path, split: str | None = None) -> QuerySet:
-    """Read a queryset: a folder of JSON Lines (HopRank's own or BEIR's), or one of HippoRAG's or a file of it.
+def read_dataset(path: Path, split: str | None = None) -> Dataset:
+    """Read a dataset: a folder of JSON Lines (HopRank's own or BEIR's), or a folder or file of HippoRAG's.
 
-    ``split`` chooses among BEIR's: test, dev or train. Raises ``QuerySetError`` when there is none, a file is
-    missing or malformed, or the folder holds several.
+    ``split`` chooses among BEIR's: test, dev or train. Raises ``QuerySetError`` if there is no dataset, a file is
+    missing or malformed, or the folder holds several datasets.
     """
     if _is(path, folder=True) and not (path / "queries.jsonl").exists() and not (path / "qrels.tsv").exists():
         corpora = sorted(path.glob(f"*{SUFFIX}"))

@@ -1,7 +1,7 @@
-"""What is learned from judged questions: how sure names are, and what the scorer's features weigh.
+"""Learning from judged questions: the confidence in names, and the weights of the scorer's features.
 
-Both are linear, small and learned from sets that count the same. No feature may speak against a candidate: weights are
-0 or more, so that what helps on one kind of text doesn't turn against another.
+Both models are linear and small, and all datasets count the same. Weights are 0 or more: a feature that helps on one
+kind of text can then do no harm on another.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from pipeline.retrieve.scoring.scorer import table_shares
 from pipeline.settings import NameSettings, ScorerSettings
 
 _SET = 100
-"""Questions that every set counts as."""
+"""Number of questions that every dataset counts as."""
 
 _NAMES_PENALTY = 0.3
 """C of the logistic regression."""
 
 _SCORER_PENALTY = 1.0
-"""L2 penalty, for each set, on the weights of features scaled to a standard deviation of 1."""
+"""L2 penalty, per dataset, on the weights of features scaled to a standard deviation of 1."""
 
 Floats = NDArray[np.float64]
 
 
 def fit_names(sets: Sequence[Sequence[NameLesson]]) -> NameSettings | None:
-    """Fit the probability that a name leads to a relevant document; None if all names do, or none does."""
+    """Fit the probability that a name leads to a relevant document; None if all names do or none does."""
     from sklearn.linear_model import LogisticRegression
 
     weighed = [(lesson, _SET / len(lessons)) for lessons in sets for lesson in lessons]
@@ -49,10 +49,10 @@ def fit_names(sets: Sequence[Sequence[NameLesson]]) -> NameSettings | None:
 
 
 def fit_scorer(sets: Sequence[Sequence[Example]], features: Sequence[str] = FEATURES) -> ScorerSettings:
-    """Fit what features weigh by a listwise loss: each relevant document of a question against all that aren't.
+    """Fit the weights of features by a listwise loss: each relevant document of a question against the irrelevant ones.
 
-    Of ``FEATURES`` those not among ``features`` weigh nothing. Those of the text speak for what the question asks
-    beyond its names, the graph's by the confidence in these: where there are none, the graph has no say.
+    Other ``FEATURES`` than ``features`` get the weight 0. Text features count for the part of a question beyond its
+    names, graph features by the confidence in the names, so the graph doesn't count for a question without names.
     """
     text = [name for name in features if name in TEXT_FEATURES]
     graph = [name for name in features if name not in TEXT_FEATURES]
@@ -63,7 +63,7 @@ def fit_scorer(sets: Sequence[Sequence[Example]], features: Sequence[str] = FEAT
     questions = _Questions(questions.matrix / scale, questions.relevant, questions.starts, questions.weights)
     penalty = _SCORER_PENALTY * len(sets)
     start = np.full(questions.matrix.shape[1], 0.05)
-    found = minimize(
+    fitted = minimize(
         lambda weights: _loss(weights, questions, penalty),
         start,
         jac=True,
@@ -71,11 +71,11 @@ def fit_scorer(sets: Sequence[Sequence[Example]], features: Sequence[str] = FEAT
         bounds=[(0, None)] * len(start),
         options={"maxiter": 300},
     )
-    return _settings(text, graph, (found.x / scale).tolist())
+    return _settings(text, graph, (fitted.x / scale).tolist())
 
 
 def _settings(text: Sequence[str], graph: Sequence[str], weights: Sequence[float]) -> ScorerSettings:
-    """Return the weights of both kinds of features, in order, as three tables; of those left out 0."""
+    """Return the weights of both kinds of features, in order, as three tables; other features get 0."""
     left = iter(weights)
     unnamed, confident, named = ({name: round(next(left), 4) for name in names} for names in (text, graph, graph))
     no_text = {name: 0.0 for name in FEATURES if name in TEXT_FEATURES}
@@ -85,7 +85,7 @@ def _settings(text: Sequence[str], graph: Sequence[str], weights: Sequence[float
 
 @dataclass(frozen=True, slots=True)
 class _Questions:
-    """Candidates of all questions by row; ``starts`` are the questions' first rows, ``weights`` what each weighs."""
+    """The candidates of all questions by row; ``starts`` are the first rows of questions, ``weights`` their weights."""
 
     matrix: Floats
     relevant: NDArray[np.bool_]
@@ -95,19 +95,19 @@ class _Questions:
 
 def _questions(sets: Sequence[Sequence[Example]], text: Sequence[str], graph: Sequence[str]) -> _Questions | None:
     columns = ([FEATURES.index(name) for name in text], [FEATURES.index(name) for name in graph])
-    told = [[one for one in examples if one.relevant.any() and not one.relevant.all()] for examples in sets]
-    kept = [(one, _SET / len(examples)) for examples in told for one in examples]
+    mixed = [[each for each in examples if each.relevant.any() and not each.relevant.all()] for examples in sets]
+    kept = [(example, _SET / len(examples)) for examples in mixed for example in examples]
     if not kept:
         return None
-    matrix = np.concatenate([_expanded(one.features, *columns)[one.rows] for one, _ in kept])
-    lengths = [len(one.rows) for one, _ in kept]
+    matrix = np.concatenate([_expanded(example.features, *columns)[example.rows] for example, _ in kept])
+    lengths = [len(example.rows) for example, _ in kept]
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp)
-    relevant = np.concatenate([one.relevant for one, _ in kept])
+    relevant = np.concatenate([example.relevant for example, _ in kept])
     return _Questions(matrix, relevant, starts, np.array([weight for _, weight in kept]))
 
 
 def _expanded(features: Features, text: Sequence[int], graph: Sequence[int]) -> Floats:
-    """Return the features as the scorer's three tables weigh them, side by side."""
+    """Return the features times the shares of the scorer's three tables, side by side."""
     tables = (text, graph, graph)
     shares = table_shares(features.confidence, features.named_share)
     parts = [features.matrix[:, columns] * share for columns, share in zip(tables, shares, strict=True)]
@@ -115,7 +115,7 @@ def _expanded(features: Features, text: Sequence[int], graph: Sequence[int]) -> 
 
 
 def _loss(weights: Floats, questions: _Questions, penalty: float) -> tuple[float, Floats]:
-    """Return the loss and its gradient: -log of a relevant candidate's softmax among the irrelevant ones and itself."""
+    """Return the loss and its gradient: -log of a relevant candidate's softmax among itself and the irrelevant ones."""
     starts, relevant = questions.starts, questions.relevant
     scores = questions.matrix @ weights
     of = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(scores))))

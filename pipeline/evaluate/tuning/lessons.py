@@ -1,4 +1,4 @@
-"""Judged questions as something to learn from: what the first stage found for each, and the passages of the corpus."""
+"""Lessons: judged questions with their candidates and the passages of their corpus, to learn from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
-from pipeline.evaluate.datasets import Query, QuerySet
+from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.progress import Progress
 from pipeline.retrieve.candidates import Candidates
 from pipeline.retrieve.fusion import Ranked
@@ -23,15 +23,15 @@ from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import NameSettings, Settings
 
 MOST_QUESTIONS = 200
-"""Questions of one queryset that are learned from, spread evenly; all sets count the same anyway."""
+"""Maximum number of questions of a dataset, spread evenly; all datasets count the same anyway."""
 
 _LOOKED_AT = 10
-"""Chunks that mention a name, those about it first, among which a relevant one must be for the name to lead there."""
+"""Number of chunks of a name, chunks about it first; a relevant one among them means that the name leads there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A judged question, and what the first stage found for it."""
+    """A judged question and its candidates."""
 
     query: Query
     candidates: Candidates
@@ -39,9 +39,9 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """The judged questions of a queryset of one kind, and the chunks of its corpus, by id."""
+    """The judged questions of a dataset, its kind, and the passages of its corpus, by id."""
 
-    queryset: str
+    dataset: str
     kind: str
     lessons: tuple[Lesson, ...]
     passages: Mapping[str, Passage]
@@ -49,7 +49,7 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True)
 class NameLesson:
-    """A name in a question: its signs, and whether it leads to a relevant document."""
+    """A name in a question: its evidence, and whether it leads to a relevant document."""
 
     signs: Signs
     leads: bool
@@ -59,9 +59,8 @@ class NameLesson:
 class Example:
     """A question as the scorer sees it.
 
-    ``passages`` are those of the corpus, by id; ``rows`` are the candidates that are learned from, the best ranked of
-    each document, since most chunks of a long relevant document aren't relevant; ``relevant`` says of each of these
-    rows whether it is.
+    ``passages`` are those of the corpus, by id. ``rows`` are the candidates to learn from: the best ranked of each
+    document, since most chunks of a long relevant document aren't relevant. ``relevant`` says which of these rows are.
     """
 
     query: Query
@@ -73,7 +72,7 @@ class Example:
 
 
 def corpus_passages(client: Client, corpus: Corpus) -> dict[str, Passage]:
-    """Return all chunks of a corpus as the scorer reads them, by id."""
+    """Return all chunks of a corpus as passages, by id."""
     rows = client.stream("chunk_texts", label=corpus.label, generation=corpus.generation)
     return {row["id"]: Passage(row["text"], row["title"], row["heading"], row["document"]) for row in rows}
 
@@ -81,39 +80,39 @@ def corpus_passages(client: Client, corpus: Corpus) -> dict[str, Passage]:
 def study(
     explore: Callable[[str], Candidates],
     passages: Mapping[str, Passage],
-    queryset: QuerySet,
+    dataset: Dataset,
     kind: str,
     progress: Progress,
 ) -> Lessons:
-    """Ask the questions of a queryset, at most ``MOST_QUESTIONS``, and keep what the first stage finds.
+    """Find the candidates of a dataset's questions, at most ``MOST_QUESTIONS``.
 
-    ``explore`` is the first stage; ``passages`` are those of the corpus, by id.
+    ``explore`` returns the candidates of a question; ``passages`` are those of the corpus, by id.
     """
-    chosen = _spread(queryset.queries, MOST_QUESTIONS)
+    chosen = _spread(dataset.queries, MOST_QUESTIONS)
     lessons = []
-    with progress.stage(f"study {queryset.name}", len(chosen)) as done:
+    with progress.stage(f"study {dataset.name}", len(chosen)) as done:
         for query in chosen:
             lessons.append(Lesson(query, explore(check_question(query.text))))
             done(1)
-    return Lessons(queryset.name, kind, tuple(lessons), passages)
+    return Lessons(dataset.name, kind, tuple(lessons), passages)
 
 
 def name_lessons(lessons: Lessons) -> list[NameLesson]:
-    """Return the names in a queryset's questions."""
+    """Return the names in the questions of a dataset, judged."""
     learned = []
     for lesson in lessons.lessons:
-        found = lesson.candidates
-        for name in found.names:
-            first = led_to(mentions_of(name, found.neighbourhood))[:_LOOKED_AT]
+        candidates = lesson.candidates
+        for name in candidates.names:
+            first = led_to(mentions_of(name, candidates.neighbourhood))[:_LOOKED_AT]
             known = (lessons.passages[chunk].document for chunk in first if chunk in lessons.passages)
             leads = any(document in lesson.query.relevant for document in known)
-            signs = signs_of(name, found.vector, found.hybrid, found.neighbourhood)
+            signs = signs_of(name, candidates.vector, candidates.hybrid, candidates.neighbourhood)
             learned.append(NameLesson(signs, leads))
     return learned
 
 
 def examples(lessons: Lessons, names: NameSettings, settings: Settings) -> list[Example]:
-    """Return a queryset's questions as the scorer would see them with these settings of names."""
+    """Return the questions of a dataset as the scorer would see them with these settings of names."""
     return [_example(lesson, lessons, names, settings) for lesson in lessons.lessons]
 
 
@@ -131,7 +130,7 @@ def _example(lesson: Lesson, lessons: Lessons, names: NameSettings, settings: Se
 
 
 def _best_of_documents(ids: Sequence[str], documents: Sequence[str], hybrid: Ranked, walk: Ranked) -> list[int]:
-    """Return, for each document, the row of the candidate that hybrid or the walk ranks best; hybrid first."""
+    """Return for each document the row of the candidate that hybrid or the walk ranks best; of equals, hybrid's."""
     in_hybrid, in_walk = hybrid.ranks(), walk.ranks()
     last = len(in_hybrid) + len(in_walk) + 1
     by_rank = sorted(

@@ -1,7 +1,7 @@
-"""Tune names' confidence and the scorer on judged questions, and judge both on sets that they weren't learned from.
+"""Tuning of names' confidence and the scorer on judged datasets, with a validation on datasets left out.
 
-Each set is left out in turn, and each kind of sets. Whatever is chosen, features too, is chosen without what is left
-out, so that the figures are those of a new set, and of a new kind of text.
+Each dataset is left out in turn, and each kind of datasets. Everything, features included, is chosen without what is
+left out, so the figures hold for a new dataset and a new kind of text.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from pipeline.settings import NameSettings, RetrieveSettings, ScorerSettings, Se
 _AIMS = ("recall@5", "recall@10", "ndcg@10")
 _BINS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 _TRIED = 60
-"""Questions of a set that features are chosen by."""
+"""Number of questions of a dataset that features are selected by."""
 
 _WORTH = 0.0005
-"""By how much the aims must rise, as the mean over sets, for a feature to be dropped."""
+"""Minimum rise of the aims, as the mean over datasets, for a feature to be dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What was learned: how sure names are, and what the scorer's features weigh."""
+    """The outcome of learning: settings of names' confidence and of the scorer."""
 
     names: NameSettings
     scorer: ScorerSettings
@@ -46,12 +46,13 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A queryset's measures by query: of hybrid, and of the whole by what other kinds, other sets and all sets teach.
+    """The measures of a dataset by query: of hybrid, and of the whole as learned from other datasets.
 
-    ``of_other_kinds`` is empty if all sets are of one kind.
+    ``of_other_kinds`` is learned from datasets of other kinds, and empty if there are none; ``left_out`` from the other
+    datasets; ``shipped`` from all.
     """
 
-    queryset: str
+    dataset: str
     kind: str
     hybrid: tuple[Measures, ...]
     of_other_kinds: tuple[Measures, ...]
@@ -61,7 +62,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Names of left-out sets whose confidence is from ``low`` to ``high``: how many, and the share that leads right."""
+    """Names in datasets left out with a confidence from ``low`` to ``high``: their number, and the share that leads."""
 
     low: float
     high: float
@@ -71,37 +72,37 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What all querysets teach, how each fares, and how well the confidence in names is calibrated."""
+    """The outcome: what all datasets teach, the measures of each, and the calibration of the confidence in names."""
 
     learned: Learned
     judged: tuple[Judged, ...]
     calibration: tuple[Calibration, ...]
 
     def gain(self, measure: str) -> Interval:
-        """Return what the whole adds to hybrid on sets that it wasn't learned from, the mean over sets."""
+        """Return what the whole adds to hybrid on datasets left out, as the mean over datasets."""
         return pooled_interval(
             [
-                [after[measure] - before[measure] for before, after in zip(one.hybrid, one.left_out, strict=True)]
-                for one in self.judged
+                [after[measure] - before[measure] for before, after in zip(judged.hybrid, judged.left_out, strict=True)]
+                for judged in self.judged
             ]
         )
 
     def to_toml(self) -> str:
-        """Return what was learned as a file of settings."""
+        """Return the learned settings as TOML."""
         sections: dict[str, Mapping[str, float]] = {
             "names": self.learned.names.model_dump(),
             "scorer.unnamed": self.learned.scorer.unnamed,
             "scorer.confident": self.learned.scorer.confident,
             "scorer.named": self.learned.scorer.named,
         }
-        lines = [f"# Learned by `hoprank tune` from {', '.join(one.queryset for one in self.judged)}."]
+        lines = [f"# Learned by `hoprank tune` from {', '.join(judged.dataset for judged in self.judged)}."]
         for section, values in sections.items():
             lines += ["", f"[{section}]", *(f"{name} = {value}" for name, value in values.items())]
         return "\n".join(lines) + "\n"
 
 
 def check_sets(names: Sequence[str]) -> None:
-    """Raise QuerySetError unless there are two querysets or more, all of different names."""
+    """Raise QuerySetError unless there are two datasets or more, all of different names."""
     if len(names) < 2 or len(set(names)) < len(names):
         raise QuerySetError(
             f"Nothing can be judged with the querysets {', '.join(names)}.",
@@ -110,32 +111,34 @@ def check_sets(names: Sequence[str]) -> None:
 
 
 def tune(sets: Sequence[Lessons], settings: Settings, progress: Progress, *, select: bool = False) -> Tuned:
-    """Learn from all sets, and judge each by what the other sets and the other kinds teach.
+    """Learn from all datasets, and measure each by what the others, and those of other kinds, teach.
 
-    With ``select`` features that don't help are dropped, each time by the sets at hand alone.
+    With ``select``, features that don't help are dropped, each time without the datasets left out.
     """
-    check_sets([one.queryset for one in sets])
-    learn = _Learner(settings, {one.queryset: name_lessons(one) for one in sets}, select)
-    kinds = sorted({one.kind for one in sets})
+    check_sets([lessons.dataset for lessons in sets])
+    learn = _Learner(settings, {lessons.dataset: name_lessons(lessons) for lessons in sets}, select)
+    kinds = sorted({lessons.kind for lessons in sets})
     with progress.stage("tune", 1 + len(sets) + (len(kinds) if len(kinds) > 1 else 0)) as done:
         shipped = learn(sets)
         done(1)
         by_kind: dict[str, Learned] = {}
         for kind in kinds if len(kinds) > 1 else ():
-            by_kind[kind] = learn([one for one in sets if one.kind != kind])
+            by_kind[kind] = learn([lessons for lessons in sets if lessons.kind != kind])
             done(1)
         judged, calibrated = [], []
-        for one in sets:
-            learned = learn([other for other in sets if other is not one])
-            ways = (by_kind.get(one.kind), learned, shipped)
-            judged.append(Judged(one.queryset, one.kind, _hybrid(one), *(_judge(one, way, settings) for way in ways)))
-            calibrated += [(probability(lesson.signs, learned.names), lesson.leads) for lesson in learn.names_of(one)]
+        for lessons in sets:
+            learned = learn([other for other in sets if other is not lessons])
+            ways = (by_kind.get(lessons.kind), learned, shipped)
+            measures = (_judge(lessons, way, settings) for way in ways)
+            judged.append(Judged(lessons.dataset, lessons.kind, _hybrid(lessons), *measures))
+            names = learn.names_of(lessons)
+            calibrated += [(probability(name.signs, learned.names), name.leads) for name in names]
             done(1)
     return Tuned(shipped, tuple(judged), tuple(_calibration(calibrated)))
 
 
 class _Learner:
-    """Learns from some of the sets."""
+    """Learns from some of the datasets."""
 
     def __init__(self, settings: Settings, names: Mapping[str, Sequence[NameLesson]], select: bool) -> None:
         self._settings = settings
@@ -143,19 +146,19 @@ class _Learner:
         self._select = select
 
     def __call__(self, sets: Sequence[Lessons]) -> Learned:
-        # Where no name tells right from wrong, nothing says that the settings should be others.
-        names = fit_names([self.names_of(one) for one in sets]) or self._settings.names
-        shown = [examples(one, names, self._settings) for one in sets]
+        # If names can't be told apart there is nothing to fit, and the settings stay.
+        names = fit_names([self.names_of(lessons) for lessons in sets]) or self._settings.names
+        shown = [examples(lessons, names, self._settings) for lessons in sets]
         chosen = select_features(shown, self._settings.retrieve) if self._select and len(shown) > 1 else FEATURES
         return Learned(names, fit_scorer(shown, chosen))
 
     def names_of(self, lessons: Lessons) -> Sequence[NameLesson]:
-        return self._names[lessons.queryset]
+        return self._names[lessons.dataset]
 
 
 def select_features(shown: Sequence[Sequence[Example]], settings: RetrieveSettings) -> tuple[str, ...]:
-    """Drop features one by one while sets that are left out fare better without; return those that stay."""
-    few = [one[:: max(1, len(one) // _TRIED)] for one in shown]
+    """Drop features one by one while datasets left out fare better without; return those that stay."""
+    few = [examples_[:: max(1, len(examples_) // _TRIED)] for examples_ in shown]
     chosen: tuple[str, ...] = FEATURES
     best = _left_out_aim(few, chosen, settings)
     while len(chosen) > 1:
@@ -172,12 +175,12 @@ def _left_out_aim(shown: Sequence[Sequence[Example]], features: Sequence[str], s
     aims = []
     for place, left_out in enumerate(shown):
         scorer = Scorer(fit_scorer([*shown[:place], *shown[place + 1 :]], features))
-        aims.append(np.mean([_aim(_measure(one, scorer, settings)) for one in left_out]))
+        aims.append(np.mean([_aim(_measure(example, scorer, settings)) for example in left_out]))
     return float(np.mean(aims))
 
 
 def _hybrid(lessons: Lessons) -> tuple[Measures, ...]:
-    return tuple(_measured(one.query, one.candidates.hybrid, lessons.passages) for one in lessons.lessons)
+    return tuple(_measured(lesson.query, lesson.candidates.hybrid, lessons.passages) for lesson in lessons.lessons)
 
 
 def _judge(lessons: Lessons, learned: Learned | None, settings: Settings) -> tuple[Measures, ...]:
@@ -185,7 +188,7 @@ def _judge(lessons: Lessons, learned: Learned | None, settings: Settings) -> tup
         return ()
     scorer = Scorer(learned.scorer)
     shown = examples(lessons, learned.names, settings)
-    return tuple(_measure(one, scorer, settings.retrieve) for one in shown)
+    return tuple(_measure(example, scorer, settings.retrieve) for example in shown)
 
 
 def _measure(example: Example, scorer: Scorer, settings: RetrieveSettings) -> Measures:

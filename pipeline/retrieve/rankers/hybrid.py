@@ -9,5 +9,5 @@ from pipeline.retrieve.trace import RankingTrace
 
 def rank(_reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
     """Rank as the candidates are fused already."""
-    found = trace.candidates
-    return trace.fused(found.hybrid, [(found.vector, 1.0), (found.fulltext, 1.0)], HYBRID_K)
+    candidates = trace.candidates
+    return trace.fused(candidates.hybrid, [(candidates.vector, 1.0), (candidates.fulltext, 1.0)], HYBRID_K)

@@ -10,7 +10,7 @@ from pipeline.retrieve.trace import RankingTrace
 
 def rank(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
     """Fuse hybrid and the scorer; vector, full text and the walk speak through these, and weigh nothing themselves."""
-    settings, found = reader.settings.retrieve, trace.candidates
-    fused = [(found.hybrid, 1.0), (trace.scores, settings.fuse_scorer)]
-    heard = [(ranking, 0.0) for ranking in (found.vector, found.fulltext, trace.walk)]
+    settings, candidates = reader.settings.retrieve, trace.candidates
+    fused = [(candidates.hybrid, 1.0), (trace.scores, settings.fuse_scorer)]
+    heard = [(ranking, 0.0) for ranking in (candidates.vector, candidates.fulltext, trace.walk)]
     return trace.fused(fuse(Leg.WHOLE, fused, settings.fuse_k), [*heard, *fused], settings.fuse_k)

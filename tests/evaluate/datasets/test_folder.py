@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.datasets import Query, QuerySet, check_documents, read_document_ids, read_queryset
+from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset, read_document_ids
 
 HEADER = "query_id\tdoc_id\trelevance\n"
 QUERIES = '{"id": "q1", "query": "who sang it?"}\n{"id": "q2", "query": "where?"}\n'
@@ -25,13 +25,13 @@ def write(folder: Path, queries: str | bytes = QUERIES, qrels: str | bytes = QRE
 
 def refusal(folder: Path) -> QuerySetError:
     with pytest.raises(QuerySetError) as caught:
-        read_queryset(folder)
+        read_dataset(folder)
     assert caught.value.fix
     return caught.value
 
 
 def test_reads_queries_in_order_with_their_relevant_documents(tmp_path: Path) -> None:
-    queryset = read_queryset(write(tmp_path))
+    queryset = read_dataset(write(tmp_path))
 
     assert queryset.name == tmp_path.name
     assert queryset.queries == (
@@ -45,7 +45,7 @@ def test_reads_queries_in_order_with_their_relevant_documents(tmp_path: Path) ->
 def test_names_the_corpus_when_there_is_one(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").write_text('{"id": "d1", "text": "x"}\n{"id": 2, "text": ""}\n{"_id": "d3"}\n')
 
-    queryset = read_queryset(write(tmp_path))
+    queryset = read_dataset(write(tmp_path))
 
     assert queryset.corpus_path == tmp_path / "corpus.jsonl"
     assert read_document_ids(queryset.corpus_path) == {"d1", "2", "d3"}
@@ -54,17 +54,17 @@ def test_names_the_corpus_when_there_is_one(tmp_path: Path) -> None:
 def test_a_relative_folder_still_gives_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(write(tmp_path))
 
-    assert read_queryset(Path()).name == tmp_path.name
+    assert read_dataset(Path()).name == tmp_path.name
 
 
 def test_reads_the_field_names_of_beir(tmp_path: Path) -> None:
     queries = '{"_id": "q1", "text": "who sang it?", "metadata": {}}\n{"_id": "q2", "text": "where?"}\n'
 
-    assert read_queryset(write(tmp_path, queries)).queries == read_queryset(write(tmp_path)).queries
+    assert read_dataset(write(tmp_path, queries)).queries == read_dataset(write(tmp_path)).queries
 
 
 def test_numbers_as_ids_match_what_the_qrels_write(tmp_path: Path) -> None:
-    queryset = read_queryset(write(tmp_path, '{"id": 7, "query": "who?"}', HEADER + "7\td1\t1"))
+    queryset = read_dataset(write(tmp_path, '{"id": 7, "query": "who?"}', HEADER + "7\td1\t1"))
 
     assert queryset.queries == (Query("7", "who?", {"d1": 1.0}),)
 
@@ -72,7 +72,7 @@ def test_numbers_as_ids_match_what_the_qrels_write(tmp_path: Path) -> None:
 def test_queries_without_relevant_documents_are_left_out_and_named(tmp_path: Path) -> None:
     qrels = HEADER + "q2\td1\t0\nq2\td2\t-1\nq1\td1\t1\nq1\td3\t0\n"
 
-    queryset = read_queryset(write(tmp_path, QUERIES + '{"id": "q3", "query": "why?"}\n', qrels))
+    queryset = read_dataset(write(tmp_path, QUERIES + '{"id": "q3", "query": "why?"}\n', qrels))
 
     assert [query.id for query in queryset.queries] == ["q1"]
     assert queryset.queries[0].relevant == {"d1": 1.0}
@@ -83,19 +83,19 @@ def test_byte_order_marks_carriage_returns_and_blank_lines_are_passed_over(tmp_p
     queries = ("\ufeff" + QUERIES.replace("\n", "\r\n\r\n")).encode()
     qrels = ("\ufeff" + QRELS.replace("\n", "\r\n") + "\r\n").encode()
 
-    assert read_queryset(write(tmp_path, queries, qrels)).queries == read_queryset(write(tmp_path)).queries
+    assert read_dataset(write(tmp_path, queries, qrels)).queries == read_dataset(write(tmp_path)).queries
 
 
 def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
     queries = json.dumps({"id": "q\u2028 1", "query": "one\u2028two\x85three"}, ensure_ascii=False)
 
-    queryset = read_queryset(write(tmp_path, queries, HEADER + "q\u2028 1\td\x85 1\t1\n"))
+    queryset = read_dataset(write(tmp_path, queries, HEADER + "q\u2028 1\td\x85 1\t1\n"))
 
     assert queryset.queries == (Query("q\u2028 1", "one\u2028two\x85three", {"d\x85 1": 1.0}),)
 
 
 def test_a_judgement_may_be_repeated_but_not_contradicted(tmp_path: Path) -> None:
-    assert read_queryset(write(tmp_path, qrels=QRELS + "q1\td1\t1.0\n")).queries[0].relevant["d1"] == 1.0
+    assert read_dataset(write(tmp_path, qrels=QRELS + "q1\td1\t1.0\n")).queries[0].relevant["d1"] == 1.0
 
     error = refusal(write(tmp_path, qrels=QRELS + "q1\td1\t2\n"))
 
@@ -193,7 +193,7 @@ def test_a_query_has_relevant_documents_only(relevant: dict[str, float]) -> None
 
 def test_unstored_documents_are_counted_and_the_first_few_named() -> None:
     keys = [f"d{number}" for number in range(8)]
-    queryset = QuerySet("songs", (Query("q1", "who?", dict.fromkeys(keys, 1.0)), Query("q2", "why?", {"d7": 1.0})))
+    queryset = Dataset("songs", (Query("q1", "who?", dict.fromkeys(keys, 1.0)), Query("q2", "why?", {"d7": 1.0})))
 
     check_documents(queryset, set(keys))
     with pytest.raises(QuerySetError) as caught:
@@ -223,7 +223,7 @@ def test_what_is_written_is_what_is_read(
         f"{query_id}\t{key}\t{grade}\n" for query_id, grades in judged.items() for key, grade in grades.items()
     )
 
-    queryset = read_queryset(write(tmp_path_factory.mktemp("queryset"), queries, HEADER + qrels))
+    queryset = read_dataset(write(tmp_path_factory.mktemp("queryset"), queries, HEADER + qrels))
 
     expected = {
         query_id: {key: grade for key, grade in grades.items() if grade > 0} for query_id, grades in judged.items()

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.datasets import read_queryset
+from pipeline.evaluate.datasets import read_dataset
 from pipeline.retrieve.legs import Leg
 
 CORPUS = [
@@ -75,7 +75,7 @@ def beir(folder: Path, *splits: str) -> Path:
 
 def refusal(path: Path, split: str | None = None) -> str:
     with pytest.raises(QuerySetError) as caught:
-        read_queryset(path, split)
+        read_dataset(path, split)
     return str(caught.value)
 
 
@@ -89,7 +89,7 @@ def refusal(path: Path, split: str | None = None) -> str:
     ],
 )
 def test_beir_is_read_split_by_split(tmp_path: Path, splits: tuple[str, ...], asked: str | None, read: str) -> None:
-    queryset = read_queryset(beir(tmp_path, *splits), asked)
+    queryset = read_dataset(beir(tmp_path, *splits), asked)
 
     assert queryset.name == f"{tmp_path.name}/{read}"
     (query,) = queryset.queries
@@ -114,7 +114,7 @@ def test_splits_are_beirs_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("question", "id_"), [(FACTS, "f1"), (UNSPACED, "f1"), (PARAGRAPHS, "p1"), (CONTEXTS, "1")])
 def test_hipporag_says_in_three_ways_what_answers_a_question(tmp_path: Path, question: object, id_: str) -> None:
-    queryset = read_queryset(hipporag(tmp_path, [question]))
+    queryset = read_dataset(hipporag(tmp_path, [question]))
 
     (query,) = queryset.queries
     assert (queryset.name, query.id, query.text, query.relevant) == ("rivers", id_, QUESTION, EXPECTED)
@@ -126,7 +126,7 @@ def test_hipporag_says_in_three_ways_what_answers_a_question(tmp_path: Path, que
 def test_hipporag_s_first_corpora_are_titles_with_sentences(tmp_path: Path) -> None:
     corpus = {"Otter": ["The otter swims", " in the Severn all day."], "Severn": ["It rises", "in Wales."]}
 
-    queryset = read_queryset(hipporag(tmp_path, [FACTS], corpus))
+    queryset = read_dataset(hipporag(tmp_path, [FACTS], corpus))
 
     assert queryset.queries[0].relevant == EXPECTED
     assert [one.text for one in queryset.documents or ()] == [
@@ -140,7 +140,7 @@ def test_a_folder_of_several_asks_which(tmp_path: Path, name: str) -> None:
     hipporag(hipporag(tmp_path, [FACTS]), [FACTS], name="lakes")
 
     assert "holds 2 querysets: lakes.json, rivers.json" in refusal(tmp_path)
-    assert read_queryset(tmp_path / name).name == "rivers"
+    assert read_dataset(tmp_path / name).name == "rivers"
 
 
 def test_passages_that_are_there_twice_come_once_and_keys_stay_apart(tmp_path: Path) -> None:
@@ -150,14 +150,14 @@ def test_passages_that_are_there_twice_come_once_and_keys_stay_apart(tmp_path: P
     ]
     question = {"question": "?", "contexts": [{"title": "A (2)", "text": "three", "is_supporting": True}]}
 
-    queryset = read_queryset(hipporag(tmp_path, [question], corpus))
+    queryset = read_dataset(hipporag(tmp_path, [question], corpus))
 
     assert [one.key for one in queryset.documents or ()] == ["A", "A (2)", "A (2) (2)", "passage 5"]
     assert queryset.queries[0].relevant == {"A (2) (2)": 1.0}
 
 
 def test_questions_without_an_answer_are_left_out(tmp_path: Path) -> None:
-    queryset = read_queryset(hipporag(tmp_path, [PARAGRAPHS, {"id": "p2", "question": "?", "paragraphs": []}]))
+    queryset = read_dataset(hipporag(tmp_path, [PARAGRAPHS, {"id": "p2", "question": "?", "paragraphs": []}]))
 
     assert queryset.unjudged == ("p2",)
 

@@ -32,9 +32,6 @@ _BINS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 _TRIED = 60
 """Number of questions of a dataset that features are selected by."""
 
-_WORTH = 0.0005
-"""Minimum rise of the aims, as the mean over datasets, for a feature to be dropped."""
-
 
 @dataclass(frozen=True, slots=True)
 class Learned:
@@ -157,26 +154,38 @@ class _Learner:
 
 
 def select_features(shown: Sequence[Sequence[Example]], settings: RetrieveSettings) -> tuple[str, ...]:
-    """Drop features one by one while datasets left out fare better without; return those that stay."""
+    """Drop features one by one while datasets left out are better off without, beyond chance; return the rest.
+
+    A feature is dropped if the 95% interval of the gain, over queries, lies above 0. Dropping whatever gained a little
+    fitted the chance of the queries: new datasets lost by it.
+    """
     few = [examples_[:: max(1, len(examples_) // _TRIED)] for examples_ in shown]
     chosen: tuple[str, ...] = FEATURES
-    best = _left_out_aim(few, chosen, settings)
+    aims = _left_out_aims(few, chosen, settings)
     while len(chosen) > 1:
         tried = {dropped: tuple(name for name in chosen if name != dropped) for dropped in chosen}
-        aims = {dropped: _left_out_aim(few, rest, settings) for dropped, rest in tried.items()}
-        dropped = max(aims, key=lambda name: aims[name])
-        if aims[dropped] < best + _WORTH:
+        without = {dropped: _left_out_aims(few, rest, settings) for dropped, rest in tried.items()}
+        gains = {dropped: pooled_interval(_differences(aims, other)) for dropped, other in without.items()}
+        dropped = max(gains, key=lambda name: gains[name].mean)
+        if gains[dropped].low <= 0:
             break
-        chosen, best = tried[dropped], aims[dropped]
+        chosen, aims = tried[dropped], without[dropped]
     return chosen
 
 
-def _left_out_aim(shown: Sequence[Sequence[Example]], features: Sequence[str], settings: RetrieveSettings) -> float:
+def _left_out_aims(
+    shown: Sequence[Sequence[Example]], features: Sequence[str], settings: RetrieveSettings
+) -> list[list[float]]:
+    """Return the aim of each query, by dataset, with the weights that the other datasets teach."""
     aims = []
     for place, left_out in enumerate(shown):
         scorer = Scorer(fit_scorer([*shown[:place], *shown[place + 1 :]], features))
-        aims.append(np.mean([_aim(_measure(example, scorer, settings)) for example in left_out]))
-    return float(np.mean(aims))
+        aims.append([_aim(_measure(example, scorer, settings)) for example in left_out])
+    return aims
+
+
+def _differences(before: Sequence[Sequence[float]], after: Sequence[Sequence[float]]) -> list[list[float]]:
+    return [[new - old for old, new in zip(*dataset, strict=True)] for dataset in zip(before, after, strict=True)]
 
 
 def _hybrid(lessons: Lessons) -> tuple[Measures, ...]:

@@ -56,11 +56,11 @@ def _project(client: Client, corpus: Corpus, generation: int, chunks: int, name:
             next=settings.next,
         )
     except ClientError as error:
-        if not _is_duplicate(error):
+        if not is_duplicate(error):
             raise
 
 
-def _is_duplicate(error: ClientError) -> bool:
+def is_duplicate(error: ClientError) -> bool:
     """Return whether another process made the projection, before this one ("exists") or meanwhile ("loaded")."""
     return any(phrase in (error.message or "") for phrase in ("already exists", "already loaded"))
 

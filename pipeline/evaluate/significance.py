@@ -24,7 +24,7 @@ class Interval:
 
     @property
     def is_noise(self) -> bool:
-        """Whether the interval holds 0: the difference may be chance."""
+        """Return whether the interval holds 0: the difference may be chance."""
         return self.low <= 0.0 <= self.high
 
 

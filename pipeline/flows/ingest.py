@@ -35,7 +35,7 @@ from pipeline.records import Document, Skipped
 from pipeline.settings import LinkSettings, Settings
 
 Announce = Callable[[Plan], None]
-"""Hears the plan of a sync before anything is written."""
+"""A function that is called with the plan of a sync before anything is written."""
 
 
 def ingest(
@@ -68,7 +68,7 @@ def ingest_documents(
     *,
     progress: Progress | None = None,
 ) -> IngestSummary:
-    """As :func:`ingest`, of documents that somebody else reads."""
+    """Ingest documents that the caller reads; see :func:`ingest`."""
     steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
     corpus = steps.find(corpus_name)
     with detect_changes(source, stored_documents(client, corpus), steps.progress) as changes:
@@ -113,7 +113,7 @@ def sync(
             if plan or changes or (corpus and corpus.staging):
                 with writing(client, corpus or steps.create(corpus_name), settings.ingest.wait) as session:
                     if session.corpus.generation != (corpus.generation if corpus else 0):
-                        continue  # somebody else has written meanwhile: plan again
+                        continue  # another run has written meanwhile: plan again
                     announce(plan)
                     outcome = steps.write(session, changes, corpus, plan.removed_keys)
                     corpus = session.corpus
@@ -209,7 +209,7 @@ class _Steps:
         return corpus
 
     def create(self, name: str) -> Corpus:
-        """Make the corpus; raises FingerprintError if somebody else has made it meanwhile, with another model."""
+        """Make the corpus; raises FingerprintError if another run has made it meanwhile, with another model."""
         corpus = create_corpus(
             self.client,
             name,

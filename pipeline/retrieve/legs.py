@@ -13,7 +13,7 @@ from pipeline.errors import QuestionError
 
 
 class Needs(IntEnum):
-    """How far a search goes before a leg ranks; each step includes those before it."""
+    """The last step of a search before a leg ranks; each step includes those before it."""
 
     TEXT = 0
     """the question's text"""

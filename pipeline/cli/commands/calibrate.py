@@ -26,7 +26,7 @@ def calibrate(
 ) -> None:
     """Show what each cosine threshold would do to a corpus's links, components and hubs, and suggest one.
 
-    Nothing is changed: to use another threshold, set link.similar_threshold and ingest again.
+    Nothing is changed: to use another threshold, set link.similar_threshold and ingest into a new corpus.
     """
     if plot:
         check_plot(plot)

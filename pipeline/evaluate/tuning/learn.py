@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from pipeline.evaluate.tuning.lessons import Example, NameLesson
 from pipeline.retrieve.scoring.confidence import Signs
@@ -54,6 +53,9 @@ def fit_scorer(sets: Sequence[Sequence[Example]], features: Sequence[str] = FEAT
     Other ``FEATURES`` than ``features`` get the weight 0. Text features count for the part of a question beyond its
     names, graph features by the confidence in the names, so the graph doesn't count for a question without names.
     """
+    # Imported here: it takes half a second, and the Python interface imports this module for searches too.
+    from scipy.optimize import minimize
+
     text = [name for name in features if name in TEXT_FEATURES]
     graph = [name for name in features if name not in TEXT_FEATURES]
     questions = _questions(sets, text, graph)

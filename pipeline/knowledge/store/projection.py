@@ -11,7 +11,7 @@ from neo4j import Record
 from neo4j.exceptions import ClientError
 
 from pipeline.db.client import Client
-from pipeline.db.projections import is_missing
+from pipeline.db.projections import is_duplicate, is_missing
 
 _BUDGET = 512 * 2**20
 """Bytes of the server's heap for the projections of all graphs."""
@@ -70,7 +70,7 @@ def _ensure(client: Client, graph_id: str, name: str, project: Callable[[str], o
     try:
         project(name)
     except ClientError as error:
-        if "already exists" not in (error.message or ""):
+        if not is_duplicate(error):
             raise
 
 

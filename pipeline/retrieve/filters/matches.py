@@ -50,7 +50,7 @@ class Matches:
 
     @property
     def exact(self) -> bool:
-        """Whether they are few enough to be scored one by one."""
+        """Return whether the matches are few enough to be scored one by one."""
         return len(self.ids) < EXACT_UNDER
 
     def keep(self, ranking: Ranked) -> Ranked:

@@ -26,7 +26,7 @@ def tune(
         typer.Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
     ] = None,
     select: Annotated[
-        bool, typer.Option("--select", help="Drop features that don't help, chosen anew for each set left out.")
+        bool, typer.Option("--select", help="Drop features that sets left out are better off without, beyond chance.")
     ] = False,
     corpus: KeptCorpus = None,
     split: Split = None,

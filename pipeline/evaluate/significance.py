@@ -43,7 +43,7 @@ def pooled_interval(groups: Sequence[Sequence[float]], *, seed: int = 0) -> Inte
 
     # A single value is its own interval, but scipy takes no sample of one.
     samples = [np.repeat(group, 2) if len(group) == 1 else np.asarray(group, dtype=np.float64) for group in groups]
-    found = bootstrap(
+    interval = bootstrap(
         samples,
         _mean_of_means,
         n_resamples=RESAMPLES,
@@ -53,7 +53,7 @@ def pooled_interval(groups: Sequence[Sequence[float]], *, seed: int = 0) -> Inte
         method="percentile",
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return Interval(float(_mean_of_means(*samples)), float(found.low), float(found.high))
+    return Interval(float(_mean_of_means(*samples)), float(interval.low), float(interval.high))
 
 
 def _mean_of_means(*samples: Any, axis: int = -1) -> Any:

@@ -68,10 +68,10 @@ class IncrementalNeighbours:
     def _lists(self, added: Mapping[str, Position], removed: set[str], removed_pairs: _Pairs) -> Neighbours:
         """Return the neighbour lists that are new or change."""
         candidates = self._search.candidates(added.keys())
-        lists = {id_: near[: self._top_k] for id_, near in candidates.items()}
+        lists = {id_: neighbours[: self._top_k] for id_, neighbours in candidates.items()}
         gained: Neighbours = defaultdict(list)
-        for id_, near in candidates.items():
-            for neighbour in near:
+        for id_, neighbours in candidates.items():
+            for neighbour in neighbours:
                 self._positions[neighbour.id] = neighbour.position
                 if neighbour.id not in added:
                     gained[neighbour.id].append(Neighbour(id_, added[id_], neighbour.score))
@@ -105,10 +105,10 @@ class IncrementalNeighbours:
 
     def _pairs(self, lists: Neighbours, before: _Pairs, removed: set[str]) -> _Pairs:
         """Return all new pairs of the chunks whose neighbour lists change."""
-        listed_ids = {id_: {neighbour.id for neighbour in near} for id_, near in lists.items()}
+        listed_ids = {id_: {neighbour.id for neighbour in neighbours} for id_, neighbours in lists.items()}
         after: _Pairs = {id_: {} for id_ in lists}
-        for id_, near in lists.items():
-            for other, position, score in near:
+        for id_, neighbours in lists.items():
+            for other, position, score in neighbours:
                 self._positions[other] = position
                 stored = before.get(id_, {}).get(other)
                 listed = id_ in listed_ids[other] if other in listed_ids else bool(stored and stored.listed)
@@ -198,8 +198,8 @@ class _DegreeLimit:
         """Add chunks with all their pairs."""
         for id_, others in pairs.items():
             if len(others) > self._degree_limit and id_ not in self._allowed:
-                near = (Neighbour(other, pair.position, pair.score) for other, pair in others.items())
-                self._allowed[id_] = {neighbour.id for neighbour in sorted(near, key=rank)[: self._degree_limit]}
+                neighbours = (Neighbour(other, pair.position, pair.score) for other, pair in others.items())
+                self._allowed[id_] = {neighbour.id for neighbour in sorted(neighbours, key=rank)[: self._degree_limit]}
 
     def allows(self, first: str, second: str) -> bool:
         """Return whether a pair is within the limit of both endpoints."""

@@ -122,13 +122,13 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     # The first sentence of each passage, and the sentences that hold a term.
     rows = np.union1d(first, sentence)
     starts = np.searchsorted(rows, first)
-    held = titles[np.searchsorted(starts, np.arange(len(rows)), side="right") - 1]
-    held[np.searchsorted(rows, sentence), columns[in_text]] = 1
+    sentence_terms = titles[np.searchsorted(starts, np.arange(len(rows)), side="right") - 1]
+    sentence_terms[np.searchsorted(rows, sentence), columns[in_text]] = 1
     shares = np.array([1 - named.get(term, 0.0) for term in terms])
     close = np.zeros((len(passages), max(len(terms) - 1, 0)))
     close[_pairs(places, columns, piece)] = 1
     pair_shares = np.maximum(shares[:-1], shares[1:])
-    return Coverage(held, starts, _weights(whole, shares), close, _weights(close, pair_shares))
+    return Coverage(sentence_terms, starts, _weights(whole, shares), close, _weights(close, pair_shares))
 
 
 def _sentence_starts(text: str) -> NDArray[np.intp]:

@@ -107,16 +107,16 @@ def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence) -> Matri
     rows = {id_: row for row, id_ in enumerate(ids)}
     first = [rows[id_] for id_ in evidence.walk.ids[:_FIRST] if id_ in rows]
     vector, fulltext = standard_scores(ids, evidence.vector), standard_scores(ids, evidence.fulltext)
-    held = coverage(evidence.terms, list(passages.values()), evidence.named)
+    covered = coverage(evidence.terms, list(passages.values()), evidence.named)
     columns = {
         "vector": vector,
         "fulltext": fulltext,
-        "sentence": held.alone(),
-        "proximity": held.proximity(),
+        "sentence": covered.alone(),
+        "proximity": covered.proximity(),
         "document": _of_document(passages.values(), np.maximum(vector, fulltext)),
         "walk": _reciprocal(ids, evidence.walk),
         "about_named": _about_named(rows, evidence),
-        **_chain(rows, first, evidence, held),
+        **_chain(rows, first, evidence, covered),
     }
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
@@ -130,12 +130,12 @@ def _of_document(passages: Iterable[Passage], scores: Matrix) -> Matrix:
     return best
 
 
-def _chain(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence, held: Coverage) -> dict[str, Matrix]:
+def _chain(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence, covered: Coverage) -> dict[str, Matrix]:
     """Return the features of links: each candidate's strongest tie to a passage of ``first``, which are rows."""
     shared, about = _shared_names(rows, first, evidence)
     forth, back = _referring(rows, first, evidence.neighbourhood)
     tied = np.maximum.reduce([shared, forth, back / 2])
-    ties = {"about_linked": about, "covers_together": tied * held.together(first)}
+    ties = {"about_linked": about, "covers_together": tied * covered.together(first)}
     leading = _leading(rows, first, evidence.walk)
     for matrix in ties.values():
         matrix *= leading
@@ -167,14 +167,14 @@ def _shared_names(rows: Mapping[str, int], first: Sequence[int], evidence: Evide
         if id_ not in named and len(mentioned_at) > 1 and not before.isdisjoint(row for row, _ in mentioned_at):
             mentions.append(mentioned_at)
             rarities.append(here.rarity(id_))
-    held, about = np.zeros((2, len(mentions), len(rows)))
+    mentioned, about = np.zeros((2, len(mentions), len(rows)))
     for place, mentioned_at in enumerate(mentions):
         at, is_about = zip(*mentioned_at, strict=True)
-        held[place, at] = 1
+        mentioned[place, at] = 1
         about[place, at] = is_about
     rarity = np.array(rarities) / _most(here)
-    weighed = held[:, first] * rarity[:, None]
-    shared: Matrix = (held[:, :, None] * weighed[:, None, :]).max(axis=0, initial=0)
+    weighed = mentioned[:, first] * rarity[:, None]
+    shared: Matrix = (mentioned[:, :, None] * weighed[:, None, :]).max(axis=0, initial=0)
     return shared, about.T @ weighed
 
 

@@ -150,3 +150,11 @@ def test_changing_what_was_given_changes_no_later_answer(hoprank: HopRank, libra
         item.metadata["legs"].clear()
 
     assert json.dumps(hoprank.search("Who met Ada?", corpus=library).to_json()) == before
+
+
+@pytest.mark.parametrize("leg", list(Leg))
+def test_features_are_explained_where_the_scorer_is_fused(hoprank: HopRank, library: str, leg: Leg) -> None:
+    found = hoprank.search("Who met Charles Babbage?", corpus=library, leg=leg, explain=True)
+
+    assert ("graph_share" in found.metadata) is (leg is Leg.WHOLE)
+    assert any(item.metadata["features"] for item in found.items) is (leg is Leg.WHOLE)

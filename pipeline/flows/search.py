@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from pipeline.db.catalogue import Corpus, get_corpus
@@ -89,9 +88,9 @@ class Retriever:
         ``matches`` only these are ranked, and no walk passes through others.
         """
         reader = self._reader
-        trace = RankingTrace(question, matches=matches)
-        if leg.needs >= Needs.VECTOR:
-            trace = replace(trace, vector=self._embed(question, leg) if vector is None else vector)
+        if vector is None:
+            vector = self._embed(question, leg) if leg.needs >= Needs.VECTOR else ()
+        trace = RankingTrace(question, vector, matches)
         if leg.needs >= Needs.CANDIDATES:
             # The expansion around the candidates comes in the same round trip.
             trace = find_candidates(reader, trace, leg.needs)

@@ -85,8 +85,8 @@ def test_ingest_tells_what_it_did_to_people_and_to_programs(run: Hoprank, archiv
     again = run.json("ingest", str(archive), "--corpus", corpus_name)
 
     assert "4 (4 new or changed, 0 unchanged)" in first.stdout
-    # A long path goes beyond the end of its line.
-    assert "nothing.mdisempty" in "".join(first.stdout.split())
+    # A long path is broken or cut at the end of its line.
+    assert re.search(r"nothing\S*isempty", "".join(first.stdout.split()))
     assert "want of text: nowhere" in first.stderr
     assert (again["changed"], again["unchanged"], again["documents"], again["empty"]) == (0, 4, 4, ["nowhere"])
     assert {Path(one["source"]).name for one in again["skipped"]} == {"notes.bin", "nothing.md"}

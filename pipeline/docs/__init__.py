@@ -5,11 +5,10 @@ Imports errors alone.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.errors import InputError
+from pipeline.errors import InputError, did_you_mean
 
 TOPICS = (
     "install",
@@ -50,9 +49,7 @@ def read_pages() -> tuple[Page, ...]:
 def read_page(topic: str) -> Page:
     """Return the page of a topic; raises InputError, naming the nearest topic or all, if there is none."""
     if topic not in TOPICS:
-        near = difflib.get_close_matches(topic, TOPICS, n=1, cutoff=0.5)
-        fix = f"Did you mean {near[0]!r}?" if near else f"Topics: {', '.join(TOPICS)}."
-        raise InputError(f"There is no topic {topic!r}.", fix)
+        raise InputError(f"There is no topic {topic!r}.", did_you_mean(topic, TOPICS, f"Topics: {', '.join(TOPICS)}."))
     text = (_HERE / f"{topic}.md").read_text(encoding="utf-8")
     _, _, summary, *_ = text.split("\n", 3)
     return Page(topic, summary, text)

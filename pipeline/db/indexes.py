@@ -44,6 +44,11 @@ def corpus_label(corpus_id: str) -> str:
     return f"Corpus_{corpus_id}"
 
 
+def cosine_of(score: float) -> float:
+    """Return the cosine behind a score of a vector index, which is (1 + cosine) / 2."""
+    return 2 * score - 1
+
+
 def ensure_indexes(client: Client, indexes: Mapping[str, Callable[[], None]]) -> None:
     """Create the indexes that are missing, in their order, and wait until all are online.
 

@@ -13,6 +13,7 @@ from neo4j import Record
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
+from pipeline.db.indexes import cosine_of
 from pipeline.db.projections import Projection, run_on_projection
 from pipeline.ids import digest
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
@@ -126,7 +127,7 @@ class CorpusStore:
         names = {"vector_index": self.corpus.vector_index}
         rows = self.client.read("vector_candidates", names, corpus=self.corpus.id, vector=list(vector), limit=limit)
         pairs = (pair for row in rows for pair in zip(row["near"], row["near_scores"], strict=True))
-        return in_order({chunk_id: 2 * score - 1 for chunk_id, score in pairs})
+        return in_order({chunk_id: cosine_of(score) for chunk_id, score in pairs})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores of the ``limit`` chunks that match a text best, by id."""

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
+from pipeline.embedding.nearest import unit_vectors
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import stored_property
 from pipeline.knowledge.store.pagerank import local_pagerank
@@ -109,13 +108,12 @@ class MemoryStore:
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
         """Return the cosines of the ``limit`` nodes nearest to a vector, by id; compares it with every embedding."""
-        target = np.asarray(vector, dtype=np.float64)
-        embeddings = [(node.id, np.asarray(node.embedding)) for node in self._nodes.values() if node.embedding]
-        cosines = {
-            node_id: float(embedding @ target / (np.linalg.norm(embedding) * np.linalg.norm(target)))
-            for node_id, embedding in embeddings
-        }
-        return dict(list(in_order(cosines).items())[:limit])
+        embedded = {node.id: node.embedding for node in self._nodes.values() if node.embedding}
+        if not embedded:
+            return {}
+        cosines = unit_vectors(list(embedded.values())) @ unit_vectors([vector])[0]
+        best = in_order(dict(zip(embedded, cosines.tolist(), strict=True)))
+        return dict(list(best.items())[:limit])
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores (rank-bm25) of the ``limit`` nodes that match a text best, by id."""

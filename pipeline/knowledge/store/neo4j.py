@@ -8,6 +8,7 @@ from typing import Any
 from neo4j import Record
 
 from pipeline.db.client import Client, batches
+from pipeline.db.indexes import cosine_of
 from pipeline.db.projections import Projection, run_on_projection
 from pipeline.knowledge.catalogue import NamedGraph, ensure_text_index, ensure_vector_index
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
@@ -106,7 +107,7 @@ class Neo4jStore:
         ensure_vector_index(self.client, self.graph, len(vector))
         names = {"graph_label": self.graph.label, "graph_vector": self.graph.vector_index}
         row = self.client.read("graph_nearest", names, vector=list(vector), limit=limit)[0]
-        return in_order({node_id: 2 * score - 1 for node_id, score in zip(row["ids"], row["scores"], strict=True)})
+        return in_order({node_id: cosine_of(score) for node_id, score in zip(row["ids"], row["scores"], strict=True)})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores of the ``limit`` nodes that match a text best, by id.

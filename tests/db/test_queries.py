@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from pipeline.db.queries import Query, load_queries, parse_fragments, parse_quer
 from pipeline.errors import GraphError
 from pipeline.knowledge import SupportedEdgeType
 from pipeline.knowledge.catalogue import find_graph, replacing
+from pipeline.resources import resource_folder
 
 PARAMS: Mapping[str, Any] = {
     "analyzer": "english",
@@ -328,6 +330,26 @@ def test_a_fragment_that_there_isnt_or_that_takes_other_arguments_is_refused(cal
 )
 def test_a_fragment_that_is_not_what_it_says_is_refused(source: str, said: str) -> None:
     assert said in refusal(source)
+
+
+COMPARISON = re.compile(r"(?<!SET )\b\w+\.(?:since|until)\s*(?:[<>=]|IS\b|IN\b)|(?:[<>=]|IN)\s*\w+\.(?:since|until)\b")
+
+
+def test_only_fragments_say_what_a_generation_sees() -> None:
+    paths = sorted(resource_folder("cypher").rglob("*.cypher"))
+
+    typed = {path.name: COMPARISON.findall(path.read_text(encoding="utf-8")) for path in paths}
+
+    assert not {name: comparisons for name, comparisons in typed.items() if comparisons}
+    assert all(COMPARISON.search(text) for text in ("c.since <= $generation", "WHERE c.until=1", "1 < c.since"))
+
+
+def test_every_fragment_is_used() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in resource_folder("cypher").rglob("*.cypher")]
+    fragments = [fragment for text in texts for fragment in parse_fragments(text, Path("some.cypher"))]
+
+    assert {"visible"} <= {fragment.name for fragment in fragments}
+    assert all(f"<{fragment.name}(" in "".join(texts) for fragment in fragments)
 
 
 @pytest.mark.parametrize("identifier", ["", "1st", "a b", "a`b", "a) DETACH DELETE (n", "é", "x" * 64, "a\n"])

@@ -102,13 +102,14 @@ class FulltextSettings(_Section):
 
 
 class RetrieveSettings(_Section):
-    """Numbers of candidates and of scored chunks, the limit of hop expansion, and the fusion of rankings."""
+    """Numbers of candidates and of scored chunks, the limit of hop expansion, the fusion of rankings, open corpora."""
 
     candidates: int = Field(ge=1)
     scored: int = Field(ge=1)
     hop_hub: int = Field(ge=1)
     fuse_k: float = Field(gt=0)
     fuse_scorer: float = Field(ge=0)
+    open_corpora: int = Field(ge=1)
 
 
 class NameSettings(_Section):

@@ -1,4 +1,4 @@
-"""The loader of ``cypher/*.cypher``: named queries with declared modes and parameters.
+"""The loader of ``cypher/*.cypher``, and of a domain's ``*.cypher``: named queries with declared modes and parameters.
 
 A file may open with comments about itself. A query begins with a header of ``//`` lines and runs to the next header
 (after aiosql's format)::
@@ -19,10 +19,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 
+from pipeline.registry import registry
 from pipeline.resources import resource_folder
 
 _HEADER = re.compile(r"^//\s*(name|mode|params|names):\s*(.*?)\s*$")
@@ -60,18 +61,24 @@ class Query:
 
 @cache
 def load_queries() -> Mapping[str, Query]:
-    """Read all queries of ``cypher/``; return them by name.
+    """Read all queries of ``cypher/`` and of the domains; return them by name.
 
     Raises ValueError on a duplicate name, a missing header or documentation, and any difference between declared and
-    used parameters.
+    used parameters; ConfigurationError naming the package if that happens in a domain that a package brings.
     """
     queries: dict[str, Query] = {}
-    for path in sorted(resource_folder("cypher").rglob("*.cypher")):
+    _read_folder(resource_folder("cypher"), queries)
+    for domain in registry().domains:
+        domain.guarded(partial(_read_folder, domain.folder, queries))
+    return MappingProxyType(queries)
+
+
+def _read_folder(folder: Path, queries: dict[str, Query]) -> None:
+    for path in sorted(folder.rglob("*.cypher")):
         for query in parse_queries(path.read_text(encoding="utf-8"), path):
             if query.name in queries:
                 raise ValueError(f"{path}: the name {query.name} is given twice")
             queries[query.name] = query
-    return MappingProxyType(queries)
 
 
 def parse_queries(source: str, path: Path) -> Iterable[Query]:

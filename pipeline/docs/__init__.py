@@ -1,6 +1,6 @@
 """The documentation: one Markdown page a topic, which ``hoprank help`` shows and the README links to.
 
-Imports errors alone.
+Imports errors and the registry alone.
 """
 
 from __future__ import annotations
@@ -10,27 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import InputError
-
-TOPICS = (
-    "install",
-    "ingest",
-    "corpora",
-    "search",
-    "graph",
-    "evaluate",
-    "tune",
-    "measured",
-    "knowledge",
-    "skills",
-    "python",
-    "settings",
-    "server",
-    "errors",
-    "layout",
-)
-"""The topics, in the order in which a newcomer reads them; each has a page ``TOPIC.md`` in this folder."""
+from pipeline.registry import registry
 
 _HERE = Path(__file__).parent
+_TO_KNOWLEDGE = ("install", "ingest", "corpora", "search", "graph", "evaluate", "tune", "measured", "knowledge")
+_FROM_PYTHON = ("python", "settings", "server", "errors", "layout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +26,41 @@ class Page:
     text: str
 
 
+def topics() -> dict[str, Path]:
+    """Return the file of each page by its topic, in the order in which a newcomer reads them.
+
+    A topic of HopRank is ``TOPIC.md`` in this folder, that of a domain the README of its folder. The domains follow
+    knowledge graphs; how to write one comes last.
+    """
+    domains = {domain.name: domain.folder / "README.md" for domain in registry().domains}
+    return {
+        **_own_pages(_TO_KNOWLEDGE),
+        **{topic: path for topic, path in domains.items() if path.is_file()},
+        **_own_pages(_FROM_PYTHON),
+        "domains": _HERE.parent / "domains" / "README.md",
+    }
+
+
 def read_pages() -> tuple[Page, ...]:
     """Return every page, in the order of the topics."""
-    return tuple(map(read_page, TOPICS))
+    return tuple(map(read_page, topics()))
 
 
 def read_page(topic: str) -> Page:
     """Return the page of a topic; raises InputError, naming the nearest topic or all, if there is none."""
-    if topic not in TOPICS:
-        near = difflib.get_close_matches(topic, TOPICS, n=1, cutoff=0.5)
-        fix = f"Did you mean {near[0]!r}?" if near else f"Topics: {', '.join(TOPICS)}."
+    files = topics()
+    if topic not in files:
+        near = difflib.get_close_matches(topic, files, n=1, cutoff=0.5)
+        fix = f"Did you mean {near[0]!r}?" if near else f"Topics: {', '.join(files)}."
         raise InputError(f"There is no topic {topic!r}.", fix)
-    text = (_HERE / f"{topic}.md").read_text(encoding="utf-8")
-    _, _, summary, *_ = text.split("\n", 3)
-    return Page(topic, summary, text)
+    text = files[topic].read_text(encoding="utf-8")
+    return Page(topic, _summary(text), text)
+
+
+def _summary(text: str) -> str:
+    """Return the first line that is neither blank nor a heading."""
+    return next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+
+
+def _own_pages(names: tuple[str, ...]) -> dict[str, Path]:
+    return {name: _HERE / f"{name}.md" for name in names}

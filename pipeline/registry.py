@@ -123,7 +123,8 @@ def _advertises(folder: str) -> bool:
 
 def _names_group(metadata: str) -> bool:
     try:
-        return f"[{GROUP}]".encode() in Path(metadata, "entry_points.txt").read_bytes()
+        with open(f"{metadata}/entry_points.txt", "rb") as file:  # noqa: PTH123 - a Path takes twice as long
+            return f"[{GROUP}]".encode() in file.read()
     except OSError:
         return False
 
@@ -131,13 +132,19 @@ def _names_group(metadata: str) -> bool:
 def _read(point: Any) -> Domain | Unusable:
     distribution = point.dist.name
     try:
-        domain = point.load()
+        domain: Domain = point.load()
+        good = isinstance(domain, Domain) and _NAME.fullmatch(domain.name) and _is_package(domain.package)
     except Exception as error:
         return Unusable(point.name, _refusal(point.name, distribution, f"{type(error).__name__}: {error}"))
-    if isinstance(domain, Domain) and _NAME.fullmatch(domain.name):
+    if good:
         return replace(domain, distribution=distribution)
-    problem = f"{point.value} is no Domain with a name of a-z, 0-9 and _"
+    problem = f"{point.value} is no Domain that has a name of a-z, 0-9 and _, and a package of its own"
     return Unusable(point.name, _refusal(point.name, distribution, problem))
+
+
+def _is_package(name: str) -> bool:
+    # A module without a folder of its own would bring the files of all that is installed beside it.
+    return hasattr(import_module(name), "__path__")
 
 
 def _refusal(name: str, distribution: str, problem: str) -> ConfigurationError:

@@ -300,10 +300,10 @@ def _domain_sections() -> dict[str, type[Section]]:
 def _section_of(domain: Domain, target: str) -> type[Section]:
     # Other commands work without a domain that can't be imported; its own commands say what is wrong with it.
     try:
-        kind: type[Section] = domain.load(target)
+        kind = domain.load(target)
     except ConfigurationError:
         return _Unread
-    return kind
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else _Unread
 
 
 def _files() -> list[_File]:

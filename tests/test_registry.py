@@ -102,11 +102,19 @@ def test_a_package_that_can_t_be_imported_is_named_with_how_to_remove_it(install
     assert "pip uninstall hoprank-broken_domain" in error.fix
 
 
-@pytest.mark.parametrize("declared", ["DOMAIN = 3", DECLARED.format(name="two words"), DECLARED.format(name="")])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "DOMAIN = 3",
+        DECLARED.format(name="two words"),
+        DECLARED.format(name=""),
+        DECLARED.format(name="odd").replace("__name__", "'odd_domain.cli'"),
+    ],
+)
 def test_what_is_no_domain_is_refused(install: Install, declared: str) -> None:
-    install("odd_domain", {"__init__.py": declared})
+    install("odd_domain", {"__init__.py": declared, "cli.py": ""})
 
-    assert "odd_domain:DOMAIN is no Domain with a name of a-z, 0-9 and _" in refusal("odd_domain").message
+    assert "odd_domain:DOMAIN is no Domain that has a name of a-z, 0-9 and _" in refusal("odd_domain").message
 
 
 def test_a_part_that_can_t_be_imported_is_the_fault_of_its_package(install: Install) -> None:

@@ -212,6 +212,12 @@ def test_a_name_that_is_taken_stays_with_who_has_it(run: Run, site: Path, name: 
     assert "skills.top_k 10" in " ".join(printed(run("config", "show")).split())
 
 
+def test_a_section_of_no_section_s_class_is_left_out(run: Run, site: Path) -> None:
+    (site / "recipes" / "settings.py").write_text("RecipeSettings = int\n")
+
+    assert "recipes" not in printed(run("config", "show"))
+
+
 def test_a_section_that_hoprank_has_stays_its_own(run: Run, site: Path) -> None:
     declaration = (site / "recipes" / "__init__.py").read_text()
     (site / "recipes" / "__init__.py").write_text(declaration.replace('"recipes"', '"walk"'))

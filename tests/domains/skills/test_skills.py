@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipeline import HopRank, KnowledgeGraph
+from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph
 from pipeline.domains.skills.build import build
 from pipeline.domains.skills.check import check
 from pipeline.domains.skills.queries import (
@@ -237,3 +237,15 @@ def test_a_skill_that_is_not_there_is_named_with_the_nearest(collection: Knowled
     with pytest.raises(GraphError, match="no skill 'package:torch'"):
         find_skill(collection, "package:torch")
     assert find_skill(collection, "review").id == "code-review", "by its folder"
+
+
+def test_an_edge_that_the_schema_lacks_is_not_written(built: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, _ = built(COLLECTION)
+    before = graph.size()
+    odd = KnowledgeEdge("chroma", "pinecone", "resembles")
+    monkeypatch.setattr("pipeline.domains.skills.build.folder_edges", lambda *_: [odd])
+
+    with pytest.raises(GraphError, match="has the type 'resembles'"):
+        built(COLLECTION)
+
+    assert graph.size() == before

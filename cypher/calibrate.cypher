@@ -3,5 +3,5 @@
 // params: label, generation
 // The vectors of all visible chunks.
 MATCH (c:$($label))
-WHERE c.since <= $generation AND c.until > $generation
+WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.embedding AS vector;

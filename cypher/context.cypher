@@ -6,7 +6,7 @@
 // The entities that at least two of the chunks mention, with the total number of chunks that mention each.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[r:MENTIONS]->(e)
-WHERE r.since <= $generation AND r.until > $generation
+WHERE <visible(r, $generation)>
 WITH e, collect({id: id, about: r.about}) AS mentions
 WHERE size(mentions) > 1
 RETURN e.name AS name, COUNT { (e)<-[:MENTIONS]-() } AS frequency, mentions ORDER BY name;
@@ -19,11 +19,11 @@ UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
 CALL (c) {
   MATCH (c)-[r:REFERS_TO|LINKS_TO]->(d:Document)<-[p:PART_OF]-(t)
-  WHERE t.id IN $ids AND r.since <= $generation AND r.until > $generation AND p.since <= $generation AND p.until > $generation
+  WHERE t.id IN $ids AND <visible(r, $generation)> AND <visible(p, $generation)>
   RETURN t.id AS target, type(r) AS kind, 1.0 AS score
   UNION ALL
   MATCH (c)-[r:SIMILAR]->(t:Chunk)
-  WHERE t.id IN $ids AND r.since <= $generation AND r.until > $generation
+  WHERE t.id IN $ids AND <visible(r, $generation)>
   RETURN t.id AS target, type(r) AS kind, r.score AS score
 }
 RETURN c.id AS source, target, kind, score ORDER BY source, target, kind;

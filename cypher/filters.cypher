@@ -6,7 +6,7 @@
 // params: label, generation
 // The ids of the visible chunks, by document key.
 MATCH (c:$($label))
-WHERE c.since <= $generation AND c.until > $generation
+WHERE <visible(c, $generation)>
 RETURN c.document AS document, collect(c.id) AS ids;
 
 // name: document_values
@@ -14,7 +14,7 @@ RETURN c.document AS document, collect(c.id) AS ids;
 // params: corpus, generation, property
 // The values of a property of visible documents, by document key; documents without it are left out.
 MATCH (d:Document {corpus: $corpus})
-WHERE d.since <= $generation AND d.until > $generation
+WHERE <visible(d, $generation)>
 WITH d.key AS key, properties(d)[$property] AS value
 WHERE value IS NOT NULL
 RETURN key, value;
@@ -24,7 +24,7 @@ RETURN key, value;
 // params: label, generation, property
 // The values of a property of visible chunks, by chunk id; chunks without it are left out.
 MATCH (c:$($label))
-WHERE c.since <= $generation AND c.until > $generation AND c[$property] IS NOT NULL
+WHERE <visible(c, $generation)> AND c[$property] IS NOT NULL
 RETURN c.id AS key, c[$property] AS value;
 
 // name: filtered_vector
@@ -33,7 +33,7 @@ RETURN c.id AS key, c[$property] AS value;
 // The chunks of ids nearest to the question's vector, by exact cosine. Scores are (1 + cosine) / 2.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
-WHERE c.since <= $generation AND c.until > $generation AND c.embedding IS NOT NULL
+WHERE <visible(c, $generation)> AND c.embedding IS NOT NULL
 WITH c.id AS id, vector.similarity.cosine(c.embedding, $vector) AS score
 ORDER BY score DESC, id LIMIT $limit
 RETURN collect(id) AS near, collect(score) AS near_scores;
@@ -44,7 +44,7 @@ RETURN collect(id) AS near, collect(score) AS near_scores;
 // The chunks of ids that match the question's words best. The index returns its hits lazily, best first, so it is read only as far
 // as needed. Nodes are compared instead of ids, because the ids of all hits would have to be read.
 MATCH (a:Chunk)
-WHERE a.id IN $ids AND a.since <= $generation AND a.until > $generation
+WHERE a.id IN $ids AND <visible(a, $generation)>
 WITH collect(a) AS admitted
 CALL db.index.fulltext.queryNodes($index, $text) YIELD node AS c, score
 WITH c, score, admitted
@@ -64,7 +64,7 @@ CALL (c) {
   MATCH (s:Chunk|Entity {id: seed})
   WHERE s <> c
   MATCH p = shortestPath((s)-[:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT*1..8]-(c))
-  WHERE all(r IN relationships(p) WHERE r.since <= $generation AND r.until > $generation
+  WHERE all(r IN relationships(p) WHERE <visible(r, $generation)>
     AND startNode(r).id IN $ids AND (endNode(r):Entity OR endNode(r).id IN $ids OR endNode(r).key IN $documents))
   RETURN p LIMIT 8
 }

@@ -2,8 +2,9 @@
 //
 // CORPORA. An ingest writes them (cypher/ingest/); import, reembed and migrate write through the same queries. Searches
 // read them (cypher/search.cypher, cypher/walk.cypher).
-// `since` and `until` bound visibility: generation g of a corpus sees what has since <= g < until. `until` is 2^53 until
-// something is retired. `corpus` is the id of the corpus, never its name.
+// `since` and `until` bound visibility: generation g of a corpus sees what has since <= g < until. Queries say it as
+// <visible(c, $generation)>, a fragment of cypher/visibility.cypher. `until` is 2^53 until something is retired. `corpus`
+// is the id of the corpus, never its name.
 //
 //   (:Catalog {id})
 //       One node for all corpora. Its lock separates those who make a corpus from those who drop a shared index.

@@ -18,7 +18,7 @@ CALL (corpus) {
     WITH corpus WHERE corpus.staging IS NOT NULL
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
-      WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
+      WHERE c.corpus = corpus.id AND <visible(c, corpus.generation)> LIMIT $limit) SCORE AS score
     RETURN c, score
   }
   RETURN collect(c.id) AS near, collect(score) AS near_scores
@@ -36,7 +36,7 @@ CALL (corpus) {
   CALL db.index.fulltext.queryNodes($index, $text, {limit: CASE WHEN corpus.staging IS NULL THEN $limit ELSE 4 * $limit END})
   YIELD node AS c, score
   WITH corpus, c, score
-  WHERE corpus.staging IS NULL OR (c.since <= corpus.generation AND c.until > corpus.generation)
+  WHERE corpus.staging IS NULL OR <visible(c, corpus.generation)>
   WITH c, score LIMIT $limit
   RETURN collect(c.id) AS matching, collect(score) AS matching_scores
 }
@@ -48,9 +48,9 @@ RETURN corpus.generation AS generation, matching, matching_scores;
 // The content of hits, for chunks by id: values in a fixed order, because maps with names would take twice as long to read.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
-WHERE c.since <= $generation AND c.until > $generation
+WHERE <visible(c, $generation)>
 MATCH (d:Document {corpus: $corpus, key: c.document})
-WHERE d.since <= $generation AND d.until > $generation
+WHERE <visible(d, $generation)>
 RETURN collect([c.id, c.text, c.document, c.title, c.heading, d.path, c.ordinal, c.start, c.end, c.line_start, c.line_end,
                 properties(d)]) AS hits;
 
@@ -65,7 +65,7 @@ MATCH (c:$($label)) RETURN c.id AS id, c.document AS document;
 // params: label, generation
 // The texts of all visible chunks, for scoring outside the server.
 MATCH (c:$($label))
-WHERE c.since <= $generation AND c.until > $generation
+WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.document AS document, c.title AS title, c.heading AS heading, c.text AS text;
 
 // name: corpus_size

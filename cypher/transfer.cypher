@@ -5,7 +5,7 @@
 // params: corpus, generation
 // The visible documents, by key.
 MATCH (d:Document {corpus: $corpus})
-WHERE d.since <= $generation AND d.until > $generation
+WHERE <visible(d, $generation)>
 RETURN properties(d) AS document ORDER BY d.key;
 
 // name: export_chunks
@@ -13,7 +13,7 @@ RETURN properties(d) AS document ORDER BY d.key;
 // params: label, generation, embeddings
 // The visible chunks, by document and ordinal; the packed vector is null unless $embeddings.
 CYPHER 25
-MATCH (c:$($label)) WHERE c.since <= $generation AND c.until > $generation
+MATCH (c:$($label)) WHERE <visible(c, $generation)>
 WITH c ORDER BY c.document, c.ordinal
 RETURN c {.document, .ordinal, .text, .title, .heading, .start, .end, .line_start, .line_end, .tokens, .links, .embedded} AS chunk,
        CASE WHEN $embeddings THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector;
@@ -29,17 +29,17 @@ MATCH (e:Entity {corpus: $corpus}) RETURN e.key AS key, e.name AS name ORDER BY 
 // params: corpus, generation
 // The visible shards of counts, by kind and shard.
 MATCH (t:Tally {corpus: $corpus})
-WHERE t.since <= $generation AND t.until > $generation
+WHERE <visible(t, $generation)>
 RETURN t.kind AS kind, t.shard AS shard, t.counts AS counts ORDER BY kind, shard;
 
 // name: export_edges
 // mode: read
 // params: label, generation
 // The visible edges, by source. A chunk is identified by document and ordinal, a document or entity by its key.
-MATCH (c:$($label)) WHERE c.since <= $generation AND c.until > $generation
+MATCH (c:$($label)) WHERE <visible(c, $generation)>
 WITH c ORDER BY c.document, c.ordinal
 MATCH (c)-[r]->(t)
-WHERE r.since <= $generation AND r.until > $generation
+WHERE <visible(r, $generation)>
 RETURN type(r) AS kind, [c.document, c.ordinal] AS source, CASE WHEN t:Chunk THEN [t.document, t.ordinal] ELSE t.key END AS target,
        properties(r) AS properties;
 
@@ -48,7 +48,7 @@ RETURN type(r) AS kind, [c.document, c.ordinal] AS source, CASE WHEN t:Chunk THE
 // params: corpus, generation, limit
 // The entities with the most mentions, and their numbers of mentions.
 MATCH (e:Entity {corpus: $corpus})
-WITH e, COUNT { (e)<-[r:MENTIONS]-() WHERE r.since <= $generation AND r.until > $generation } AS mentions
+WITH e, COUNT { (e)<-[r:MENTIONS]-() WHERE <visible(r, $generation)> } AS mentions
 ORDER BY mentions DESC, e.key LIMIT $limit
 RETURN e.name AS name, mentions;
 

@@ -5,13 +5,13 @@
 // An entity's links have its inverse document frequency as weight; the weight of a link to a document is divided among its chunks.
 CALL () {
   MATCH (c:$($label))
-  WHERE c.since <= $generation AND c.until > $generation
+  WHERE <visible(c, $generation)>
   RETURN c AS source, null AS target, 1.0 AS weight
   UNION ALL
   MATCH (e:Entity {corpus: $corpus})
   CALL (e) {
     MATCH (e)<-[r:MENTIONS]-(c)
-    WHERE r.since <= $generation AND r.until > $generation AND c.since <= $generation AND c.until > $generation
+    WHERE <visible(r, $generation)> AND <visible(c, $generation)>
     RETURN collect(c) AS mentions
   }
   WITH e, mentions, size(mentions) AS frequency
@@ -20,17 +20,17 @@ CALL () {
   RETURN mention AS source, e AS target, log(1 + toFloat($chunks) / frequency) AS weight
   UNION ALL
   MATCH (c:$($label))-[r:REFERS_TO|LINKS_TO]->(d:Document)
-  WHERE r.since <= $generation AND r.until > $generation AND c.until > $generation
+  WHERE <visible(r, $generation)> AND NOT <retired(c, $generation)>
   CALL (d) {
     MATCH (d)<-[p:PART_OF]-(t)
-    WHERE p.since <= $generation AND p.until > $generation AND t.since <= $generation AND t.until > $generation
+    WHERE <visible(p, $generation)> AND <visible(t, $generation)>
     RETURN collect(t) AS parts
   }
   UNWIND parts AS target
   RETURN c AS source, target, CASE type(r) WHEN 'REFERS_TO' THEN $title ELSE $link END / size(parts) AS weight
   UNION ALL
   MATCH (c:$($label))-[r:SIMILAR|NEXT]->(target:Chunk)
-  WHERE r.since <= $generation AND r.until > $generation AND c.until > $generation AND target.until > $generation
+  WHERE <visible(r, $generation)> AND NOT <retired(c, $generation)> AND NOT <retired(target, $generation)>
   RETURN c AS source, target, CASE type(r) WHEN 'SIMILAR' THEN $similar * r.score ELSE $next END AS weight
 }
 WITH source, target, weight
@@ -98,7 +98,7 @@ CALL (corpus, settled) {
     WITH corpus, settled WHERE NOT settled AND $seeds IS NULL
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
-      WHERE c.corpus = corpus.id AND c.since <= corpus.generation AND c.until > corpus.generation LIMIT $limit) SCORE AS score
+      WHERE c.corpus = corpus.id AND <visible(c, corpus.generation)> LIMIT $limit) SCORE AS score
     RETURN c, score
   }
   RETURN collect(c.id) AS near, collect(score) AS near_scores
@@ -109,7 +109,7 @@ CALL (corpus) {
   CALL db.index.fulltext.queryNodes($index, $text, {limit: CASE WHEN corpus.staging IS NULL THEN $limit ELSE 4 * $limit END})
   YIELD node AS c, score
   WITH corpus, c, score
-  WHERE corpus.staging IS NULL OR (c.since <= corpus.generation AND c.until > corpus.generation)
+  WHERE corpus.staging IS NULL OR <visible(c, corpus.generation)>
   WITH c, score LIMIT $limit
   RETURN collect(c.id) AS matching, collect(score) AS matching_scores
 }
@@ -117,7 +117,7 @@ CALL (corpus) {
 CALL (generation, settled) {
   UNWIND $names AS name
   MATCH (e:Entity {id: name})<-[r:MENTIONS]-(c)
-  WHERE settled OR (r.since <= generation AND r.until > generation AND c.since <= generation AND c.until > generation)
+  WHERE settled OR (<visible(r, generation)> AND <visible(c, generation)>)
   WITH e, count(c) AS frequency, min(c.id) AS chunk, sum(CASE WHEN r.about THEN 1 ELSE 0 END) AS about
   RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: chunk, about: about}) AS named
 }
@@ -145,7 +145,7 @@ CALL (settled, generation, chunks, named) {
   CALL (settled, generation, chunks, named) {
     UNWIND chunks AS id
     MATCH (c:Chunk {id: id})-[r:MENTIONS]->(e)
-    WHERE settled OR (r.since <= generation AND r.until > generation)
+    WHERE settled OR <visible(r, generation)>
     RETURN e, [id, r.about] AS mention
     UNION ALL
     UNWIND named AS name
@@ -157,7 +157,7 @@ CALL (settled, generation, chunks, named) {
   CALL (settled, generation, e, frequency) {
     WITH settled, generation, e WHERE frequency <= $hub
     MATCH (e)<-[r:MENTIONS]-(c)
-    WHERE settled OR (r.since <= generation AND r.until > generation AND c.since <= generation AND c.until > generation)
+    WHERE settled OR (<visible(r, generation)> AND <visible(c, generation)>)
     RETURN collect([c.id, r.about]) AS of_all
   }
   RETURN collect([e.id, frequency, CASE WHEN frequency > $hub THEN of_seeds ELSE of_all END]) AS mentions
@@ -166,9 +166,9 @@ CALL (settled, generation, chunks, named) {
 CALL (settled, generation, chunks, near, matching) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[r:REFERS_TO|LINKS_TO]->(d)
-  WHERE settled OR (r.since <= generation AND r.until > generation)
+  WHERE settled OR <visible(r, generation)>
   MATCH (d)<-[p:PART_OF]-(t)
-  WHERE settled OR (p.since <= generation AND p.until > generation AND t.since <= generation AND t.until > generation)
+  WHERE settled OR (<visible(p, generation)> AND <visible(t, generation)>)
   WITH id, r, near, matching, collect(t) AS parts
   WITH id, r, CASE WHEN size(parts) < 4 THEN parts
     ELSE [t IN parts WHERE t.ordinal = 0 OR t.id IN near OR t.id IN matching OR t.id IN $seeds] END AS parts
@@ -180,7 +180,7 @@ CALL (settled, generation, chunks) {
   MATCH (:Chunk {id: id})-[:PART_OF]->(d)
   WITH settled, generation, id, d, COUNT { (d)<-[:PART_OF]-() } AS parts
   MATCH (d)<-[r:REFERS_TO|LINKS_TO]-(t)
-  WHERE settled OR (r.since <= generation AND r.until > generation AND t.since <= generation AND t.until > generation)
+  WHERE settled OR (<visible(r, generation)> AND <visible(t, generation)>)
   WITH id, parts, r, t LIMIT 1000
   RETURN collect([t.id, type(r), id, parts]) AS backlinks
 }
@@ -188,7 +188,7 @@ CALL (settled, generation, chunks) {
 CALL (settled, generation, chunks) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[r:SIMILAR|NEXT]-(t)
-  WHERE settled OR (r.since <= generation AND r.until > generation)
+  WHERE settled OR <visible(r, generation)>
   RETURN collect([id, t.id, type(r), r.score]) AS beside
 }
 RETURN generation, corpus.chunks AS chunks, corpus.entities AS entities,
@@ -206,7 +206,7 @@ CALL (c) {
   MATCH (s:Chunk|Entity {id: seed})
   WHERE s <> c
   MATCH p = shortestPath((s)-[:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT*1..8]-(c))
-  WHERE all(r IN relationships(p) WHERE r.since <= $generation AND r.until > $generation)
+  WHERE all(r IN relationships(p) WHERE <visible(r, $generation)>)
   RETURN p, length(p) AS steps LIMIT 8
 }
 WITH c, p ORDER BY length(p)

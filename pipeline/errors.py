@@ -24,6 +24,9 @@ HopRankError                    base: a message with the problem, and a fix
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class HopRankError(Exception):
     """Base of all of HopRank's errors; ``str(error)`` is meant for users.
@@ -111,3 +114,12 @@ class DownloadFailed(Fault):
 
 class Busy(Fault):
     """Another process held a lease or lock for longer than the time to wait."""
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.5) -> str:
+    """Return the fix of an error about an unknown name: the closest of the known ones, else ``otherwise``.
+
+    ``cutoff`` is the least similarity that counts as close, from 0 to 1.
+    """
+    closest = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f"Did you mean {closest[0]!r}?" if closest else otherwise

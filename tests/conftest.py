@@ -264,7 +264,7 @@ def fresh_corpus(client: Client) -> Iterator[str]:
     name = f"test-{uuid.uuid4().hex[:12]}"
     yield name
     if corpus := find_corpus(client, name):
-        drop_projections(client, corpus)
+        drop_projections(client, corpus.id)
         drop_corpus(client, corpus)
 
 

@@ -5,7 +5,7 @@
 // params: corpus, kind, shards, generation
 // The visible shards of counts of one kind.
 MATCH (t:Tally {corpus: $corpus, kind: $kind})
-WHERE t.shard IN $shards AND t.since <= $generation AND t.until > $generation
+WHERE t.shard IN $shards AND <visible(t, $generation)>
 RETURN t.shard AS shard, t.counts AS counts;
 
 // name: stage_counts
@@ -21,5 +21,5 @@ SET t += row.properties;
 // params: corpus, kind, shards, generation, until
 // Retire replaced shards: the visible generation is their last.
 MATCH (t:Tally {corpus: $corpus, kind: $kind})
-WHERE t.shard IN $shards AND t.since <= $generation AND t.until > $generation
+WHERE t.shard IN $shards AND <visible(t, $generation)>
 SET t.until = $until;

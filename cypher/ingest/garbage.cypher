@@ -4,7 +4,7 @@
 // mode: read
 // params: label, generation
 // The chunks that a crashed run left staged.
-MATCH (c:$($label)) WHERE c.since > $generation
+MATCH (c:$($label)) WHERE <staged(c, $generation)>
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
        c.links AS links, c.embedded AS embedded, c.since AS since, c.until AS until;
@@ -13,7 +13,7 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text,
 // mode: write
 // params: corpus, generation, limit
 // Delete counts that a crashed run left staged; return the number of shards.
-MATCH (t:Tally {corpus: $corpus}) WHERE t.since > $generation
+MATCH (t:Tally {corpus: $corpus}) WHERE <staged(t, $generation)>
 WITH t LIMIT $limit
 DELETE t
 RETURN count(*) AS changed;
@@ -28,13 +28,13 @@ MATCH (corpus:Corpus {id: $corpus, writer: $writer}) REMOVE corpus.staging;
 // mode: read
 // params: corpus, generation
 // The documents that a crashed run left staged.
-MATCH (d:Document {corpus: $corpus}) WHERE d.since > $generation RETURN d.id AS id;
+MATCH (d:Document {corpus: $corpus}) WHERE <staged(d, $generation)> RETURN d.id AS id;
 
 // name: undo_staged_edges
 // mode: write
 // params: label, generation, limit
 // Delete edges that a crashed run left staged; return their number.
-MATCH (:$($label))-[r]->() WHERE r.since > $generation
+MATCH (:$($label))-[r]->() WHERE <staged(r, $generation)>
 WITH r LIMIT $limit
 DELETE r
 RETURN count(*) AS changed;
@@ -43,7 +43,7 @@ RETURN count(*) AS changed;
 // mode: write
 // params: label, generation, live, limit
 // Restore edges that a crashed run has retired; return their number.
-MATCH (:$($label))-[r]->() WHERE r.until = $generation + 1
+MATCH (:$($label))-[r]->() WHERE <retiring(r, $generation)>
 WITH r LIMIT $limit
 SET r.until = $live
 RETURN count(*) AS changed;
@@ -53,11 +53,11 @@ RETURN count(*) AS changed;
 // params: corpus, label, generation, live, limit
 // Restore chunks, documents and counts that a crashed run has retired; return their number.
 CALL () {
-  MATCH (n:$($label)) WHERE n.until = $generation + 1 RETURN n
+  MATCH (n:$($label)) WHERE <retiring(n, $generation)> RETURN n
   UNION ALL
-  MATCH (n:Document {corpus: $corpus}) WHERE n.until = $generation + 1 RETURN n
+  MATCH (n:Document {corpus: $corpus}) WHERE <retiring(n, $generation)> RETURN n
   UNION ALL
-  MATCH (n:Tally {corpus: $corpus}) WHERE n.until = $generation + 1 RETURN n
+  MATCH (n:Tally {corpus: $corpus}) WHERE <retiring(n, $generation)> RETURN n
 }
 WITH n LIMIT $limit
 SET n.until = $live
@@ -69,7 +69,7 @@ RETURN count(*) AS changed;
 // Delete retired edges, given as rows of {source, kind, target}.
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.source})-[r]->(target)
-WHERE type(r) = row.kind AND target.id = row.target AND r.until <= $generation
+WHERE type(r) = row.kind AND target.id = row.target AND <retired(r, $generation)>
 DELETE r;
 
 // name: collect_nodes
@@ -77,11 +77,11 @@ DELETE r;
 // params: corpus, label, generation, limit
 // Delete retired chunks, documents and counts, and those that a crashed run left staged; return their number.
 CALL () {
-  MATCH (n:$($label)) WHERE n.until <= $generation OR n.since > $generation RETURN n
+  MATCH (n:$($label)) WHERE <retired(n, $generation)> OR <staged(n, $generation)> RETURN n
   UNION ALL
-  MATCH (n:Document {corpus: $corpus}) WHERE n.until <= $generation OR n.since > $generation RETURN n
+  MATCH (n:Document {corpus: $corpus}) WHERE <retired(n, $generation)> OR <staged(n, $generation)> RETURN n
   UNION ALL
-  MATCH (n:Tally {corpus: $corpus}) WHERE n.until <= $generation OR n.since > $generation RETURN n
+  MATCH (n:Tally {corpus: $corpus}) WHERE <retired(n, $generation)> OR <staged(n, $generation)> RETURN n
 }
 WITH n LIMIT $limit
 DETACH DELETE n
@@ -91,7 +91,7 @@ RETURN count(*) AS changed;
 // mode: write
 // params: label, generation, limit
 // Delete all retired edges of a corpus; return their number.
-MATCH (:$($label))-[r]->() WHERE r.until <= $generation
+MATCH (:$($label))-[r]->() WHERE <retired(r, $generation)>
 WITH r LIMIT $limit
 DELETE r
 RETURN count(*) AS changed;

@@ -1,11 +1,11 @@
-// Reads of an ingest from the corpus that it changes. See stage.cypher for `since` and `until`.
+// Reads of an ingest from the corpus that it changes.
 
 // name: stored_documents
 // mode: read
 // params: corpus, generation
 // Key, title, hashes and path of each visible document.
 MATCH (d:Document {corpus: $corpus})
-WHERE d.since <= $generation AND d.until > $generation
+WHERE <visible(d, $generation)>
 RETURN d.key AS key, d.title AS title, d.hash AS hash, d.text_hash AS text_hash, d.path AS path;
 
 // name: count_stored_embeddings
@@ -22,11 +22,11 @@ RETURN count(hash) AS stored;
 // The number of edges of the documents' chunks and of edges to the documents.
 UNWIND $keys AS key
 MATCH (d:Document {corpus: $corpus, key: key})<-[p:PART_OF]-(c)
-WHERE p.since <= $generation AND p.until > $generation
+WHERE <visible(p, $generation)>
 CALL (c, d) {
-  MATCH (c)-[r]-() WHERE r.since <= $generation AND r.until > $generation RETURN r
+  MATCH (c)-[r]-() WHERE <visible(r, $generation)> RETURN r
   UNION
-  MATCH (d)<-[r]-() WHERE r.since <= $generation AND r.until > $generation RETURN r
+  MATCH (d)<-[r]-() WHERE <visible(r, $generation)> RETURN r
 }
 RETURN count(DISTINCT r) AS edges;
 
@@ -56,7 +56,7 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text,
 // mode: read
 // params: label, generation
 // All visible chunks.
-MATCH (c:$($label)) WHERE c.since <= $generation AND c.until > $generation
+MATCH (c:$($label)) WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
        c.links AS links, c.embedded AS embedded, c.since AS since, c.until AS until;
@@ -65,7 +65,7 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text,
 // mode: read
 // params: label, generation
 // The distinct titles and headings of visible chunks, with their documents.
-MATCH (c:$($label)) WHERE c.since <= $generation AND c.until > $generation
+MATCH (c:$($label)) WHERE <visible(c, $generation)>
 RETURN DISTINCT c.document AS document, c.title AS title, c.heading AS heading;
 
 // name: stored_edges
@@ -74,5 +74,5 @@ RETURN DISTINCT c.document AS document, c.title AS title, c.heading AS heading;
 // The visible edges of the kinds from the chunks; targets by id.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[r]->(target)
-WHERE type(r) IN $kinds AND r.since <= $generation AND r.until > $generation
+WHERE type(r) IN $kinds AND <visible(r, $generation)>
 RETURN type(r) AS kind, id AS source, target.id AS target, properties(r) AS properties;

@@ -5,7 +5,7 @@
 // params: label, generation
 // The vectors of all visible chunks, as native vectors of float32.
 CYPHER 25
-MATCH (c:$($label)) WHERE c.since <= $generation AND c.until > $generation
+MATCH (c:$($label)) WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, vector(c.embedding, size(c.embedding), FLOAT32) AS vector;
 
 // name: similar_summary
@@ -15,7 +15,7 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, vector(c.embedd
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
 OPTIONAL MATCH (c)-[r:SIMILAR|CAPPED]-()
-WHERE r.since <= $generation AND r.until > $generation
+WHERE <visible(r, $generation)>
 WITH id, r, r.mutual OR startNode(r) = c AS listed
 RETURN id, count(r) AS degree, count(CASE WHEN listed THEN 1 END) AS listed,
        min(CASE WHEN listed THEN r.score END) AS worst;
@@ -26,7 +26,7 @@ RETURN id, count(r) AS degree, count(CASE WHEN listed THEN 1 END) AS listed,
 // The similar pairs of the chunks, each with the position of the other chunk.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[r:SIMILAR|CAPPED]-(other)
-WHERE r.since <= $generation AND r.until > $generation
+WHERE <visible(r, $generation)>
 RETURN id, other.id AS other, other.document AS document, other.ordinal AS ordinal, type(r) AS kind, r.score AS score,
        r.mutual AS mutual, startNode(r) = c AS leaves;
 
@@ -41,7 +41,7 @@ MATCH (q:Chunk {id: id})
 CALL (q) {
   MATCH (c:<vector_index>)
   SEARCH c IN (VECTOR INDEX <vector_index> FOR q.embedding
-    WHERE c.corpus = $corpus AND c.since <= $generation AND c.until > $generation LIMIT $limit) SCORE AS score
+    WHERE c.corpus = $corpus AND <visible(c, $generation)> LIMIT $limit) SCORE AS score
   RETURN collect([c.id, c.document, c.ordinal, score]) AS near
 }
 RETURN id, near;

@@ -1,5 +1,4 @@
-// Writes of an ingest: stage, retire, publish.
-// Nodes and edges carry `since` and `until`: generation g sees those with since <= g < until.
+// Writes of an ingest: stage, retire, publish. See cypher/visibility.cypher for `since` and `until`.
 
 // name: move_documents
 // mode: write
@@ -7,7 +6,7 @@
 // Record the new paths of documents: rows of {key, path}.
 UNWIND $rows AS row
 MATCH (d:Document {corpus: $corpus, key: row.key})
-WHERE d.since <= $generation AND d.until > $generation
+WHERE <visible(d, $generation)>
 SET d.path = row.path;
 
 // name: stage_documents
@@ -91,7 +90,7 @@ MATCH (d:Document {id: row.id}) SET d.until = $until;
 // Retire edges, given as rows of {source, kind, target}: the visible generation is their last.
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.source})-[r]->(target)
-WHERE type(r) = row.kind AND target.id = row.target AND r.since <= $generation AND r.until > $generation
+WHERE type(r) = row.kind AND target.id = row.target AND <visible(r, $generation)>
 SET r.until = $until;
 
 // name: publish_generation

@@ -7,19 +7,19 @@
 MATCH (corpus:Corpus {id: $corpus})
 UNWIND $ids AS id
 CALL (corpus, id) {
-  MATCH (n:Chunk {id: id}) WHERE n.corpus = corpus.id AND n.since <= corpus.generation AND n.until > corpus.generation
+  MATCH (n:Chunk {id: id}) WHERE n.corpus = corpus.id AND <visible(n, corpus.generation)>
   RETURN n, 'chunk' AS type
   UNION ALL
-  MATCH (n:Document {id: id}) WHERE n.corpus = corpus.id AND n.since <= corpus.generation AND n.until > corpus.generation
+  MATCH (n:Document {id: id}) WHERE n.corpus = corpus.id AND <visible(n, corpus.generation)>
   RETURN n, 'document' AS type
   UNION ALL
   MATCH (n:Entity {id: id}) WHERE n.corpus = corpus.id
-    AND EXISTS { (n)<-[r:MENTIONS]-() WHERE r.since <= corpus.generation AND r.until > corpus.generation }
+    AND EXISTS { (n)<-[r:MENTIONS]-() WHERE <visible(r, corpus.generation)> }
   RETURN n, 'entity' AS type
 }
 RETURN type, properties(n) AS stored,
-       head([(n)-[r:PART_OF]->(p) WHERE r.since <= corpus.generation AND r.until > corpus.generation | p.id]) AS parent,
-       [(n)<-[r:PART_OF]-(c) WHERE r.since <= corpus.generation AND r.until > corpus.generation | c.id] AS children;
+       head([(n)-[r:PART_OF]->(p) WHERE <visible(r, corpus.generation)> | p.id]) AS parent,
+       [(n)<-[r:PART_OF]-(c) WHERE <visible(r, corpus.generation)> | c.id] AS children;
 
 // name: corpus_scan
 // mode: read
@@ -27,21 +27,21 @@ RETURN type, properties(n) AS stored,
 // The visible nodes of one type (null: of any) that have $property = $value (null: no condition).
 MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
-  MATCH (n:$($label)) WHERE n.since <= corpus.generation AND n.until > corpus.generation
+  MATCH (n:$($label)) WHERE <visible(n, corpus.generation)>
   RETURN n, 'chunk' AS type
   UNION ALL
-  MATCH (n:Document {corpus: corpus.id}) WHERE n.since <= corpus.generation AND n.until > corpus.generation
+  MATCH (n:Document {corpus: corpus.id}) WHERE <visible(n, corpus.generation)>
   RETURN n, 'document' AS type
   UNION ALL
   MATCH (n:Entity {corpus: corpus.id})
-  WHERE EXISTS { (n)<-[r:MENTIONS]-() WHERE r.since <= corpus.generation AND r.until > corpus.generation }
+  WHERE EXISTS { (n)<-[r:MENTIONS]-() WHERE <visible(r, corpus.generation)> }
   RETURN n, 'entity' AS type
 }
 WITH corpus, n, type
 WHERE ($type IS NULL OR type = $type) AND ($property IS NULL OR n[$property] = $value)
 RETURN type, properties(n) AS stored,
-       head([(n)-[r:PART_OF]->(p) WHERE r.since <= corpus.generation AND r.until > corpus.generation | p.id]) AS parent,
-       [(n)<-[r:PART_OF]-(c) WHERE r.since <= corpus.generation AND r.until > corpus.generation | c.id] AS children;
+       head([(n)-[r:PART_OF]->(p) WHERE <visible(r, corpus.generation)> | p.id]) AS parent,
+       [(n)<-[r:PART_OF]-(c) WHERE <visible(r, corpus.generation)> | c.id] AS children;
 
 // name: corpus_edges
 // mode: read
@@ -49,7 +49,7 @@ RETURN type, properties(n) AS stored,
 // The visible edges of one type (null: of any).
 MATCH (corpus:Corpus {id: $corpus})
 MATCH (a:$($label))-[r]->(b)
-WHERE r.since <= corpus.generation AND r.until > corpus.generation AND ($type IS NULL OR type(r) = $type)
+WHERE <visible(r, corpus.generation)> AND ($type IS NULL OR type(r) = $type)
 RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
 
 // name: corpus_edges_of_node
@@ -61,7 +61,7 @@ CALL () {
   MATCH (n:Chunk {id: $id}) RETURN n UNION ALL MATCH (n:Document {id: $id}) RETURN n UNION ALL MATCH (n:Entity {id: $id}) RETURN n
 }
 MATCH (n)-[r]-()
-WHERE r.since <= corpus.generation AND r.until > corpus.generation AND ($types IS NULL OR type(r) IN $types)
+WHERE <visible(r, corpus.generation)> AND ($types IS NULL OR type(r) IN $types)
   AND (type(r) IN $undirected OR $direction = 'both' OR (startNode(r) = n AND $direction = 'out') OR (endNode(r) = n AND $direction = 'in'))
 RETURN type(r) AS kind, properties(r) AS stored, startNode(r).id AS source, endNode(r).id AS target;
 
@@ -72,7 +72,7 @@ RETURN type(r) AS kind, properties(r) AS stored, startNode(r).id AS source, endN
 MATCH (corpus:Corpus {id: $corpus})
 MATCH (a:Chunk) WHERE a.id IN $ids
 MATCH (a)-[r]->(b)
-WHERE b.id IN $ids AND r.since <= corpus.generation AND r.until > corpus.generation
+WHERE b.id IN $ids AND <visible(r, corpus.generation)>
 RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
 
 // name: corpus_steps
@@ -86,7 +86,7 @@ CALL (id) {
 }
 CALL (corpus, n) {
   MATCH (n)-[r]-(m)
-  WHERE r.since <= corpus.generation AND r.until > corpus.generation AND ($types IS NULL OR type(r) IN $types)
+  WHERE <visible(r, corpus.generation)> AND ($types IS NULL OR type(r) IN $types)
     AND (type(r) IN $undirected OR $direction = 'both' OR (startNode(r) = n AND $direction = 'out') OR (endNode(r) = n AND $direction = 'in'))
   RETURN collect(m.id) AS ids, collect(coalesce(r.score, 1.0)) AS weights
 }
@@ -98,10 +98,10 @@ RETURN id, ids, weights;
 // The visible generation, and its numbers of nodes and edges.
 MATCH (corpus:Corpus {id: $corpus})
 RETURN corpus.generation AS generation,
-       COUNT { (c:$($label)) WHERE c.since <= corpus.generation AND c.until > corpus.generation }
-       + COUNT { (d:Document {corpus: corpus.id}) WHERE d.since <= corpus.generation AND d.until > corpus.generation }
-       + COUNT { (e:Entity {corpus: corpus.id}) WHERE EXISTS { (e)<-[r:MENTIONS]-() WHERE r.since <= corpus.generation AND r.until > corpus.generation } } AS nodes,
-       COUNT { (c:$($label))-[r]->() WHERE r.since <= corpus.generation AND r.until > corpus.generation } AS edges;
+       COUNT { (c:$($label)) WHERE <visible(c, corpus.generation)> }
+       + COUNT { (d:Document {corpus: corpus.id}) WHERE <visible(d, corpus.generation)> }
+       + COUNT { (e:Entity {corpus: corpus.id}) WHERE EXISTS { (e)<-[r:MENTIONS]-() WHERE <visible(r, corpus.generation)> } } AS nodes,
+       COUNT { (c:$($label))-[r]->() WHERE <visible(r, corpus.generation)> } AS edges;
 
 // name: project_corpus
 // mode: read
@@ -109,15 +109,15 @@ RETURN corpus.generation AS generation,
 // Project the visible generation for PageRank: edges point in the direction in which they are followed, undirected ones in both.
 MATCH (corpus:Corpus {id: $corpus})
 CALL (corpus) {
-  MATCH (n:$($label)) WHERE n.since <= corpus.generation AND n.until > corpus.generation
+  MATCH (n:$($label)) WHERE <visible(n, corpus.generation)>
   RETURN n AS source, null AS target, 0.0 AS weight
   UNION ALL
   MATCH (a:$($label))-[r]->(b)
-  WHERE r.since <= corpus.generation AND r.until > corpus.generation AND (type(r) IN $undirected OR $direction <> 'in')
+  WHERE <visible(r, corpus.generation)> AND (type(r) IN $undirected OR $direction <> 'in')
   RETURN a AS source, b AS target, coalesce(r.score, 1.0) AS weight
   UNION ALL
   MATCH (a:$($label))-[r]->(b)
-  WHERE r.since <= corpus.generation AND r.until > corpus.generation AND (type(r) IN $undirected OR $direction <> 'out')
+  WHERE <visible(r, corpus.generation)> AND (type(r) IN $undirected OR $direction <> 'out')
   RETURN b AS source, a AS target, coalesce(r.score, 1.0) AS weight
 }
 WITH source, target, weight

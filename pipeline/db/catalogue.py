@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.db.client import Client
-from pipeline.db.indexes import corpus_label, drop_indexes, ensure_constraints, vector_index_name
+from pipeline.db.indexes import CONSTRAINTS, corpus_label, drop_indexes, ensure_declared, vector_index_name
 from pipeline.db.writers import is_stale
-from pipeline.errors import CorpusError, FingerprintError, InputError
+from pipeline.errors import CorpusError, FingerprintError, InputError, did_you_mean
 from pipeline.records import EdgeKind
 
 SCHEMA_VERSION = 4
@@ -82,15 +81,8 @@ def get_corpus(client: Client, name: str) -> Corpus:
     corpus = find_corpus(client, name)
     if corpus is None:
         names = [existing.name for existing in list_corpora(client)]
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        fix = (
-            f"Did you mean {near[0]!r}?"
-            if near
-            else f"Known: {', '.join(names)}."
-            if names
-            else "Make one: hoprank ingest."
-        )
-        raise CorpusError(f"There is no corpus {name!r}.", fix)
+        listing = f"Known: {', '.join(names)}." if names else "Make one: hoprank ingest."
+        raise CorpusError(f"There is no corpus {name!r}.", did_you_mean(name, names, listing))
     return corpus
 
 
@@ -116,7 +108,7 @@ def create_corpus(
         "chunks": 0,
         "entities": 0,
     }
-    ensure_constraints(client)
+    ensure_declared(client, CONSTRAINTS)
     _finish_drops(client)
     rows = client.write("create_corpus", id=uuid.uuid4().hex[:12], name=name, properties=properties)
     return Corpus.of(rows[0]["corpus"])
@@ -180,8 +172,7 @@ def _finish_drops(client: Client) -> None:
 
 def _delete(client: Client, corpus: Corpus) -> None:
     drop_indexes(client, [corpus.label])
-    while client.write("delete_corpus_part", corpus=corpus.id, label=corpus.label, limit=_DELETE_BATCH)[0]["deleted"]:
-        pass
+    client.delete_in_batches("delete_corpus_part", _DELETE_BATCH, corpus=corpus.id, label=corpus.label)
     # Creating a corpus waits for this lock, so that it sees the model's index either kept or gone.
     with client.locking("lock_catalog", fingerprint=corpus.fingerprint) as rows:
         if not rows[0]["corpora"]:

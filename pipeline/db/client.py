@@ -193,6 +193,15 @@ class Client(AbstractContextManager["Client"]):
                 done(len(part))
         return total
 
+    def delete_in_batches(self, name: str, batch: int, /, **params: Any) -> None:
+        """Run the write query ``name`` until nothing is left to delete.
+
+        The query deletes up to ``$limit`` items, which is ``batch``, and returns their number as ``deleted``. Each run
+        is one transaction.
+        """
+        while self.write(name, limit=batch, **params)[0]["deleted"]:
+            pass
+
     @contextmanager
     def locking(self, name: str, /, **params: Any) -> Iterator[list[neo4j.Record]]:
         """Run the write query ``name``, yield its rows, and hold its locks until the context ends.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from neo4j.exceptions import ClientError
 
@@ -43,14 +44,35 @@ def corpus_label(corpus_id: str) -> str:
     return f"Corpus_{corpus_id}"
 
 
-def ensure_constraints(client: Client) -> None:
-    """Create the missing constraints and indexes among those that all corpora share; wait until they are online."""
-    by_name = {query.removeprefix("constrain_").removeprefix("index_"): query for query in CONSTRAINTS}
-    missing = by_name.keys() - _online(client, list(by_name))
-    # In declared order: an index that exists before its constraint prevents the constraint.
-    for name in [name for name in by_name if name in missing]:
-        client.schema(by_name[name])
-    _await(client, missing)
+def cosine_of(score: float) -> float:
+    """Return the cosine behind a score of a vector index, which is (1 + cosine) / 2."""
+    return 2 * score - 1
+
+
+def ensure_indexes(client: Client, indexes: Mapping[str, Callable[[], None]]) -> None:
+    """Create the indexes that are missing, in their order, and wait until all are online.
+
+    ``indexes`` maps the name of an index, or of a constraint, to the function that creates it. An index that exists but
+    is still being built, as by another process, is awaited too.
+    """
+    names = list(indexes)
+    states = {row["name"]: row["state"] for row in client.read("index_states", index_names=names)}
+    missing = [name for name in names if name not in states]
+    for name in missing:
+        indexes[name]()
+    for name in [*missing, *(name for name, state in states.items() if state != "ONLINE")]:
+        # As a stream: building an index may take longer than the time limit of a read.
+        list(client.stream("await_index", index=name, seconds=_ONLINE_SECONDS))
+
+
+def ensure_declared(client: Client, queries: Sequence[str]) -> None:
+    """Create the missing constraints and indexes of these schema queries, and wait until they are online.
+
+    A query is called ``constrain_NAME`` or ``index_NAME`` after what it creates. Their order counts: an index that
+    exists before its constraint prevents the constraint.
+    """
+    names = {query.removeprefix("constrain_").removeprefix("index_"): query for query in queries}
+    ensure_indexes(client, {name: partial(client.schema, query) for name, query in names.items()})
 
 
 def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: int, analyzer: str) -> None:
@@ -60,15 +82,20 @@ def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: i
     meanwhile. Raises ConfigurationError if the server lacks the analyser, ServerUnsupported if it has no vector
     indexes.
     """
-    ensure_constraints(client)
+    ensure_declared(client, CONSTRAINTS)
     label, vector_index = corpus_label(corpus_id), vector_index_name(fingerprint)
-    present = _online(client, [label, vector_index])
-    if vector_index not in present:
-        create_vector_index(client, vector_index, dimension)
-    if label not in present:
+
+    def create_fulltext_index() -> None:
         check_analyzer(client, analyzer)
         client.schema("create_fulltext_index", {"label": label}, analyzer=analyzer)
-    _await(client, {label, vector_index} - present)
+
+    ensure_indexes(
+        client,
+        {
+            vector_index: partial(create_vector_index, client, vector_index, dimension),
+            label: create_fulltext_index,
+        },
+    )
 
 
 def check_analyzer(client: Client, analyzer: str) -> None:
@@ -106,14 +133,3 @@ def create_vector_index(client: Client, name: str, dimension: int) -> None:
             f"{client.address.uri} can't make a vector index of {dimension} dimensions: {error.message}",
             "HopRank needs Neo4j 2026.02 or newer with vector indexes.",
         ) from error
-
-
-def _await(client: Client, names: Iterable[str]) -> None:
-    for name in names:
-        # As a stream: building an index may take longer than the time limit of a read.
-        list(client.stream("await_index", index=name, seconds=_ONLINE_SECONDS))
-
-
-def _online(client: Client, names: list[str]) -> set[str]:
-    rows = client.read("index_states", index_names=names)
-    return {row["name"] for row in rows if row["state"] == "ONLINE"}

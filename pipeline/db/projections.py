@@ -1,38 +1,103 @@
-"""GDS projections, one for each corpus and generation: created at first use, oldest dropped when over the budget."""
+"""GDS projections of corpora and knowledge graphs: created on first use, within one budget, dropped oldest first.
+
+A projection belongs to an owner (the id of a corpus or graph) and shows one version of it. A new version replaces the
+projections of older versions of the same kind. The budget is the memory of the server's heap that all projections of
+HopRank may take together; projections of other programs are left alone.
+"""
 
 from __future__ import annotations
 
-from neo4j import Record
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
 from neo4j.exceptions import ClientError
 
-from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
-from pipeline.settings import WalkSettings
 
 _PREFIX = "hoprank"
+_Result = TypeVar("_Result")
 
 
-def projection_name(corpus: Corpus, generation: int) -> str:
-    """Return the name of a generation's projection."""
-    return f"{_PREFIX}-{corpus.id}-{generation}"
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A projection. ``kind`` tells projections of one owner for different uses apart, ``variant`` those of one kind.
 
-
-def ensure_projection(client: Client, corpus: Corpus, generation: int, chunks: int, settings: WalkSettings) -> None:
-    """Project a generation unless it is projected already; drop the corpus's older projections.
-
-    Concurrent calls are safe. Projections that exceed the memory budget are dropped, oldest first.
+    No part may hold a hyphen.
     """
-    name = projection_name(corpus, generation)
-    existing = client.read("projections")
-    if all(row["name"] != name for row in existing):
-        _make_room(client, corpus, existing, settings.projection_megabytes * 2**20)
-        _project(client, corpus, generation, chunks, name, settings)
+
+    owner: str
+    kind: str
+    version: int
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name in the GDS catalogue."""
+        return "-".join([_PREFIX, self.owner, self.kind, str(self.version), *filter(None, [self.variant])])
+
+    @classmethod
+    def named(cls, name: str) -> Projection | None:
+        """Return the projection of that name, or None if the name isn't one of HopRank's."""
+        prefix, *parts = name.split("-")
+        if prefix != _PREFIX or len(parts) not in (3, 4) or not parts[2].isdecimal():
+            return None
+        return cls(parts[0], parts[1], int(parts[2]), *parts[3:])
+
+    def replaces(self, other: Projection) -> bool:
+        """Return whether the other one shows another version of the same."""
+        return (self.owner, self.kind) == (other.owner, other.kind) and self.version != other.version
 
 
-def drop_projections(client: Client, corpus: Corpus) -> None:
-    """Drop all projections of a corpus."""
+def run_on_projection(
+    client: Client,
+    projection: Projection,
+    megabytes: int,
+    project: Callable[[str], object],
+    run: Callable[[str], _Result],
+) -> _Result:
+    """Return the result of ``run`` on a projection, which ``project`` creates if it is missing.
+
+    Both functions take the projection's name. ``megabytes`` is the budget. Safe for concurrent callers.
+    """
+    ensure_projection(client, projection, megabytes, project)
+    try:
+        return run(projection.name)
+    except ClientError as error:
+        # Another caller evicted the projection, or the server was restarted.
+        if not is_missing(error):
+            raise
+        ensure_projection(client, projection, megabytes, project)
+        return run(projection.name)
+
+
+def ensure_projection(client: Client, projection: Projection, megabytes: int, project: Callable[[str], object]) -> None:
+    """Create a projection with ``project``, which takes its name, unless it exists.
+
+    Projections that it replaces are dropped, then the oldest ones until the others are within the budget of
+    ``megabytes``. Safe for concurrent callers.
+    """
+    existing = {row["name"]: row["bytes"] for row in client.read("projections")}
+    if projection.name in existing:
+        return
+    own = {name: other for name in existing if (other := Projection.named(name))}
+    total = sum(existing[name] for name in own)
+    for name, other in own.items():
+        if projection.replaces(other) or total > megabytes * 2**20:
+            client.read("drop_projection", graph=name)
+            total -= existing[name]
+    try:
+        project(projection.name)
+    except ClientError as error:
+        if not _is_duplicate(error):
+            raise
+
+
+def drop_projections(client: Client, owner: str) -> None:
+    """Drop all projections of a corpus or graph, by its id."""
     for row in client.read("projections"):
-        if row["name"].startswith(f"{_PREFIX}-{corpus.id}-"):
+        projection = Projection.named(row["name"])
+        if projection and projection.owner == owner:
             client.read("drop_projection", graph=row["name"])
 
 
@@ -41,35 +106,6 @@ def is_missing(error: ClientError) -> bool:
     return "does not exist" in (error.message or "") and _PREFIX in (error.message or "")
 
 
-def _project(client: Client, corpus: Corpus, generation: int, chunks: int, name: str, settings: WalkSettings) -> None:
-    try:
-        client.read(
-            "project",
-            graph=name,
-            corpus=corpus.id,
-            label=corpus.label,
-            generation=generation,
-            chunks=chunks,
-            title=settings.title,
-            link=settings.link,
-            similar=settings.similar,
-            next=settings.next,
-        )
-    except ClientError as error:
-        if not is_duplicate(error):
-            raise
-
-
-def is_duplicate(error: ClientError) -> bool:
-    """Return whether another process made the projection, before this one ("exists") or meanwhile ("loaded")."""
+def _is_duplicate(error: ClientError) -> bool:
+    """Return whether another caller made the projection, before this one ("exists") or meanwhile ("loaded")."""
     return any(phrase in (error.message or "") for phrase in ("already exists", "already loaded"))
-
-
-def _make_room(client: Client, corpus: Corpus, existing: list[Record], budget: int) -> None:
-    own = [row for row in existing if row["name"].startswith(f"{_PREFIX}-")]
-    total = sum(row["bytes"] for row in own)
-    for row in own:
-        outdated = row["name"].startswith(f"{_PREFIX}-{corpus.id}-")
-        if outdated or total > budget:
-            client.read("drop_projection", graph=row["name"])
-            total -= row["bytes"]

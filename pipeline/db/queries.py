@@ -12,24 +12,38 @@ A file may open with comments about itself. A query begins with a header of ``//
 ``mode`` is ``read``, ``write`` or ``schema``. ``params`` are values, passed as parameters. ``names`` are identifiers
 for which Cypher has no parameters (index names and their labels): the text holds them as ``<index>``, and
 :meth:`Query.text_with` fills them in. They may only consist of letters, digits and underscores.
+
+A fragment is a condition that queries share. Any file may define it, and the queries of all files may use it::
+
+    // fragment: visible(item, generation)
+    // The generation sees the node or relationship.
+    <item>.since <= <generation> AND <item>.until > <generation>
+
+A query uses it as ``<visible(c, $generation)>``, which the loader replaces by the text in parentheses. Arguments are
+variables, properties or parameters.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 from pipeline.registry import registry
 from pipeline.resources import resource_folder
 
-_HEADER = re.compile(r"^//\s*(name|mode|params|names):\s*(.*?)\s*$")
+_SECTION = re.compile(r"^(?=//\s*(?:name|fragment):)", re.MULTILINE)
+_HEADER = re.compile(r"^//\s*(name|fragment|mode|params|names):\s*(.*?)\s*$")
 _MODES = ("read", "write", "schema")
 _PARAMETER = re.compile(r"\$([A-Za-z_]\w*)")
 _PLACEHOLDER = re.compile(r"<([a-z_]+)>")
+_CALL = re.compile(r"<([a-z_]+)\(([^\n]*?)\)>")
+_SIGNATURE = re.compile(r"([a-z_]+)\(([a-z_]+(?:, [a-z_]+)*)\)")
+_ARGUMENT = re.compile(r"\$?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 _QUOTED_OR_COMMENT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|//[^\n]*")
 
@@ -59,46 +73,98 @@ class Query:
         return _PLACEHOLDER.sub(lambda match: names[match[1]], self.text)
 
 
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A condition that queries share; ``text`` holds its ``<parameters>`` unfilled."""
+
+    name: str
+    parameters: tuple[str, ...]
+    documentation: str
+    text: str
+
+    def text_with(self, arguments: Sequence[str]) -> str:
+        """Return the text in parentheses, with its parameters filled in, in their order.
+
+        Raises ValueError unless there is an argument for each, a variable, property or parameter of a query.
+        """
+        if len(arguments) != len(self.parameters):
+            raise ValueError(f"{self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
+        for argument in arguments:
+            if not _ARGUMENT.fullmatch(argument):
+                raise ValueError(f"{self.name} can't be given {argument!r}")
+        filled = dict(zip(self.parameters, arguments, strict=True))
+        return f"({_PLACEHOLDER.sub(lambda match: filled[match[1]], self.text)})"
+
+
+NO_FRAGMENTS: Mapping[str, Fragment] = MappingProxyType({})
+
+_Named = TypeVar("_Named", Query, Fragment)
+
+
 @cache
 def load_queries() -> Mapping[str, Query]:
-    """Read all queries of ``cypher/`` and of the domains; return them by name.
+    """Read all queries of ``cypher/`` and of the domains, with their fragments filled in; return them by name.
 
-    Raises ValueError on a duplicate name, a missing header or documentation, and any difference between declared and
-    used parameters; ConfigurationError naming the package if that happens in a domain that a package brings.
+    A domain's queries may use the fragments of ``cypher/`` and its own. Raises ValueError on a duplicate name, a
+    missing header or documentation, any difference between declared and used parameters, and a call of an unknown
+    fragment or with other arguments than it takes; ConfigurationError if a package brings the domain at fault.
     """
-    queries: dict[str, Query] = {}
-    _read_folder(resource_folder("cypher"), queries)
+    queries, fragments = _read_folder(resource_folder("cypher"), {}, NO_FRAGMENTS)
     for domain in registry().domains:
-        domain.guarded(partial(_read_folder, domain.folder, queries))
-    return MappingProxyType(queries)
+        queries, _ = domain.guarded(partial(_read_folder, domain.folder, queries, fragments))
+    return queries
 
 
-def _read_folder(folder: Path, queries: dict[str, Query]) -> None:
-    for path in sorted(folder.rglob("*.cypher")):
-        for query in parse_queries(path.read_text(encoding="utf-8"), path):
-            if query.name in queries:
-                raise ValueError(f"{path}: the name {query.name} is given twice")
-            queries[query.name] = query
+def _read_folder(
+    folder: Path, queries: Mapping[str, Query], fragments: Mapping[str, Fragment]
+) -> tuple[Mapping[str, Query], Mapping[str, Fragment]]:
+    """Return the given queries and fragments with those of the files below a folder."""
+    sources = [(path, path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.cypher"))]
+    known = _by_name(fragments, ((path, one) for path, source in sources for one in parse_fragments(source, path)))
+    read = _by_name(queries, ((path, one) for path, source in sources for one in parse_queries(source, path, known)))
+    return read, known
 
 
-def parse_queries(source: str, path: Path) -> Iterable[Query]:
-    """Parse one file's queries, in their order; ``path`` is for messages only.
+def parse_queries(source: str, path: Path, fragments: Mapping[str, Fragment] = NO_FRAGMENTS) -> Iterable[Query]:
+    """Parse one file's queries, in their order, and fill in ``fragments``; ``path`` is for messages only.
 
     Raises ValueError as :func:`load_queries` does, and on a query before the first header, which would be lost.
     """
-    comment, *sections = re.split(r"^(?=//\s*name:)", source, flags=re.MULTILINE)
+    for section in _sections(source, path, "name"):
+        yield _query(section, path, fragments)
+
+
+def parse_fragments(source: str, path: Path) -> Iterable[Fragment]:
+    """Parse one file's fragments, in their order; ``path`` is for messages only.
+
+    Raises ValueError on a fragment without text or documentation, and unless it uses exactly its parameters.
+    """
+    for section in _sections(source, path, "fragment"):
+        yield _fragment(section, path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """The part of a file from one header to the next."""
+
+    header: Mapping[str, str]
+    documentation: str
+    text: str
+
+
+def _sections(source: str, path: Path, kind: str) -> Iterator[_Section]:
+    comment, *sections = _SECTION.split(source)
     for line in comment.splitlines():
         if line.strip() and not line.startswith("//"):
             raise ValueError(f"{path}: {line[:80]!r} stands before the first header; begin its query with // name:")
-    for section in sections:
-        yield _parse(section, path)
+    return (_section(part) for part in sections if re.match(rf"//\s*{kind}:", part))
 
 
-def _parse(section: str, path: Path) -> Query:
+def _section(source: str) -> _Section:
     header: dict[str, str] = {}
     documentation: list[str] = []
     body: list[str] = []
-    for line in section.splitlines():
+    for line in source.splitlines():
         match = _HEADER.match(line)
         if match and not body:
             header[match[1]] = match[2]
@@ -106,24 +172,61 @@ def _parse(section: str, path: Path) -> Query:
             documentation.append(line.removeprefix("//").strip())
         elif body or line.strip():
             body.append(line)
+    return _Section(header, " ".join(documentation), "\n".join(body).strip())
+
+
+def _query(section: _Section, path: Path, fragments: Mapping[str, Fragment]) -> Query:
+    header, where = section.header, f"{path}: {section.header['name']}"
     query = Query(
         name=header["name"],
         mode=header.get("mode", ""),
         params=frozenset(_listed(header.get("params", ""))),
         names=frozenset(_listed(header.get("names", ""))),
-        documentation=" ".join(documentation),
-        text="\n".join(body).strip(),
+        documentation=section.documentation,
+        text=_CALL.sub(lambda call: _filled(call, fragments, where), section.text),
     )
-    _check(query, path)
+    _check(query, where)
     return query
+
+
+def _filled(call: re.Match[str], fragments: Mapping[str, Fragment], where: str) -> str:
+    if call[1] not in fragments:
+        raise ValueError(f"{where}: there is no fragment {call[1]!r}; known: {', '.join(fragments) or 'none'}")
+    try:
+        return fragments[call[1]].text_with(_listed(call[2]))
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def _fragment(section: _Section, path: Path) -> Fragment:
+    signature = section.header["fragment"]
+    match = _SIGNATURE.fullmatch(signature)
+    if match is None:
+        raise ValueError(f"{path}: {signature!r} is no fragment; write it as name(parameter, parameter)")
+    if not section.text or not section.documentation:
+        raise ValueError(f"{path}: {signature} lacks its text or its documentation")
+    parameters = tuple(_listed(match[2]))
+    # What is left besides the parameters must mean the same in every query.
+    used = _PLACEHOLDER.findall(section.text)
+    if set(used) != set(parameters) or _PARAMETER.search(section.text) or _CALL.search(section.text):
+        raise ValueError(f"{path}: {signature} must use exactly its parameters, and no fragment")
+    return Fragment(match[1], parameters, section.documentation, section.text)
 
 
 def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _check(query: Query, path: Path) -> None:
-    where = f"{path}: {query.name}"
+def _by_name(known: Mapping[str, _Named], named: Iterable[tuple[Path, _Named]]) -> Mapping[str, _Named]:
+    by_name = dict(known)
+    for path, value in named:
+        if value.name in by_name:
+            raise ValueError(f"{path}: the name {value.name} is given twice")
+        by_name[value.name] = value
+    return MappingProxyType(by_name)
+
+
+def _check(query: Query, where: str) -> None:
     if not query.text or not query.documentation:
         raise ValueError(f"{where} lacks its text or its documentation")
     if query.mode not in _MODES:

@@ -5,11 +5,10 @@ Imports errors and the registry alone.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.errors import InputError
+from pipeline.errors import InputError, did_you_mean
 from pipeline.registry import registry
 
 _HERE = Path(__file__).parent
@@ -50,9 +49,7 @@ def read_page(topic: str) -> Page:
     """Return the page of a topic; raises InputError, naming the nearest topic or all, if there is none."""
     files = topics()
     if topic not in files:
-        near = difflib.get_close_matches(topic, files, n=1, cutoff=0.5)
-        fix = f"Did you mean {near[0]!r}?" if near else f"Topics: {', '.join(files)}."
-        raise InputError(f"There is no topic {topic!r}.", fix)
+        raise InputError(f"There is no topic {topic!r}.", did_you_mean(topic, files, f"Topics: {', '.join(files)}."))
     text = files[topic].read_text(encoding="utf-8")
     return Page(topic, _summary(text), text)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -17,6 +16,7 @@ from pipeline.evaluate.breakdown import Group, break_down
 from pipeline.evaluate.datasets import Dataset
 from pipeline.evaluate.measures import Measures, QueryMeasures, QueryResult, distinct, mean_measures, measure_results
 from pipeline.retrieve.legs import Leg
+from pipeline.temporary import replacing
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A JSON value."""
@@ -147,24 +147,12 @@ def write_text(text: str, path: Path) -> None:
     """Write a text in the way of :func:`write_json`."""
     check_json_path(path)
     try:
-        _write(path.resolve(), text)
+        with replacing(path) as partial:
+            partial.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(
             f"{path} can't be written: {error.strerror}", "Name a file in a folder that you may write to."
         ) from error
-
-
-def _write(path: Path, text: str) -> None:
-    if path.exists() and not path.is_file():
-        # Replacing a device or a pipe by a file would break its other users.
-        path.write_text(text, encoding="utf-8")
-        return
-    unfinished = path.with_name(f".hoprank-{secrets.token_hex(8)}.tmp")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _groups(groups: Sequence[Group], by: str) -> dict[str, Json]:

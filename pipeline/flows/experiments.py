@@ -86,8 +86,8 @@ def _results(
     check_documents(dataset, stored_documents(hoprank.client, corpus))
     retriever = Retriever(hoprank.client, corpus, hoprank.embedder.embed_query, settings)
     # A projection has the weights of the settings that it was made with.
-    drop_projections(hoprank.client, corpus)
+    drop_projections(hoprank.client, corpus.id)
     try:
         return run_legs(hoprank.client, retriever, dataset, [Leg.WHOLE], progress)
     finally:
-        drop_projections(hoprank.client, corpus)
+        drop_projections(hoprank.client, corpus.id)

@@ -61,7 +61,7 @@ def drop(client: Client, corpus_name: str) -> None:
     with lease(client, corpus):
         drop_corpus(client, corpus)
         # Last, because a reader can create a projection until the corpus is gone.
-        drop_projections(client, corpus)
+        drop_projections(client, corpus.id)
 
 
 def rename(client: Client, name: str, new_name: str) -> None:
@@ -146,7 +146,7 @@ def _rebuild(
             successor = restore(client, parts, temporary_name, RestoreOptions(embed, done, settings.link))
         client.write("switch_corpus", corpus=corpus.id, writer=writer, successor=successor.id)
         drop_corpus(client, corpus)
-        drop_projections(client, corpus)
+        drop_projections(client, corpus.id)
     return get_corpus(client, corpus.name)
 
 

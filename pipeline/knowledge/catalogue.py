@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pipeline.db.client import Client
-from pipeline.db.indexes import drop_indexes
-from pipeline.errors import GraphError
+from pipeline.db.indexes import drop_indexes, ensure_declared, ensure_indexes
+from pipeline.db.projections import drop_projections
+from pipeline.errors import GraphError, did_you_mean
 from pipeline.knowledge.check import check_text
-from pipeline.knowledge.store.projection import drop_graph_projections
 
 _MAX_NAME_LENGTH = 200
 _DELETE_BATCH = 5_000
 _ABANDONED_AFTER = timedelta(days=1)
-_INDEX_TIMEOUT_SECONDS = 600
 GRAPH_SCHEMA = (
     "constrain_graph_id",
     "constrain_graph_name",
@@ -84,9 +83,8 @@ def get_graph(client: Client, name: str) -> NamedGraph:
     graph = find_graph(client, name)
     if graph is None:
         names = [listed.name for listed, _ in list_graphs(client)]
-        closest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         listing = f"Known: {', '.join(names)}." if names else "There is none yet."
-        raise GraphError(f"There is no graph {name!r}.", f"Did you mean {closest[0]!r}?" if closest else listing)
+        raise GraphError(f"There is no graph {name!r}.", did_you_mean(name, names, listing))
     return graph
 
 
@@ -129,36 +127,28 @@ def drop_graph(client: Client, graph: NamedGraph) -> None:
 
 def ensure_graph_schema(client: Client) -> None:
     """Create the missing constraints and indexes that all graphs share, and wait until they are online."""
-    queries = {query.removeprefix("constrain_").removeprefix("index_"): query for query in GRAPH_SCHEMA}
-    states = client.read("index_states", index_names=list(queries))
-    missing = queries.keys() - {row["name"] for row in states if row["state"] == "ONLINE"}
-    for index in sorted(missing):
-        client.schema(queries[index])
-        client.read("await_index", index=index, seconds=_INDEX_TIMEOUT_SECONDS)
+    ensure_declared(client, GRAPH_SCHEMA)
 
 
 def ensure_vector_index(client: Client, graph: NamedGraph, dimension: int) -> None:
     """Create a graph's vector index if it is missing, and wait until it is online."""
-    if not client.read("index_states", index_names=[graph.vector_index]):
-        names = {"graph_label": graph.label, "graph_vector": graph.vector_index}
-        client.schema("create_graph_vector_index", names, dimension=dimension)
-        client.read("await_index", index=graph.vector_index, seconds=_INDEX_TIMEOUT_SECONDS)
+    names = {"graph_label": graph.label, "graph_vector": graph.vector_index}
+    create = partial(client.schema, "create_graph_vector_index", names, dimension=dimension)
+    ensure_indexes(client, {graph.vector_index: create})
 
 
 def ensure_text_index(client: Client, graph: NamedGraph, analyzer: str) -> None:
     """Create a graph's full-text index if it is missing, and wait until it is online."""
-    if not client.read("index_states", index_names=[graph.label]):
-        client.schema("create_graph_text_index", {"graph_label": graph.label}, analyzer=analyzer)
-        client.read("await_index", index=graph.label, seconds=_INDEX_TIMEOUT_SECONDS)
+    create = partial(client.schema, "create_graph_text_index", {"graph_label": graph.label}, analyzer=analyzer)
+    ensure_indexes(client, {graph.label: create})
 
 
 def _delete(client: Client, graph_id: str) -> None:
     graph = NamedGraph(graph_id, "", "", 0, None)
-    drop_graph_projections(client, graph_id)
+    drop_projections(client, graph_id)
     drop_indexes(client, [graph.label, graph.vector_index])
     for query in ("delete_graph_edges", "delete_graph_part"):
-        while client.write(query, label=graph.label, limit=_DELETE_BATCH)[0]["deleted"]:
-            pass
+        client.delete_in_batches(query, _DELETE_BATCH, label=graph.label)
     client.write("delete_graph", graph=graph_id)
 
 

@@ -10,13 +10,12 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from pipeline.embedding.nearest import nearest, unit_vectors
 from pipeline.errors import GraphError
 from pipeline.ids import digest
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
 
-_BLOCK = 1024
 _COSINE_DIGITS = 6
 
 SIMILAR = "similar"
@@ -122,37 +121,14 @@ def _cosine_edges(
     new_ids = {node_id for node_id, _ in new}
     embeddings = [*new, *((node_id, vector) for node_id, vector in stored if node_id not in new_ids)]
     ids = [node_id for node_id, _ in embeddings]
-    unit = _normalised([vector for _, vector in embeddings])
-    pairs: dict[tuple[int, int], float] = {}
-    for start in range(0, len(new), _BLOCK):
-        cosines = unit[start : min(start + _BLOCK, len(new))] @ unit.T
-        for row, columns in _neighbours(cosines, start, options):
-            for column in columns.tolist():
-                pairs[min(row, column), max(row, column)] = float(cosines[row - start, column])
+    vectors = unit_vectors([vector for _, vector in embeddings])
+    listed = nearest(vectors, np.arange(len(new)), options.top_k, options.threshold, _COSINE_DIGITS)
+    pairs = {
+        (min(row, other), max(row, other)): score
+        for row, other, score in zip(*(column.tolist() for column in listed), strict=True)
+    }
     for (source, target), cosine in sorted(pairs.items()):
-        yield _edge(ids[source], ids[target], max(0.0, min(1.0, round(cosine, _COSINE_DIGITS))))
-
-
-def _neighbours(
-    cosines: npt.NDArray[np.float32], start: int, options: CosineEdges
-) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-    """Yield each row of a block, counted from the first block, with the columns of its neighbours.
-
-    ``cosines`` has a row for each node from ``start`` on and a column for each node; the diagonal is overwritten.
-    """
-    rows = np.arange(len(cosines))
-    cosines[rows, start + rows] = -np.inf
-    for row in rows.tolist():
-        columns = np.flatnonzero(cosines[row] >= options.threshold - 10.0**-_COSINE_DIGITS)
-        if options.top_k is not None:
-            columns = columns[np.argsort(-cosines[row, columns], kind="stable")][: options.top_k]
-        yield start + row, columns.astype(np.int64)
-
-
-def _normalised(vectors: Sequence[Sequence[float]]) -> npt.NDArray[np.float32]:
-    stacked = np.asarray(vectors, dtype=np.float32)
-    unit: npt.NDArray[np.float32] = stacked / np.linalg.norm(stacked, axis=1, keepdims=True)
-    return unit
+        yield _edge(ids[source], ids[target], max(0.0, cosine))
 
 
 def _edge(source: str, target: str, weight: float) -> KnowledgeEdge:

@@ -66,7 +66,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         except BaseException:
             self.close()
             raise
-        self._store = Neo4jStore(client, graph, settings.fulltext.analyzer)
+        self._store = Neo4jStore(client, graph, settings.fulltext.analyzer, settings.walk.projection_megabytes)
 
     @classmethod
     def open(
@@ -86,7 +86,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         opened._configured_embedder = embedder or make_embedder(settings)
         client = opened._connect(client, settings)
         try:
-            opened._store = CorpusStore(client, get_corpus(client, corpus))
+            opened._store = CorpusStore(client, get_corpus(client, corpus), settings.walk.projection_megabytes)
         except BaseException:
             opened.close()
             raise

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from neo4j.vector import Vector as DriverVector
 
+from pipeline.db.indexes import cosine_of
 from pipeline.ids import entity_id
 from pipeline.retrieve.expansion import ExploreRow, Neighbourhood, neighbourhood
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
@@ -146,7 +147,7 @@ def packed(vector: Sequence[float]) -> DriverVector:
 def vector_ranking(row: Mapping[str, Any]) -> Ranked:
     """Return the ranking in ``near`` and ``near_scores`` of a row, whose scores, (1 + cosine) / 2, become cosines."""
     scores = zip(row["near"], row["near_scores"], strict=True)
-    return ranked(Leg.VECTOR, {id_: 2 * score - 1 for id_, score in scores})
+    return ranked(Leg.VECTOR, {id_: cosine_of(score) for id_, score in scores})
 
 
 def fulltext_ranking(row: Mapping[str, Any]) -> Ranked:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline.errors import SourceError
+from pipeline.temporary import replacing
 from pipeline.transfer.formats import Format
 from pipeline.transfer.portable import Part
 
@@ -27,7 +26,7 @@ def export(parts: Iterable[Part], path: Path, form: Format, done: Done) -> None:
     else:
         write = _write_lines
     try:
-        with _replacement(path) as partial:
+        with replacing(path) as partial:
             write(_counted(parts, done), partial)
     except OSError as error:
         raise SourceError(
@@ -45,29 +44,3 @@ def _counted(parts: Iterable[Part], done: Callable[[int], None]) -> Iterator[Par
     for part in parts:
         yield part
         done(1)
-
-
-@contextmanager
-def _replacement(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the same folder; rename it to ``path`` at the end, or delete it on an error."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        yield partial
-        if path.is_dir():
-            for table in partial.iterdir():
-                table.replace(path / table.name)
-            partial.rmdir()
-        else:
-            partial.replace(path)
-    except BaseException:
-        _discard(partial)
-        raise
-
-
-def _discard(path: Path) -> None:
-    if path.is_dir():
-        for table in path.iterdir():
-            table.unlink()
-        path.rmdir()
-    else:
-        path.unlink(missing_ok=True)

@@ -51,7 +51,6 @@ class Checkout:
             [sys.executable, "-c", WORKER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
             text=True,
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(folder)},

@@ -24,7 +24,7 @@ from pipeline.db.indexes import (
 )
 from pipeline.db.queries import load_queries
 from pipeline.errors import ConfigurationError, QueryTimeout, ServerUnsupported
-from pipeline.knowledge.catalogue import GRAPH_SCHEMA
+from pipeline.knowledge.catalogue import GRAPH_SCHEMA, NamedGraph, ensure_text_index
 
 Cypher = Callable[..., list[neo4j.Record]]
 Underway = Callable[[str], AbstractContextManager[None]]
@@ -115,6 +115,22 @@ def test_many_that_make_them_at_once_make_them_once(client: Client, cypher: Cyph
             for made in [pool.submit(make) for _ in range(6)]:
                 made.result()
         assert [index(cypher, name)["state"] for name in wanted.indexes] == ["ONLINE", "ONLINE"]
+
+
+def test_one_that_is_still_being_built_is_awaited(client: Client, cypher: Cypher, wanted: Wanted) -> None:
+    """As when another process has just made it; whether corpora or knowledge graphs need it."""
+    graph = NamedGraph(wanted.corpus_id, "", "", 0, None)
+    cypher(f"UNWIND range(1, 100000) AS n CREATE (:{graph.label} {{id: 'word ' + n, labels: [toString(n)]}})")
+    client.schema("create_graph_text_index", {"graph_label": graph.label}, analyzer="english")
+    try:
+        assert index(cypher, graph.label)["state"] == "POPULATING"
+
+        ensure_text_index(client, graph, "english")
+
+        assert index(cypher, graph.label)["state"] == "ONLINE"
+    finally:
+        drop_indexes(client, [graph.label])
+        cypher(f"MATCH (n:{graph.label}) DETACH DELETE n")
 
 
 def test_an_unknown_analyser_is_refused_with_those_that_there_are(client: Client, wanted: Wanted) -> None:

@@ -11,12 +11,13 @@ from typing import Any
 import neo4j
 import pytest
 
-from pipeline import HopRank
+from pipeline import HopRank, KnowledgeGraph, KnowledgeNode
 from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
-from pipeline.db.projections import drop_projections, ensure_projection, projection_name
+from pipeline.db.projections import Projection, drop_projections
 from pipeline.flows.search import Retriever
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.rankers.gds_walk import GdsWalk, walk_projection
 from pipeline.settings import load_settings
 
 Cypher = Callable[..., list[neo4j.Record]]
@@ -52,7 +53,7 @@ def library(hoprank: HopRank, new_corpus: Callable[[], Any], documents: Path) ->
 @pytest.fixture
 def corpus(hoprank: HopRank, ingested: Corpus) -> Corpus:
     """A corpus to read, without a projection."""
-    drop_projections(hoprank.client, ingested)
+    drop_projections(hoprank.client, ingested.id)
     return ingested
 
 
@@ -72,7 +73,7 @@ def projections(client: Client, corpus: Corpus) -> list[str]:
 
 def ensure(hoprank: HopRank, corpus: Corpus, **settings: Any) -> None:
     walk = hoprank.settings.walk.model_copy(update=settings)
-    ensure_projection(hoprank.client, corpus, corpus.generation, corpus.chunks, walk)
+    GdsWalk(hoprank.client, corpus, walk).prepare(corpus.generation, corpus.chunks)
 
 
 def ask(hoprank: HopRank, corpus: Corpus) -> list[str]:
@@ -84,19 +85,19 @@ def test_the_first_question_makes_it_and_the_next_uses_it(hoprank: HopRank, corp
     assert projections(hoprank.client, corpus) == []
     first = ask(hoprank, corpus)
     made = "CALL gds.graph.list($name) YIELD creationTime RETURN creationTime AS at"
-    (row,) = cypher(made, name=projection_name(corpus, 1))
+    (row,) = cypher(made, name=walk_projection(corpus, 1).name)
 
     assert ask(hoprank, corpus) == first
-    assert projections(hoprank.client, corpus) == [projection_name(corpus, 1)]
-    assert cypher(made, name=projection_name(corpus, 1)) == [row]
+    assert projections(hoprank.client, corpus) == [walk_projection(corpus, 1).name]
+    assert cypher(made, name=walk_projection(corpus, 1).name) == [row]
 
 
 def test_one_that_was_dropped_behind_our_back_is_made_again(hoprank: HopRank, corpus: Corpus, cypher: Cypher) -> None:
     before = ask(hoprank, corpus)
-    cypher("CALL gds.graph.drop($name) YIELD graphName RETURN 1", name=projection_name(corpus, 1))
+    cypher("CALL gds.graph.drop($name) YIELD graphName RETURN 1", name=walk_projection(corpus, 1).name)
 
     assert ask(hoprank, corpus) == before
-    assert projections(hoprank.client, corpus) == [projection_name(corpus, 1)]
+    assert projections(hoprank.client, corpus) == [walk_projection(corpus, 1).name]
 
 
 def test_those_that_ask_at_once_get_one_and_the_same_answer(hoprank: HopRank, corpus: Corpus) -> None:
@@ -109,7 +110,7 @@ def test_those_that_ask_at_once_get_one_and_the_same_answer(hoprank: HopRank, co
         answers.append(ask(hoprank, corpus))
 
     for _ in range(10):
-        drop_projections(hoprank.client, corpus)
+        drop_projections(hoprank.client, corpus.id)
         threads = [threading.Thread(target=question) for _ in range(8)]
         for thread in threads:
             thread.start()
@@ -118,7 +119,7 @@ def test_those_that_ask_at_once_get_one_and_the_same_answer(hoprank: HopRank, co
 
     assert len(answers) == 80
     assert len({tuple(answer) for answer in answers}) == 1
-    assert projections(hoprank.client, corpus) == [projection_name(corpus, 1)]
+    assert projections(hoprank.client, corpus) == [walk_projection(corpus, 1).name]
 
 
 def test_it_holds_the_chunks_and_the_names_that_join_them(hoprank: HopRank, corpus: Corpus) -> None:
@@ -136,12 +137,12 @@ def test_a_new_generation_has_its_own_and_the_old_one_goes(hoprank: HopRank, cor
     hoprank.ingest(jsonl([{"id": "c", "title": "Cleo", "text": "Cleo met nobody."}]), corpus=corpus.name)
 
     assert set(ask(hoprank, corpus)) == {"a", "b", "c"}
-    assert projections(hoprank.client, corpus) == [projection_name(corpus, 2)]
+    assert projections(hoprank.client, corpus) == [walk_projection(corpus, 2).name]
 
 
 def test_weights_of_the_walk_change_its_ranking_but_not_who_is_in_it(hoprank: HopRank, corpus: Corpus) -> None:
     def scores(**weights: float) -> dict[str, float]:
-        drop_projections(hoprank.client, corpus)
+        drop_projections(hoprank.client, corpus.id)
         settings = load_settings({"walk": weights})
         retriever = Retriever(hoprank.client, corpus, hoprank.embedder.embed_query, settings)
         parts = retriever.rank("Who met Cleo?").parts
@@ -158,11 +159,11 @@ def test_dropping_takes_those_of_one_corpus(hoprank: HopRank, corpus: Corpus, li
     ask(hoprank, corpus)
     ensure(hoprank, other)
 
-    drop_projections(hoprank.client, corpus)
-    drop_projections(hoprank.client, corpus)
+    drop_projections(hoprank.client, corpus.id)
+    drop_projections(hoprank.client, corpus.id)
 
     assert projections(hoprank.client, corpus) == []
-    assert projections(hoprank.client, other) == [projection_name(other, other.generation)]
+    assert projections(hoprank.client, other) == [walk_projection(other, other.generation).name]
 
 
 def test_beyond_the_budget_older_ones_go_but_nobody_elses(
@@ -174,9 +175,37 @@ def test_beyond_the_budget_older_ones_go_but_nobody_elses(
     ensure(hoprank, corpus, projection_megabytes=0)
 
     names = [row["name"] for row in hoprank.client.read("projections")]
-    assert projection_name(other, other.generation) not in names
-    assert {projection_name(corpus, 1), foreign} <= set(names)
+    assert walk_projection(other, other.generation).name not in names
+    assert {walk_projection(corpus, 1).name, foreign} <= set(names)
     assert hoprank.search("Who met Ada?", corpus=library, leg="graph").items
+
+
+def test_corpora_and_knowledge_graphs_share_the_budget(hoprank: HopRank, corpus: Corpus) -> None:
+    poor = hoprank.settings.walk.model_copy(update={"projection_megabytes": 0})
+    settings = hoprank.settings.model_copy(update={"walk": poor})
+    with KnowledgeGraph(f"test-{corpus.id}", client=hoprank.client, settings=settings) as graph:
+        graph.add_node(KnowledgeNode("a", "thing"))
+        try:
+            ensure(hoprank, corpus)
+
+            graph.importance()
+            assert projections(hoprank.client, corpus) == []
+            ensure(hoprank, corpus, projection_megabytes=0)
+            assert [row["name"] for row in hoprank.client.read("projections") if "-view-" in row["name"]] == []
+        finally:
+            graph.drop()
+
+
+@pytest.mark.parametrize(
+    "projection", [Projection("a1", "walk", 3), Projection("a1", "view", 0, "both")], ids=lambda one: one.name
+)
+def test_a_name_tells_which_it_is(projection: Projection) -> None:
+    assert Projection.named(projection.name) == projection
+
+
+@pytest.mark.parametrize("name", ["", "hoprank", "hoprank-a-walk-x", "other-a-walk-1", "hoprank-a-walk-1-b-c"])
+def test_other_names_are_nobodys(name: str) -> None:
+    assert Projection.named(name) is None
 
 
 def test_a_corpus_without_chunks_needs_none(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,10 +16,11 @@ from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
-from pipeline.db.queries import Query, load_queries, parse_queries
+from pipeline.db.queries import Query, load_queries, parse_fragments, parse_queries
 from pipeline.errors import GraphError
 from pipeline.knowledge import SupportedEdgeType
 from pipeline.knowledge.catalogue import find_graph, replacing
+from pipeline.resources import resource_folder
 
 PARAMS: Mapping[str, Any] = {
     "analyzer": "english",
@@ -155,7 +157,10 @@ def names(
 
 
 def parsed(source: str) -> list[Query]:
-    return list(parse_queries(source, Path("some.cypher")))
+    """The queries of a file, which may use its fragments."""
+    path = Path("some.cypher")
+    fragments = {fragment.name: fragment for fragment in parse_fragments(source, path)}
+    return list(parse_queries(source, path, fragments))
 
 
 def refusal(source: str) -> str:
@@ -262,13 +267,89 @@ def test_a_query_that_is_not_what_it_says_is_refused(source: str, said: str) -> 
     assert "q" in message
 
 
-def test_a_name_given_twice_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("source", [HEADER + "// Docs.\nRETURN 1;\n", "// fragment: q(a)\n// Docs.\n<a>.b > 1\n"])
+def test_a_name_given_twice_is_refused(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b"):
-        (tmp_path / f"{name}.cypher").write_text(HEADER + "// Docs.\nRETURN 1;\n")
+        (tmp_path / f"{name}.cypher").write_text(source)
     monkeypatch.setattr("pipeline.db.queries.resource_folder", lambda _: tmp_path)
 
     with pytest.raises(ValueError, match=r"b\.cypher: the name q is given twice"):
         load_queries.__wrapped__()
+
+
+NEAR = "// fragment: near(item, place)\n// What it means.\n<item>.x < <place> AND <item>.y < <place>\n\n"
+
+
+@pytest.mark.parametrize(
+    ("condition", "read"),
+    [
+        ("<near(n, $place)>", "(n.x < $place AND n.y < $place)"),
+        ("NOT <near(n.at, $place)>", "NOT (n.at.x < $place AND n.at.y < $place)"),
+        (
+            "<near(n, $place)> OR <near(m, n.place)>",
+            "(n.x < $place AND n.y < $place) OR (m.x < n.place AND m.y < n.place)",
+        ),
+    ],
+)
+def test_a_query_is_read_with_its_fragments(condition: str, read: str) -> None:
+    (query,) = parsed(f"{HEADER}// params: place\n// Docs.\nMATCH (n) WHERE {condition} RETURN n\n\n{NEAR}")
+
+    assert query.text == f"MATCH (n) WHERE {read} RETURN n"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("<far(n, 1)>", "there is no fragment 'far'; known: near"),
+        ("<near(n)>", "near takes 2 arguments, not 1"),
+        ("<near(n, m, o)>", "near takes 2 arguments, not 3"),
+        ("<near(n, 1)>", "near can't be given '1'"),
+        ("<near(n, m.a.b)>", "near can't be given 'm.a.b'"),
+        ("<near(n, coalesce(m))>", "near can't be given 'coalesce(m)'"),
+        ("<near(n, 'a')>", """near can't be given "'a'\""""),
+    ],
+)
+def test_a_fragment_that_there_isnt_or_that_takes_other_arguments_is_refused(call: str, said: str) -> None:
+    message = refusal(f"{NEAR}{HEADER}// Docs.\nMATCH (n) WHERE {call} RETURN n")
+
+    assert said in message
+    assert "q" in message
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("// fragment: near\n// Docs.\na.x < 1", "'near' is no fragment; write it as name(parameter, parameter)"),
+        ("// fragment: near(a)\n<a>.x < 1", "near(a) lacks its text or its documentation"),
+        ("// fragment: near(a)\n// Docs.\n", "near(a) lacks its text or its documentation"),
+        ("// fragment: near(a)\n// Docs.\nb.x < 1", "near(a) must use exactly its parameters"),
+        ("// fragment: near(a)\n// Docs.\n<a>.x < <b>", "near(a) must use exactly its parameters"),
+        ("// fragment: near(a)\n// Docs.\n<a>.x < $b", "near(a) must use exactly its parameters"),
+        ("// fragment: near(a)\n// Docs.\n<a>.x < 1 AND <other(a)>", "near(a) must use exactly its parameters"),
+    ],
+)
+def test_a_fragment_that_is_not_what_it_says_is_refused(source: str, said: str) -> None:
+    assert said in refusal(source)
+
+
+COMPARISON = re.compile(r"(?<!SET )\b\w+\.(?:since|until)\s*(?:[<>=]|IS\b|IN\b)|(?:[<>=]|IN)\s*\w+\.(?:since|until)\b")
+
+
+def test_only_fragments_say_what_a_generation_sees() -> None:
+    paths = sorted(resource_folder("cypher").rglob("*.cypher"))
+
+    typed = {path.name: COMPARISON.findall(path.read_text(encoding="utf-8")) for path in paths}
+
+    assert not {name: comparisons for name, comparisons in typed.items() if comparisons}
+    assert all(COMPARISON.search(text) for text in ("c.since <= $generation", "WHERE c.until=1", "1 < c.since"))
+
+
+def test_every_fragment_is_used() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in resource_folder("cypher").rglob("*.cypher")]
+    fragments = [fragment for text in texts for fragment in parse_fragments(text, Path("some.cypher"))]
+
+    assert {"visible"} <= {fragment.name for fragment in fragments}
+    assert all(f"<{fragment.name}(" in "".join(texts) for fragment in fragments)
 
 
 @pytest.mark.parametrize("identifier", ["", "1st", "a b", "a`b", "a) DETACH DELETE (n", "é", "x" * 64, "a\n"])

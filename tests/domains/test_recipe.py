@@ -134,20 +134,35 @@ def test_its_page_is_a_topic(run: Run, site: Path) -> None:
     assert printed(run("help", "recipes")) == "# Recipes\n\nFind dishes.\n\nMore.\n"
 
 
+CYPHER = """
+// fragment: same(one, other)
+// Both are one word.
+<one> = <other>
+
+// name: recipe_twice
+// mode: read
+// params: word, generation
+// A word twice, and how much of a corpus that nobody made is visible.
+OPTIONAL MATCH (c:Chunk {corpus: 'none'}) WHERE <visible(c, $generation)>
+WITH count(c) AS seen
+WHERE <same($word, $word)>
+RETURN $word + $word + seen AS twice
+"""
+"""A query with a fragment of the domain's own and one of ``cypher/``."""
+
+
 def test_its_cypher_is_run_by_name(run: Run, site: Path, server_environment: dict[str, str]) -> None:
-    (site / "recipes" / "questions.cypher").write_text(
-        "// name: recipe_twice\n// mode: read\n// params: word\n// A word twice.\nRETURN $word + $word AS twice\n"
-    )
+    (site / "recipes" / "questions.cypher").write_text(CYPHER)
     cli = (site / "recipes" / "cli.py").read_text()
     asking = """
 @app.command()
 def twice():
     with connected(read_settings()) as hoprank:
-        print(hoprank.client.read("recipe_twice", word="leek")[0]["twice"])
+        print(hoprank.client.read("recipe_twice", word="leek", generation=1)[0]["twice"])
 """
     (site / "recipes" / "cli.py").write_text(cli + asking)
 
-    assert printed(run("recipes", "twice", **server_environment)) == "leekleek\n"
+    assert printed(run("recipes", "twice", **server_environment)) == "leekleek0\n"
 
 
 @pytest.mark.parametrize(("file", "code"), [("__init__.py", 2), ("cli.py", 2), ("settings.py", 1)])

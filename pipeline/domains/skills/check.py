@@ -14,6 +14,7 @@ from pipeline.domains.skills.dependencies import folded
 from pipeline.domains.skills.queries import BETWEEN_SKILLS, list_skills, missing_of
 from pipeline.domains.skills.schema import SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
+from pipeline.embedding.nearest import nearest, unit_vectors
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
 
 
@@ -114,15 +115,16 @@ def _near_by_name(skills: Sequence[KnowledgeNode], threshold: float) -> list[Nea
 
 
 def _near_by_meaning(skills: Sequence[KnowledgeNode], threshold: float) -> list[NearDuplicate]:
-    embedded = [skill for skill in skills if skill.embedding]
+    embedded = [(skill.id, skill.embedding) for skill in skills if skill.embedding]
     if not embedded:
         return []
-    vectors = np.array([skill.embedding for skill in embedded], dtype=np.float32)
-    cosines = vectors @ vectors.T
+    vectors = unit_vectors([vector for _, vector in embedded])
+    listed = nearest(vectors, np.arange(len(vectors)), None, threshold)
     return _strongest_first(
         [
-            NearDuplicate(embedded[row].id, embedded[column].id, round(float(cosines[row, column]), 2))
-            for row, column in np.argwhere(np.triu(cosines, 1) >= threshold).tolist()
+            NearDuplicate(embedded[row][0], embedded[other][0], round(score, 2))
+            for row, other, score in zip(*(column.tolist() for column in listed), strict=True)
+            if row < other
         ]
     )
 

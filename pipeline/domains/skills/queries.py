@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -10,7 +9,7 @@ from itertools import islice, pairwise
 
 from pipeline.domains.skills.dependencies import folded
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SKILL, SkillEdge
-from pipeline.errors import GraphError
+from pipeline.errors import GraphError, did_you_mean
 from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode
 
 _REQUIRED = [SkillEdge.REQUIRES.value, SkillEdge.USES.value]
@@ -58,8 +57,9 @@ def find_skill(graph: KnowledgeGraph, name: str) -> KnowledgeNode:
     if matches:
         ids = ", ".join(repr(skill.id) for skill in matches)
         raise GraphError(f"{len(matches)} skills are named {name!r}.", f"Say which: {ids}.")
-    closest = difflib.get_close_matches(name, [skill.id for skill in skills], n=1, cutoff=0.4)
-    fix = f"Did you mean {closest[0]!r}?" if closest else "`hoprank skills list` shows those that there are."
+    fix = did_you_mean(
+        name, [skill.id for skill in skills], "`hoprank skills list` shows those that there are.", cutoff=0.4
+    )
     raise GraphError(f"The graph {graph.name!r} has no skill {name!r}.", fix)
 
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client, batches
-from pipeline.ingest.links.similar import nearest
+from pipeline.db.indexes import cosine_of
+from pipeline.embedding.nearest import DIGITS, nearest
 from pipeline.ingest.update.diff import Position
 from pipeline.records import Vector
 
 _CANDIDATES_PER_NEIGHBOUR = 5
 _READ_BATCH = 200
-_DIGITS = 4
 
 
 class Neighbour(NamedTuple):
@@ -103,9 +103,8 @@ class ApproximateSearch:
         return neighbours
 
     def _ranked(self, id_: str, near: Iterable[tuple[str, str, int, float]]) -> list[Neighbour]:
-        # The index scores (1 + cosine) / 2.
         scored = (
-            Neighbour(other, (document, ordinal), round(min(2 * score - 1, 1.0), _DIGITS))
+            Neighbour(other, (document, ordinal), round(min(cosine_of(score), 1.0), DIGITS))
             for other, document, ordinal, score in near
             if other != id_
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +12,7 @@ from pipeline.knowledge.exchange.graphml import read_graphml, write_graphml
 from pipeline.knowledge.exchange.json_format import read_json, read_jsonl, write_json, write_jsonl
 from pipeline.knowledge.exchange.node_link import read_node_link, write_node_link
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
+from pipeline.temporary import replacing
 
 Content: TypeAlias = tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]
 """Nodes and edges of a file. They are parsed lazily: a malformed record raises GraphError when it is reached."""
@@ -50,11 +50,11 @@ def write_graph(
     Raises GraphError if the format is unknown or the file can't be written.
     """
     kind = format_of(path, form)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        if kind is Format.GRAPHML:
-            write_graphml(nodes, edges, partial)
-        else:
+        with replacing(path) as partial:
+            if kind is Format.GRAPHML:
+                write_graphml(nodes, edges, partial)
+                return
             with partial.open("w", encoding="utf-8", newline="\n") as file:
                 if kind is Format.JSON:
                     write_json(name, nodes, edges, file)
@@ -62,11 +62,8 @@ def write_graph(
                     write_jsonl(nodes, edges, file)
                 else:
                     write_node_link(name, nodes, edges, file)
-        partial.replace(path)
     except OSError as error:
         raise GraphError(f"{path} can't be written ({error.strerror}).", "Give a file in a folder of yours.") from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def read_graph(path: Path, form: Format | str | None) -> Content:

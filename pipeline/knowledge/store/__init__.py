@@ -1,4 +1,4 @@
 """Stores of nodes and edges: the protocol and its implementations on Neo4j, on a corpus and in memory.
 
-May import: db, ids, knowledge.catalogue, knowledge.records, records, retrieve.
+May import: db, embedding, ids, knowledge.catalogue, knowledge.records, records, retrieve.
 """

@@ -13,11 +13,13 @@ from neo4j import Record
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
+from pipeline.db.indexes import cosine_of
+from pipeline.db.projections import Projection, run_on_projection
 from pipeline.ids import digest
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
-from pipeline.knowledge.store.neo4j import in_order, read_steps
-from pipeline.knowledge.store.projection import read_pagerank, run_on_projection
-from pipeline.knowledge.store.protocol import Steps
+from pipeline.knowledge.store.neo4j import read_steps
+from pipeline.knowledge.store.pagerank import VIEW, read_pagerank
+from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.records import EdgeKind
 from pipeline.retrieve.question import fulltext_query
 
@@ -39,9 +41,10 @@ _TYPES = frozenset({"document", "chunk", "entity"})
 class CorpusStore:
     """Reads of the visible generation of a corpus; see :class:`pipeline.knowledge.store.protocol.Store`."""
 
-    def __init__(self, client: Client, corpus: Corpus) -> None:
+    def __init__(self, client: Client, corpus: Corpus, projection_megabytes: int) -> None:
         self.client = client
         self.corpus = corpus
+        self._projection_megabytes = projection_megabytes
 
     @property
     def name(self) -> str:
@@ -124,7 +127,7 @@ class CorpusStore:
         names = {"vector_index": self.corpus.vector_index}
         rows = self.client.read("vector_candidates", names, corpus=self.corpus.id, vector=list(vector), limit=limit)
         pairs = (pair for row in rows for pair in zip(row["near"], row["near_scores"], strict=True))
-        return in_order({chunk_id: 2 * score - 1 for chunk_id, score in pairs})
+        return in_order({chunk_id: cosine_of(score) for chunk_id, score in pairs})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores of the ``limit`` chunks that match a text best, by id."""
@@ -163,8 +166,9 @@ class CorpusStore:
             rows = [{"key": node_id, "weight": weight} for node_id, weight in seeds.items()]
             return self.client.read("corpus_pagerank", seeds=rows, **params)
 
-        state = f"{counts[0]['generation']}-{direction.value}"
-        return read_pagerank(run_on_projection(self.client, self.corpus.id, state, project, run), limit)
+        projection = Projection(self.corpus.id, VIEW, counts[0]["generation"], direction.value)
+        rows = run_on_projection(self.client, projection, self._projection_megabytes, project, run)
+        return read_pagerank(rows, limit)
 
     def _scan(self, node_type: str | None, key: str | None = None, value: Any = None) -> Iterable[KnowledgeNode]:
         rows = self.client.stream(

@@ -8,17 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
+from pipeline.embedding.nearest import unit_vectors
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import stored_property
-from pipeline.knowledge.store.neo4j import in_order
-from pipeline.knowledge.store.protocol import Steps
+from pipeline.knowledge.store.pagerank import local_pagerank
+from pipeline.knowledge.store.protocol import Steps, in_order
 
 _WORD = re.compile(r"\w+")
 _SEARCHED = ("name", "title", "description", "text")
-_ITERATIONS = 500
-_TOLERANCE = 1e-12
 
 
 class MemoryStore:
@@ -111,13 +108,12 @@ class MemoryStore:
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
         """Return the cosines of the ``limit`` nodes nearest to a vector, by id; compares it with every embedding."""
-        target = np.asarray(vector, dtype=np.float64)
-        embeddings = [(node.id, np.asarray(node.embedding)) for node in self._nodes.values() if node.embedding]
-        cosines = {
-            node_id: float(embedding @ target / (np.linalg.norm(embedding) * np.linalg.norm(target)))
-            for node_id, embedding in embeddings
-        }
-        return dict(list(in_order(cosines).items())[:limit])
+        embedded = {node.id: node.embedding for node in self._nodes.values() if node.embedding}
+        if not embedded:
+            return {}
+        cosines = unit_vectors(list(embedded.values())) @ unit_vectors([vector])[0]
+        best = in_order(dict(zip(embedded, cosines.tolist(), strict=True)))
+        return dict(list(best.items())[:limit])
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores (rank-bm25) of the ``limit`` nodes that match a text best, by id."""
@@ -131,36 +127,10 @@ class MemoryStore:
     def pagerank(
         self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
     ) -> Mapping[str, float]:
-        """Return the ``limit`` highest shares of PageRank, by id, by power iteration to convergence.
-
-        A dead end restarts at the seeds.
-        """
-        ids = sorted(self._nodes)
-        rows = {node_id: row for row, node_id in enumerate(ids)}
-        restart = np.array([1.0 if seeds is None else seeds.get(node_id, 0.0) for node_id in ids])
-        if not restart.sum():
-            return {}
-        restart /= restart.sum()
-        steps = self.steps(ids, direction, None)
-        hops = [
-            (rows[node_id], rows[neighbour], weight)
-            for node_id in ids
-            for neighbour, weight in steps[node_id]
-            if weight > 0
-        ]
-        source, target = (np.array([hop[end] for hop in hops], dtype=np.int64) for end in (0, 1))
-        weights = np.array([hop[2] for hop in hops], dtype=np.float64)
-        share = weights / np.bincount(source, weights, len(ids))[source]
-        mass = restart
-        for _ in range(_ITERATIONS):
-            moved = (1 - restart_prob) * np.bincount(target, mass[source] * share, len(ids))
-            moved += (1 - moved.sum()) * restart
-            converged = np.abs(moved - mass).sum() < _TOLERANCE
-            mass = moved
-            if converged:
-                break
-        shares = {node_id: float(mass[row]) for row, node_id in enumerate(ids) if mass[row] > 0}
-        return dict(list(in_order(shares).items())[:limit])
+        """Return the ``limit`` highest shares of PageRank, by id."""
+        steps = self.steps(list(self._nodes), direction, None)
+        edges = ((node_id, *step) for node_id, found in steps.items() for step in found)
+        return local_pagerank(self._nodes, edges, seeds, restart_prob, limit)
 
     @cached_property
     def _bm25_index(self) -> tuple[list[str], Any]:

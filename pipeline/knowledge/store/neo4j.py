@@ -8,11 +8,13 @@ from typing import Any
 from neo4j import Record
 
 from pipeline.db.client import Client, batches
+from pipeline.db.indexes import cosine_of
+from pipeline.db.projections import Projection, run_on_projection
 from pipeline.knowledge.catalogue import NamedGraph, ensure_text_index, ensure_vector_index
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import edge_key, node_key, read_edge, read_node, stored_property
-from pipeline.knowledge.store.projection import read_pagerank, run_on_projection
-from pipeline.knowledge.store.protocol import Steps
+from pipeline.knowledge.store.pagerank import VIEW, read_pagerank
+from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.retrieve.question import fulltext_terms
 
 _KEY_BATCH = 10_000
@@ -21,10 +23,11 @@ _KEY_BATCH = 10_000
 class Neo4jStore:
     """Reads of one named graph; see :class:`pipeline.knowledge.store.protocol.Store`."""
 
-    def __init__(self, client: Client, graph: NamedGraph, analyzer: str) -> None:
+    def __init__(self, client: Client, graph: NamedGraph, analyzer: str, projection_megabytes: int) -> None:
         self.client = client
         self.graph = graph
         self._analyzer = analyzer
+        self._projection_megabytes = projection_megabytes
 
     @property
     def name(self) -> str:
@@ -104,7 +107,7 @@ class Neo4jStore:
         ensure_vector_index(self.client, self.graph, len(vector))
         names = {"graph_label": self.graph.label, "graph_vector": self.graph.vector_index}
         row = self.client.read("graph_nearest", names, vector=list(vector), limit=limit)[0]
-        return in_order({node_id: 2 * score - 1 for node_id, score in zip(row["ids"], row["scores"], strict=True)})
+        return in_order({node_id: cosine_of(score) for node_id, score in zip(row["ids"], row["scores"], strict=True)})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores of the ``limit`` nodes that match a text best, by id.
@@ -138,8 +141,9 @@ class Neo4jStore:
             rows = [{"key": node_key(self.graph.id, node_id), "weight": weight} for node_id, weight in seeds.items()]
             return self.client.read("personalised_pagerank", seeds=rows, **params)
 
-        version = f"{state.version}-{direction.value}"
-        return read_pagerank(run_on_projection(self.client, self.graph.id, version, project, run), limit)
+        projection = Projection(self.graph.id, VIEW, state.version, direction.value)
+        rows = run_on_projection(self.client, projection, self._projection_megabytes, project, run)
+        return read_pagerank(rows, limit)
 
     def embeddings(self) -> Iterator[tuple[str, list[float]]]:
         """Yield the id and embedding of each node that has one."""
@@ -152,11 +156,6 @@ class Neo4jStore:
 
     def _keys(self, ids: Sequence[str]) -> Iterator[list[str]]:
         return batches((node_key(self.graph.id, node_id) for node_id in dict.fromkeys(ids)), _KEY_BATCH)
-
-
-def in_order(scores: Mapping[str, float]) -> dict[str, float]:
-    """Return scores ordered from the highest, ties by id."""
-    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
 def read_steps(rows: Iterable[Record]) -> Iterator[tuple[str, Steps]]:

@@ -71,3 +71,8 @@ class Store(Protocol):
 
         ``seeds`` are restart weights by id; with None every node has the same weight.
         """
+
+
+def in_order(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return scores ordered from the highest, ties by id."""
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))

@@ -1,6 +1,6 @@
 """Pictures of graphs as HTML pages.
 
-May import: errors, knowledge.records, knowledge.store.
+May import: errors, knowledge.records, knowledge.store, temporary.
 """
 
 from pipeline.knowledge.view.page import write_page

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ import networkx as nx
 from pipeline.errors import GraphError
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.protocol import Store
+from pipeline.temporary import replacing
 
 _EDGE_COLOURS = "#4477aa #ee6677 #228833 #ccbb44 #66ccee #aa3377 #bb5566 #004488 #ddaa33 #44aa99".split()
 _NODE_COLOURS = "#33475b #e08214 #7fbf7b #af8dc3 #80b1d3 #d6604d #b8a04a #1b7837 #762a83 #8c6d5a".split()
@@ -33,14 +33,11 @@ def write_page(store: Store, size: GraphSize, path: Path) -> None:
 
     ``size`` is that of the graph that ``store`` is a part of. Raises GraphError if the file can't be written.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        partial.write_text(page(store, size), encoding="utf-8", newline="\n")
-        partial.replace(path)
+        with replacing(path) as partial:
+            partial.write_text(page(store, size), encoding="utf-8", newline="\n")
     except OSError as error:
         raise GraphError(f"{path} can't be written ({error.strerror}).", "Give a file in a folder of yours.") from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def page(store: Store, size: GraphSize) -> str:

@@ -10,6 +10,7 @@ from itertools import chain, islice
 
 import numpy as np
 
+from pipeline.db.pagerank import power_iteration
 from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
@@ -27,14 +28,10 @@ def rank_by_walk(neighbourhood: Neighbourhood, seeds: Seeds, settings: WalkSetti
     ends = np.array([index[id_] for id_ in chain(sources, targets)], dtype=np.intp).reshape(2, -1)[:, linked]
     source, target = np.concatenate([ends, ends[::-1]], axis=1)
     both = np.concatenate([weight[linked], weight[linked]])
-    share = both / np.bincount(source, both, len(index))[source]
     restart = np.zeros(len(index))
     for id_, probability in restarts.items():
         restart[index[id_]] = probability
-    scores = restart.copy()
-    for _ in range(settings.iterations):
-        moved = np.bincount(target, share * scores[source], len(scores))
-        scores = (1 - settings.damping) * restart + settings.damping * moved
+    scores = power_iteration(source, target, both, restart, damping=settings.damping, iterations=settings.iterations)
     ids = list(index)
     entities = neighbourhood.entities
     # So many of the best nodes include ``limit`` chunks, whichever of them are entities.

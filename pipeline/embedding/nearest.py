@@ -1,0 +1,103 @@
+"""Nearest vectors by cosine: exact, by blocked matrix products.
+
+Scores are rounded, ties go by the order of rows, and products are summed in double precision, so that the same vectors
+give the same neighbours in any arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.records import Vector
+
+DIGITS = 4
+"""Decimals of a cosine, unless another number is asked for."""
+
+_BLOCK = 1024
+_SCORE_ERROR = 5e-4
+"""Upper bound of a score's error from single precision and rounding to four decimals or more."""
+
+Rows = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
+
+
+class Vectors(Protocol):
+    """Vectors by row, in memory or on disk, of shape (n, d)."""
+
+    def __getitem__(self, rows: Rows) -> Vector: ...
+
+
+class NeighbourLists(NamedTuple):
+    """Parallel arrays: ``row`` lists ``other``, with the cosine ``score``. Ordered by row, then best first."""
+
+    row: Rows
+    other: Rows
+    score: Scores
+
+
+def nearest(vectors: Vector, rows: Rows, top_k: int | None, threshold: float, digits: int = DIGITS) -> NeighbourLists:
+    """Return each row's ``top_k`` nearest other rows with a cosine of at least ``threshold``; all if top_k is None.
+
+    ``vectors`` are of unit length, shape (n, d). Cosines are rounded to ``digits`` decimals, 4 or more.
+    """
+    parts = [_block(vectors, rows[at : at + _BLOCK], top_k, threshold, digits) for at in range(0, len(rows), _BLOCK)]
+    return NeighbourLists(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else _NO_NEIGHBOURS
+
+
+def unit_vectors(vectors: Sequence[Sequence[float]]) -> Vector:
+    """Return vectors, shape (n, d), scaled to unit length; none may be zero."""
+    stacked = np.asarray(vectors, dtype=np.float32)
+    unit: Vector = stacked / np.linalg.norm(stacked, axis=1, keepdims=True)
+    return unit
+
+
+def _block(vectors: Vector, rows: Rows, top_k: int | None, threshold: float, digits: int) -> NeighbourLists:
+    scores = vectors[rows] @ vectors.T
+    scores[np.arange(len(rows)), rows] = -np.inf
+    floor = np.full(len(rows), threshold - _SCORE_ERROR, dtype=np.float32)
+    likely = scores >= floor[:, None]
+    if top_k is not None and likely.any() and top_k < scores.shape[1] and likely.sum(axis=1).max() > top_k:
+        kth = np.partition(scores, scores.shape[1] - top_k, axis=1)[:, -top_k]
+        likely = scores >= np.maximum(floor, kth - _SCORE_ERROR)[:, None]
+    place, other = np.nonzero(likely)
+    row = rows[place]
+    other = other.astype(np.int64)
+    return best_neighbours(row, other, cosines(vectors, row, other, digits), top_k, threshold)
+
+
+def cosines(vectors: Vectors, row: Rows, other: Rows, digits: int = DIGITS) -> Scores:
+    """Return the cosine of each pair of rows of ``vectors`` (unit length), at most 1."""
+    scores = np.empty(len(row), dtype=np.float64)
+    for at in range(0, len(row), _BLOCK):
+        part = slice(at, at + _BLOCK)
+        scores[part] = np.einsum(
+            "ij,ij->i", vectors[row[part]].astype(np.float64), vectors[other[part]].astype(np.float64)
+        )
+    np.minimum(scores, 1.0, out=scores)
+    return np.round(scores, digits, out=scores)
+
+
+def best_neighbours(row: Rows, other: Rows, score: Scores, top_k: int | None, threshold: float) -> NeighbourLists:
+    """Return those of these neighbours within the threshold that are among the ``top_k`` best of their row."""
+    sufficient = score >= threshold
+    row, other, score = row[sufficient], other[sufficient], score[sufficient]
+    order = np.lexsort((other, -score, row))
+    row, other, score = row[order], other[order], score[order]
+    if top_k is not None:
+        first = rank_in_row(row) < top_k
+        row, other, score = row[first], other[first], score[first]
+    return NeighbourLists(row, other, score)
+
+
+def rank_in_row(row: Rows) -> Rows:
+    """Return each entry's rank, from 0, among the entries of its row, which are adjacent."""
+    places = np.arange(len(row))
+    begins = np.flatnonzero(np.r_[True, row[1:] != row[:-1]]) if len(row) else places
+    return places - np.repeat(begins, np.diff(np.r_[begins, len(row)]))
+
+
+_NO_NEIGHBOURS = NeighbourLists(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))

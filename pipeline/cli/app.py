@@ -92,7 +92,8 @@ class Root(ErrorBoundary):
             self._add_domain(domain.name, partial(domain.load, domain.commands), domain.help, taken)
         for unusable in registry().unusable:
             refuse = partial(_refuse, unusable.error)
-            self._add_domain(unusable.name, refuse, unusable.error.message, unusable.error)
+            # Without the error's text, in which the help would read markup.
+            self._add_domain(unusable.name, refuse, "This domain can't be used; call it to see why.", unusable.error)
 
     def _add_domain(self, name: str, find: Callable[[], Any], help_line: str, taken: ConfigurationError) -> None:
         if name in COMMANDS or name in self.commands:

@@ -46,7 +46,7 @@ class ErrorBoundary(TyperGroup):
             raise typer.Exit(FAULT) from None
 
     def maker(self, ctx: Any) -> str:  # noqa: ARG002 - a group with commands of others looks at it
-        """Return whose the command is that the arguments name."""
+        """Return who made the command that the arguments name, for the report of a bug."""
         return "HopRank"
 
 

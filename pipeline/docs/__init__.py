@@ -32,12 +32,11 @@ def topics() -> dict[str, Path]:
     knowledge graphs; how to write one comes last.
     """
     domains = {domain.name: domain.folder / "README.md" for domain in registry().domains}
-    return {
-        **_own_pages(_TO_KNOWLEDGE),
-        **{topic: path for topic, path in domains.items() if path.is_file()},
-        **_own_pages(_FROM_PYTHON),
-        "domains": _HERE.parent / "domains" / "README.md",
-    }
+    first = _own_pages(_TO_KNOWLEDGE)
+    between = {topic: path for topic, path in domains.items() if path.is_file()}
+    last = _own_pages(_FROM_PYTHON) | {"domains": _HERE.parent / "domains" / "README.md"}
+    # A topic keeps the place of its first mention and takes the page of the last: HopRank's, if a domain has its name.
+    return first | between | last | first
 
 
 def read_pages() -> tuple[Page, ...]:

@@ -227,6 +227,22 @@ def test_a_name_that_is_taken_stays_with_who_has_it(run: Run, site: Path, name: 
     assert "skills.top_k 10" in " ".join(printed(run("config", "show")).split())
 
 
+def test_an_error_with_markup_leaves_the_help_whole(run: Run, site: Path) -> None:
+    (site / "recipes" / "__init__.py").write_text("raise ImportError('[/bold] is missing')\n")
+
+    assert "This domain can't be used; call it to see why." in printed(run("--help"))
+    assert "[/bold] is missing" in run("recipes").stderr
+
+
+def test_a_topic_that_hoprank_has_stays_its_own(run: Run, site: Path) -> None:
+    declaration = (site / "recipes" / "__init__.py").read_text()
+    (site / "recipes" / "__init__.py").write_text(declaration.replace('"recipes"', '"install"'))
+    (site / "recipes" / "README.md").write_text("# Recipes\n\nFind dishes.\n")
+
+    assert printed(run("help", "install")).startswith("# Install")
+    assert "Find dishes." not in printed(run("help"))
+
+
 def test_a_section_of_no_section_s_class_is_left_out(run: Run, site: Path) -> None:
     (site / "recipes" / "settings.py").write_text("RecipeSettings = int\n")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pipeline.errors import ConfigurationError
 
@@ -71,16 +71,14 @@ class Domain:
         return _refusal(self.name, str(self.distribution), problem)
 
 
-@dataclass(frozen=True, slots=True)
-class Unusable:
+class Unusable(NamedTuple):
     """An entry point that gives no domain, and the error to raise when it is used."""
 
     name: str
     error: ConfigurationError
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
+class Registry(NamedTuple):
     """The domains of the package, then those of entry points, each in the order of their names."""
 
     domains: tuple[Domain, ...]

@@ -22,11 +22,16 @@ from pipeline.flows.retrievers import Retrievers
 from pipeline.flows.search import Retriever
 from pipeline.ingest.update.summary import IngestSummary, Outcome, SyncSummary
 from pipeline.knowledge import KnowledgeGraph
+from pipeline.knowledge.catalogue import find_graph
 from pipeline.progress import Progress
 from pipeline.retrieve.context import Context
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.lru import SharedCache
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.settings import Settings, load_settings
+
+_OPEN_GRAPHS = 256
+"""Knowledge graphs that a connection keeps open: each is small, and saves a write and a read when it is asked for."""
 
 
 class HopRank(AbstractContextManager["HopRank"]):
@@ -47,6 +52,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         self.embedder = embedder
         self.settings = settings
         self._retrievers = Retrievers(client, embedder, settings)
+        self._graphs: SharedCache[str, KnowledgeGraph] = SharedCache(_OPEN_GRAPHS)
 
     @classmethod
     def connect(
@@ -203,9 +209,18 @@ class HopRank(AbstractContextManager["HopRank"]):
         """Measure the graph at a range of cosine thresholds; see :func:`pipeline.flows.evaluate.calibrate`."""
         return evaluate.calibrate(self.client, self.settings, corpus)
 
-    def graph(self, name: str) -> KnowledgeGraph:
-        """Return the knowledge graph with this name on this connection; create it if it doesn't exist."""
-        return KnowledgeGraph(name, client=self.client, embedder=self.embedder, settings=self.settings)
+    def graph(self, name: str, *, create: bool = True) -> KnowledgeGraph:
+        """Return the knowledge graph with this name on this connection.
+
+        If it doesn't exist, it is created, or GraphError is raised with ``create=False``.
+        """
+        graph = find_graph(self.client, name)
+        if graph is None:
+            return self._open_graph(name, create=create)
+        return self._graphs.get(graph.id, lambda: self._open_graph(name, create=False))
+
+    def _open_graph(self, name: str, *, create: bool) -> KnowledgeGraph:
+        return KnowledgeGraph(name, client=self.client, embedder=self.embedder, settings=self.settings, create=create)
 
     def open_graph(self, corpus: str = "default") -> KnowledgeGraph:
         """Return a corpus as a read-only knowledge graph; see :meth:`pipeline.KnowledgeGraph.open`."""

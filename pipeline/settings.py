@@ -1,6 +1,7 @@
-"""Settings, in rising precedence: ``configs/default.toml``, the file of HOPRANK_CONFIG, the environment, flags.
+"""Settings, in rising precedence: the defaults, the file of HOPRANK_CONFIG, the environment, flags.
 
-The sections here declare the allowed values; the defaults are in ``configs/default.toml`` only.
+A section declares the allowed values; its defaults are in TOML only: in ``configs/default.toml``, and those of a domain
+in its ``defaults.toml``.
 
 Only this module reads settings from the environment. All others receive values.
 """
@@ -11,24 +12,28 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, create_model
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.errors import ConfigurationError
+from pipeline.registry import Domain, registry
 from pipeline.resources import resource_folder
 
 _NEO4J_FIELDS = ("uri", "username", "password", "database")
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """Base of the sections, those of domains too: frozen values, without unknown ones."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Neo4jSettings(_Section):
+class Neo4jSettings(Section):
     """The server to use; without ``uri`` the embedded server."""
 
     uri: str | None = Field(default=None, pattern=r"^(bolt|neo4j)(\+s|\+ssc)?://.+")
@@ -41,7 +46,7 @@ class Neo4jSettings(_Section):
     write_timeout: float = Field(ge=0)
 
 
-class ServerSettings(_Section):
+class ServerSettings(Section):
     """The embedded server's limits."""
 
     idle_minutes: float = Field(ge=0)
@@ -50,7 +55,7 @@ class ServerSettings(_Section):
     page_cache_mb: int | None = Field(default=None, ge=8)
 
 
-class EmbedSettings(_Section):
+class EmbedSettings(Section):
     """The embedding model, its device, precision and batch size."""
 
     model: str = Field(min_length=1)
@@ -59,14 +64,14 @@ class EmbedSettings(_Section):
     batch_tokens: int = Field(ge=1)
 
 
-class ChunkSettings(_Section):
+class ChunkSettings(Section):
     """Length of chunks in the embedder's tokens; ``max_tokens`` 0 means the most that the embedder reads."""
 
     max_tokens: int = Field(ge=0)
     overlap: int = Field(ge=0)
 
 
-class SourceSettings(_Section):
+class SourceSettings(Section):
     """Limits of the sources."""
 
     max_megabytes: float = Field(gt=0)
@@ -77,13 +82,13 @@ class SourceSettings(_Section):
         return int(self.max_megabytes * 2**20)
 
 
-class IngestSettings(_Section):
+class IngestSettings(Section):
     """Waiting for another writer, in seconds."""
 
     wait: float = Field(ge=0)
 
 
-class LinkSettings(_Section):
+class LinkSettings(Section):
     """Links of chunks: similarity, titles, and the extractor of names."""
 
     similar_top_k: int = Field(ge=0)
@@ -95,23 +100,24 @@ class LinkSettings(_Section):
     spacy_model: str = Field(min_length=1)
 
 
-class FulltextSettings(_Section):
+class FulltextSettings(Section):
     """The full-text index; ``analyzer`` is fixed when a corpus is created."""
 
     analyzer: str = Field(pattern=r"^[A-Za-z0-9_-]+$")
 
 
-class RetrieveSettings(_Section):
-    """Numbers of candidates and of scored chunks, the limit of hop expansion, and the fusion of rankings."""
+class RetrieveSettings(Section):
+    """Numbers of candidates and of scored chunks, the limit of hop expansion, the fusion of rankings, open corpora."""
 
     candidates: int = Field(ge=1)
     scored: int = Field(ge=1)
     hop_hub: int = Field(ge=1)
     fuse_k: float = Field(gt=0)
     fuse_scorer: float = Field(ge=0)
+    open_corpora: int = Field(ge=1)
 
 
-class NameSettings(_Section):
+class NameSettings(Section):
     """Weights of the logistic regression that estimates whether a name in the question leads to the answer."""
 
     intercept: float
@@ -121,7 +127,7 @@ class NameSettings(_Section):
     capitals: float
 
 
-class ScorerSettings(_Section):
+class ScorerSettings(Section):
     """Weights of the scorer's features, by name; see :class:`pipeline.retrieve.scoring.scorer.Scorer`."""
 
     unnamed: dict[str, float]
@@ -129,7 +135,7 @@ class ScorerSettings(_Section):
     named: dict[str, float]
 
 
-class WalkSettings(_Section):
+class WalkSettings(Section):
     """The walk: its engine, its seeds, the weights of its edges, and its convergence."""
 
     engine: Literal["auto", "gds", "local"]
@@ -147,18 +153,13 @@ class WalkSettings(_Section):
     projection_megabytes: int = Field(ge=1)
 
 
-class SkillSettings(_Section):
-    """The edges of a skill graph: their weights, and the thresholds for linking."""
+class _Unread(Section):
+    """The section of a domain that can't be used: any values, which nothing reads."""
 
-    top_k: int = Field(ge=1)
-    tags: float = Field(ge=0, le=1)
-    similar: float = Field(ge=-1, le=1)
-    mention: float = Field(ge=0)
-    package: float = Field(ge=0)
-    folder: float = Field(ge=0)
-    restart_prob: float = Field(gt=0, le=1)
-    near_name: float = Field(ge=0, le=1)
-    near_meaning: float = Field(ge=0, le=1)
+    model_config = ConfigDict(extra="allow")
+
+
+_AnySection = TypeVar("_AnySection", bound=Section)
 
 
 class _Neo4jVariables(EnvSettingsSource):
@@ -170,22 +171,39 @@ class _Neo4jVariables(EnvSettingsSource):
         return {"neo4j": non_empty} if non_empty else {}
 
 
-class _TomlFile(PydanticBaseSettingsSource):
-    """A TOML file."""
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A TOML file of settings: of any section, or of a domain's own."""
 
-    def __init__(self, settings_cls: type[BaseSettings], path: Path) -> None:
+    path: Path
+    domain: Domain | None = None
+
+    def read(self) -> dict[str, Any]:
+        """Return the values by section; raises ConfigurationError if the file can't be read."""
+        if self.domain is None:
+            return _read_toml(self.path)
+        return {self.domain.name: self.domain.guarded(lambda: _read_toml(self.path))}
+
+
+class _TomlFile(PydanticBaseSettingsSource):
+    """A TOML file as a source of settings."""
+
+    def __init__(self, settings_cls: type[BaseSettings], file: _File) -> None:
         super().__init__(settings_cls)
-        self._path = path
+        self._file = file
 
     def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - the base class's signature
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        return _read_toml(self._path)
+        return self._file.read()
 
 
 class Settings(BaseSettings):
-    """All settings, validated. ``home`` holds the embedded server; HOPRANK_HOME sets it."""
+    """All settings, validated. ``home`` holds the embedded server; HOPRANK_HOME sets it.
+
+    What :func:`load_settings` returns has a section for each domain too; see :meth:`section`.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="HOPRANK_", env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="forbid"
@@ -204,7 +222,6 @@ class Settings(BaseSettings):
     names: NameSettings
     scorer: ScorerSettings
     walk: WalkSettings
-    skills: SkillSettings
 
     @classmethod
     def settings_customise_sources(
@@ -216,13 +233,23 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources of settings, highest precedence first."""
-        files = [_TomlFile(settings_cls, path) for path in reversed(_config_files())]
+        files = [_TomlFile(settings_cls, file) for file in reversed(_files())]
         return init_settings, env_settings, _Neo4jVariables(settings_cls), *files
 
     @property
     def data_home(self) -> Path:
         """``home`` as an absolute path, with ``~`` expanded."""
         return self.home.expanduser().absolute()
+
+    def section(self, kind: type[_AnySection]) -> _AnySection:
+        """Return the section of a domain, by its class; raises ConfigurationError if no domain brings it."""
+        for name in type(self).model_fields:
+            if isinstance(value := getattr(self, name), kind):
+                return value
+        raise ConfigurationError(
+            f"There is no section of settings for {kind.__module__}.{kind.__qualname__}.",
+            "The domain must name it in its declaration, and have another name than the sections of HopRank.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +267,7 @@ def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
     Raises ConfigurationError, naming the setting, its origin and the allowed values.
     """
     try:
-        return Settings(**(flags or {}))
+        return _settings_type()(**(flags or {}))
     except ValidationError as error:
         raise ConfigurationError(_explain(error, flags or {}), "`hoprank config show` lists every setting.") from error
 
@@ -251,10 +278,41 @@ def provenance(flags: Mapping[str, Any] | None = None) -> list[Provenance]:
     return [Provenance(name, value, _origin(name, flags or {})) for name, value in _flatten(settings)]
 
 
-def _config_files() -> list[Path]:
-    """Return the paths of the TOML files, lowest precedence first."""
+@cache
+def _settings_type() -> type[Settings]:
+    """Return Settings with the sections of the domains."""
+    unread: dict[str, Any] = {domain.name: (_Unread, _Unread()) for domain in registry().unusable}
+    sections = {name: (kind, _Unread() if kind is _Unread else ...) for name, kind in _domain_sections().items()}
+    return create_model("Settings", __base__=Settings, **(unread | sections))
+
+
+@cache
+def _domain_sections() -> dict[str, type[Section]]:
+    """Return the class of each domain's section, by name; a name that Settings has already stays its own."""
+    taken = Settings.model_fields.keys() | vars(Settings).keys() | vars(BaseSettings).keys() | vars(BaseModel).keys()
+    return {
+        domain.name: _section_of(domain, domain.settings)
+        for domain in registry().domains
+        if domain.settings and domain.name not in taken
+    }
+
+
+def _section_of(domain: Domain, target: str) -> type[Section]:
+    # Other commands work without a domain that can't be imported; its own commands say what is wrong with it.
+    try:
+        kind = domain.load(target)
+    except ConfigurationError:
+        return _Unread
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else _Unread
+
+
+def _files() -> list[_File]:
+    """Return the TOML files, lowest precedence first."""
     chosen = os.environ.get("HOPRANK_CONFIG")
-    return [resource_folder("configs") / "default.toml", *([Path(chosen)] if chosen else [])]
+    sections = _domain_sections()
+    domains = (domain for domain in registry().domains if sections.get(domain.name, _Unread) is not _Unread)
+    defaults = [_File(domain.folder / "defaults.toml", domain) for domain in domains]
+    return [_File(resource_folder("configs") / "default.toml"), *defaults, *([_File(Path(chosen))] if chosen else [])]
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -289,9 +347,9 @@ def _origin(name: str, flags: Mapping[str, Any]) -> str:
         return own
     if keys[0] == "neo4j" and keys[-1] in _NEO4J_FIELDS and (native := f"NEO4J_{keys[-1].upper()}") in variables:
         return native
-    for path in reversed(_config_files()):
-        if _has(_read_toml(path), keys):
-            return str(path)
+    for file in reversed(_files()):
+        if _has(file.read(), keys):
+            return str(file.path)
     return "built in"
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
@@ -15,9 +16,12 @@ from pipeline import HopRank, HopRankError, RetrieverResult, RetrieverResultItem
 from pipeline.db.catalogue import get_corpus
 from pipeline.db.embedded import Address
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import CorpusError, InputError, LoginRefused, ServerUnreachable
+from pipeline.errors import CorpusError, GraphError, InputError, LoginRefused, ServerUnreachable
 from pipeline.flows.maintain import drop
 from pipeline.ingest.update.summary import IngestSummary
+from pipeline.knowledge import KnowledgeNode
+from pipeline.knowledge.load import load
+from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import load_settings
 
@@ -184,3 +188,42 @@ def test_it_opens_knowledge_graphs_on_its_own_connection(
         assert graph.size().nodes == 0
         assert [node.properties["key"] for node in hoprank.open_graph(name).find_nodes_by_type("document")] == ["a"]
         graph.drop()
+
+
+@pytest.fixture
+def graph_name(hoprank: HopRank) -> Iterator[str]:
+    """A name that no graph has; the one that the test makes under it is dropped."""
+    name = f"test-{uuid.uuid4().hex[:12]}"
+    yield name
+    hoprank.graph(name).drop()
+
+
+def test_a_graph_stays_open_while_its_name_means_it(hoprank: HopRank, graph_name: str) -> None:
+    hoprank.graph(graph_name).add_node(KnowledgeNode("a", "t"))
+    opened = hoprank.graph(graph_name)
+    assert hoprank.graph(graph_name) is opened
+
+    load(hoprank.client, graph_name, (iter([KnowledgeNode("b", "t"), KnowledgeNode("c", "t")]), iter([])), Progress())
+    replaced = hoprank.graph(graph_name)
+    assert [node.id for node in replaced.find_nodes_by_type("t")] == ["b", "c"]
+
+    replaced.drop()
+    assert hoprank.graph(graph_name).size().nodes == 0
+
+
+def test_a_graph_that_isn_t_there_is_made_or_refused(hoprank: HopRank, graph_name: str) -> None:
+    with pytest.raises(GraphError, match="There is no graph"):
+        hoprank.graph(graph_name, create=False)
+
+    made = hoprank.graph(graph_name)
+
+    assert hoprank.graph(graph_name, create=False).name == made.name
+
+
+def test_threads_open_one_graph(hoprank: HopRank, graph_name: str) -> None:
+    hoprank.graph(graph_name)
+
+    with ThreadPoolExecutor(8) as pool:
+        graphs = set(pool.map(hoprank.graph, [graph_name] * 32))
+
+    assert graphs == {hoprank.graph(graph_name)}

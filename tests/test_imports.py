@@ -13,14 +13,13 @@ from pathlib import Path
 import pytest
 
 import pipeline
-from pipeline.cli import deferred
 from pipeline.cli.lazy import LazyModule
 from pipeline.db.queries import load_queries
 
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "records", "ids", "progress", "resources", "temporary"),
+    ("errors", "records", "ids", "progress", "registry", "resources", "temporary"),
     ("text", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),
     ("db",),
@@ -40,6 +39,12 @@ LAYERS = (
     ("cli",),
 )
 """Each may import from those before it and from itself; "" is the package's own __init__."""
+
+COMMAND_LINE = re.compile(r"cli(\..+)?|domains\.\w+\.(cli|views|deferred)(\..+)?")
+"""The modules in the layer of cli: its own, and those of a domain that are for its commands."""
+
+VIEWS = re.compile(r"(cli|domains\.\w+)\.views(\..+)?")
+DOMAIN = re.compile(r"domains\.(\w+)")
 
 CYPHER = re.compile(
     r"\b(?:(?:OPTIONAL )?MATCH \(|MATCH \w+ = |MERGE \(|CREATE \(|UNWIND |DETACH DELETE "
@@ -61,6 +66,8 @@ def modules() -> dict[str, ast.Module]:
 def layer(module: str) -> int:
     """The index in LAYERS of the longest prefix that holds ``module``."""
     places = {name: index for index, names in enumerate(LAYERS) for name in names}
+    if COMMAND_LINE.fullmatch(module):
+        return places["cli"]
     parts = module.split(".")
     prefixes = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
     found = next((places[prefix] for prefix in prefixes if prefix in places), None)
@@ -126,14 +133,43 @@ def test_only_views_draw() -> None:
     drawing = [name for name, tree in modules().items() if "rich" in {root for _, root in imports_of(tree)}]
 
     assert drawing, "nothing draws with rich"
-    assert all(name.startswith("cli.views.") for name in drawing), drawing
+    assert all(VIEWS.fullmatch(name) for name in drawing), drawing
+
+
+def domain_of(module: str) -> str | None:
+    """The domain that a module belongs to."""
+    found = DOMAIN.match(module)
+    return found[1] if found else None
+
+
+def test_a_domain_is_imported_by_itself_alone() -> None:
+    crossing = [
+        (name, other)
+        for name in modules()
+        for other in sorted(imported(name))
+        if domain_of(other) and domain_of(other) != domain_of(name)
+    ]
+
+    assert not crossing, "(module, what it imports of a domain)"
+
+
+def test_no_domain_is_named_outside_it() -> None:
+    named = [
+        f"pipeline.{name}, line {line}: {text!r}"
+        for name, tree in modules().items()
+        for line, text in strings(tree)
+        for domain in re.findall(r"pipeline\.domains\.(\w+)", text)
+        if domain != domain_of(name)
+    ]
+
+    assert not named
 
 
 def test_the_command_line_imports_at_the_top_of_its_modules() -> None:
     inside = [
         f"pipeline.{name}, line {node.lineno}"
         for name, tree in modules().items()
-        if name.split(".")[0] == "cli"
+        if COMMAND_LINE.fullmatch(name)
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node, _ in imports_of(function)
@@ -142,8 +178,10 @@ def test_the_command_line_imports_at_the_top_of_its_modules() -> None:
     assert not inside
 
 
-def test_what_is_deferred_is_what_the_type_checker_sees() -> None:
-    (block,) = (node for node in modules()["cli.deferred"].body if isinstance(node, ast.If))
+@pytest.mark.parametrize("name", sorted(name for name in modules() if name.split(".")[-1] == "deferred"))
+def test_what_is_deferred_is_what_the_type_checker_sees(name: str) -> None:
+    deferred = importlib.import_module(f"pipeline.{name}")
+    (block,) = (node for node in modules()[name].body if isinstance(node, ast.If))
     seen = {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
         for node in block.body

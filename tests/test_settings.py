@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from pipeline.db.embedded import ServerOptions
+from pipeline.domains import skills
+from pipeline.domains.skills.settings import SkillSettings
 from pipeline.errors import ConfigurationError
 from pipeline.resources import resource_folder
-from pipeline.settings import Settings, load_settings, provenance
+from pipeline.settings import Section, Settings, load_settings, provenance
 
 Configure = Callable[[str], Path]
 
@@ -203,7 +205,7 @@ def test_a_folder_is_no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 def test_every_setting_is_shown_once_and_in_the_shipped_file_unless_it_has_no_default() -> None:
-    names = [row.name for row in provenance()]
+    names = [row.name for row in provenance() if row.name.split(".")[0] in Settings.model_fields]
     text = (resource_folder("configs") / "default.toml").read_text(encoding="utf-8")
     sections = tomllib.loads(text)
     given = {f"{section}.{name}" for section, values in sections.items() for name in values}
@@ -218,3 +220,38 @@ def test_settings_are_values() -> None:
     with pytest.raises(Exception, match="frozen"):
         load_settings().home = Path("x")
     assert Settings.model_config["frozen"]
+
+
+def test_a_domain_has_a_section_with_defaults_of_its_own(configure: Configure, monkeypatch: pytest.MonkeyPatch) -> None:
+    defaults = Path(skills.__file__).parent / "defaults.toml"
+    assert load_settings().section(SkillSettings).top_k == 10
+    assert origin("skills.top_k") == str(defaults)
+
+    path = configure("[skills]\ntop_k = 11\n")
+    assert load_settings().section(SkillSettings).top_k == 11
+    assert origin("skills.top_k") == str(path)
+
+    monkeypatch.setenv("HOPRANK_SKILLS__TOP_K", "12")
+    assert load_settings().section(SkillSettings).top_k == 12
+    assert origin("skills.top_k") == "HOPRANK_SKILLS__TOP_K"
+
+    flags = {"skills": {"top_k": "13"}}
+    assert load_settings(flags).section(SkillSettings).top_k == 13
+    assert origin("skills.top_k", flags) == "flag"
+
+
+def test_a_wrong_value_of_a_domain_is_refused_as_any(configure: Configure) -> None:
+    path = configure("[skills]\ntop_k = 0\nsimilarity = 1\n")
+
+    message = refusal()
+
+    assert f"skills.top_k ({path}): 0: Input should be greater than or equal to 1" in message
+    assert f"skills.similarity ({path}): 1: Extra inputs are not permitted" in message
+
+
+def test_a_section_that_no_domain_brings_is_refused_by_its_class() -> None:
+    class Stray(Section):
+        """A section of nothing."""
+
+    with pytest.raises(ConfigurationError, match=r"no section of settings for .*Stray"):
+        load_settings().section(Stray)

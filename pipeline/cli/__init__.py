@@ -2,7 +2,7 @@
 
 Nothing else in the package imports it.
 
-May import: db, docs, domains, errors, evaluate, examples, flows, ingest, knowledge, progress, records, retrieve,
+May import: db, docs, errors, evaluate, examples, flows, ingest, knowledge, progress, records, registry, retrieve,
 settings, transfer.
 """
 

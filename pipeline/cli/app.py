@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import logging
-from typing import Annotated, Any
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from pipeline.cli.deferred import metadata
 from pipeline.cli.errors import ErrorBoundary
 from pipeline.cli.lazy import LazyCommand
+from pipeline.errors import ConfigurationError
+from pipeline.registry import registry
 
 COMMANDS = {
     "quickstart": (
@@ -50,16 +56,18 @@ COMMANDS = {
     ),
     "corpus": ("corpus:app", "Corpora: list, look into, rename, export, import or drop them."),
     "graph": ("graph:app", "Knowledge graphs: list, import, export, draw, drop."),
-    "skills": ("skills:app", "Skills: build their graph from SKILL.md folders, ask it, check it."),
     "db": ("db:app", "The embedded Neo4j server: start it, stop it, see how it is."),
     "config": ("config:app", "Settings: see what each is, and what set it."),
     "help": ("help:help_", "Show a page of the documentation, or list the topics."),
 }
-"""Commands and groups in the order of the help.
+"""The commands and groups of HopRank itself, in the order of the help.
 
 Each has its ``module:attribute`` in :mod:`pipeline.cli.commands`, and the first paragraph of its help; so the help of
 the root imports no command.
 """
+
+_DOMAINS_BEFORE = "db"
+"""The command before which the help lists the groups of the domains."""
 
 
 class Root(ErrorBoundary):
@@ -68,7 +76,39 @@ class Root(ErrorBoundary):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         for name, (target, help_line) in COMMANDS.items():
-            self.add_command(LazyCommand(name, f"pipeline.cli.commands.{target}", help_line))
+            if name == _DOMAINS_BEFORE:
+                self._add_domains()
+            self.add_command(LazyCommand(name, partial(_import, target), help_line))
+
+    def maker(self, ctx: Any) -> str:
+        """Return HopRank, or the package that brings the domain of the command."""
+        names = {domain.name: domain.distribution for domain in registry().domains if domain.distribution}
+        package = names.get(ctx.invoked_subcommand)
+        return f"the package {package} (pip uninstall {package} removes it)" if package else super().maker(ctx)
+
+    def _add_domains(self) -> None:
+        for domain in registry().domains:
+            taken = domain.refusal("a command has its name")
+            self._add_domain(domain.name, partial(domain.load, domain.commands), domain.help, taken)
+        for unusable in registry().unusable:
+            refuse = partial(_refuse, unusable.error)
+            # Without the error's text, in which the help would read markup.
+            self._add_domain(unusable.name, refuse, "This domain can't be used; call it to see why.", unusable.error)
+
+    def _add_domain(self, name: str, find: Callable[[], Any], help_line: str, taken: ConfigurationError) -> None:
+        if name in COMMANDS or name in self.commands:
+            print(f"hoprank: {taken}", file=sys.stderr)
+        else:
+            self.add_command(LazyCommand(name, find, help_line))
+
+
+def _import(target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(f"pipeline.cli.commands.{module}"), attribute)
+
+
+def _refuse(error: ConfigurationError) -> NoReturn:
+    raise error
 
 
 app = typer.Typer(

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from pipeline import settings
     from pipeline.db import catalogue, connect, embedded
-    from pipeline.domains import skills
     from pipeline.evaluate import breakdown, compare, datasets, measures, report
     from pipeline.evaluate.tuning import tune
     from pipeline.flows import evaluate, ingest, maintain
@@ -33,7 +32,6 @@ else:
     catalogue = LazyModule("pipeline.db.catalogue")
     connect = LazyModule("pipeline.db.connect")
     embedded = LazyModule("pipeline.db.embedded")
-    skills = LazyModule("pipeline.domains.skills")
     breakdown = LazyModule("pipeline.evaluate.breakdown")
     compare = LazyModule("pipeline.evaluate.compare")
     datasets = LazyModule("pipeline.evaluate.datasets")

@@ -38,12 +38,16 @@ class ErrorBoundary(TyperGroup):
         except Exception as error:
             if isinstance(error, BrokenPipeError) or _is_from_typer(error):
                 raise
-            _print_error(f"This is a bug in HopRank: {type(error).__name__}: {error}")
+            _print_error(f"This is a bug in {self.maker(ctx)}: {type(error).__name__}: {error}")
             if not _print_traceback(ctx):
                 _print_error(
                     "Run it again as `hoprank --verbose ...`, or with HOPRANK_DEBUG=1, and report the traceback."
                 )
             raise typer.Exit(FAULT) from None
+
+    def maker(self, ctx: Any) -> str:  # noqa: ARG002 - a group with commands of others looks at it
+        """Return who made the command that the arguments name, for the report of a bug."""
+        return "HopRank"
 
 
 def _is_from_typer(error: Exception) -> bool:

@@ -5,6 +5,7 @@ So ``hoprank --help`` imports no command, and ``hoprank search --help`` neither 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -24,21 +25,20 @@ class LazyModule(ModuleType):
 class LazyCommand(TyperCommand):
     """A stand-in for a command or a group, which is imported when it runs, prints its help or is completed.
 
-    ``target`` is its function or its ``typer.Typer``, as ``module:attribute``; ``help_line`` is its line in the help
-    of the root.
+    ``find`` imports and returns its function or its ``typer.Typer``. ``help_line`` is its line in the help of the root,
+    and the help of a group.
     """
 
-    def __init__(self, name: str, target: str, help_line: str) -> None:
+    def __init__(self, name: str, find: Callable[[], Any], help_line: str) -> None:
         super().__init__(name, help=help_line)
-        self._name, self._target = name, target
+        self._name, self._find = name, find
 
     def load(self) -> Any:
         """Import the command and return it as Typer makes it."""
-        module, _, attribute = self._target.partition(":")
-        target = getattr(import_module(module), attribute)
+        target = self._find()
         parent = typer.Typer()
         if isinstance(target, typer.Typer):
-            parent.add_typer(target, name=self._name)
+            parent.add_typer(target, name=self._name, help=self.help)
         else:
             parent.command(self._name)(target)
         return typer.main.get_group(parent).commands[self._name]

@@ -1,4 +1,4 @@
-"""The loader of ``cypher/*.cypher``: named queries with declared modes and parameters.
+"""The loader of ``cypher/*.cypher``, and of a domain's ``*.cypher``: named queries with declared modes and parameters.
 
 A file may open with comments about itself. A query begins with a header of ``//`` lines and runs to the next header
 (after aiosql's format)::
@@ -29,11 +29,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
+from pipeline.registry import registry
 from pipeline.resources import resource_folder
 
 _SECTION = re.compile(r"^(?=//\s*(?:name|fragment):)", re.MULTILINE)
@@ -108,14 +109,26 @@ _Named = TypeVar("_Named", Query, Fragment)
 
 @cache
 def load_queries() -> Mapping[str, Query]:
-    """Read all queries of ``cypher/``, with their fragments filled in; return them by name.
+    """Read all queries of ``cypher/`` and of the domains, with their fragments filled in; return them by name.
 
-    Raises ValueError on a duplicate name, a missing header or documentation, any difference between declared and used
-    parameters, and a call of an unknown fragment or with other arguments than it takes.
+    A domain's queries may use the fragments of ``cypher/`` and its own. Raises ValueError on a duplicate name, a
+    missing header or documentation, any difference between declared and used parameters, and a call of an unknown
+    fragment or with other arguments than it takes; ConfigurationError if a package brings the domain at fault.
     """
-    sources = [(path, path.read_text(encoding="utf-8")) for path in sorted(resource_folder("cypher").rglob("*.cypher"))]
-    fragments = _by_name((path, fragment) for path, source in sources for fragment in parse_fragments(source, path))
-    return _by_name((path, query) for path, source in sources for query in parse_queries(source, path, fragments))
+    queries, fragments = _read_folder(resource_folder("cypher"), {}, NO_FRAGMENTS)
+    for domain in registry().domains:
+        queries, _ = domain.guarded(partial(_read_folder, domain.folder, queries, fragments))
+    return queries
+
+
+def _read_folder(
+    folder: Path, queries: Mapping[str, Query], fragments: Mapping[str, Fragment]
+) -> tuple[Mapping[str, Query], Mapping[str, Fragment]]:
+    """Return the given queries and fragments with those of the files below a folder."""
+    sources = [(path, path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.cypher"))]
+    known = _by_name(fragments, ((path, one) for path, source in sources for one in parse_fragments(source, path)))
+    read = _by_name(queries, ((path, one) for path, source in sources for one in parse_queries(source, path, known)))
+    return read, known
 
 
 def parse_queries(source: str, path: Path, fragments: Mapping[str, Fragment] = NO_FRAGMENTS) -> Iterable[Query]:
@@ -210,8 +223,8 @@ def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _by_name(named: Iterable[tuple[Path, _Named]]) -> Mapping[str, _Named]:
-    by_name: dict[str, _Named] = {}
+def _by_name(known: Mapping[str, _Named], named: Iterable[tuple[Path, _Named]]) -> Mapping[str, _Named]:
+    by_name = dict(known)
     for path, value in named:
         if value.name in by_name:
             raise ValueError(f"{path}: the name {value.name} is given twice")

@@ -1,6 +1,6 @@
 """The documentation: one Markdown page a topic, which ``hoprank help`` shows and the README links to.
 
-Imports errors alone.
+Imports errors and the registry alone.
 """
 
 from __future__ import annotations
@@ -9,27 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import InputError, did_you_mean
-
-TOPICS = (
-    "install",
-    "ingest",
-    "corpora",
-    "search",
-    "graph",
-    "evaluate",
-    "tune",
-    "measured",
-    "knowledge",
-    "skills",
-    "python",
-    "settings",
-    "server",
-    "errors",
-    "layout",
-)
-"""The topics, in the order in which a newcomer reads them; each has a page ``TOPIC.md`` in this folder."""
+from pipeline.registry import registry
 
 _HERE = Path(__file__).parent
+_TO_KNOWLEDGE = ("install", "ingest", "corpora", "search", "graph", "evaluate", "tune", "measured", "knowledge")
+_FROM_PYTHON = ("python", "settings", "server", "errors", "layout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +25,38 @@ class Page:
     text: str
 
 
+def topics() -> dict[str, Path]:
+    """Return the file of each page by its topic, in the order in which a newcomer reads them.
+
+    A topic of HopRank is ``TOPIC.md`` in this folder, that of a domain the README of its folder. The domains follow
+    knowledge graphs; how to write one comes last.
+    """
+    domains = {domain.name: domain.folder / "README.md" for domain in registry().domains}
+    first = _own_pages(_TO_KNOWLEDGE)
+    between = {topic: path for topic, path in domains.items() if path.is_file()}
+    last = _own_pages(_FROM_PYTHON) | {"domains": _HERE.parent / "domains" / "README.md"}
+    # A topic keeps the place of its first mention and takes the page of the last: HopRank's, if a domain has its name.
+    return first | between | last | first
+
+
 def read_pages() -> tuple[Page, ...]:
     """Return every page, in the order of the topics."""
-    return tuple(map(read_page, TOPICS))
+    return tuple(map(read_page, topics()))
 
 
 def read_page(topic: str) -> Page:
     """Return the page of a topic; raises InputError, naming the nearest topic or all, if there is none."""
-    if topic not in TOPICS:
-        raise InputError(f"There is no topic {topic!r}.", did_you_mean(topic, TOPICS, f"Topics: {', '.join(TOPICS)}."))
-    text = (_HERE / f"{topic}.md").read_text(encoding="utf-8")
-    _, _, summary, *_ = text.split("\n", 3)
-    return Page(topic, summary, text)
+    files = topics()
+    if topic not in files:
+        raise InputError(f"There is no topic {topic!r}.", did_you_mean(topic, files, f"Topics: {', '.join(files)}."))
+    text = files[topic].read_text(encoding="utf-8")
+    return Page(topic, _summary(text), text)
+
+
+def _summary(text: str) -> str:
+    """Return the first line that is neither blank nor a heading."""
+    return next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+
+
+def _own_pages(names: tuple[str, ...]) -> dict[str, Path]:
+    return {name: _HERE / f"{name}.md" for name in names}

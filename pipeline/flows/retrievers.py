@@ -1,8 +1,7 @@
-"""The retrievers of a connection: one for each corpus name, replaced when the corpus is."""
+"""The retrievers of a connection: one for each corpus that was searched last, replaced when the corpus is."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 from neo4j.exceptions import ClientError
@@ -11,12 +10,13 @@ from pipeline.db.catalogue import check_fingerprint, find_corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.embedding.embedder import Embedder
 from pipeline.flows.search import Retriever
+from pipeline.retrieve.lru import SharedCache
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.settings import Settings
 
 
 class Retrievers:
-    """Caches a retriever for each corpus name. Thread-safe.
+    """Caches the retrievers of the ``retrieve.open_corpora`` corpora that were used last, by name. Thread-safe.
 
     A name refers to another corpus after its corpus was dropped, renamed or made anew.
     """
@@ -25,8 +25,7 @@ class Retrievers:
         self._client = client
         self._embedder = embedder
         self._settings = settings
-        self._by_name: dict[str, Retriever] = {}
-        self._lock = threading.Lock()
+        self._by_name: SharedCache[str, Retriever] = SharedCache(settings.retrieve.open_corpora)
 
     def current(self, name: str) -> Retriever:
         """Return the retriever of the corpus that has this name now.
@@ -54,19 +53,17 @@ class Retrievers:
         return search(self._kept(name))
 
     def _kept(self, name: str) -> Retriever:
-        with self._lock:
-            if name not in self._by_name:
-                corpus = get_corpus(self._client, name)
-                check_fingerprint(corpus, self._embedder.fingerprint)
-                self._by_name[name] = Retriever(self._client, corpus, self._embedder.embed_query, self._settings)
-            return self._by_name[name]
+        return self._by_name.get(name, lambda: self._open(name))
+
+    def _open(self, name: str) -> Retriever:
+        corpus = get_corpus(self._client, name)
+        check_fingerprint(corpus, self._embedder.fingerprint)
+        return Retriever(self._client, corpus, self._embedder.embed_query, self._settings)
 
     def _drop_if_replaced(self, retriever: Retriever, name: str) -> bool:
         """Return whether ``name`` now refers to another corpus or to none; if so, drop the retriever."""
         corpus = find_corpus(self._client, name)
         if corpus is not None and corpus.id == retriever.corpus.id:
             return False
-        with self._lock:
-            if self._by_name.get(name) is retriever:
-                del self._by_name[name]
+        self._by_name.drop(name, retriever)
         return True

@@ -1,8 +1,10 @@
-"""A mapping that keeps the most recently used entries."""
+"""Mappings that keep the most recently used entries."""
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 _Key = TypeVar("_Key")
@@ -23,3 +25,32 @@ class Recent(OrderedDict[_Key, _Value], Generic[_Key, _Value]):
         while len(self) > self._room:
             self.popitem(last=False)
         return value
+
+
+class SharedCache(Generic[_Key, _Value]):
+    """Keeps the ``room`` values that were used last. Thread-safe.
+
+    A value that is dropped stays whole for those who still use it.
+    """
+
+    def __init__(self, room: int) -> None:
+        self._kept: Recent[_Key, _Value] = Recent(room)
+        self._lock = threading.Lock()
+
+    def get(self, key: _Key, make: Callable[[], _Value]) -> _Value:
+        """Return the kept value of a key, else the one that ``make`` returns, which is then kept.
+
+        Threads that ask at once may each make one, and all get the first that was kept; none waits for another's.
+        """
+        with self._lock:
+            if key in self._kept:
+                return self._kept.use(key, self._kept[key])
+        made = make()
+        with self._lock:
+            return self._kept.use(key, self._kept.get(key, made))
+
+    def drop(self, key: _Key, value: _Value) -> None:
+        """Forget the value of a key if it is this very one."""
+        with self._lock:
+            if self._kept.get(key) is value:
+                del self._kept[key]

@@ -8,14 +8,22 @@ import sys
 from importlib.metadata import version
 
 import pytest
+import typer.main
 from typer.testing import CliRunner
 
 from pipeline.cli.app import COMMANDS, app
 from pipeline.cli.lazy import LazyCommand
+from pipeline.registry import registry
 from pipeline.retrieve.legs import Leg
 
 HEAVY = "torch sentence_transformers transformers neo4j numpy jpype jgo pooch requests"
 FOR_HELP = f"{HEAVY} pydantic_settings watchfiles matplotlib pipeline.api pipeline.settings"
+MODULES = {
+    **{name: f"pipeline.cli.commands.{target.split(':')[0]}" for name, (target, _) in COMMANDS.items()},
+    **{domain.name: f"{domain.package}.cli" for domain in registry().domains},
+}
+"""The module of each command and group."""
+
 SAYS = {
     "": "Graph RAG on Neo4j without an LLM",
     "quickstart": "Ingest an example",
@@ -79,21 +87,29 @@ def test_version() -> None:
     assert result.stdout == version("hoprank") + "\n"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_root_lists_a_command_by_the_first_paragraph_of_its_help(name: str) -> None:
-    target, help_line = COMMANDS[name]
+def test_the_domains_come_after_knowledge_graphs_in_the_order_of_their_names() -> None:
+    own, names = list(COMMANDS), list(typer.main.get_group(app).commands)
+    after = own.index("graph") + 1
 
-    command = LazyCommand(name, f"pipeline.cli.commands.{target}", help_line).load()
+    assert names == [*own[:after], *sorted(domain.name for domain in registry().domains), *own[after:]]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_root_lists_a_command_by_the_first_paragraph_of_its_help(name: str) -> None:
+    listed = typer.main.get_group(app).commands[name]
+    assert isinstance(listed, LazyCommand)
+
+    command = listed.load()
 
     assert command.name == name
-    assert command.help.split("\n\n")[0] == help_line
+    assert command.help.split("\n\n")[0] == listed.help
 
 
 def loaded(arguments: list[str], modules: str) -> str:
     """Which of ``modules`` a command loads, and which modules of commands."""
     code = (
         f"import sys\nfrom pipeline.cli.app import app\ntry: app({arguments})\nexcept SystemExit: pass\n"
-        f"found = {{name for name in sys.modules if name.startswith('pipeline.cli.commands.')}}\n"
+        f"found = sys.modules.keys() & {set(MODULES.values())}\n"
         f"print(*sorted(found | (set({modules.split()}) & sys.modules.keys())), file=sys.stderr)"
     )
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.splitlines()[
@@ -106,11 +122,13 @@ def test_the_root_loads_no_command(arguments: list[str]) -> None:
     assert loaded(arguments, FOR_HELP) == ""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_a_command_loads_neither_driver_nor_settings(name: str) -> None:
-    module = COMMANDS[name][0].split(":")[0]
+def test_the_help_of_the_root_doesn_t_import_what_reads_installed_packages() -> None:
+    assert loaded(["--help"], "importlib.metadata") == ""
 
-    assert loaded([name, "--help"], FOR_HELP) == f"pipeline.cli.commands.{module}"
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_help_of_a_command_loads_neither_driver_nor_settings(name: str) -> None:
+    assert loaded([name, "--help"], FOR_HELP) == MODULES[name]
 
 
 @pytest.mark.parametrize("arguments", [["config", "show"], ["db", "status"], ["help", "graph"]])

@@ -12,7 +12,9 @@ from typer.testing import CliRunner, Result
 
 from pipeline import docs
 from pipeline.cli.app import app
-from pipeline.docs import TOPICS, read_page, read_pages
+from pipeline.docs import read_page, read_pages, topics
+
+TOPICS = tuple(topics())
 
 
 def shown(*arguments: str, **environment: str) -> Result:
@@ -20,7 +22,15 @@ def shown(*arguments: str, **environment: str) -> Result:
 
 
 def test_every_page_has_its_topic_and_every_topic_its_page() -> None:
-    assert sorted(TOPICS) == sorted(path.stem for path in Path(docs.__file__).parent.glob("*.md"))
+    here = Path(docs.__file__).parent
+    files = {*here.glob("*.md"), *(here.parent / "domains").rglob("README.md")}
+
+    assert set(topics().values()) == files
+
+
+def test_the_pages_of_domains_follow_knowledge_graphs() -> None:
+    assert TOPICS[TOPICS.index("knowledge") + 1] == "skills"
+    assert TOPICS[-1] == "domains"
 
 
 def test_the_topics_are_listed_with_the_first_lines_of_their_pages() -> None:

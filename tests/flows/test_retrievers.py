@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from neo4j.exceptions import ClientError
@@ -29,6 +32,24 @@ def retrievers(hoprank: HopRank) -> Retrievers:
 def corpus(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> str:
     hoprank.ingest(jsonl([{"id": "otter", "text": "The otter swims."}]), corpus=corpus_name)
     return corpus_name
+
+
+@pytest.fixture
+def corpora(hoprank: HopRank, new_corpus: Callable[[], Any], jsonl: Jsonl) -> Iterator[list[str]]:
+    """Three corpora of a document each."""
+    with ExitStack() as made:
+        names = [made.enter_context(new_corpus()) for _ in range(3)]
+        for name in names:
+            hoprank.ingest(jsonl([{"id": "otter", "text": f"The otter swims in {name}."}]), corpus=name)
+        yield names
+
+
+@pytest.fixture
+def few(hoprank: HopRank) -> Retrievers:
+    """Retrievers that keep two."""
+    retrieve = hoprank.settings.retrieve.model_copy(update={"open_corpora": 2})
+    settings = hoprank.settings.model_copy(update={"retrieve": retrieve})
+    return Retrievers(hoprank.client, hoprank.embedder, settings)
 
 
 class Asking:
@@ -107,3 +128,38 @@ def test_a_corpus_that_was_renamed_is_no_more_under_its_old_name(
         assert retrievers.current(f"{corpus}-new").corpus.id == old.corpus.id
     finally:
         rename(hoprank.client, f"{corpus}-new", corpus)
+
+
+def test_the_retriever_that_was_used_longest_ago_is_dropped(few: Retrievers, corpora: list[str]) -> None:
+    a, b, c = corpora
+    first, second = few.current(a), few.current(b)
+    few.search(a, Asking(SOMETHING))  # so b is the one that was used longest ago
+    third = few.current(c)
+
+    assert few.current(a) is first
+    assert few.current(c) is third
+    assert few.current(b) is not second
+
+
+def test_a_search_goes_on_with_a_retriever_that_was_dropped_meanwhile(few: Retrievers, corpora: list[str]) -> None:
+    a, b, c = corpora
+
+    def search(retriever: Retriever) -> RetrieverResult:
+        few.current(b)
+        few.current(c)
+        assert few.current(a) is not retriever
+        return retriever.search("otter")
+
+    assert few.search(a, search).items[0].content == f"The otter swims in {a}."
+
+
+def test_threads_that_search_more_corpora_than_are_kept_get_the_right_answers(
+    few: Retrievers, corpora: list[str]
+) -> None:
+    def ask(turn: int) -> bool:
+        name = corpora[turn % 3]
+        hits = few.search(name, lambda retriever: retriever.search("otter")).items
+        return [hit.content for hit in hits] == [f"The otter swims in {name}."]
+
+    with ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(ask, range(30)))

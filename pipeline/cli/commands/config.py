@@ -16,8 +16,8 @@ app = typer.Typer(help="Settings: see what each is, and what set it.", no_args_i
 def show(as_json: Json = False, settings: Set = None) -> None:
     """Print each setting, its value, and where it came from; secrets are masked.
 
-    Stronger sources last: built in, configs/default.toml, the file that HOPRANK_CONFIG names, the environment
-    (HOPRANK_EMBED__MODEL, NEO4J_URI, ...), flags.
+    Stronger sources last: built in, configs/default.toml, the defaults.toml of a domain, the file that HOPRANK_CONFIG
+    names, the environment (HOPRANK_EMBED__MODEL, NEO4J_URI, ...), flags.
     """
     rows = all_settings.provenance(flags(assignments=settings))
     if as_json:

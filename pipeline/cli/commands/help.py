@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.views.pages import show_page, show_topics
-from pipeline.docs import TOPICS, read_page, read_pages
+from pipeline.docs import read_page, read_pages, topics
 
 
 def _completed(incomplete: str) -> list[str]:
-    return [topic for topic in TOPICS if topic.startswith(incomplete)]
+    return [topic for topic in topics() if topic.startswith(incomplete)]
 
 
 def help_(

@@ -2,6 +2,5 @@
 
 They import records for their types, and nothing that connects.
 
-May import: cli.deferred, db, docs, domains, errors, evaluate, flows, ingest, knowledge, progress, records, retrieve,
-settings.
+May import: cli.deferred, db, docs, errors, evaluate, flows, ingest, knowledge, progress, records, retrieve, settings.
 """

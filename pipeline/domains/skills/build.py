@@ -16,15 +16,16 @@ from pipeline.domains.skills.link import (
     similar_edges,
     tag_edges,
 )
-from pipeline.domains.skills.questions import missing_of
-from pipeline.domains.skills.read import read_skills
-from pipeline.domains.skills.records import FOLDER, PACKAGE, SKILL, Built, Requirement, Skill
+from pipeline.domains.skills.queries import missing_of
+from pipeline.domains.skills.records import Built, Requirement, Skill
+from pipeline.domains.skills.schema import FOLDER, PACKAGE, SCHEMA, SKILL
+from pipeline.domains.skills.settings import SkillSettings
+from pipeline.domains.skills.sources import read_skills
 from pipeline.embedding.embedder import Embedder
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.load import load
 from pipeline.progress import Progress
 from pipeline.records import Vector
-from pipeline.settings import SkillSettings
 
 
 def build(
@@ -45,6 +46,7 @@ def build(
     with progress.stage("embed", len(skills)) as done:
         vectors = embedder.encode([f"{skill.title}. {skill.description}" for skill in skills], done)
     nodes, edges = skill_graph(skills, vectors, settings)
+    SCHEMA.check(nodes, edges)
     load(client, graph_name, (iter(nodes), iter(edges)), progress)
     types = Counter(node.type for node in nodes)
     missing = sum(len(missing_of(node)) for node in nodes)

@@ -11,11 +11,11 @@ import networkx as nx
 import numpy as np
 
 from pipeline.domains.skills.dependencies import folded
-from pipeline.domains.skills.questions import BETWEEN_SKILLS, list_skills, missing_of
-from pipeline.domains.skills.records import SkillEdge
+from pipeline.domains.skills.queries import BETWEEN_SKILLS, list_skills, missing_of
+from pipeline.domains.skills.schema import SkillEdge
+from pipeline.domains.skills.settings import SkillSettings
 from pipeline.embedding.nearest import nearest, unit_vectors
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
-from pipeline.settings import SkillSettings
 
 
 @dataclass(frozen=True, slots=True)

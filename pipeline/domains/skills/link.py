@@ -11,11 +11,12 @@ import numpy as np
 
 from pipeline.domains.skills.dependencies import Names, folded, package_key
 from pipeline.domains.skills.mentions import Mentions
-from pipeline.domains.skills.records import Requirement, Skill, SkillEdge
+from pipeline.domains.skills.records import Requirement, Skill
+from pipeline.domains.skills.schema import SkillEdge
+from pipeline.domains.skills.settings import SkillSettings
 from pipeline.ingest.links.similar import similar_pairs
 from pipeline.knowledge import KnowledgeEdge, SupportedEdgeType
 from pipeline.records import Vector
-from pipeline.settings import SkillSettings
 
 _DIGITS = 4
 _STRUCTURAL, _SEMANTIC = SupportedEdgeType.STRUCTURAL, SupportedEdgeType.SEMANTIC

@@ -1,35 +1,11 @@
-"""Records of skills, and the node and edge types of their graph."""
+"""Records of skills: as parsed, their resolved dependencies, and the counts of a build."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from pipeline.records import Skipped
-
-
-class SkillEdge(StrEnum):
-    """The edge types of a skill graph."""
-
-    REQUIRES = "requires"
-    """from a skill to a skill that must be loaded before it"""
-    USES = "uses"
-    """from a skill to a package that must be installed"""
-    DOCUMENTS = "documents"
-    """from a skill to the package of its own name"""
-    MENTIONS = "mentions"
-    """from a skill to a skill that its text mentions"""
-    SHARES_TAGS = "shares_tags"
-    """between two skills, weighted by the cosine of their idf-weighted tags"""
-    SIMILAR = "similar"
-    """between two skills, weighted by the cosine of their descriptions"""
-    CONTAINS = "contains"
-    """from a folder or skill to its children"""
-
-
-SKILL, PACKAGE, FOLDER = "skill", "package", "folder"
-"""The node types of a skill graph."""
 
 
 @dataclass(frozen=True, slots=True)

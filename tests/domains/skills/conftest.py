@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank, KnowledgeGraph
-from pipeline.domains.skills import Built, build
+from pipeline.domains.skills.build import build
+from pipeline.domains.skills.records import Built
+from pipeline.domains.skills.settings import SkillSettings
 
 Write = Callable[[Mapping[str, str]], Path]
 
@@ -50,7 +52,7 @@ def built(hoprank: HopRank, write: Write) -> Iterator[Callable[[Mapping[str, str
     name = f"test-{uuid.uuid4().hex[:12]}"
 
     def make(skills: Mapping[str, str]) -> tuple[KnowledgeGraph, Built]:
-        made = build(hoprank.client, hoprank.embedder, write(skills), name, hoprank.settings.skills)
+        made = build(hoprank.client, hoprank.embedder, write(skills), name, hoprank.settings.section(SkillSettings))
         return KnowledgeGraph(name, client=hoprank.client, embedder=hoprank.embedder), made
 
     yield make
@@ -61,7 +63,7 @@ def built(hoprank: HopRank, write: Write) -> Iterator[Callable[[Mapping[str, str
 def collection(hoprank: HopRank, write: Write) -> Iterator[KnowledgeGraph]:
     """The graph of the small collection, to read."""
     name = f"test-{uuid.uuid4().hex[:12]}"
-    build(hoprank.client, hoprank.embedder, write(COLLECTION), name, hoprank.settings.skills)
+    build(hoprank.client, hoprank.embedder, write(COLLECTION), name, hoprank.settings.section(SkillSettings))
     graph = KnowledgeGraph(name, client=hoprank.client, embedder=hoprank.embedder)
     yield graph
     graph.drop()

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from pipeline import HopRank, KnowledgeGraph
-from pipeline.domains.skills import (
-    SkillEdge,
-    build,
-    check,
+from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph
+from pipeline.domains.skills.build import build
+from pipeline.domains.skills.check import check
+from pipeline.domains.skills.queries import (
     find_skill,
     list_skills,
     order,
@@ -21,6 +20,8 @@ from pipeline.domains.skills import (
     requires,
     search,
 )
+from pipeline.domains.skills.schema import SkillEdge
+from pipeline.domains.skills.settings import SkillSettings
 from pipeline.errors import GraphError, SourceError
 
 from .conftest import COLLECTION
@@ -148,7 +149,7 @@ def test_skills_are_found_by_words_and_by_meaning(collection: KnowledgeGraph) ->
 
 
 def test_a_check_finds_orphans_only_in_this_collection(hoprank: HopRank, collection: KnowledgeGraph) -> None:
-    findings = check(collection, hoprank.settings.skills)
+    findings = check(collection, hoprank.settings.section(SkillSettings))
 
     assert (findings.missing, findings.cycles, findings.near_by_name) == ([], [], [])
     assert findings.assumed == ["numpy"]
@@ -166,7 +167,7 @@ def test_a_check_finds_what_is_wrong(hoprank: HopRank, built: MakeGraph) -> None
             "f/same": skill("same").replace("What same is for.", "Parsing dates in many languages."),
         }
     )
-    findings = check(graph, hoprank.settings.skills)
+    findings = check(graph, hoprank.settings.section(SkillSettings))
 
     assert [(one.skill, one.dependency, one.nearest) for one in findings.missing] == [
         ("alpha-one", "beta-tow", "beta-two"),
@@ -215,7 +216,7 @@ def test_a_skill_that_cannot_be_read_is_left_out_and_named(built: MakeGraph, tex
 def test_a_folder_without_skills_is_refused(hoprank: HopRank, tmp_path: Path) -> None:
     for folder, said in ((tmp_path, "holds no skill"), (tmp_path / "no", "is no folder")):
         with pytest.raises(SourceError, match=said):
-            build(hoprank.client, hoprank.embedder, folder, "never made", hoprank.settings.skills)
+            build(hoprank.client, hoprank.embedder, folder, "never made", hoprank.settings.section(SkillSettings))
     with pytest.raises(GraphError, match="no graph 'never made'"):
         KnowledgeGraph("never made", client=hoprank.client, create=False)
 
@@ -236,3 +237,15 @@ def test_a_skill_that_is_not_there_is_named_with_the_nearest(collection: Knowled
     with pytest.raises(GraphError, match="no skill 'package:torch'"):
         find_skill(collection, "package:torch")
     assert find_skill(collection, "review").id == "code-review", "by its folder"
+
+
+def test_an_edge_that_the_schema_lacks_is_not_written(built: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, _ = built(COLLECTION)
+    before = graph.size()
+    odd = KnowledgeEdge("chroma", "pinecone", "resembles")
+    monkeypatch.setattr("pipeline.domains.skills.build.folder_edges", lambda *_: [odd])
+
+    with pytest.raises(GraphError, match="has the type 'resembles'"):
+        built(COLLECTION)
+
+    assert graph.size() == before

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import pipeline
 from pipeline.cli.connection import connected
-from pipeline.cli.deferred import skills as domain
 from pipeline.cli.options import Json, Model, Set, read_settings
 from pipeline.cli.views.output import print_json, show, spinner, warn
 from pipeline.cli.views.progress import show_progress
-from pipeline.cli.views.skills import (
+from pipeline.domains.skills import deferred as domain
+from pipeline.domains.skills.views import (
     built_view,
     findings_view,
     path_json,
@@ -30,7 +30,10 @@ from pipeline.cli.views.skills import (
     skills_view,
 )
 
-app = typer.Typer(help="Skills: build their graph from SKILL.md folders, ask it, check it.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from pipeline.domains.skills.settings import SkillSettings
+
+app = typer.Typer(no_args_is_help=True)
 
 Graph = Annotated[str, typer.Option("--graph", "-g", metavar="NAME", help="The graph.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The skill.")]
@@ -47,7 +50,7 @@ def build(
 ) -> None:
     """Make a graph hold the skills below a folder, and nothing else; until it is whole, the old one is there."""
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
-        built = domain.build(hoprank.client, hoprank.embedder, folder, graph, hoprank.settings.skills, progress)
+        built = domain.build.build(hoprank.client, hoprank.embedder, folder, graph, _settings(hoprank), progress)
     if as_json:
         print_json(asdict(built))
     else:
@@ -62,7 +65,7 @@ def list_(
 ) -> None:
     """List the skills with what each is for."""
     with connected(read_settings()) as hoprank:
-        skills = domain.list_skills(_open(hoprank, graph), tag)
+        skills = domain.queries.list_skills(_open(hoprank, graph), tag)
     if as_json:
         print_json([skill_json(skill) for skill in skills])
     elif skills:
@@ -76,7 +79,7 @@ def show_(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
     """Show a skill: what it says of itself, and its edges."""
     with connected(read_settings()) as hoprank:
         opened = _open(hoprank, graph)
-        skill = domain.find_skill(opened, name)
+        skill = domain.queries.find_skill(opened, name)
         ids = [skill.id, *(node.id for node in opened.get_neighbors(skill.id, direction="both"))]
         edges = [edge for edge in opened.get_subgraph(ids).edges() if skill.id in (edge.source, edge.target)]
     if as_json:
@@ -89,7 +92,7 @@ def show_(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
 def related(name: Name, graph: Graph = "skills", top_k: TopK = 10, as_json: Json = False, settings: Set = None) -> None:
     """Print the skills that a walk from this one visits most, and why each is related."""
     with connected(read_settings(None, settings)) as hoprank, spinner("Walking"):
-        skills = domain.related(_open(hoprank, graph), name, top_k, hoprank.settings.skills.restart_prob)
+        skills = domain.queries.related(_open(hoprank, graph), name, top_k, _settings(hoprank).restart_prob)
     if as_json:
         print_json([related_json(skill) for skill in skills])
     elif skills:
@@ -107,7 +110,7 @@ def requires(
 ) -> None:
     """Print what a skill requires: skills, packages, and what is missing."""
     with connected(read_settings()) as hoprank:
-        required = domain.requires(_open(hoprank, graph), name, transitive=transitive)
+        required = domain.queries.requires(_open(hoprank, graph), name, transitive=transitive)
     if as_json:
         print_json(required_json(required))
     else:
@@ -123,7 +126,7 @@ def path(
 ) -> None:
     """Print the strongest way between two skills, and what each step of it says."""
     with connected(read_settings()) as hoprank:
-        nodes, steps = domain.path_between(_open(hoprank, graph), source, target)
+        nodes, steps = domain.queries.path_between(_open(hoprank, graph), source, target)
     if as_json:
         print_json(path_json(nodes, steps))
     elif nodes:
@@ -143,7 +146,7 @@ def search(
 ) -> None:
     """Print the skills that fit a text by words, by the graph and by meaning."""
     with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
-        ranked = domain.search(_open(hoprank, graph), text, top_k)
+        ranked = domain.queries.search(_open(hoprank, graph), text, top_k)
     if as_json:
         print_json([ranked_json(skill) for skill in ranked])
     elif ranked:
@@ -161,7 +164,7 @@ def check(
 ) -> None:
     """Look for missing dependencies, cycles, orphans and near-duplicates."""
     with connected(read_settings(None, settings)) as hoprank:
-        findings = domain.check(_open(hoprank, graph), hoprank.settings.skills)
+        findings = domain.check.check(_open(hoprank, graph), _settings(hoprank))
     if as_json:
         print_json(asdict(findings))
     else:
@@ -174,7 +177,7 @@ def check(
 def order(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
     """Print what to load for a skill, in order: what it requires first, itself last."""
     with connected(read_settings()) as hoprank:
-        ids = [node.id for node in domain.order(_open(hoprank, graph), name)]
+        ids = [node.id for node in domain.queries.order(_open(hoprank, graph), name)]
     if as_json:
         print_json(ids)
     else:
@@ -182,6 +185,8 @@ def order(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
 
 
 def _open(hoprank: pipeline.HopRank, name: str) -> pipeline.KnowledgeGraph:
-    return pipeline.KnowledgeGraph(
-        name, client=hoprank.client, embedder=hoprank.embedder, settings=hoprank.settings, create=False
-    )
+    return hoprank.graph(name, create=False)
+
+
+def _settings(hoprank: pipeline.HopRank) -> SkillSettings:
+    return hoprank.settings.section(domain.settings.SkillSettings)

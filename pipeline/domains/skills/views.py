@@ -10,13 +10,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.deferred import skills as domain
 from pipeline.cli.views.tables import plain_table, property_grid
+from pipeline.domains.skills.deferred import queries
 
 if TYPE_CHECKING:
-    from pipeline.domains.skills import Built, Findings
-    from pipeline.domains.skills.check import NearDuplicate
-    from pipeline.domains.skills.questions import Related, Required
+    from pipeline.domains.skills.check import Findings, NearDuplicate
+    from pipeline.domains.skills.queries import Related, Required
+    from pipeline.domains.skills.records import Built
     from pipeline.knowledge import KnowledgeEdge, KnowledgeNode, RankedNode
 
 _MOST_SKIPPED = 20
@@ -68,7 +68,7 @@ def skill_view(skill: KnowledgeNode, edges: Iterable[KnowledgeEdge]) -> list[Ren
         rows.append(("missing", ", ".join(map(str, missing if isinstance(missing, list) else [missing]))))
     table = plain_table("", "skill, package or folder", "weight")
     for edge in sorted(edges, key=lambda edge: (edge.type, -edge.weight, edge.other(skill.id))):
-        table.add_row(domain.describe_edge(edge, skill.id), Text(edge.other(skill.id)), f"{edge.weight:.2f}")
+        table.add_row(queries.describe_edge(edge, skill.id), Text(edge.other(skill.id)), f"{edge.weight:.2f}")
     return [Text(skill.id, style="bold"), property_grid(rows), Text(), table]
 
 
@@ -109,7 +109,7 @@ def path_view(nodes: Sequence[KnowledgeNode], steps: Sequence[Sequence[Knowledge
     """Return the nodes of a path, one below the other, and between them the edges that join them."""
     parts: list[RenderableType] = [Text(nodes[0].id, style="bold")]
     for before, after, edges in zip(nodes, nodes[1:], steps, strict=False):
-        joins = "; ".join(domain.describe_edge(edge, before.id) for edge in edges)
+        joins = "; ".join(queries.describe_edge(edge, before.id) for edge in edges)
         parts.append(Padding(Text(joins, style="dim"), (0, 0, 0, 2)))
         parts.append(Text(after.id, style="bold"))
     return parts

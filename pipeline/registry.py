@@ -1,0 +1,152 @@
+"""The registry of domains: packages below ``pipeline.domains``, and those of the entry points ``hoprank.domains``.
+
+Every command imports the package of every domain. So its ``__init__`` holds the declaration alone, which names the
+parts; they are imported at their first use.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from pipeline.errors import ConfigurationError
+
+GROUP = "hoprank.domains"
+"""The group of entry points by which an installed package brings a domain; the value is ``package:DOMAIN``."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_METADATA = (".dist-info", ".egg-info")
+_HOME = "pipeline.domains"
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The declaration of a domain: ``package`` holds its parts, ``help`` is the line of its commands in the help.
+
+    ``name`` is that of its commands, of its section of the settings, and of its page. ``commands`` (a ``typer.Typer``)
+    and ``settings`` (a :class:`pipeline.settings.Section`) are ``module:attribute`` within the package. The package
+    also holds the page as ``README.md``, the defaults of the settings as ``defaults.toml``, and queries as
+    ``*.cypher``. ``distribution`` is the installed package that brings the domain, set when it is found.
+    """
+
+    package: str
+    name: str
+    help: str
+    commands: str = "cli:app"
+    settings: str | None = None
+    distribution: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the package."""
+        return Path(str(import_module(self.package).__file__)).parent
+
+    def load(self, target: str) -> Any:
+        """Import one of the parts, ``module:attribute``; raises ConfigurationError as :meth:`guarded` does."""
+        module, _, attribute = target.partition(":")
+        return self.guarded(lambda: getattr(import_module(f"{self.package}.{module}"), attribute))
+
+    def guarded(self, work: Callable[[], _Result]) -> _Result:
+        """Return the result of ``work``, which uses a part of the domain.
+
+        If an installed package brings the domain, any error becomes a ConfigurationError that names the package.
+        """
+        try:
+            return work()
+        except Exception as error:
+            if self.distribution is None:
+                raise
+            raise self.refusal(f"{type(error).__name__}: {error}") from error
+
+    def refusal(self, problem: str) -> ConfigurationError:
+        """Return the error that the domain can't be used, and how to remove it."""
+        return _refusal(self.name, str(self.distribution), problem)
+
+
+class Unusable(NamedTuple):
+    """An entry point that gives no domain, and the error to raise when it is used."""
+
+    name: str
+    error: ConfigurationError
+
+
+class Registry(NamedTuple):
+    """The domains of the package, then those of entry points, each in the order of their names."""
+
+    domains: tuple[Domain, ...]
+    unusable: tuple[Unusable, ...]
+
+
+@cache
+def registry() -> Registry:
+    """Return the domains that there are; they are looked for once in a process."""
+    domains: dict[str, Domain] = {name: import_module(f"{_HOME}.{name}").DOMAIN for name in _own_names()}
+    unusable = []
+    for found in map(_read, _entry_points()):
+        if isinstance(found, Unusable):
+            unusable.append(found)
+        elif domains.setdefault(found.name, found) is not found:
+            unusable.append(Unusable(found.name, found.refusal("another domain has its name")))
+    return Registry(tuple(domains.values()), tuple(unusable))
+
+
+def _own_names() -> list[str]:
+    return sorted(path.parent.name for path in (Path(__file__).parent / "domains").glob("*/__init__.py"))
+
+
+def _entry_points() -> list[Any]:
+    # importlib.metadata takes 50 ms to import and to read 150 packages, a fifth of `hoprank --help`; the scan takes 2.
+    if not any(map(_advertises, sys.path)):
+        return []
+    found = import_module("importlib.metadata").entry_points(group=GROUP)
+    return sorted(found, key=lambda point: (point.name, point.value))
+
+
+def _advertises(folder: str) -> bool:
+    """Return whether a package that is installed in a folder has an entry point of the group."""
+    try:
+        with os.scandir(folder or ".") as entries:
+            return any(_names_group(entry.path) for entry in entries if entry.name.endswith(_METADATA))
+    except OSError:
+        return False
+
+
+def _names_group(metadata: str) -> bool:
+    try:
+        with open(f"{metadata}/entry_points.txt", "rb") as file:  # noqa: PTH123 - a Path takes twice as long
+            return f"[{GROUP}]".encode() in file.read()
+    except OSError:
+        return False
+
+
+def _read(point: Any) -> Domain | Unusable:
+    distribution = point.dist.name
+    try:
+        domain: Domain = point.load()
+        good = isinstance(domain, Domain) and _NAME.fullmatch(domain.name) and _is_package(domain.package)
+    except Exception as error:
+        return Unusable(point.name, _refusal(point.name, distribution, f"{type(error).__name__}: {error}"))
+    if good:
+        return replace(domain, distribution=distribution)
+    problem = f"{point.value} is no Domain that has a name of a-z, 0-9 and _, and a package of its own"
+    return Unusable(point.name, _refusal(point.name, distribution, problem))
+
+
+def _is_package(name: str) -> bool:
+    # A module without a folder of its own would bring the files of all that is installed beside it.
+    return hasattr(import_module(name), "__path__")
+
+
+def _refusal(name: str, distribution: str, problem: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"The domain {name!r} of the package {distribution} can't be used: {problem}.",
+        f"Update the package, or remove it: pip uninstall {distribution}.",
+    )

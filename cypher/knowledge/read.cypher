@@ -178,6 +178,33 @@ CALL (settled) {
 WITH source, target, weight
 RETURN gds.graph.project($projection, source, target, {relationshipProperties: {weight: weight}}) AS projected;
 
+// name: project_undirected
+// mode: read
+// params: graph, projection, label, moment, as_of, known_at
+// Project a graph with all edges undirected, for communities.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+CALL (settled) {
+  MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)>
+  RETURN n AS source, null AS target, 0.0 AS weight
+  UNION ALL
+  MATCH (a:$($label))-[r]->(b)
+  WHERE r.key IS NOT NULL AND r.weight > 0 AND <joined(a, r, b, settled, $as_of, $known_at)>
+  RETURN a AS source, b AS target, r.weight AS weight
+}
+WITH source, target, weight
+RETURN gds.graph.project(
+  $projection, source, target, {relationshipProperties: {weight: weight}}, {undirectedRelationshipTypes: ['*']}
+) AS projected;
+
+// name: leiden
+// mode: read
+// params: projection, gamma, seed
+// The community of each node of an undirected projection, by the Leiden algorithm.
+CALL gds.leiden.stream($projection, {relationshipWeightProperty: 'weight', gamma: $gamma, randomSeed: $seed, concurrency: 1})
+YIELD nodeId, communityId
+RETURN gds.util.asNode(nodeId).id AS id, communityId AS community;
+
 // name: followed_edges
 // mode: read
 // params: graph, label, moment, as_of, known_at

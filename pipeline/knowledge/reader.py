@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -253,6 +254,18 @@ class GraphReader:
         """Return the ``top_k`` nodes with the highest PageRank, best first, as shares of the graph's total."""
         ranking.check_top_k(top_k)
         return dict(self._store.pagerank(None, _RESTART, _direction(direction), top_k))
+
+    def communities(self, *, gamma: float = 1.0, seed: int = 0) -> list[list[str]]:
+        """Return the ids of the nodes of each community, sorted; the largest community first.
+
+        A community is a group of nodes with more, or heavier, edges among each other than to the rest; the direction of
+        edges doesn't count. GDS finds them by the Leiden algorithm; without GDS, in memory and for a corpus, Louvain's
+        does. ``gamma`` is the resolution: above 1 makes smaller communities, below 1 larger ones. The same ``seed``
+        gives the same communities of the same graph by the same algorithm.
+        """
+        if not 0 < gamma < math.inf:
+            raise GraphError(f"gamma is {gamma}.", "Give a number above 0; 1 is usual.")
+        return self._store.communities(gamma, seed)
 
     def export(self, path: str | Path, format: Format | str | None = None) -> None:  # noqa: A002  # the usual name
         """Write the graph to a file atomically.

@@ -18,6 +18,7 @@ from pipeline.db.projections import Projection, run_on_projection
 from pipeline.errors import GraphError
 from pipeline.ids import digest
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
+from pipeline.knowledge.store.communities import local_communities
 from pipeline.knowledge.store.neo4j import read_steps
 from pipeline.knowledge.store.pagerank import VIEW, followed, local_pagerank, read_pagerank
 from pipeline.knowledge.store.protocol import Steps, in_order
@@ -182,6 +183,11 @@ class CorpusStore:
         projection = Projection(self.corpus.id, VIEW, counts[0]["generation"], direction.value)
         rows = run_on_projection(self.client, projection, self._projection_megabytes, project, run)
         return read_pagerank(rows, limit)
+
+    def communities(self, gamma: float, seed: int) -> list[list[str]]:
+        """Return the ids of each community, by Louvain's algorithm."""
+        edges = ((edge.source, edge.target, edge.weight) for edge in self.all_edges())
+        return local_communities((node.id for node in self.all_nodes()), edges, gamma, seed)
 
     def _scan(self, node_type: str | None, key: str | None = None, value: Any = None) -> Iterable[KnowledgeNode]:
         rows = self.client.stream(

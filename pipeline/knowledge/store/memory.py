@@ -11,6 +11,7 @@ from typing import Any
 from pipeline.embedding.nearest import unit_vectors
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import prefixed_property
+from pipeline.knowledge.store.communities import local_communities
 from pipeline.knowledge.store.pagerank import local_pagerank
 from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.knowledge.visibility import Visibility
@@ -139,6 +140,11 @@ class MemoryStore:
         steps = self.steps(list(self._nodes), direction, None)
         edges = ((node_id, *step) for node_id, found in steps.items() for step in found)
         return local_pagerank(self._nodes, edges, seeds, restart_prob, limit)
+
+    def communities(self, gamma: float, seed: int) -> list[list[str]]:
+        """Return the ids of each community, by Louvain's algorithm."""
+        edges = ((edge.source, edge.target, edge.weight) for edge in self._edges.values())
+        return local_communities(self._nodes, edges, gamma, seed)
 
     @cached_property
     def _bm25_index(self) -> tuple[list[str], Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from neo4j import Record
+from neo4j.exceptions import ClientError
 
 from pipeline.db.client import Client, batches
 from pipeline.db.indexes import cosine_of
@@ -22,6 +23,7 @@ from pipeline.knowledge.store.codec import (
     read_node,
     stored_property,
 )
+from pipeline.knowledge.store.communities import local_communities, ordered
 from pipeline.knowledge.store.pagerank import VIEW, followed, local_pagerank, read_pagerank
 from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.knowledge.visibility import NOW, Moment, Visibility
@@ -195,6 +197,31 @@ class Neo4jStore:
         edges = self._stream("followed_edges", label=self.graph.label)
         rows = ((row["source"], row["target"], row["weight"], row["directed"]) for row in edges)
         return local_pagerank(ids, followed(rows, direction), seeds, restart_prob, limit)
+
+    def communities(self, gamma: float, seed: int) -> list[list[str]]:
+        """Return the ids of each community: by GDS's Leiden, or by Louvain's algorithm here without GDS."""
+        label = self.graph.label
+        if not self._read("any_node", label=label):
+            return []
+        if not self.client.has_gds:
+            ids = [row["id"] for row in self._stream("graph_node_ids", label=label)]
+            edges = self._stream("followed_edges", label=label)
+            return local_communities(ids, ((row["source"], row["target"], row["weight"]) for row in edges), gamma, seed)
+
+        def project(name: str) -> object:
+            return self._read("project_undirected", projection=name, label=label)
+
+        def run(name: str) -> list[Record]:
+            return self.client.read("leiden", projection=name, gamma=gamma, seed=seed)
+
+        try:
+            rows = run_once(self.client, self.graph.id, project, run)
+        except ClientError as error:
+            # GDS 2.26 fails in this way where no two nodes belong together.
+            if "LeidenDendrogramManager" not in (error.message or ""):
+                raise
+            return [[id_] for id_ in sorted(row["id"] for row in self._stream("graph_node_ids", label=label))]
+        return ordered({row["id"]: row["community"] for row in rows})
 
     def embeddings(self) -> Iterator[tuple[str, list[float]]]:
         """Yield the id and embedding of each node that has one."""

@@ -76,6 +76,9 @@ class Store(Protocol):
         ``seeds`` are restart weights by id; with None every node has the same weight.
         """
 
+    def communities(self, gamma: float, seed: int) -> list[list[str]]:
+        """Return the ids of each community; see :mod:`pipeline.knowledge.store.communities`."""
+
 
 def in_order(scores: Mapping[str, float]) -> dict[str, float]:
     """Return scores ordered from the highest, ties by id."""

@@ -13,20 +13,16 @@ CREATE CONSTRAINT graph_name IF NOT EXISTS FOR (n:KnowledgeGraph) REQUIRE n.name
 // A node has a unique key, the hash of its graph and id: ids may be too long for an index.
 CREATE CONSTRAINT knowledge_node_key IF NOT EXISTS FOR (n:KnowledgeNode) REQUIRE n.key IS UNIQUE;
 
-// name: constrain_knowledge_edge_key
-// mode: schema
-// An edge has a unique key, the hash of its graph and id.
-CREATE CONSTRAINT knowledge_edge_key IF NOT EXISTS FOR ()-[r:KNOWLEDGE_EDGE]-() REQUIRE r.key IS UNIQUE;
-
 // name: index_knowledge_node_type
 // mode: schema
 // Find nodes by type within a graph.
 CREATE INDEX knowledge_node_type IF NOT EXISTS FOR (n:KnowledgeNode) ON (n.graph, n.type);
 
-// name: index_knowledge_edge_type
+// name: create_edge_index
 // mode: schema
-// Find edges by type within a graph.
-CREATE INDEX knowledge_edge_type IF NOT EXISTS FOR ()-[r:KNOWLEDGE_EDGE]-() ON (r.graph, r.type);
+// names: edge_index, edge_type
+// Find the edges of one relationship type by key, or those of one graph by the beginning of their keys.
+CREATE INDEX <edge_index> IF NOT EXISTS FOR ()-[r:<edge_type>]-() ON (r.key);
 
 // name: create_graph_vector_index
 // mode: schema
@@ -42,14 +38,14 @@ OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_funct
 // names: graph_label
 // The full-text index of one graph, created by its first full-text search, over id, labels and the usual text properties.
 CREATE FULLTEXT INDEX <graph_label> IF NOT EXISTS FOR (n:<graph_label>)
-ON EACH [n.id, n.labels, n.`p.name`, n.`p.title`, n.`p.description`, n.`p.text`]
+ON EACH [n.id, n.labels, n.name, n.title, n.description, n.text]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
 // name: graphs
 // mode: read
 // Every published knowledge graph with its number of nodes, by name.
 MATCH (g:KnowledgeGraph) WHERE g.name IS NOT NULL
-RETURN properties(g) AS graph, COUNT { (n:KnowledgeNode {graph: g.id}) } AS nodes ORDER BY g.name;
+RETURN properties(g) AS graph, COUNT { MATCH (n:$('Graph_' + g.id)) } AS nodes ORDER BY g.name;
 
 // name: graph_named
 // mode: read
@@ -59,17 +55,17 @@ MATCH (g:KnowledgeGraph {name: $name}) RETURN properties(g) AS graph;
 
 // name: create_graph
 // mode: write
-// params: id, name, now
+// params: id, name, now, schema_version
 // Create a knowledge graph, or return the existing graph of that name.
 MERGE (g:KnowledgeGraph {name: $name})
-ON CREATE SET g.id = $id, g.created_at = $now, g.version = 0
+ON CREATE SET g.id = $id, g.created_at = $now, g.version = 0, g.schema_version = $schema_version
 RETURN properties(g) AS graph;
 
 // name: create_unpublished_graph
 // mode: write
-// params: id, name, now
+// params: id, name, now, schema_version
 // Create an unpublished knowledge graph; readers see it once it is published under $name.
-CREATE (g:KnowledgeGraph {id: $id, awaited_name: $name, created_at: $now, version: 0})
+CREATE (g:KnowledgeGraph {id: $id, awaited_name: $name, created_at: $now, version: 0, schema_version: $schema_version})
 RETURN properties(g) AS graph;
 
 // name: publish_graph
@@ -107,6 +103,37 @@ MATCH (g:KnowledgeGraph {awaited_name: $name}) WHERE g.name IS NULL AND g.create
 // Count a change; the write locks the graph until the transaction ends. No row if the graph was dropped.
 MATCH (g:KnowledgeGraph {id: $graph}) SET g.version = g.version + 1 RETURN properties(g) AS graph;
 
+// name: lock_graph_types
+// mode: write
+// Lock the types of all graphs against those who bring or drop one, until the transaction ends.
+MERGE (catalog:Catalog {id: 'types'})
+SET catalog.lock = true
+REMOVE catalog.lock;
+
+// name: add_graph_types
+// mode: write
+// params: graph, labels, edge_types
+// Add labels and relationship types to those that a graph has.
+MATCH (g:KnowledgeGraph {id: $graph})
+SET g.node_labels = coalesce(g.node_labels, []) + [name IN $labels WHERE NOT name IN coalesce(g.node_labels, [])],
+    g.edge_types = coalesce(g.edge_types, []) + [name IN $edge_types WHERE NOT name IN coalesce(g.edge_types, [])]
+RETURN properties(g) AS graph;
+
+// name: unshared_edge_types
+// mode: read
+// params: graph
+// The relationship types that a graph has and no other.
+MATCH (g:KnowledgeGraph {id: $graph})
+UNWIND g.edge_types AS type
+WITH g, type WHERE NOT EXISTS { MATCH (other:KnowledgeGraph) WHERE other <> g AND type IN other.edge_types }
+RETURN type;
+
+// name: mark_temporal
+// mode: write
+// params: graph
+// Note that something in a graph has an end, or begins later: from now on reads check the times of all.
+MATCH (g:KnowledgeGraph {id: $graph}) SET g.temporal = true;
+
 // name: set_graph_dimension
 // mode: write
 // params: graph, dimension
@@ -121,9 +148,12 @@ MATCH (g:KnowledgeGraph {id: $graph}) RETURN properties(g) AS graph;
 
 // name: graph_size
 // mode: read
-// params: graph
-// A graph's numbers of nodes and edges.
-RETURN COUNT { (n:KnowledgeNode {graph: $graph}) } AS nodes, COUNT { (n:KnowledgeNode {graph: $graph})-[:KNOWLEDGE_EDGE]->() } AS edges;
+// params: graph, label, moment, as_of, known_at
+// A graph's numbers of visible nodes and edges.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+RETURN COUNT { MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)> } AS nodes,
+       COUNT { MATCH (a:$($label))-[r]->(b) WHERE r.key IS NOT NULL AND <joined(a, r, b, settled, $as_of, $known_at)> } AS edges;
 
 // name: delete_graph_edges
 // mode: write

@@ -1,130 +1,200 @@
-// A node is returned as its properties, its parent's id and its children's ids.
+// A node is returned as its properties, its parent's id and its children's ids. Reads see what cypher/knowledge/time.cypher
+// calls current. An edge of a graph has a key; other relationships between its nodes are somebody else's, or the hierarchy.
 
 // name: nodes_by_key
 // mode: read
-// params: keys
+// params: graph, keys, moment, as_of, known_at
 // The existing nodes with these keys.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
-MATCH (n:KnowledgeNode {key: key})
-RETURN n.key AS key, properties(n) AS stored, head([(n)-[:CHILD_OF]->(p) | p.id]) AS parent, [(n)<-[:CHILD_OF]-(c) | c.id] AS children;
+MATCH (n:KnowledgeNode {key: key}) WHERE <current(n, settled, $as_of, $known_at)>
+RETURN properties(n) AS stored,
+       head([(n)-[:CHILD_OF]->(p) WHERE <current(p, settled, $as_of, $known_at)> | p.id]) AS parent,
+       [(n)<-[:CHILD_OF]-(c) WHERE <current(c, settled, $as_of, $known_at)> | c.id] AS children;
 
 // name: all_nodes
 // mode: read
-// params: label
+// params: graph, label, moment, as_of, known_at
 // Every node of a graph.
-MATCH (n:$($label))
-RETURN properties(n) AS stored, head([(n)-[:CHILD_OF]->(p) | p.id]) AS parent, [(n)<-[:CHILD_OF]-(c) | c.id] AS children;
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)>
+RETURN properties(n) AS stored,
+       head([(n)-[:CHILD_OF]->(p) WHERE <current(p, settled, $as_of, $known_at)> | p.id]) AS parent,
+       [(n)<-[:CHILD_OF]-(c) WHERE <current(c, settled, $as_of, $known_at)> | c.id] AS children;
 
 // name: any_node
 // mode: read
-// params: label
-// One row if a graph has any node.
-MATCH (n:$($label)) RETURN n.id AS id LIMIT 1;
+// params: graph, label, moment, as_of, known_at
+// One row if a graph has any visible node.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)>
+RETURN n.id AS id LIMIT 1;
 
 // name: nodes_of_type
 // mode: read
-// params: graph, type
+// params: graph, type, moment, as_of, known_at
 // The nodes of one type in a graph.
-MATCH (n:KnowledgeNode {graph: $graph, type: $type})
-RETURN properties(n) AS stored, head([(n)-[:CHILD_OF]->(p) | p.id]) AS parent, [(n)<-[:CHILD_OF]-(c) | c.id] AS children;
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:KnowledgeNode {graph: $graph, type: $type}) WHERE <current(n, settled, $as_of, $known_at)>
+RETURN properties(n) AS stored,
+       head([(n)-[:CHILD_OF]->(p) WHERE <current(p, settled, $as_of, $known_at)> | p.id]) AS parent,
+       [(n)<-[:CHILD_OF]-(c) WHERE <current(c, settled, $as_of, $known_at)> | c.id] AS children;
 
 // name: nodes_labelled
 // mode: read
-// params: label, wanted
+// params: graph, label, wanted, moment, as_of, known_at
 // The nodes of a graph with a label: an item of their property "labels", not a label of Neo4j.
-MATCH (n:$($label)) WHERE $wanted IN n.labels
-RETURN properties(n) AS stored, head([(n)-[:CHILD_OF]->(p) | p.id]) AS parent, [(n)<-[:CHILD_OF]-(c) | c.id] AS children;
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:$($label)) WHERE $wanted IN n.labels AND <current(n, settled, $as_of, $known_at)>
+RETURN properties(n) AS stored,
+       head([(n)-[:CHILD_OF]->(p) WHERE <current(p, settled, $as_of, $known_at)> | p.id]) AS parent,
+       [(n)<-[:CHILD_OF]-(c) WHERE <current(c, settled, $as_of, $known_at)> | c.id] AS children;
 
 // name: nodes_with_property
 // mode: read
-// params: label, property, value
+// params: graph, label, property, value, moment, as_of, known_at
 // The nodes of a graph that have $property = $value.
-MATCH (n:$($label)) WHERE n[$property] = $value
-RETURN properties(n) AS stored, head([(n)-[:CHILD_OF]->(p) | p.id]) AS parent, [(n)<-[:CHILD_OF]-(c) | c.id] AS children;
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:$($label)) WHERE n[$property] = $value AND <current(n, settled, $as_of, $known_at)>
+RETURN properties(n) AS stored,
+       head([(n)-[:CHILD_OF]->(p) WHERE <current(p, settled, $as_of, $known_at)> | p.id]) AS parent,
+       [(n)<-[:CHILD_OF]-(c) WHERE <current(c, settled, $as_of, $known_at)> | c.id] AS children;
 
 // name: edge_by_key
 // mode: read
-// params: key
+// params: graph, key, moment, as_of, known_at
+// names: edge_types
 // The edge with this key; no row if there is none.
-MATCH (a)-[r:KNOWLEDGE_EDGE {key: $key}]->(b) RETURN properties(r) AS stored, a.id AS source, b.id AS target;
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (a)-[r:<edge_types> {key: $key}]->(b) WHERE <joined(a, r, b, settled, $as_of, $known_at)>
+RETURN properties(r) AS stored, a.id AS source, b.id AS target;
 
 // name: all_edges
 // mode: read
-// params: label
+// params: graph, label, moment, as_of, known_at
 // Every edge of a graph.
-MATCH (a:$($label))-[r:KNOWLEDGE_EDGE]->(b) RETURN properties(r) AS stored, a.id AS source, b.id AS target;
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (a:$($label))-[r]->(b) WHERE r.key IS NOT NULL AND <joined(a, r, b, settled, $as_of, $known_at)>
+RETURN properties(r) AS stored, a.id AS source, b.id AS target;
 
 // name: edges_of_type
 // mode: read
-// params: graph, type
-// The edges of one type in a graph.
-MATCH (a)-[r:KNOWLEDGE_EDGE {graph: $graph, type: $type}]->(b) RETURN properties(r) AS stored, a.id AS source, b.id AS target;
+// params: graph, prefix, type, moment, as_of, known_at
+// names: edge_type
+// The edges of one type in a graph, whose keys begin with $prefix.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (a)-[r:<edge_type>]->(b) WHERE r.key STARTS WITH $prefix AND r.type = $type AND <joined(a, r, b, settled, $as_of, $known_at)>
+RETURN properties(r) AS stored, a.id AS source, b.id AS target;
 
 // name: edges_of_node
 // mode: read
-// params: key, type, direction
+// params: graph, key, type, direction, moment, as_of, known_at
 // The edges of one type (null: of any) from a node to its neighbours; undirected ones in any direction.
-MATCH (n:KnowledgeNode {key: $key})-[r:KNOWLEDGE_EDGE]-()
-WHERE ($type IS NULL OR r.type = $type)
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:KnowledgeNode {key: $key})-[r]-(m)
+WHERE r.key IS NOT NULL AND ($type IS NULL OR r.type = $type)
   AND (NOT r.directed OR $direction = 'both' OR (startNode(r) = n AND $direction = 'out') OR (endNode(r) = n AND $direction = 'in'))
+  AND <joined(n, r, m, settled, $as_of, $known_at)>
 RETURN properties(r) AS stored, startNode(r).id AS source, endNode(r).id AS target;
 
 // name: edges_among
 // mode: read
-// params: keys
+// params: graph, keys, moment, as_of, known_at
 // The edges whose endpoints are both among these nodes.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
 MATCH (a:KnowledgeNode) WHERE a.key IN $keys
-MATCH (a)-[r:KNOWLEDGE_EDGE]->(b) WHERE b.key IN $keys
+MATCH (a)-[r]->(b) WHERE b.key IN $keys AND r.key IS NOT NULL AND <joined(a, r, b, settled, $as_of, $known_at)>
 RETURN properties(r) AS stored, a.id AS source, b.id AS target;
 
 // name: graph_steps
 // mode: read
-// params: keys, types, direction
+// params: graph, keys, types, direction, moment, as_of, known_at
 // The steps from each of these nodes: the neighbours' ids and the edges' weights as two lists. Undirected edges go both ways.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
-MATCH (n:KnowledgeNode {key: key})
-CALL (n) {
-  MATCH (n)-[r:KNOWLEDGE_EDGE]-(m)
-  WHERE ($types IS NULL OR r.type IN $types)
+MATCH (n:KnowledgeNode {key: key}) WHERE <current(n, settled, $as_of, $known_at)>
+CALL (n, settled) {
+  MATCH (n)-[r]-(m)
+  WHERE r.key IS NOT NULL AND ($types IS NULL OR r.type IN $types)
     AND (NOT r.directed OR $direction = 'both' OR (startNode(r) = n AND $direction = 'out') OR (endNode(r) = n AND $direction = 'in'))
+    AND <joined(n, r, m, settled, $as_of, $known_at)>
   RETURN collect(m.id) AS ids, collect(r.weight) AS weights
 }
 RETURN n.id AS id, ids, weights;
 
 // name: graph_nearest
 // mode: read
-// params: vector, limit
+// params: graph, vector, limit, moment, as_of, known_at
 // names: graph_label, graph_vector
-// The nodes with the nearest embeddings. A score is (1 + cosine) / 2.
+// The nodes with the nearest embeddings, and how many of the nearest were looked at. A score is (1 + cosine) / 2.
 CYPHER 25
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
 MATCH (n:<graph_label>)
 SEARCH n IN (VECTOR INDEX <graph_vector> FOR $vector LIMIT $limit) SCORE AS score
-RETURN collect(n.id) AS ids, collect(score) AS scores;
+WITH collect([n.id, score, <current(n, settled, $as_of, $known_at)>]) AS found
+RETURN size(found) AS looked_at, [row IN found WHERE row[2] | row[0]] AS ids, [row IN found WHERE row[2] | row[1]] AS scores;
 
 // name: graph_matching
 // mode: read
-// params: index, text, limit
-// The nodes that match a full-text query best, by Lucene's BM25 on the graph's own index.
-CALL db.index.fulltext.queryNodes($index, $text, {limit: $limit}) YIELD node, score
-RETURN collect(node.id) AS ids, collect(score) AS scores;
+// params: graph, index, text, limit, moment, as_of, known_at
+// The nodes that match a full-text query best, by Lucene's BM25 on the graph's own index, and how many matches were looked at.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+CALL db.index.fulltext.queryNodes($index, $text, {limit: $limit}) YIELD node AS n, score
+WITH collect([n.id, score, <current(n, settled, $as_of, $known_at)>]) AS found
+RETURN size(found) AS looked_at, [row IN found WHERE row[2] | row[0]] AS ids, [row IN found WHERE row[2] | row[1]] AS scores;
 
 // name: project_graph
 // mode: read
-// params: projection, label, direction
+// params: graph, projection, label, direction, moment, as_of, known_at
 // Project a graph for PageRank: edges point in the direction in which they are followed, undirected ones in both.
-CALL () {
-  MATCH (n:$($label)) RETURN n AS source, null AS target, 0.0 AS weight
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+CALL (settled) {
+  MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)>
+  RETURN n AS source, null AS target, 0.0 AS weight
   UNION ALL
-  MATCH (a:$($label))-[r:KNOWLEDGE_EDGE]->(b)
-  WHERE r.weight > 0 AND (NOT r.directed OR $direction <> 'in' OR a = b)
+  MATCH (a:$($label))-[r]->(b)
+  WHERE r.key IS NOT NULL AND r.weight > 0 AND (NOT r.directed OR $direction <> 'in' OR a = b) AND <joined(a, r, b, settled, $as_of, $known_at)>
   RETURN a AS source, b AS target, r.weight AS weight
   UNION ALL
-  MATCH (a:$($label))-[r:KNOWLEDGE_EDGE]->(b)
-  WHERE r.weight > 0 AND a <> b AND (NOT r.directed OR $direction <> 'out')
+  MATCH (a:$($label))-[r]->(b)
+  WHERE r.key IS NOT NULL AND r.weight > 0 AND a <> b AND (NOT r.directed OR $direction <> 'out') AND <joined(a, r, b, settled, $as_of, $known_at)>
   RETURN b AS source, a AS target, r.weight AS weight
 }
 WITH source, target, weight
 RETURN gds.graph.project($projection, source, target, {relationshipProperties: {weight: weight}}) AS projected;
+
+// name: followed_edges
+// mode: read
+// params: graph, label, moment, as_of, known_at
+// The endpoints, the weight and the direction of every edge: what PageRank reads where there is no GDS.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (a:$($label))-[r]->(b) WHERE r.key IS NOT NULL AND <joined(a, r, b, settled, $as_of, $known_at)>
+RETURN a.id AS source, b.id AS target, r.weight AS weight, r.directed AS directed;
+
+// name: graph_node_ids
+// mode: read
+// params: graph, label, moment, as_of, known_at
+// The ids of a graph's nodes.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)>
+RETURN n.id AS id;
 
 // name: personalised_pagerank
 // mode: read
@@ -148,7 +218,9 @@ RETURN collect(id) AS ids, collect(score) AS scores, mass;
 // mode: read
 // params: projection, damping, limit
 // PageRank over a projection: the best nodes, and the total score of all.
-CALL gds.pageRank.stream($projection, {dampingFactor: $damping, relationshipWeightProperty: 'weight', concurrency: 1})
+CALL gds.pageRank.stream($projection, {
+  dampingFactor: $damping, maxIterations: 300, tolerance: 1e-9, relationshipWeightProperty: 'weight', concurrency: 1
+})
 YIELD nodeId, score
 WITH collect([nodeId, score]) AS ranking, sum(score) AS mass
 UNWIND ranking AS entry
@@ -158,6 +230,30 @@ RETURN collect(id) AS ids, collect(score) AS scores, mass;
 
 // name: embeddings
 // mode: read
-// params: label
+// params: graph, label, moment, as_of, known_at
 // Ids and embeddings of a graph's nodes that have an embedding.
-MATCH (n:$($label)) WHERE n.embedding IS NOT NULL RETURN n.id AS id, n.embedding AS embedding;
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:$($label)) WHERE n.embedding IS NOT NULL AND <current(n, settled, $as_of, $known_at)>
+RETURN n.id AS id, n.embedding AS embedding;
+
+// name: graph_contents_nodes
+// mode: read
+// params: graph, label
+// Every node of a graph, visible or not: its properties but the embedding, and its parent's id.
+MATCH (n:$($label)) WHERE n.graph = $graph
+RETURN n {.*, embedding: null} AS stored, head([(n)-[:CHILD_OF]->(p) | p.id]) AS parent;
+
+// name: graph_contents_edges
+// mode: read
+// params: graph, label
+// Every edge of a graph, visible or not, with its endpoints.
+MATCH (a:$($label))-[r]->(b) WHERE r.key IS NOT NULL AND a.graph = $graph
+RETURN properties(r) AS stored, a.id AS source, b.id AS target;
+
+// name: embedded_texts
+// mode: read
+// params: label, hashes
+// The embeddings that a graph's nodes have of texts with these hashes.
+MATCH (n:$($label)) WHERE n.text_hash IN $hashes
+RETURN n.text_hash AS hash, head(collect(n.embedding)) AS embedding;

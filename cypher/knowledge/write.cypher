@@ -1,38 +1,42 @@
 // name: existing_nodes
 // mode: read
 // params: keys
-// The nodes with these keys that exist, and their creation times.
+// The nodes with these keys that exist, their types and creation times.
 UNWIND $keys AS key
 MATCH (n:KnowledgeNode {key: key})
-RETURN n.key AS key, n.id AS id, n.created_at AS created_at;
+RETURN n.key AS key, n.id AS id, n.type AS type, n.created_at AS created_at;
 
 // name: existing_edges
 // mode: read
 // params: keys
+// names: edge_types
 // The edges with these keys that exist.
 UNWIND $keys AS key
-MATCH ()-[r:KNOWLEDGE_EDGE {key: key}]->()
+MATCH ()-[r:<edge_types> {key: key}]->()
 RETURN r.key AS key, r.id AS id;
 
 // name: put_nodes
 // mode: write
 // params: rows, label
-// Create or overwrite nodes: rows of {key, properties, vector}. An overwritten node keeps its edges and nothing else.
+// Create or overwrite nodes: rows of {key, properties, vector, label, former}, where former are labels that the node loses.
+// An overwritten node keeps its edges, and labels that others gave it, and nothing else.
 CYPHER 25
 UNWIND $rows AS row
 MERGE (n:KnowledgeNode {key: row.key})
-SET n = row.properties, n:$($label)
+REMOVE n:$(row.former)
+SET n = row.properties, n:$([$label, row.label])
 WITH n, row WHERE row.vector IS NOT NULL
 CALL db.create.setNodeVectorProperty(n, 'embedding', toFloatList(row.vector));
 
 // name: put_edges
 // mode: write
 // params: rows
-// Create edges: rows of {source, target, properties}, with endpoints by key; return how many endpoint pairs exist.
+// Create edges: rows of {source, target, type, properties}, with endpoints by key; return how many endpoint pairs exist.
+CYPHER 25
 UNWIND $rows AS row
 MATCH (a:KnowledgeNode {key: row.source})
 MATCH (b:KnowledgeNode {key: row.target})
-CREATE (a)-[r:KNOWLEDGE_EDGE]->(b)
+CREATE (a)-[r:$(row.type)]->(b)
 SET r = row.properties
 RETURN count(*) AS written;
 
@@ -48,9 +52,10 @@ RETURN count(*) AS deleted;
 // name: delete_edges
 // mode: write
 // params: keys
+// names: edge_types
 // Delete edges; return their number.
 UNWIND $keys AS key
-MATCH ()-[r:KNOWLEDGE_EDGE {key: key}]->()
+MATCH ()-[r:<edge_types> {key: key}]->()
 DELETE r
 RETURN count(*) AS deleted;
 
@@ -96,10 +101,10 @@ RETURN n.id AS id ORDER BY id LIMIT 5;
 // name: load_nodes
 // mode: write
 // params: rows, label
-// Create nodes: rows of {key, properties, vector}; return each node's element id, for load_edges.
+// Create nodes: rows of {key, properties, vector, label}; return each node's element id, for load_edges.
 CYPHER 25
 UNWIND $rows AS row
-CREATE (n:KnowledgeNode:$($label))
+CREATE (n:KnowledgeNode:$($label):$(row.label))
 SET n = row.properties
 CALL (n, row) {
   WITH n, row WHERE row.vector IS NOT NULL
@@ -109,13 +114,15 @@ RETURN n.id AS id, elementId(n) AS element_id;
 
 // name: load_edges
 // mode: write
-// params: rows, graph
-// Create edges: rows of [source's element id, target's element id, key, id, type, weight, directed, supported type, properties].
+// params: rows
+// Create edges: rows of [source's element id, target's element id, relationship type, key, id, type, weight, directed, supported
+// type, created_at, other properties].
 // Rows are lists and endpoints are matched by element id: unlike put_edges, this needs no mappings and no two index lookups an edge.
+CYPHER 25
 UNWIND $rows AS row
 MATCH (a) WHERE elementId(a) = row[0]
 MATCH (b) WHERE elementId(b) = row[1]
-CREATE (a)-[r:KNOWLEDGE_EDGE {
-  key: row[2], graph: $graph, id: row[3], type: row[4], weight: row[5], directed: row[6], supported: row[7]
+CREATE (a)-[r:$(row[2]) {
+  key: row[3], id: row[4], type: row[5], weight: row[6], directed: row[7], supported: row[8], created_at: row[9]
 }]->(b)
-SET r += row[8];
+SET r += row[10];

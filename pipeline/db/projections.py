@@ -7,6 +7,7 @@ HopRank may take together; projections of other programs are left alone.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -69,6 +70,19 @@ def run_on_projection(
             raise
         ensure_projection(client, projection, megabytes, project)
         return run(projection.name)
+
+
+def run_once(client: Client, owner: str, project: Callable[[str], object], run: Callable[[str], _Result]) -> _Result:
+    """Return the result of ``run`` on a projection that ``project`` creates, and drop the projection.
+
+    Both functions take the projection's name.
+    """
+    name = Projection(owner, "once", 0, uuid.uuid4().hex).name
+    try:
+        project(name)
+        return run(name)
+    finally:
+        client.read("drop_projection", graph=name)
 
 
 def ensure_projection(client: Client, projection: Projection, megabytes: int, project: Callable[[str], object]) -> None:

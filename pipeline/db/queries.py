@@ -10,8 +10,9 @@ A file may open with comments about itself. A query begins with a header of ``//
     MATCH ...
 
 ``mode`` is ``read``, ``write`` or ``schema``. ``params`` are values, passed as parameters. ``names`` are identifiers
-for which Cypher has no parameters (index names and their labels): the text holds them as ``<index>``, and
-:meth:`Query.text_with` fills them in. They may only consist of letters, digits and underscores.
+for which Cypher has no parameters (index names, labels and relationship types): the text holds them as ``<index>``, and
+:meth:`Query.text_with` fills them in. They may only consist of letters, digits and underscores; several relationship
+types are separated by ``|``.
 
 A fragment is a condition that queries share. Any file may define it, and the queries of all files may use it::
 
@@ -44,7 +45,7 @@ _PLACEHOLDER = re.compile(r"<([a-z_]+)>")
 _CALL = re.compile(r"<([a-z_]+)\(([^\n]*?)\)>")
 _SIGNATURE = re.compile(r"([a-z_]+)\(([a-z_]+(?:, [a-z_]+)*)\)")
 _ARGUMENT = re.compile(r"\$?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
+_IDENTIFIER = re.compile(r"[^\W\d_]\w{0,62}")
 _QUOTED_OR_COMMENT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|//[^\n]*")
 
 
@@ -67,10 +68,10 @@ class Query:
         """
         if names.keys() != self.names:
             raise ValueError(f"{self.name} takes the names {sorted(self.names)}, not {sorted(names)}")
-        for name, identifier in names.items():
-            if not _IDENTIFIER.fullmatch(identifier):
-                raise ValueError(f"{self.name}: {name} can't be {identifier!r}")
-        return _PLACEHOLDER.sub(lambda match: names[match[1]], self.text)
+        for name, identifiers in names.items():
+            if not all(_IDENTIFIER.fullmatch(identifier) for identifier in identifiers.split("|")):
+                raise ValueError(f"{self.name}: {name} can't be {identifiers!r}")
+        return _PLACEHOLDER.sub(lambda match: _quoted(names[match[1]]), self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,11 @@ class Fragment:
                 raise ValueError(f"{self.name} can't be given {argument!r}")
         filled = dict(zip(self.parameters, arguments, strict=True))
         return f"({_PLACEHOLDER.sub(lambda match: filled[match[1]], self.text)})"
+
+
+def _quoted(identifiers: str) -> str:
+    # Letters beyond ASCII: Python and Cypher may differ in which of them a bare identifier may hold.
+    return "|".join(name if name.isascii() else f"`{name}`" for name in identifiers.split("|"))
 
 
 NO_FRAGMENTS: Mapping[str, Fragment] = MappingProxyType({})

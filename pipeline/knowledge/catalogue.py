@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,6 +15,8 @@ from pipeline.db.indexes import drop_indexes, ensure_declared, ensure_indexes
 from pipeline.db.projections import drop_projections
 from pipeline.errors import GraphError, did_you_mean
 from pipeline.knowledge.check import check_text
+from pipeline.knowledge.clock import now
+from pipeline.knowledge.native import MAX_TYPES, edge_index_of
 
 _MAX_NAME_LENGTH = 200
 _DELETE_BATCH = 5_000
@@ -23,22 +25,32 @@ GRAPH_SCHEMA = (
     "constrain_graph_id",
     "constrain_graph_name",
     "constrain_knowledge_node_key",
-    "constrain_knowledge_edge_key",
     "index_knowledge_node_type",
-    "index_knowledge_edge_type",
 )
 """Schema queries that knowledge graphs need."""
 
 
+GRAPH_SCHEMA_VERSION = 2
+"""Layout of the graphs that this version of HopRank reads and writes."""
+
+
 @dataclass(frozen=True, slots=True)
 class NamedGraph:
-    """A stored graph. ``version`` counts its changes; ``dimension`` is None until a node has an embedding."""
+    """A stored graph. ``version`` counts its changes; ``dimension`` is None until a node has an embedding.
+
+    ``node_labels`` and ``edge_types`` are the labels and relationship types that its types have in Neo4j. ``temporal``
+    tells whether any node or edge has an end, or begins later.
+    """
 
     id: str
     name: str
     created_at: str
     version: int
     dimension: int | None
+    schema_version: int = GRAPH_SCHEMA_VERSION
+    node_labels: frozenset[str] = frozenset()
+    edge_types: frozenset[str] = frozenset()
+    temporal: bool = False
 
     @property
     def label(self) -> str:
@@ -59,12 +71,11 @@ class NamedGraph:
             properties["created_at"],
             properties["version"],
             properties.get("dimension"),
+            properties.get("schema_version", 1),
+            frozenset(properties.get("node_labels", ())),
+            frozenset(properties.get("edge_types", ())),
+            properties.get("temporal", False),
         )
-
-
-def now() -> str:
-    """Return the time in ISO 8601, to the microsecond."""
-    return datetime.now(UTC).isoformat()
 
 
 def list_graphs(client: Client) -> list[tuple[NamedGraph, int]]:
@@ -92,7 +103,41 @@ def make_graph(client: Client, name: str) -> NamedGraph:
     """Return the graph of that name; create it if there is none."""
     check_text(name, "A graph's name", _MAX_NAME_LENGTH)
     ensure_graph_schema(client)
-    return NamedGraph.of(client.write("create_graph", id=_new_id(), name=name, now=now())[0]["graph"])
+    return NamedGraph.of(client.write("create_graph", **_new(name))[0]["graph"])
+
+
+def check_layout(graph: NamedGraph) -> NamedGraph:
+    """Return a graph if it has the layout of this version; otherwise raise GraphError with the command that helps."""
+    if graph.schema_version != GRAPH_SCHEMA_VERSION:
+        raise GraphError(
+            f"The graph {graph.name!r} is of schema version {graph.schema_version}, not {GRAPH_SCHEMA_VERSION}.",
+            f"Run hoprank migrate {graph.name}."
+            if graph.schema_version < GRAPH_SCHEMA_VERSION
+            else "Use the newer HopRank that made it.",
+        )
+    return graph
+
+
+def add_types(client: Client, graph: NamedGraph, labels: Iterable[str], edge_types: Iterable[str]) -> NamedGraph:
+    """Let a graph have these labels and relationship types; return the graph as it is then.
+
+    A relationship type gets an index that finds its edges by key. Raises GraphError beyond ``MAX_TYPES`` of either.
+    """
+    labels, edge_types = frozenset(labels), frozenset(edge_types)
+    if labels <= graph.node_labels and edge_types <= graph.edge_types:
+        return graph
+    # A graph that is dropped meanwhile may drop an index that this one needs.
+    with client.locking("lock_graph_types"):
+        rows = client.read("graph_state", graph=graph.id)
+        if not rows:
+            return graph
+        now_stored = NamedGraph.of(rows[0]["graph"])
+        _check_number(graph, "node", now_stored.node_labels | labels)
+        _check_number(graph, "edge", now_stored.edge_types | edge_types)
+        new = sorted(edge_types - now_stored.edge_types)
+        ensure_indexes(client, {edge_index_of(name): partial(_create_edge_index, client, name) for name in new})
+        rows = client.write("add_graph_types", graph=graph.id, labels=sorted(labels), edge_types=sorted(edge_types))
+    return NamedGraph.of(rows[0]["graph"])
 
 
 @contextmanager
@@ -107,8 +152,7 @@ def replacing(client: Client, name: str) -> Iterator[NamedGraph]:
     before = (datetime.now(UTC) - _ABANDONED_AFTER).isoformat()
     for row in client.read("abandoned_graphs", name=name, before=before):
         _delete(client, row["id"])
-    created = client.write("create_unpublished_graph", id=_new_id(), name=name, now=now())
-    graph = NamedGraph.of(created[0]["graph"])
+    graph = NamedGraph.of(client.write("create_unpublished_graph", **_new(name))[0]["graph"])
     try:
         yield graph
         replaced = client.write("publish_graph", graph=graph.id, name=name)[0]["replaced"]
@@ -149,8 +193,24 @@ def _delete(client: Client, graph_id: str) -> None:
     drop_indexes(client, [graph.label, graph.vector_index])
     for query in ("delete_graph_edges", "delete_graph_part"):
         client.delete_in_batches(query, _DELETE_BATCH, label=graph.label)
-    client.write("delete_graph", graph=graph_id)
+    with client.locking("lock_graph_types"):
+        unshared = [row["type"] for row in client.read("unshared_edge_types", graph=graph_id)]
+        drop_indexes(client, map(edge_index_of, unshared))
+        client.write("delete_graph", graph=graph_id)
 
 
-def _new_id() -> str:
-    return uuid.uuid4().hex[:12]
+def _check_number(graph: NamedGraph, kind: str, names: Collection[str]) -> None:
+    if len(names) > MAX_TYPES:
+        raise GraphError(
+            f"The graph {graph.name!r} would have {len(names):,} {kind} types; {MAX_TYPES} are the most.",
+            "Neo4j never forgets a type: keep what varies in a property.",
+        )
+
+
+def _create_edge_index(client: Client, edge_type: str) -> None:
+    client.schema("create_edge_index", {"edge_index": edge_index_of(edge_type), "edge_type": edge_type})
+
+
+def _new(name: str) -> dict[str, Any]:
+    """Return the parameters of the query that creates a graph."""
+    return {"id": uuid.uuid4().hex[:12], "name": name, "now": now(), "schema_version": GRAPH_SCHEMA_VERSION}

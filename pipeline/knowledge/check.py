@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from pipeline.errors import GraphError
@@ -24,10 +24,29 @@ def check_text(value: object, what: str, longest: int) -> None:
     _check_unicode(value, what)
 
 
-def check_time(value: object, where: str) -> None:
-    """Raise GraphError unless ``value`` is None or a time in ISO 8601."""
-    if value is not None and not _is_time(value):
-        raise GraphError(f"{where}: {value!r} is no time.", "Write it in ISO 8601: 2026-01-31T12:00:00+00:00.")
+def canonical_time(value: object, where: str) -> str | None:
+    """Return a time in ISO 8601 as UTC, in the form in which texts sort as times; None stays None.
+
+    A time without an offset is taken for UTC. Raises GraphError if ``value`` is no time.
+    """
+    if value is None:
+        return None
+    try:
+        time = datetime.fromisoformat(value)  # type: ignore[arg-type]  # TypeError is caught below
+    except (TypeError, ValueError):
+        raise GraphError(
+            f"{where}: {value!r} is no time.", "Write it in ISO 8601: 2026-01-31T12:00:00+00:00."
+        ) from None
+    try:
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+    except OverflowError:
+        raise GraphError(f"{where}: {value!r} is out of range.", "Give a time from year 1 to 9999, in UTC.") from None
+
+
+def check_period(start: str | None, end: str | None, names: str, where: str) -> None:
+    """Raise GraphError if a period ends before it starts; both are canonical times. ``names`` names the fields."""
+    if start is not None and end is not None and end < start:
+        raise GraphError(f"{where}: {names} are {start} and {end}.", "Let a period end after it starts.")
 
 
 def check_properties(properties: object, where: str, longest: int) -> dict[str, Any]:
@@ -47,13 +66,6 @@ def check_properties(properties: object, where: str, longest: int) -> dict[str, 
         if "\x00" in name:
             raise GraphError(f"{where}: the name of the property {name[:50]!r} holds a NUL.", "Neo4j takes none there.")
     return {name: _json(value, f"{where}: the property {name[:50]!r}", 0) for name, value in properties.items()}
-
-
-def _is_time(value: object) -> bool:
-    try:
-        return isinstance(value, str) and bool(datetime.fromisoformat(value))
-    except ValueError:
-        return False
 
 
 def _json(value: object, what: str, depth: int) -> Any:

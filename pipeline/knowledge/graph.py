@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self, Unpack
@@ -13,14 +13,18 @@ from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.embedding.embedder import Embedder, make_embedder
 from pipeline.errors import GraphError
-from pipeline.knowledge.catalogue import drop_graph, get_graph, make_graph
+from pipeline.knowledge.catalogue import check_layout, drop_graph, get_graph, make_graph
 from pipeline.knowledge.chunks import CosineEdges, EdgeOptions, GraphChunk, chunk_edges, chunk_nodes
+from pipeline.knowledge.embed import NO_EMBEDDINGS, Embeddings, embed_texts
 from pipeline.knowledge.exchange import Format, read_graph
 from pipeline.knowledge.load import load
 from pipeline.knowledge.reader import GraphReader
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.corpus import CorpusStore
 from pipeline.knowledge.store.neo4j import Neo4jStore
+from pipeline.knowledge.store.protocol import Store
+from pipeline.knowledge.sync import Changes, sync
+from pipeline.knowledge.visibility import ALL, NOW
 from pipeline.knowledge.write import NodeUpdates, Writer
 from pipeline.progress import Progress
 from pipeline.settings import Settings, load_settings
@@ -62,7 +66,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         self._configured_embedder = embedder or make_embedder(settings)
         client = self._connect(client, settings)
         try:
-            graph = make_graph(client, name) if create else get_graph(client, name)
+            graph = check_layout(make_graph(client, name) if create else get_graph(client, name))
         except BaseException:
             self.close()
             raise
@@ -181,6 +185,28 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         """Remove edges, all or none; raises GraphError naming any that don't exist."""
         self._writer().remove_edges(edge_ids)
 
+    def embed(self, texts: Mapping[str, str], done: Callable[[int], None] = lambda _: None) -> Embeddings:
+        """Return the embedding of each text, by the id of its node; only texts that are new to the graph are encoded.
+
+        A text is known if a node has been synced with it and its embedding by the same model. ``done`` is called with
+        the number of texts that are ready.
+        """
+        return embed_texts(self._embedder, texts, self._writable_store().embedded_texts, done)
+
+    def sync(
+        self,
+        nodes: Iterable[KnowledgeNode],
+        edges: Iterable[KnowledgeEdge],
+        embeddings: Embeddings = NO_EMBEDDINGS,
+    ) -> Changes:
+        """Bring the graph to hold exactly these nodes and edges; return what changed.
+
+        Only differences are written, in one transaction: readers see the graph before or after it, and an unchanged
+        graph is not written at all. ``embeddings``, from :meth:`embed`, become those of the nodes with their ids. A
+        changed node or edge keeps its ``created_at``. Raises GraphError as :meth:`add_nodes` and :meth:`add_edges` do.
+        """
+        return sync(self._writable_store(), list(nodes), list(edges), embeddings)
+
     def add_nodes_from_chunks(
         self,
         chunks: Iterable[GraphChunk],
@@ -221,13 +247,16 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         return self._owned_client
 
     def _writer(self) -> Writer:
-        store = self._writable_store()
-        return Writer(store.client, store.graph)
+        return Writer(self._writable_store())
+
+    def _exported(self) -> Store:
+        now = isinstance(self._store, Neo4jStore) and self._store.visibility == NOW
+        return self._store.at(ALL) if now else self._store
 
     def _writable_store(self) -> Neo4jStore:
-        if not isinstance(self._store, Neo4jStore):
+        if not isinstance(self._store, Neo4jStore) or self._store.visibility != NOW:
             raise GraphError(
-                f"The graph {self.name!r} is read-only: it is a subgraph, or an ingested corpus.",
+                f"The graph {self.name!r} is read-only: it is a subgraph, a graph at another time, or a corpus.",
                 "Change the graph that it came from, or ingest again.",
             )
         return self._store

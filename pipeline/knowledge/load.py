@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
-from neo4j.exceptions import ConstraintError
-
+from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.client import Client, batches
 from pipeline.errors import GraphError
-from pipeline.knowledge.catalogue import NamedGraph, now, replacing
+from pipeline.knowledge.catalogue import NamedGraph, add_types, replacing
+from pipeline.knowledge.clock import now
 from pipeline.knowledge.exchange import Content
 from pipeline.knowledge.hierarchy import Hierarchy, refuse_cycles
+from pipeline.knowledge.native import label_of, relationship_type_of
 from pipeline.knowledge.records import GraphSize, KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.store.codec import edge_key, node_key, stored_properties
-from pipeline.knowledge.write import common_dimension, node_row, refuse_missing_end
+from pipeline.knowledge.store.codec import edge_key, node_key, other_edge_properties
+from pipeline.knowledge.write import common_dimension, is_temporal, node_row, refuse_missing_end
 from pipeline.progress import Progress
 
 _NODE_BATCH = 2_000
 # At 10,000 the server's garbage collector copies the open transaction repeatedly, which costs a third of the write
 # time. At 1,000 the commits become noticeable.
 _EDGE_BATCH = 2_000
-_NO_PROPERTIES: dict[str, Any] = {}
-_Record = TypeVar("_Record")
-_Row = TypeVar("_Row")
 
 
 def load(client: Client, name: str, content: Content, progress: Progress) -> GraphSize:
@@ -61,26 +58,28 @@ class _Loader:
     def __init__(self, client: Client, graph: NamedGraph) -> None:
         self._client = client
         self._graph = graph
+        self._time = now()
+        self._temporal = False
         self._keys: dict[str, str] = {}
         self._element_ids: dict[str, str] = {}
+        self._edge_keys: set[str] = set()
 
     def nodes(self, nodes: Iterable[KnowledgeNode], done: Callable[[int], None]) -> int:
-        time, family = now(), []
+        """Write nodes and their hierarchy; return their number."""
+        family: list[KnowledgeNode] = []
         lengths: set[int] = set()
-
-        def prepare(batch: list[KnowledgeNode]) -> list[dict[str, Any]]:
-            for node in batch:
-                if node.id in self._keys:
-                    raise GraphError(f"The node {node.id[:80]!r} is there more than once.", "Give each node once.")
-                self._keys[node.id] = node_key(self._graph.id, node.id)
-                if node.parent_id is not None or node.child_ids:
-                    family.append(node)
-                if node.embedding:
-                    lengths.add(len(node.embedding))
-            common_dimension(batch)
-            return [node_row(self._graph.id, node, time) for node in batch]
-
-        total = self._pipelined(nodes, _NODE_BATCH, prepare, self._write_nodes, done)
+        with BackgroundWriter() as writer:
+            for batch in batches(nodes, _NODE_BATCH):
+                for node in batch:
+                    if node.id in self._keys:
+                        raise GraphError(f"The node {node.id[:80]!r} is there more than once.", "Give each node once.")
+                    self._keys[node.id] = node_key(self._graph.id, node.id)
+                family += [node for node in batch if node.parent_id is not None or node.child_ids]
+                lengths |= {len(node.embedding) for node in batch if node.embedding}
+                common_dimension(batch)
+                self._note(batch, {label_of(node_type) for node_type in {node.type for node in batch}}, ())
+                writer.submit(self._write_nodes, [node_row(self._graph.id, node, self._time) for node in batch])
+                done(len(batch))
         if len(lengths) > 1:
             raise GraphError(
                 f"Embeddings of one graph have one length, not {' and '.join(map(str, sorted(lengths)[:2]))}.",
@@ -89,37 +88,46 @@ class _Loader:
         for length in lengths:
             self._client.write("set_graph_dimension", graph=self._graph.id, dimension=length)
         self._write_parents(family)
-        return total
+        return len(self._keys)
 
     def edges(self, edges: Iterable[KnowledgeEdge], done: Callable[[int], None]) -> int:
-        element_ids = self._element_ids
+        """Write edges between the nodes; return their number."""
+        with BackgroundWriter() as writer:
+            for batch in batches(edges, _EDGE_BATCH):
+                refuse_missing_end(self._graph.name, batch, self._element_ids)
+                self._note(batch, (), {relationship_type_of(edge_type) for edge_type in {edge.type for edge in batch}})
+                writer.submit(self._write_edges, [self._edge_row(edge) for edge in batch])
+                done(len(batch))
+        return len(self._edge_keys)
 
-        def prepare(batch: list[KnowledgeEdge]) -> list[list[Any]]:
-            try:
-                return [self._edge_row(edge, element_ids[edge.source], element_ids[edge.target]) for edge in batch]
-            except KeyError:
-                refuse_missing_end(self._graph.name, batch, set(element_ids))
-                raise
-
-        return self._pipelined(edges, _EDGE_BATCH, prepare, self._write_edges, done)
+    def _note(
+        self, batch: Sequence[KnowledgeNode | KnowledgeEdge], labels: Collection[str], edge_types: Collection[str]
+    ) -> None:
+        """Take note of the labels, relationship types and times of a batch before it is written."""
+        self._graph = add_types(self._client, self._graph, labels, edge_types)
+        if not self._temporal and is_temporal(batch):
+            self._client.write("mark_temporal", graph=self._graph.id)
+            self._temporal = True
 
     def _write_nodes(self, rows: list[dict[str, Any]]) -> None:
         for row in self._client.write("load_nodes", rows=rows, label=self._graph.label):
             self._element_ids[row["id"]] = row["element_id"]
 
-    def _edge_row(self, edge: KnowledgeEdge, source: str, target: str) -> list[Any]:
+    def _edge_row(self, edge: KnowledgeEdge) -> list[Any]:
         key = edge_key(self._graph.id, edge.id)
+        if key in self._edge_keys:
+            raise GraphError(
+                f"The edge {edge.id[:80]!r} is there more than once.",
+                "Give each edge once, or parallel ones ids of their own.",
+            )
+        self._edge_keys.add(key)
+        ends = (self._element_ids[edge.source], self._element_ids[edge.target])
         supported = edge.supported_edge_type.value if edge.supported_edge_type else None
-        properties = stored_properties(edge.properties) if edge.properties else _NO_PROPERTIES
-        return [source, target, key, edge.id, edge.type, edge.weight, edge.directed, supported, properties]
+        own = (key, edge.id, edge.type, edge.weight, edge.directed, supported, edge.created_at or self._time)
+        return [*ends, relationship_type_of(edge.type), *own, other_edge_properties(edge)]
 
     def _write_edges(self, rows: list[list[Any]]) -> None:
-        try:
-            self._client.write("load_edges", rows=rows, graph=self._graph.id)
-        except ConstraintError as error:
-            raise GraphError(
-                f"Two edges have one id ({_edge_id(rows)}).", "Give each edge once, or parallel ones ids of their own."
-            ) from error
+        self._client.write("load_edges", rows=rows)
 
     def _write_parents(self, family: list[KnowledgeNode]) -> None:
         parents = Hierarchy.of(family).parents
@@ -134,33 +142,3 @@ class _Loader:
         self._client.write_rows("set_parents", rows, batch=_EDGE_BATCH)
         for batch in batches(rows, _EDGE_BATCH):
             refuse_cycles(self._client.read("own_ancestors", keys=[row["child"] for row in batch]))
-
-    def _pipelined(
-        self,
-        records: Iterable[_Record],
-        size: int,
-        prepare: Callable[[list[_Record]], list[_Row]],
-        write: Callable[[list[_Row]], None],
-        done: Callable[[int], None],
-    ) -> int:
-        """Write records in batches of ``size``, each while the next is prepared; return their number."""
-        total = 0
-        pending: Future[None] | None = None
-        with ThreadPoolExecutor(1, "hoprank-load") as pool:
-            for batch in batches(records, size):
-                rows = prepare(batch)
-                if pending:
-                    pending.result()
-                pending = pool.submit(write, rows)
-                total += len(batch)
-                done(len(batch))
-            if pending:
-                pending.result()
-        return total
-
-
-def _edge_id(rows: list[list[Any]]) -> str:
-    ids: list[str] = [row[3] for row in rows]
-    seen: set[str] = set()
-    repeated = next((id_ for id_ in ids if id_ in seen or seen.add(id_)), None)  # type: ignore[func-returns-value]
-    return repr(repeated[:80]) if repeated else f"one of {ids[0][:40]!r} ... {ids[-1][:40]!r}, and an earlier one"

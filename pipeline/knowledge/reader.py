@@ -27,6 +27,7 @@ from pipeline.knowledge.records import (
 from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.store.protocol import Store
 from pipeline.knowledge.view import write_page
+from pipeline.knowledge.visibility import Visibility
 from pipeline.retrieve.question import check_question
 
 _RESTART = 0.15
@@ -175,11 +176,11 @@ class GraphReader:
         Links to parents and children outside it are removed. Raises GraphError naming a node that the graph lacks.
         """
         self._require(*node_ids)
-        return self._in_memory(induced_subgraph(self._store, node_ids))
+        return self._view(induced_subgraph(self._store, node_ids))
 
     def to_memory(self) -> Self:
         """Return a read-only copy of the whole graph in memory."""
-        return self._in_memory(MemoryStore(self.name, self._store.all_nodes(), self._store.all_edges()))
+        return self._view(MemoryStore(self.name, self._store.all_nodes(), self._store.all_edges()))
 
     def query(
         self,
@@ -257,9 +258,11 @@ class GraphReader:
         """Write the graph to a file atomically.
 
         ``format`` is ``json``, ``jsonl``, ``graphml`` or ``node-link``; the default follows the file's suffix.
-        Importing the file gives the same nodes and edges.
+        Importing the file gives the same nodes and edges. The file of a named graph holds its whole history; that of a
+        graph at another time what that graph shows.
         """
-        write_graph(self.name, self._store.all_nodes(), self._store.all_edges(), Path(path), format)
+        store = self._exported()
+        write_graph(self.name, store.all_nodes(), store.all_edges(), Path(path), format)
 
     def view(self, path: str | Path, limit: int = 300) -> None:
         """Write an HTML page that draws the graph, or its ``limit`` most important nodes; it needs no network."""
@@ -267,6 +270,18 @@ class GraphReader:
         size = self.size()
         chosen = [node.id for node in self.nodes()] if size.nodes <= limit else list(self.importance(limit))
         write_page(induced_subgraph(self._store, chosen), size, Path(path))
+
+    def at(self, as_of: str | None = None, known_at: str | None = None) -> Self:
+        """Return the graph as it was: a read-only view of what held at ``as_of``, as it was known at ``known_at``.
+
+        Both are times in ISO 8601; None means now. A node or edge holds from its ``valid_at`` until its ``invalid_at``,
+        and is known from its ``created_at`` until its ``expired_at``; an edge is shown with both of its endpoints only.
+        Every read, walk and search of the view sees the same. Raises GraphError if a time is none, or for a corpus.
+        """
+        return self._view(self._store.at(Visibility.at(as_of, known_at)))
+
+    def _exported(self) -> Store:
+        return self._store
 
     def _embedded(self, text: str) -> Sequence[float]:
         question = check_question(text)
@@ -290,7 +305,7 @@ class GraphReader:
                     f"The graph {self.name!r} has no node {node_id[:80]!r}.", "Look for it with search, or add it."
                 )
 
-    def _in_memory(self, store: MemoryStore) -> Self:
+    def _view(self, store: Store) -> Self:
         graph = object.__new__(type(self))
         graph._store = store
         graph._configured_embedder = self._configured_embedder

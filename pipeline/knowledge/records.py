@@ -12,7 +12,7 @@ import numpy as np
 
 from pipeline.errors import GraphError
 from pipeline.ids import digest
-from pipeline.knowledge.check import check_properties, check_text, check_time
+from pipeline.knowledge.check import canonical_time, check_period, check_properties, check_text
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A property's value: any JSON value."""
@@ -47,8 +47,9 @@ class Direction(StrEnum):
 class KnowledgeNode:
     """A node. ``id`` is unique within its graph; ``type``, ``labels`` and ``properties`` are data, never code.
 
-    ``embedding`` is stored as 32-bit floats. Times are ISO 8601. ``child_ids`` are sorted. A hierarchy may be declared
-    by the child (``parent_id``) or by the parent (``child_ids``). Raises GraphError on a value that can't be stored.
+    ``embedding`` is stored as 32-bit floats. ``child_ids`` are sorted. A hierarchy may be declared by the child
+    (``parent_id``) or by the parent (``child_ids``). Times are as those of :class:`KnowledgeEdge`. Raises GraphError on
+    a value that can't be stored.
     """
 
     id: str
@@ -60,6 +61,9 @@ class KnowledgeNode:
     updated_at: str | None = None
     parent_id: str | None = None
     child_ids: Sequence[str] = ()
+    valid_at: str | None = None
+    invalid_at: str | None = None
+    expired_at: str | None = None
 
     def __post_init__(self) -> None:
         check_text(self.id, "A node's id", MAX_ID_LENGTH)
@@ -68,8 +72,8 @@ class KnowledgeNode:
         for name in ("labels", "child_ids"):
             object.__setattr__(self, name, _texts(getattr(self, name), f"{where}: {name}"))
         object.__setattr__(self, "child_ids", tuple(sorted(set(self.child_ids))))
-        for time in (self.created_at, self.updated_at):
-            check_time(time, where)
+        object.__setattr__(self, "updated_at", canonical_time(self.updated_at, where))
+        _check_times(self, where)
         if self.parent_id is not None:
             check_text(self.parent_id, f"{where}: parent_id", MAX_ID_LENGTH)
         if self.id == self.parent_id or self.id in self.child_ids:
@@ -84,6 +88,9 @@ class KnowledgeEdge:
 
     ``weight`` is the strength of the relationship, 0 or more. A missing ``id`` is derived from the endpoints, the type
     and ``directed``. Raises GraphError on a value that can't be stored.
+
+    An edge holds in the world from ``valid_at`` until ``invalid_at``, and is known to the graph from ``created_at``
+    until ``expired_at``; None leaves a period open. Times are ISO 8601, kept as UTC; one without an offset is UTC.
     """
 
     source: str
@@ -94,6 +101,10 @@ class KnowledgeEdge:
     weight: float = 1.0
     directed: bool = True
     properties: Mapping[str, Json] = field(default_factory=dict)
+    created_at: str | None = None
+    valid_at: str | None = None
+    invalid_at: str | None = None
+    expired_at: str | None = None
 
     def __post_init__(self) -> None:
         check_text(self.source, "An edge's source", MAX_ID_LENGTH)
@@ -109,6 +120,8 @@ class KnowledgeEdge:
             raise GraphError(f"{where}: directed is {self.directed!r}.", "Give True or False.")
         if self.properties:
             object.__setattr__(self, "properties", check_properties(self.properties, where, MAX_NAME_LENGTH))
+        if self.created_at or self.valid_at or self.invalid_at or self.expired_at:
+            _check_times(self, where)
 
     def other(self, node_id: str) -> str:
         """Return the endpoint that isn't ``node_id``; for a self-loop, the node itself."""
@@ -159,6 +172,13 @@ def edge_id(source: str, target: str, edge_type: str, *, directed: bool) -> str:
     """Return the derived id of an edge: a hash of its endpoints, type and direction."""
     ends = (source, target) if directed else tuple(sorted((source, target)))
     return digest("edge", edge_type, str(directed), *ends)
+
+
+def _check_times(record: KnowledgeNode | KnowledgeEdge, where: str) -> None:
+    for name in ("created_at", "valid_at", "invalid_at", "expired_at"):
+        object.__setattr__(record, name, canonical_time(getattr(record, name), f"{where}: {name}"))
+    check_period(record.valid_at, record.invalid_at, "valid_at and invalid_at", where)
+    check_period(record.created_at, record.expired_at, "created_at and expired_at", where)
 
 
 def _texts(values: Sequence[str], what: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 import uuid
 from collections.abc import Iterator, Mapping
@@ -20,10 +21,13 @@ from pipeline.db.queries import Query, load_queries, parse_fragments, parse_quer
 from pipeline.errors import GraphError
 from pipeline.knowledge import SupportedEdgeType
 from pipeline.knowledge.catalogue import find_graph, replacing
+from pipeline.knowledge.embed import Embeddings
+from pipeline.knowledge.native import edge_index_of
 from pipeline.resources import resource_folder
 
 PARAMS: Mapping[str, Any] = {
     "analyzer": "english",
+    "as_of": "2026-01-01T00:00:00+00:00",
     "before": "2026-01-01",
     "chunk_seeds": [{"id": "c", "weight": 1.0}],
     "chunks": 10,
@@ -32,6 +36,7 @@ PARAMS: Mapping[str, Any] = {
     "stale": ["host/1/1.0/x"],
     "dimension": 384,
     "direction": "out",
+    "edge_types": ["REQUIRES"],
     "documents": [{"id": "d", "properties": {}}],
     "embeddings": True,
     "entity_seeds": [{"id": "e", "weight": 1.0}],
@@ -54,14 +59,17 @@ PARAMS: Mapping[str, Any] = {
     "kinds": ["NEXT"],
     "label": "Corpus_x",
     "labels": ["Corpus_x", "Embedding_x"],
+    "known_at": "2026-01-01T00:00:00+00:00",
     "limit": 10,
     "link": 5.0,
     "live": 2**53,
+    "moment": "now",
     "name": "corpus",
     "names": ["e"],
     "next": 0.5,
     "now": "2026-01-01",
     "projection": "hoprank-graph-x-1-out",
+    "prefix": "x:",
     "properties": {},
     "property": "metadata.year",
     "rows": [
@@ -76,6 +84,7 @@ PARAMS: Mapping[str, Any] = {
             "properties": {},
         }
     ],
+    "schema_version": 2,
     "seconds": 10,
     "seeds": ["c"],
     "shards": [1],
@@ -104,9 +113,10 @@ OF_QUERY: Mapping[str, Mapping[str, Any]] = {
     "personalised_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
     "corpus_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
     "set_parents": {"rows": [{"child": "k", "parent": "k"}]},
-    "load_edges": {"rows": [["p", "p", "k", "e", "r", 1.0, True, None, {}]]},
-    "load_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1]}]},
-    "put_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1]}]},
+    "load_edges": {"rows": [["p", "p", "R", "k", "e", "r", 1.0, True, None, "2026-01-01", {}]]},
+    "load_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1], "label": "T"}]},
+    "put_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1], "label": "T", "former": []}]},
+    "put_edges": {"rows": [{"source": "k", "target": "k", "type": "R", "properties": {}}]},
 }
 """Values where a parameter's name means something else."""
 
@@ -126,16 +136,28 @@ def graph_names(client: Client) -> Iterator[Mapping[str, str]]:
         labels=["l"],
         embedding=[1.0, 0.5],
         properties=dict.fromkeys(("name", "title", "description", "text"), "text"),
+        valid_at="2026-01-01",
+        invalid_at="2999-01-01",
+        expired_at="2999-01-01",
     )
-    graph.add_nodes([node, KnowledgeNode("b", "t", parent_id="a")])
-    graph.add_edge(KnowledgeEdge("a", "b", "r", supported_edge_type=SupportedEdgeType.CAUSAL))
+    edge = KnowledgeEdge("a", "b", "r", supported_edge_type=SupportedEdgeType.CAUSAL)
+    edges = [edge, dataclasses.replace(edge, id="timed", valid_at="2026-01-01", invalid_at="2999-01-01")]
+    edges.append(dataclasses.replace(edge, id="expired", expired_at="2999-01-01"))
+    embeddings = Embeddings({"a": [1.0, 0.5]}, {"a": "hash"})
+    graph.sync([node, KnowledgeNode("b", "t", parent_id="a")], edges, embeddings)
     graph.search("text")
     graph.query([1.0, 0.5])
     named = find_graph(client, graph.name)
     assert named
     with contextlib.suppress(GraphError), replacing(client, graph.name):
         raise GraphError("only begun")
-    yield {"graph_label": named.label, "graph_vector": named.vector_index}
+    yield {
+        "graph_label": named.label,
+        "graph_vector": named.vector_index,
+        "edge_type": "R",
+        "edge_types": "R",
+        "edge_index": edge_index_of("R"),
+    }
     graph.drop()
 
 
@@ -352,7 +374,16 @@ def test_every_fragment_is_used() -> None:
     assert all(f"<{fragment.name}(" in "".join(texts) for fragment in fragments)
 
 
-@pytest.mark.parametrize("identifier", ["", "1st", "a b", "a`b", "a) DETACH DELETE (n", "é", "x" * 64, "a\n"])
+@pytest.mark.parametrize(
+    ("identifier", "written"), [("A", "A"), ("A|B_2", "A|B_2"), ("é", "`é`"), ("A|所属", "A|`所属`")]
+)
+def test_letters_beyond_ascii_are_quoted_and_types_may_be_several(identifier: str, written: str) -> None:
+    (query,) = parsed(HEADER + "// names: type\n// Docs.\nMATCH ()-[r:<type>]->() RETURN r")
+
+    assert query.text_with({"type": identifier}) == f"MATCH ()-[r:{written}]->() RETURN r"
+
+
+@pytest.mark.parametrize("identifier", ["", "1st", "a b", "a`b", "a) DETACH DELETE (n", "A|", "A|b c", "x" * 64, "a\n"])
 def test_an_identifier_is_never_more_than_letters_digits_and_underscores(identifier: str) -> None:
     (query,) = parsed(HEADER + "// names: label\n// Docs.\nMATCH (n:<label>) RETURN n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
@@ -21,7 +22,10 @@ def test_an_edge_comes_back_as_it_was(graph: KnowledgeGraph) -> None:
 
     graph.add_edge(edge)
 
-    assert graph.get_edge("e") == edge
+    stored = graph.get_edge("e")
+    assert stored
+    assert stored.created_at
+    assert dataclasses.replace(stored, created_at=None) == edge
     assert graph.get_edge("f") is None
 
 

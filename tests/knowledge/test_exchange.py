@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import re
 import sys
@@ -49,9 +50,10 @@ NODES = [
 EDGES = [
     KnowledgeEdge("b", NODES[0].id, "r", "1", weight=0.1, properties={"k": [None], "w": 2}),
     KnowledgeEdge("b", "c", "r s", "2", directed=False, weight=1 / 3),
-    KnowledgeEdge("b", "c", "r s", "3", directed=False),
-    KnowledgeEdge("c", "c", "loop"),
+    KnowledgeEdge("b", "c", "r s", "3", directed=False, valid_at="2025-01-01", invalid_at="2025-02-01"),
+    KnowledgeEdge("c", "c", "loop", expired_at="2026-02-01"),
 ]
+EDGES = [dataclasses.replace(edge, created_at="2026-01-01") for edge in EDGES]
 
 
 @pytest.fixture
@@ -60,7 +62,10 @@ def imported(client: Client, graph: KnowledgeGraph) -> Callable[..., KnowledgeGr
 
 
 def content(graph: KnowledgeGraph) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
-    return sorted(graph.nodes(), key=lambda node: node.id), sorted(graph.edges(), key=lambda edge: edge.id)
+    """All that a graph holds, with what has ended."""
+    store = graph._exported()
+    nodes, edges = store.all_nodes(), store.all_edges()
+    return sorted(nodes, key=lambda node: node.id), sorted(edges, key=lambda edge: edge.id)
 
 
 @pytest.mark.parametrize("kind", list(Format))
@@ -222,7 +227,7 @@ def open_files() -> set[str]:
         (lines(A, A), "'a' is there more than once"),
         (lines(A, A, *MANY), "'a' is there more than once"),
         (lines(A, EDGE), "needs the node 'b'"),
-        (lines(A, B, EDGE, EDGE), "Two edges have one id"),
+        (lines(A, B, EDGE, EDGE), "is there more than once"),
         (lines({"node": {"id": "a", "type": "t", "parent_id": "p"}}), "'a' names 'p'"),
         (
             lines(

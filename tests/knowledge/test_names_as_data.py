@@ -52,7 +52,7 @@ def test_any_text_is_stored_and_found_again(graph: KnowledgeGraph, text: str) ->
         text, text, [text], {text: text, "deep": {text: [text]}}, created_at="2026-01-01", updated_at="2026-01-01"
     )
     graph.add_nodes([node, KnowledgeNode(f"other {text}", "t", parent_id=text)])
-    edge = KnowledgeEdge(text, f"other {text}", text, id=text, properties={text: text})
+    edge = KnowledgeEdge(text, f"other {text}", text, id=text, properties={text: text}, created_at="2026-01-01")
     graph.add_edge(edge)
 
     for one in (graph, graph.get_subgraph([text, f"other {text}"])):

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.client import batches
 from pipeline.ids import entity_id
 from pipeline.ingest.embed import Done, PreparedChunk
@@ -20,7 +21,6 @@ from pipeline.ingest.entities.extractors import make_extractor
 from pipeline.ingest.entities.lexicon import LexiconUpdate
 from pipeline.ingest.links.edges import hyperlink_edges, name_edges, structure_edges
 from pipeline.ingest.links.hyperlinks import LinkResolver, names_of_document, paths_of_link
-from pipeline.ingest.update.background_writer import BackgroundWriter
 from pipeline.ingest.update.diff import ChunkDiff
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.stored import stored_counts, stored_edges, stored_headings, visible_chunks

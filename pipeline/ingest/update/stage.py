@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.db.background_writer import BackgroundWriter
 from pipeline.ids import document_id
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument
-from pipeline.ingest.update.background_writer import BackgroundWriter
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.write_session import WriteSession
 from pipeline.progress import Progress

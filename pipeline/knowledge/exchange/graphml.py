@@ -19,7 +19,7 @@ from pipeline.errors import GraphError
 from pipeline.knowledge.exchange.node_link import from_foreign
 from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.store.codec import AS_JSON, NATIVE, stored_properties
+from pipeline.knowledge.store.codec import AS_JSON, NATIVE, prefixed_property
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _Q = f"{{{_NAMESPACE}}}"
@@ -78,7 +78,7 @@ def read_graphml(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[Knowledg
 
 
 def _attributes(record: dict[str, Any]) -> dict[str, Any]:
-    properties = stored_properties(record.pop("properties", {}))
+    properties = dict(prefixed_property(name, value) for name, value in record.pop("properties", {}).items())
     flat = {name: json.dumps(value, ensure_ascii=False) if name in _LISTS else value for name, value in record.items()}
     for name, value in properties.items():
         # Lists are native in Neo4j, but GraphML has no type for them.

@@ -1,8 +1,9 @@
 """Conversion between records and stored properties: native Neo4j values where that is lossless, JSON otherwise.
 
-The property ``name`` is stored as ``p.name`` if Neo4j has its type: strings, booleans, 64-bit numbers, and non-empty
-lists of one of these types. Otherwise it is stored as ``j.name``, a JSON string with sorted keys: None, mappings,
-larger integers, and mixed, nested or empty lists. Both read back unchanged, and the server can compare both.
+A property is stored under its own name if Neo4j has its type: strings, booleans, 64-bit numbers, and non-empty lists of
+one of these types. A name that HopRank uses itself, such as ``id``, is stored as ``p.id``. Any other value is stored as
+``j.NAME``, a JSON string with sorted keys: None, mappings, larger integers, and mixed, nested or empty lists. All read
+back unchanged, and the server can compare all.
 """
 
 from __future__ import annotations
@@ -11,27 +12,48 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from pipeline.ids import digest
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
 
 NATIVE = "p."
 AS_JSON = "j."
+NODE_FIELDS = frozenset(
+    {"key", "graph", "id", "type", "labels", "embedding", "embedding_hash", "text_hash", "created_at", "updated_at"}
+    | {"valid_at", "invalid_at", "expired_at"}
+)
+EDGE_FIELDS = frozenset(
+    {"key", "graph", "id", "type", "weight", "directed", "supported"}
+    | {"created_at", "valid_at", "invalid_at", "expired_at"}
+)
+"""Stored names that HopRank uses itself."""
+
+_TIMES = ("valid_at", "invalid_at", "expired_at")
+_NONE: dict[str, Any] = {}
 _INTEGERS = range(-(2**63), 2**63)
 
 
-def stored_property(name: str, value: Json) -> tuple[str, Any]:
-    """Return the stored name and value of a property."""
+def stored_property(name: str, value: Json, own: frozenset[str] = NODE_FIELDS) -> tuple[str, Any]:
+    """Return the stored name and value of a property; ``own`` are the names that HopRank uses itself."""
+    prefixed, stored = prefixed_property(name, value)
+    bare = prefixed.startswith(NATIVE) and name and name not in own and not name.startswith((NATIVE, AS_JSON))
+    return (name if bare else prefixed), stored
+
+
+def prefixed_property(name: str, value: Json) -> tuple[str, Any]:
+    """Return a property's name with the prefix ``p.`` or, if its value needs JSON, ``j.``; and the value."""
     if _is_native(value):
         return NATIVE + name, value
     return AS_JSON + name, json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def stored_properties(properties: Mapping[str, Json]) -> dict[str, Any]:
+def stored_properties(properties: Mapping[str, Json], own: frozenset[str]) -> dict[str, Any]:
     """Return a record's own properties by stored name."""
-    return dict(stored_property(name, value) for name, value in properties.items())
+    return dict(stored_property(name, value, own) for name, value in properties.items())
 
 
-def read_properties(stored: Mapping[str, Any]) -> dict[str, Json]:
+def read_properties(stored: Mapping[str, Any], own: frozenset[str]) -> dict[str, Json]:
     """Return a record's own properties from all stored ones, ordered by name."""
     properties: dict[str, Json] = {}
     for name, value in stored.items():
@@ -39,6 +61,8 @@ def read_properties(stored: Mapping[str, Any]) -> dict[str, Json]:
             properties[name[2:]] = value
         elif name.startswith(AS_JSON):
             properties[name[2:]] = json.loads(value)
+        elif name not in own:
+            properties[name] = value
     return dict(sorted(properties.items()))
 
 
@@ -48,8 +72,13 @@ def node_key(graph_id: str, node_id: str) -> str:
 
 
 def edge_key(graph_id: str, edge_id: str) -> str:
-    """Return the key of an edge, unique among all graphs."""
-    return digest(graph_id, "edge", edge_id)
+    """Return the key of an edge, unique among all graphs; it begins with :func:`edge_key_prefix`."""
+    return edge_key_prefix(graph_id) + digest("edge", edge_id)
+
+
+def edge_key_prefix(graph_id: str) -> str:
+    """Return the beginning of the keys of a graph's edges."""
+    return f"{graph_id}:"
 
 
 def stored_node(graph_id: str, node: KnowledgeNode, now: str) -> dict[str, Any]:
@@ -66,8 +95,15 @@ def stored_node(graph_id: str, node: KnowledgeNode, now: str) -> dict[str, Any]:
         "labels": list(node.labels),
         "created_at": created,
         "updated_at": node.updated_at or created,
-        **stored_properties(node.properties),
+        **_stored_times(node),
+        **({"embedding_hash": embedding_hash(node.embedding)} if node.embedding else {}),
+        **stored_properties(node.properties, NODE_FIELDS),
     }
+
+
+def embedding_hash(embedding: Sequence[float]) -> str:
+    """Return a hash of an embedding as it is stored."""
+    return digest(np.asarray(embedding, dtype=np.float32).tobytes().hex())
 
 
 def read_node(stored: Mapping[str, Any], parent: str | None, children: Sequence[str]) -> KnowledgeNode:
@@ -76,30 +112,34 @@ def read_node(stored: Mapping[str, Any], parent: str | None, children: Sequence[
         id=stored["id"],
         type=stored["type"],
         labels=stored["labels"],
-        properties=read_properties(stored),
+        properties=read_properties(stored, NODE_FIELDS),
         embedding=stored.get("embedding"),
         created_at=stored["created_at"],
         updated_at=stored["updated_at"],
         parent_id=parent,
         child_ids=children,
+        **{name: stored.get(name) for name in _TIMES},
     )
 
 
-def stored_edge(graph_id: str, edge: KnowledgeEdge) -> dict[str, Any]:
-    """Return an edge's stored properties."""
-    stored: dict[str, Any] = {
+def stored_edge(graph_id: str, edge: KnowledgeEdge, now: str) -> dict[str, Any]:
+    """Return an edge's stored properties; ``now`` is the default of ``created_at``."""
+    return {
         "key": edge_key(graph_id, edge.id),
-        "graph": graph_id,
         "id": edge.id,
         "type": edge.type,
         "weight": edge.weight,
         "directed": edge.directed,
+        "created_at": edge.created_at or now,
+        **({"supported": edge.supported_edge_type.value} if edge.supported_edge_type else {}),
+        **other_edge_properties(edge),
     }
-    if edge.supported_edge_type is not None:
-        stored["supported"] = edge.supported_edge_type.value
-    if edge.properties:
-        stored.update(stored_properties(edge.properties))
-    return stored
+
+
+def other_edge_properties(edge: KnowledgeEdge) -> dict[str, Any]:
+    """Return an edge's stored properties that few edges have: the ends of its times, and its own properties."""
+    times = _stored_times(edge)
+    return {**times, **stored_properties(edge.properties, EDGE_FIELDS)} if times or edge.properties else _NONE
 
 
 def read_edge(stored: Mapping[str, Any], source: str, target: str) -> KnowledgeEdge:
@@ -113,8 +153,14 @@ def read_edge(stored: Mapping[str, Any], source: str, target: str) -> KnowledgeE
         supported_edge_type=SupportedEdgeType(supported) if supported else None,
         weight=stored["weight"],
         directed=stored["directed"],
-        properties=read_properties(stored),
+        properties=read_properties(stored, EDGE_FIELDS),
+        created_at=stored.get("created_at"),
+        **{name: stored.get(name) for name in _TIMES},
     )
+
+
+def _stored_times(record: KnowledgeNode | KnowledgeEdge) -> dict[str, str]:
+    return {name: time for name in _TIMES if (time := getattr(record, name)) is not None}
 
 
 def _is_native(value: Json) -> bool:

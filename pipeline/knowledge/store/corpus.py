@@ -15,11 +15,13 @@ from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
 from pipeline.db.indexes import cosine_of
 from pipeline.db.projections import Projection, run_on_projection
+from pipeline.errors import GraphError
 from pipeline.ids import digest
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
 from pipeline.knowledge.store.neo4j import read_steps
-from pipeline.knowledge.store.pagerank import VIEW, read_pagerank
+from pipeline.knowledge.store.pagerank import VIEW, followed, local_pagerank, read_pagerank
 from pipeline.knowledge.store.protocol import Steps, in_order
+from pipeline.knowledge.visibility import Moment, Visibility
 from pipeline.records import EdgeKind
 from pipeline.retrieve.question import fulltext_query
 
@@ -50,6 +52,12 @@ class CorpusStore:
     def name(self) -> str:
         """Name of the corpus."""
         return self.corpus.name
+
+    def at(self, visibility: Visibility) -> CorpusStore:
+        """Return the store; raises GraphError for a visibility of another time, since a corpus keeps no history."""
+        if visibility.moment is Moment.PAST:
+            raise GraphError(f"The corpus {self.name!r} keeps no history.", "Read it as it is now.")
+        return self
 
     @property
     def dimension(self) -> int | None:
@@ -158,6 +166,11 @@ class CorpusStore:
                 direction=direction.value,
                 undirected=UNDIRECTED,
             )
+
+        if not self.client.has_gds:
+            edges = ((edge.source, edge.target, edge.weight, edge.directed) for edge in self.all_edges())
+            ids = (node.id for node in self.all_nodes())
+            return local_pagerank(ids, followed(edges, direction), seeds, restart_prob, limit)
 
         def run(name: str) -> list[Record]:
             params = {"projection": name, "damping": 1 - restart_prob, "limit": limit}

@@ -10,9 +10,10 @@ from typing import Any
 
 from pipeline.embedding.nearest import unit_vectors
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.store.codec import stored_property
+from pipeline.knowledge.store.codec import prefixed_property
 from pipeline.knowledge.store.pagerank import local_pagerank
 from pipeline.knowledge.store.protocol import Steps, in_order
+from pipeline.knowledge.visibility import Visibility
 
 _WORD = re.compile(r"\w+")
 _SEARCHED = ("name", "title", "description", "text")
@@ -29,6 +30,13 @@ class MemoryStore:
         for edge in self._edges.values():
             for end in {edge.source, edge.target}:
                 self._edges_by_node[end].append(edge)
+
+    def at(self, visibility: Visibility) -> MemoryStore:
+        """Return the nodes and edges that a visibility sees; an edge only with both of its endpoints."""
+        nodes = [node for node in self._nodes.values() if visibility.sees(node)]
+        ids = {node.id for node in nodes}
+        edges = (edge for edge in self._edges.values() if {edge.source, edge.target} <= ids and visibility.sees(edge))
+        return MemoryStore(self.name, nodes, edges)
 
     @property
     def dimension(self) -> int | None:
@@ -57,11 +65,11 @@ class MemoryStore:
 
     def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
         """Return the nodes whose property ``key`` equals ``value``."""
-        target = stored_property(key, value)
+        target = prefixed_property(key, value)
         return [
             node
             for node in self._nodes.values()
-            if key in node.properties and _same(stored_property(key, node.properties[key]), target)
+            if key in node.properties and _same(prefixed_property(key, node.properties[key]), target)
         ]
 
     def edge(self, edge_id: str) -> KnowledgeEdge | None:

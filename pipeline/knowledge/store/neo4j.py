@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from neo4j import Record
 
 from pipeline.db.client import Client, batches
 from pipeline.db.indexes import cosine_of
-from pipeline.db.projections import Projection, run_on_projection
+from pipeline.db.projections import Projection, run_on_projection, run_once
 from pipeline.knowledge.catalogue import NamedGraph, ensure_text_index, ensure_vector_index
+from pipeline.knowledge.native import relationship_type_of
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.store.codec import edge_key, node_key, read_edge, read_node, stored_property
-from pipeline.knowledge.store.pagerank import VIEW, read_pagerank
+from pipeline.knowledge.store.codec import (
+    NODE_FIELDS,
+    edge_key,
+    edge_key_prefix,
+    node_key,
+    read_edge,
+    read_node,
+    stored_property,
+)
+from pipeline.knowledge.store.pagerank import VIEW, followed, local_pagerank, read_pagerank
 from pipeline.knowledge.store.protocol import Steps, in_order
+from pipeline.knowledge.visibility import NOW, Moment, Visibility
 from pipeline.retrieve.question import fulltext_terms
 
 _KEY_BATCH = 10_000
@@ -23,11 +33,23 @@ _KEY_BATCH = 10_000
 class Neo4jStore:
     """Reads of one named graph; see :class:`pipeline.knowledge.store.protocol.Store`."""
 
-    def __init__(self, client: Client, graph: NamedGraph, analyzer: str, projection_megabytes: int) -> None:
+    def __init__(
+        self,
+        client: Client,
+        graph: NamedGraph,
+        analyzer: str,
+        projection_megabytes: int,
+        visibility: Visibility = NOW,
+    ) -> None:
         self.client = client
         self.graph = graph
+        self.visibility = visibility
         self._analyzer = analyzer
         self._projection_megabytes = projection_megabytes
+
+    def at(self, visibility: Visibility) -> Neo4jStore:
+        """Return the store with another visibility."""
+        return Neo4jStore(self.client, self.graph, self._analyzer, self._projection_megabytes, visibility)
 
     @property
     def name(self) -> str:
@@ -42,61 +64,66 @@ class Neo4jStore:
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""
-        row = self.client.read("graph_size", graph=self.graph.id)[0]
-        return GraphSize(row["nodes"], row["edges"])
+        rows = self._read("graph_size", label=self.graph.label)
+        return GraphSize(rows[0]["nodes"], rows[0]["edges"]) if rows else GraphSize(0, 0)
 
     def nodes(self, ids: Sequence[str]) -> dict[str, KnowledgeNode]:
         """Return the existing nodes with these ids, by id."""
-        nodes = (_node(row) for keys in self._keys(ids) for row in self.client.read("nodes_by_key", keys=keys))
+        nodes = (_node(row) for keys in self._keys(ids) for row in self._read("nodes_by_key", keys=keys))
         return {node.id: node for node in nodes}
 
     def all_nodes(self) -> Iterator[KnowledgeNode]:
         """Return every node, streamed."""
-        return map(_node, self.client.stream("all_nodes", label=self.graph.label))
+        return map(_node, self._stream("all_nodes", label=self.graph.label))
 
     def nodes_of_type(self, node_type: str) -> Iterable[KnowledgeNode]:
         """Return the nodes of a type, streamed, by an index."""
-        return map(_node, self.client.stream("nodes_of_type", graph=self.graph.id, type=node_type))
+        return map(_node, self._stream("nodes_of_type", type=node_type))
 
     def nodes_labelled(self, label: str) -> Iterable[KnowledgeNode]:
         """Return the nodes with a label, streamed, by a scan of the graph."""
-        return map(_node, self.client.stream("nodes_labelled", label=self.graph.label, wanted=label))
+        return map(_node, self._stream("nodes_labelled", label=self.graph.label, wanted=label))
 
     def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
         """Return the nodes whose property ``key`` equals ``value``, streamed, by a scan of the graph."""
-        name, stored = stored_property(key, value)
-        rows = self.client.stream("nodes_with_property", label=self.graph.label, property=name, value=stored)
+        name, stored = stored_property(key, value, NODE_FIELDS)
+        rows = self._stream("nodes_with_property", label=self.graph.label, property=name, value=stored)
         return map(_node, rows)
 
     def edge(self, edge_id: str) -> KnowledgeEdge | None:
-        """Return the edge with this id, or None."""
-        rows = self.client.read("edge_by_key", key=edge_key(self.graph.id, edge_id))
+        """Return the edge with this id, or None, by an index of each of the graph's relationship types."""
+        state = self._state()
+        if state is None or not state.edge_types:
+            return None
+        names = {"edge_types": "|".join(sorted(state.edge_types))}
+        rows = self._read("edge_by_key", names, key=edge_key(self.graph.id, edge_id))
         return _edge(rows[0]) if rows else None
 
     def all_edges(self) -> Iterator[KnowledgeEdge]:
         """Return every edge, streamed."""
-        return map(_edge, self.client.stream("all_edges", label=self.graph.label))
+        return map(_edge, self._stream("all_edges", label=self.graph.label))
 
     def edges_of_type(self, edge_type: str) -> Iterable[KnowledgeEdge]:
         """Return the edges of a type, streamed, by an index."""
-        return map(_edge, self.client.stream("edges_of_type", graph=self.graph.id, type=edge_type))
+        names = {"edge_type": relationship_type_of(edge_type)}
+        return map(_edge, self._stream("edges_of_type", names, prefix=edge_key_prefix(self.graph.id), type=edge_type))
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
         """Return the edges from a node to its neighbours."""
         key = node_key(self.graph.id, node_id)
-        return map(_edge, self.client.read("edges_of_node", key=key, direction=direction.value, type=edge_type))
+        return map(_edge, self._read("edges_of_node", key=key, direction=direction.value, type=edge_type))
 
     def edges_among(self, ids: Sequence[str]) -> Iterable[KnowledgeEdge]:
         """Return the edges whose endpoints are both among these nodes, streamed."""
         keys = [node_key(self.graph.id, node_id) for node_id in dict.fromkeys(ids)]
-        return map(_edge, self.client.stream("edges_among", keys=keys))
+        return map(_edge, self._stream("edges_among", keys=keys))
 
     def steps(self, ids: Sequence[str], direction: Direction, types: Sequence[str] | None) -> dict[str, Steps]:
         """Return the steps from each of these nodes, by id."""
         steps: dict[str, Steps] = {}
         edge_types = None if types is None else list(types)
         for keys in self._keys(ids):
-            rows = self.client.read("graph_steps", keys=keys, types=edge_types, direction=direction.value)
+            rows = self._read("graph_steps", keys=keys, types=edge_types, direction=direction.value)
             steps.update(read_steps(rows))
         return steps
 
@@ -106,8 +133,8 @@ class Neo4jStore:
             return {}
         ensure_vector_index(self.client, self.graph, len(vector))
         names = {"graph_label": self.graph.label, "graph_vector": self.graph.vector_index}
-        row = self.client.read("graph_nearest", names, vector=list(vector), limit=limit)[0]
-        return in_order({node_id: cosine_of(score) for node_id, score in zip(row["ids"], row["scores"], strict=True)})
+        scores = self._best(limit, lambda most: self._read("graph_nearest", names, vector=list(vector), limit=most))
+        return in_order({node_id: cosine_of(score) for node_id, score in scores})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores of the ``limit`` nodes that match a text best, by id.
@@ -118,21 +145,34 @@ class Neo4jStore:
         if not terms:
             return {}
         ensure_text_index(self.client, self.graph, self._analyzer)
-        row = self.client.read("graph_matching", index=self.graph.label, text=terms, limit=limit)[0]
-        return in_order(dict(zip(row["ids"], row["scores"], strict=True)))
+        index = self.graph.label
+        return in_order(
+            dict(self._best(limit, lambda most: self._read("graph_matching", index=index, text=terms, limit=most)))
+        )
+
+    def _best(self, limit: int, read: Callable[[int], list[Record]]) -> list[tuple[str, float]]:
+        """Return ids and scores of the ``limit`` best visible nodes; ``read`` takes the number of nodes to look at."""
+        most = limit
+        while True:
+            rows = read(most)
+            if not rows or len(rows[0]["ids"]) >= limit or rows[0]["looked_at"] < most:
+                break
+            most *= 4
+        return list(zip(rows[0]["ids"], rows[0]["scores"], strict=True))[:limit] if rows else []
 
     def pagerank(
         self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
     ) -> Mapping[str, float]:
-        """Return the ``limit`` highest shares of PageRank, by id; GDS computes them on a projection."""
+        """Return the ``limit`` highest shares of PageRank, by id: by GDS on a projection, or here without GDS."""
         state = self._state()
         label = self.graph.label
+        if state is None or seeds == {} or not self._read("any_node", label=label):
+            return {}
+        if not self.client.has_gds:
+            return self._pagerank_here(seeds, restart_prob, direction, limit)
 
         def project(name: str) -> object:
-            return self.client.read("project_graph", projection=name, label=label, direction=direction.value)
-
-        if state is None or seeds == {} or not (seeds or self.client.read("any_node", label=label)):
-            return {}
+            return self._read("project_graph", projection=name, label=label, direction=direction.value)
 
         def run(name: str) -> list[Record]:
             params = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
@@ -141,14 +181,40 @@ class Neo4jStore:
             rows = [{"key": node_key(self.graph.id, node_id), "weight": weight} for node_id, weight in seeds.items()]
             return self.client.read("personalised_pagerank", seeds=rows, **params)
 
+        if state.temporal or self.visibility.moment is Moment.PAST:
+            # What is visible changes with the time, so such a projection serves once.
+            return read_pagerank(run_once(self.client, self.graph.id, project, run), limit)
         projection = Projection(self.graph.id, VIEW, state.version, direction.value)
         rows = run_on_projection(self.client, projection, self._projection_megabytes, project, run)
         return read_pagerank(rows, limit)
 
+    def _pagerank_here(
+        self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
+    ) -> Mapping[str, float]:
+        ids = [row["id"] for row in self._stream("graph_node_ids", label=self.graph.label)]
+        edges = self._stream("followed_edges", label=self.graph.label)
+        rows = ((row["source"], row["target"], row["weight"], row["directed"]) for row in edges)
+        return local_pagerank(ids, followed(rows, direction), seeds, restart_prob, limit)
+
     def embeddings(self) -> Iterator[tuple[str, list[float]]]:
         """Yield the id and embedding of each node that has one."""
-        for row in self.client.stream("embeddings", label=self.graph.label):
+        for row in self._stream("embeddings", label=self.graph.label):
             yield row["id"], row["embedding"]
+
+    def embedded_texts(self, hashes: Sequence[str]) -> dict[str, list[float]]:
+        """Return the embeddings of texts that nodes have been embedded by, by the hash of the text."""
+        rows = (
+            row
+            for part in batches(hashes, _KEY_BATCH)
+            for row in self.client.read("embedded_texts", label=self.graph.label, hashes=part)
+        )
+        return {row["hash"]: row["embedding"] for row in rows if row["embedding"] is not None}
+
+    def _read(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[Record]:
+        return self.client.read(name, names, graph=self.graph.id, **self.visibility.params(), **params)
+
+    def _stream(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> Iterator[Record]:
+        return self.client.stream(name, names, graph=self.graph.id, **self.visibility.params(), **params)
 
     def _state(self) -> NamedGraph | None:
         rows = self.client.read("graph_state", graph=self.graph.id)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from neo4j import Record
 
 from pipeline.db.pagerank import power_iteration
+from pipeline.knowledge.records import Direction
 from pipeline.knowledge.store.protocol import in_order
 
 VIEW = "view"
@@ -63,3 +64,15 @@ def local_pagerank(
     total = scores.sum()
     shares = {node_id: float(scores[place] / total) for place, node_id in enumerate(ids) if scores[place] > 0}
     return dict(list(in_order(shares).items())[:limit])
+
+
+def followed(edges: Iterable[tuple[str, str, float, bool]], direction: Direction) -> Iterator[tuple[str, str, float]]:
+    """Yield source, target and weight of each edge, in each direction in which it is followed.
+
+    ``edges`` are source, target, weight and whether the edge is directed.
+    """
+    for source, target, weight, directed in edges:
+        if not directed or direction is not Direction.IN or source == target:
+            yield source, target, weight
+        if source != target and (not directed or direction is not Direction.OUT):
+            yield target, source, weight

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
+from pipeline.knowledge.visibility import Visibility
 
 Steps: TypeAlias = list[tuple[str, float]]
 """Neighbours' ids with the edges' weights, sorted; parallel edges repeat the neighbour."""
@@ -17,6 +18,9 @@ class Store(Protocol):
     @property
     def name(self) -> str:
         """Name of the graph."""
+
+    def at(self, visibility: Visibility) -> Store:
+        """Return the store with another visibility."""
 
     @property
     def dimension(self) -> int | None:

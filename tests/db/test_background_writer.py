@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from pipeline.ingest.update.background_writer import BackgroundWriter
+from pipeline.db.background_writer import BackgroundWriter
 
 
 def test_calls_are_done_in_their_order_by_the_end_of_the_context() -> None:

@@ -7,7 +7,8 @@
 // is the id of the corpus, never its name.
 //
 //   (:Catalog {id})
-//       One node for all corpora. Its lock separates those who make a corpus from those who drop a shared index.
+//       Locks: one node for all corpora, one for the types of all knowledge graphs. Each separates those who bring what needs a
+//       shared index from those who drop it.
 //   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, documents,
 //             chunks, entities, edges.TYPE, generation, staging, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` and `dimension` are those of its embedding model; `chunker` and `extractor` say how
@@ -42,14 +43,21 @@
 //       As SIMILAR, beyond the number of links that one chunk may have. Only the next update reads it.
 //
 // KNOWLEDGE GRAPHS. Python's KnowledgeGraph, `hoprank graph import` and `hoprank skills build` write them
-// (cypher/knowledge/). They share nothing with corpora. `p.NAME` is a property of a node or edge as Neo4j stores it,
-// `j.NAME` one that is kept as JSON.
+// (cypher/knowledge/). They share nothing with corpora. NAME is a property of a node or edge as Neo4j stores it, `p.NAME`
+// one whose name HopRank uses itself, `j.NAME` one that is kept as JSON.
+// `valid_at` and `invalid_at` bound when a node or edge holds in the world, `created_at` and `expired_at` when the graph
+// knows it (cypher/knowledge/time.cypher).
 //
-//   (:KnowledgeGraph {id, name, awaited_name, created_at, version, dimension})
-//       A named graph. One that is not yet published has an `awaited_name` instead. `version` counts its changes.
-//   (:KnowledgeNode {key, graph, id, type, labels, created_at, updated_at, embedding, p.NAME, j.NAME})
-//       A node. `key` is the hash of the graph's id and its own. It also carries the label Graph_<graph id>.
-//   (:KnowledgeNode)-[:KNOWLEDGE_EDGE {key, graph, id, type, weight, directed, supported, p.NAME, j.NAME}]->(:KnowledgeNode)
+//   (:KnowledgeGraph {id, name, awaited_name, created_at, version, schema_version, dimension, node_labels, edge_types, temporal})
+//       A named graph. One that is not yet published has an `awaited_name` instead. `version` counts its changes,
+//       `node_labels` and `edge_types` are the names that its types have in Neo4j, `temporal` is true if anything in it has
+//       an end or begins later.
+//   (:KnowledgeNode {key, graph, id, type, labels, created_at, updated_at, valid_at, invalid_at, expired_at, embedding,
+//                    embedding_hash, text_hash, NAME, p.NAME, j.NAME})
+//       A node. `key` is the hash of the graph's id and its own. It also carries the label Graph_<graph id> and that of its
+//       type: `api-design` is ApiDesign. `text_hash` is the hash of the text that a sync embedded it by.
+//   (:KnowledgeNode)-[:TYPE {key, id, type, weight, directed, supported, created_at, valid_at, invalid_at, expired_at, NAME, p.NAME, j.NAME}]->(:KnowledgeNode)
+//       An edge. TYPE is made from its type: `depends on` is DEPENDS_ON. `key` begins with the graph's id.
 //   (:KnowledgeNode)-[:CHILD_OF]->(:KnowledgeNode)
 //       A node to its parent.
 

@@ -52,7 +52,7 @@ COMMANDS = {
     ),
     "migrate": (
         "maintenance:migrate",
-        "Bring corpora that an older version made to the present layout; vectors are kept, searches go on meanwhile.",
+        "Bring corpora and graphs that an older version made to the present layout; vectors are kept.",
     ),
     "corpus": ("corpus:app", "Corpora: list, look into, rename, export, import or drop them."),
     "graph": ("graph:app", "Knowledge graphs: list, import, export, draw, drop."),

@@ -12,7 +12,10 @@ from pipeline.errors import InputError, did_you_mean
 from pipeline.registry import registry
 
 _HERE = Path(__file__).parent
-_TO_KNOWLEDGE = ("install", "ingest", "corpora", "search", "graph", "evaluate", "tune", "measured", "knowledge")
+_TO_KNOWLEDGE = (
+    *("install", "ingest", "corpora", "search", "graph", "queries"),
+    *("evaluate", "tune", "measured", "knowledge"),
+)
 _FROM_PYTHON = ("python", "settings", "server", "errors", "layout")
 
 

@@ -1,4 +1,4 @@
-"""Maintenance of a whole corpus: statistics, drop, rename, export, import, re-embedding and migration."""
+"""Maintenance of a whole corpus: statistics, drop, rename, export, import, re-embedding; migration of graphs too."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError
 from pipeline.ingest.embed import vectors_of
 from pipeline.ingest.entities.extractors import extractor_fingerprint
+from pipeline.knowledge.catalogue import GRAPH_SCHEMA_VERSION, get_graph
+from pipeline.knowledge.load import load
+from pipeline.knowledge.store.neo4j import Neo4jStore
+from pipeline.knowledge.visibility import ALL
 from pipeline.progress import Progress
 from pipeline.records import Vector
 from pipeline.settings import Settings
@@ -126,6 +130,18 @@ def migrate(client: Client, settings: Settings, name: str, *, progress: Progress
     except CorpusError:
         return _rebuild(client, corpus, lambda _: {}, settings, {}, progress)
     return corpus
+
+
+def migrate_graph(client: Client, settings: Settings, name: str, *, progress: Progress) -> None:
+    """Migrate a knowledge graph to the current layout; ids, times and embeddings are kept.
+
+    Reads see the old graph until the new one is complete. A graph of the current layout stays as it is. Raises
+    GraphError if there is no graph of that name.
+    """
+    graph = get_graph(client, name)
+    if graph.schema_version < GRAPH_SCHEMA_VERSION:
+        store = Neo4jStore(client, graph, settings.fulltext.analyzer, settings.walk.projection_megabytes, ALL)
+        load(client, name, (store.all_nodes(), store.all_edges()), progress)
 
 
 def _rebuild(

@@ -34,7 +34,11 @@ class Changes:
     edges_removed: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return any(getattr(self, name) for name in self.__slots__)
+        return self.count() > 0
+
+    def count(self) -> int:
+        """Return the number of nodes and edges that were added, changed or removed."""
+        return sum(len(getattr(self, name)) for name in self.__slots__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""``hoprank migrate`` and ``hoprank reembed``: rebuild a corpus while the old one is searched."""
+"""``hoprank migrate`` and ``hoprank reembed``: rebuild a corpus or a graph while the old one is searched."""
 
 from __future__ import annotations
 
@@ -7,24 +7,34 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.connection import connected, connected_client
-from pipeline.cli.deferred import catalogue, maintain
+from pipeline.cli.deferred import catalogue, graph_catalogue, maintain
 from pipeline.cli.options import Set, Wait, read_settings
 from pipeline.cli.views.progress import show_progress
 
 
 def migrate(
-    corpora: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME...", help="The corpora; all of them, if none is named.")
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help="The corpora and graphs; all of them, if none is named."),
     ] = None,
     settings: Set = None,
     wait: Wait = None,
 ) -> None:
-    """Bring corpora that an older version made to the present layout; vectors are kept, searches go on meanwhile."""
+    """Bring corpora and graphs that an older version made to the present layout; vectors are kept.
+
+    Searches go on meanwhile.
+    """
     chosen = read_settings(None, settings, wait)
     with connected_client(chosen) as client, show_progress() as progress:
-        for name in corpora or [corpus.name for corpus in catalogue.list_corpora(client)]:
-            maintain.migrate(client, chosen, name, progress=progress)
-            print(f"{name} is of schema version {catalogue.SCHEMA_VERSION}.")
+        corpora = {corpus.name for corpus in catalogue.list_corpora(client)}
+        graphs = {graph.name for graph, _ in graph_catalogue.list_graphs(client)}
+        for name in names or sorted(corpora | graphs):
+            if name in corpora or name not in graphs:
+                maintain.migrate(client, chosen, name, progress=progress)
+                print(f"{name} is of schema version {catalogue.SCHEMA_VERSION}.")
+            if name in graphs:
+                maintain.migrate_graph(client, chosen, name, progress=progress)
+                print(f"The graph {name} is of schema version {graph_catalogue.GRAPH_SCHEMA_VERSION}.")
 
 
 def reembed(

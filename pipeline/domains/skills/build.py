@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from pipeline.db.client import Client
+import numpy as np
+
 from pipeline.domains.skills.dependencies import Names, resolve
 from pipeline.domains.skills.link import (
     folder_edges,
@@ -21,52 +22,56 @@ from pipeline.domains.skills.records import Built, Requirement, Skill
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SCHEMA, SKILL
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import read_skills
-from pipeline.embedding.embedder import Embedder
-from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.load import load
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.progress import Progress
 from pipeline.records import Vector
 
 
 def build(
-    client: Client,
-    embedder: Embedder,
-    folder: Path,
-    graph_name: str,
-    settings: SkillSettings,
-    progress: Progress | None = None,
+    open_graph: Callable[[], KnowledgeGraph], folder: Path, settings: SkillSettings, progress: Progress | None = None
 ) -> Built:
-    """Replace the graph of that name by the skills in a folder, at any depth.
+    """Bring a graph to hold the skills in a folder, at any depth, and nothing else.
 
-    Readers see the old graph until the new one is complete. Raises SourceError if the folder holds no readable skill.
+    ``open_graph`` opens or makes the graph; it is called once the folder is read. Only new descriptions are embedded,
+    and only differences are written; readers see the graph before or after all of them. Raises SourceError if the
+    folder holds no readable skill.
     """
     progress = progress or Progress()
     with progress.stage("read"):
         skills, skipped = read_skills(folder)
+    graph = open_graph()
     with progress.stage("embed", len(skills)) as done:
-        vectors = embedder.encode([f"{skill.title}. {skill.description}" for skill in skills], done)
-    nodes, edges = skill_graph(skills, vectors, settings)
+        embeddings = graph.embed({skill.id: f"{skill.title}. {skill.description}" for skill in skills}, done)
+    nodes, edges = skill_graph(skills, np.array([embeddings.vectors[skill.id] for skill in skills]), settings)
     SCHEMA.check(nodes, edges)
-    load(client, graph_name, (iter(nodes), iter(edges)), progress)
+    with progress.stage("write"):
+        changes = graph.sync(nodes, edges, embeddings)
     types = Counter(node.type for node in nodes)
-    missing = sum(len(missing_of(node)) for node in nodes)
-    kinds = Counter(edge.type for edge in edges)
-    return Built(types[SKILL], types[PACKAGE], types[FOLDER], dict(sorted(kinds.items())), missing, skipped)
+    return Built(
+        types[SKILL],
+        types[PACKAGE],
+        types[FOLDER],
+        dict(sorted(Counter(edge.type for edge in edges).items())),
+        sum(len(missing_of(node)) for node in nodes),
+        skipped,
+        embeddings.encoded,
+        changes.count(),
+    )
 
 
 def skill_graph(
     skills: Sequence[Skill], vectors: Vector, settings: SkillSettings
 ) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
-    """Return the nodes and edges of skills; ``vectors`` has the embedding of each skill's description, row by row."""
+    """Return the nodes and edges of skills; ``vectors`` has the embedding of each skill's description, row by row.
+
+    The nodes are without embeddings.
+    """
     names = Names(skills)
     requirements = resolve(skills, names)
     parents = _parents(skills)
     packages = sorted({need.package for needs in requirements.values() for need in needs if need.package})
     nodes = [
-        *(
-            _skill_node(skill, requirements[skill.id], vectors[row].tolist(), parents)
-            for row, skill in enumerate(skills)
-        ),
+        *(_skill_node(skill, requirements[skill.id], parents) for skill in skills),
         *(KnowledgeNode(package_id(name), PACKAGE, properties={"name": name}) for name in packages),
         *_folder_nodes(parents),
     ]
@@ -79,9 +84,7 @@ def skill_graph(
     return nodes, edges
 
 
-def _skill_node(
-    skill: Skill, requirements: Sequence[Requirement], vector: Sequence[float], parents: Mapping[str, str]
-) -> KnowledgeNode:
+def _skill_node(skill: Skill, requirements: Sequence[Requirement], parents: Mapping[str, str]) -> KnowledgeNode:
     properties: dict[str, object] = {
         "name": skill.name,
         "title": skill.title,
@@ -96,7 +99,6 @@ def _skill_node(
         SKILL,
         labels=[tag for tag in skill.tags if tag],
         properties={name: value for name, value in properties.items() if value},  # type: ignore[misc]  # JSON values
-        embedding=vector,
         parent_id=parents.get(skill.id),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,7 +51,7 @@ def build(
 ) -> None:
     """Make a graph hold the skills below a folder, and nothing else; until it is whole, the old one is there."""
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
-        built = domain.build.build(hoprank.client, hoprank.embedder, folder, graph, _settings(hoprank), progress)
+        built = domain.build.build(partial(hoprank.graph, graph), folder, _settings(hoprank), progress)
     if as_json:
         print_json(asdict(built))
     else:

@@ -41,7 +41,11 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Counts of a built graph (``edges`` by type, ``missing`` dependencies), and the skipped files with reasons."""
+    """Counts of a built graph (``edges`` by type, ``missing`` dependencies), and the skipped files with reasons.
+
+    ``embedded`` is the number of descriptions that were embedded, ``written`` that of nodes and edges that were added,
+    changed or removed.
+    """
 
     skills: int
     packages: int
@@ -49,3 +53,5 @@ class Built:
     edges: Mapping[str, int]
     missing: int
     skipped: Sequence[Skipped]
+    embedded: int
+    written: int

@@ -29,6 +29,7 @@ def built_view(built: Built, graph: str) -> Table:
     edges = ", ".join(f"{kind} {count:,}" for kind, count in built.edges.items())
     rows = [("graph", graph), ("skills", f"{built.skills:,}"), ("packages", f"{built.packages:,}")]
     rows += [("folders", f"{built.folders:,}"), ("edges", edges)]
+    rows.append(("changed", f"{built.written:,} nodes and edges, {built.embedded:,} descriptions embedded"))
     if built.missing:
         rows.append(("missing", f"{built.missing:,} dependencies (hoprank skills check --graph {graph})"))
     if built.skipped:

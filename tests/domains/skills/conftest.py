@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def built(hoprank: HopRank, write: Write) -> Iterator[Callable[[Mapping[str, str
     name = f"test-{uuid.uuid4().hex[:12]}"
 
     def make(skills: Mapping[str, str]) -> tuple[KnowledgeGraph, Built]:
-        made = build(hoprank.client, hoprank.embedder, write(skills), name, hoprank.settings.section(SkillSettings))
+        made = build(partial(hoprank.graph, name), write(skills), hoprank.settings.section(SkillSettings))
         return KnowledgeGraph(name, client=hoprank.client, embedder=hoprank.embedder), made
 
     yield make
@@ -63,7 +64,7 @@ def built(hoprank: HopRank, write: Write) -> Iterator[Callable[[Mapping[str, str
 def collection(hoprank: HopRank, write: Write) -> Iterator[KnowledgeGraph]:
     """The graph of the small collection, to read."""
     name = f"test-{uuid.uuid4().hex[:12]}"
-    build(hoprank.client, hoprank.embedder, write(COLLECTION), name, hoprank.settings.section(SkillSettings))
+    build(partial(hoprank.graph, name), write(COLLECTION), hoprank.settings.section(SkillSettings))
     graph = KnowledgeGraph(name, client=hoprank.client, embedder=hoprank.embedder)
     yield graph
     graph.drop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -213,10 +214,25 @@ def test_a_skill_that_cannot_be_read_is_left_out_and_named(built: MakeGraph, tex
     assert [(one.source, reason in one.reason) for one in made.skipped] == [("bad/SKILL.md", True)]
 
 
+def test_a_second_build_embeds_and_writes_what_has_changed(built: MakeGraph) -> None:
+    skills = {name: f"---\nname: {name}\ndescription: about {name}\n---\n" for name in ("one", "two", "three")}
+    _, first = built(skills)
+    graph, second = built(skills)
+    created = {node.id: (node.created_at, node.updated_at) for node in graph.nodes()}
+    _, third = built(skills | {"two": skills["two"].replace("about two", "quite another thing")})
+
+    assert (first.embedded, second.embedded, third.embedded) == (3, 0, 1)
+    assert first.written >= 3
+    assert second.written == 0
+    assert third.written >= 1
+    after = {node.id: (node.created_at, node.updated_at) for node in graph.nodes()}
+    assert {node_id for node_id in created if created[node_id] != after[node_id]} == {"two"}
+
+
 def test_a_folder_without_skills_is_refused(hoprank: HopRank, tmp_path: Path) -> None:
     for folder, said in ((tmp_path, "holds no skill"), (tmp_path / "no", "is no folder")):
         with pytest.raises(SourceError, match=said):
-            build(hoprank.client, hoprank.embedder, folder, "never made", hoprank.settings.section(SkillSettings))
+            build(partial(hoprank.graph, "never made"), folder, hoprank.settings.section(SkillSettings))
     with pytest.raises(GraphError, match="no graph 'never made'"):
         KnowledgeGraph("never made", client=hoprank.client, create=False)
 

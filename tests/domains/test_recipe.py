@@ -124,6 +124,10 @@ def test_its_commands_make_and_read_its_graph(run: Run, dishes: Path, server_env
     assert printed(run("recipes", "like", "soup", "--set", "recipes.top_k=1", **server_environment)) == "stew\n"
     assert "recipes" in printed(run("graph", "list", **server_environment))
 
+    dishes.write_text("".join(line for line in DISHES.splitlines(keepends=True) if not line.startswith("stew")))
+    printed(run("recipes", "build", str(dishes), **server_environment))
+    assert printed(run("recipes", "like", "soup", **server_environment)) == "cake\n"
+
 
 def test_its_page_is_a_topic(run: Run, site: Path) -> None:
     assert "recipes" not in printed(run("help"))

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from neo4j.exceptions import ClientError
 
-from pipeline.db.catalogue import check_fingerprint, find_corpus, get_corpus
+from pipeline.db.catalogue import check_fingerprint, find_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import open_corpus
 from pipeline.embedding.embedder import Embedder
 from pipeline.flows.search import Retriever
 from pipeline.retrieve.results import RetrieverResult
@@ -56,9 +57,9 @@ class Retrievers:
     def _kept(self, name: str) -> Retriever:
         with self._lock:
             if name not in self._by_name:
-                corpus = get_corpus(self._client, name)
-                check_fingerprint(corpus, self._embedder.fingerprint)
-                self._by_name[name] = Retriever(self._client, corpus, self._embedder.embed_query, self._settings)
+                corpus = open_corpus(self._client, name)
+                check_fingerprint(corpus.record, self._embedder.fingerprint)
+                self._by_name[name] = Retriever(corpus, self._embedder.embed_query, self._settings)
             return self._by_name[name]
 
     def _drop_if_replaced(self, retriever: Retriever, name: str) -> bool:

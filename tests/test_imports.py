@@ -265,7 +265,7 @@ def test_queries_are_run_in_the_mode_that_they_declare() -> None:
 
 
 def calls() -> Iterator[tuple[str, str]]:
-    """Method and query of each call such as ``client.read("corpora")``."""
+    """Method and query of each call such as ``client.read("corpora")`` or ``corpus.read("hydrate")``."""
     for tree in modules().values():
         for node in ast.walk(tree):
             match node:
@@ -276,7 +276,7 @@ def calls() -> Iterator[tuple[str, str]]:
                     "write_rows",
                     "locking",
                     "schema",
-                ) and ast.unparse(on).endswith(("client", "writes")):
+                ) and ast.unparse(on).endswith(("client", "writes", "corpus")):
                     yield method, query
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from neo4j import Record
 
 from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client, batches
+from pipeline.db.client import batches
+from pipeline.db.corpus import CorpusHandle
 from pipeline.db.transaction import Transaction
 from pipeline.db.writers import is_stale, new_writer, process_and_host
 from pipeline.errors import Busy, CorpusError, HopRankError, ServerLost
@@ -23,25 +24,25 @@ _RENEW_SECONDS = 15.0
 
 
 @contextmanager
-def lease(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[tuple[Corpus, str]]:
-    """Lease a corpus for writing; yield its current state and the writer's id.
+def lease(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[tuple[CorpusHandle, str]]:
+    """Lease a corpus for writing; yield its handle at the visible generation, and the writer's id.
 
     Raises Busy, naming the holder and since when it writes, if a live holder keeps the lease for ``wait`` seconds. The
     lease is taken over from a process of this machine that has ended, and from a process of another machine that hasn't
     renewed it for two minutes.
     """
     with new_writer() as writer:
-        now = _acquire(client, corpus, writer, time.monotonic() + wait)
+        leased = _acquire(corpus, writer, time.monotonic() + wait)
         try:
-            with _renewed(client, now, writer):
-                yield now, writer
+            with _renewed(leased, writer):
+                yield leased, writer
         except ServerLost:
             raise  # the lease can't be released now; the next writer takes it over
         except BaseException:
-            client.write("release_lease", corpus=corpus.id, writer=writer)
+            corpus.write("release_lease", writer=writer)
             raise
         else:
-            client.write("release_lease", corpus=corpus.id, writer=writer)
+            corpus.write("release_lease", writer=writer)
 
 
 class LeasedWrites:
@@ -49,10 +50,10 @@ class LeasedWrites:
 
     The lease can't be taken over until the transaction ends. Raises Busy, and writes nothing, if it was taken over
     before: a holder that didn't renew it for too long, as on a suspended machine, counts as dead but may wake up again.
+    The corpus fills in what a query declares of it.
     """
 
-    def __init__(self, client: Client, corpus: Corpus, writer: str) -> None:
-        self._client = client
+    def __init__(self, corpus: CorpusHandle, writer: str) -> None:
         self._corpus = corpus
         self._writer = writer
 
@@ -63,9 +64,9 @@ class LeasedWrites:
             rows = transaction.run("check_lease", corpus=self._corpus.id, writer=self._writer)
             if not rows or not rows[0]["held"]:
                 raise self.taken_over()
-            return transaction.run(name, **params)
+            return transaction.run(name, **self._corpus.params(name, params))
 
-        return self._client.write_together(work)
+        return self._corpus.client.write_together(work)
 
     def write_rows(self, name: str, rows: Iterable[Mapping[str, Any]], *, batch: int, **params: Any) -> None:
         """Run the write query ``name`` once per ``batch`` of ``rows`` (its ``$rows``), each in its own transaction."""
@@ -80,13 +81,13 @@ class LeasedWrites:
         )
 
 
-def _acquire(client: Client, corpus: Corpus, writer: str, deadline: float) -> Corpus:
+def _acquire(corpus: CorpusHandle, writer: str, deadline: float) -> CorpusHandle:
     while True:
-        row = _take(client, corpus, writer, stale=[])
+        row = _take(corpus, writer, stale=[])
         if not row["held"] and is_stale(row["holder"], row["silent"]):
-            row = _take(client, corpus, writer, stale=[row["holder"]])
+            row = _take(corpus, writer, stale=[row["holder"]])
         if row["held"]:
-            return Corpus.of(row["corpus"])
+            return CorpusHandle(corpus.client, Corpus.of(row["corpus"]))
         left = deadline - time.monotonic()
         if left <= 0:
             break
@@ -98,23 +99,23 @@ def _acquire(client: Client, corpus: Corpus, writer: str, deadline: float) -> Co
     )
 
 
-def _take(client: Client, corpus: Corpus, writer: str, stale: list[str]) -> Record:
+def _take(corpus: CorpusHandle, writer: str, stale: list[str]) -> Record:
     since = datetime.now(UTC).isoformat(timespec="seconds")
-    rows = client.write("take_lease", corpus=corpus.id, writer=writer, since=since, stale=stale)
+    rows = corpus.write("take_lease", writer=writer, since=since, stale=stale)
     if not rows:
         raise CorpusError(f"The corpus {corpus.name!r} was dropped meanwhile.", "Run this again to make it anew.")
     return rows[0]
 
 
 @contextmanager
-def _renewed(client: Client, corpus: Corpus, writer: str) -> Iterator[None]:
+def _renewed(corpus: CorpusHandle, writer: str) -> Iterator[None]:
     """Renew a lease regularly until the context ends."""
     over = threading.Event()
 
     def renew() -> None:
         while not over.wait(_RENEW_SECONDS):
             try:
-                client.write("renew_lease", corpus=corpus.id, writer=writer)
+                corpus.write("renew_lease", writer=writer)
             except HopRankError:
                 return  # the writer meets the same error and reports it
 

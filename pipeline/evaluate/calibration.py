@@ -11,8 +11,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.errors import CorpusError
 from pipeline.ingest.links.similar import SimilarPair, similar_pairs
 from pipeline.records import Vector
@@ -83,14 +82,12 @@ class Calibration:
         return asdict(self)
 
 
-def calibrate(client: Client, corpus: Corpus, settings: LinkSettings) -> Calibration:
+def calibrate(corpus: CorpusHandle, settings: LinkSettings) -> Calibration:
     """Measure the links that thresholds from 0.30 to 0.95 would make in a corpus, with the other settings unchanged.
 
     Raises CorpusError if it has fewer than two chunks.
     """
-    rows = sorted(
-        client.stream("chunk_vectors", label=corpus.label, generation=corpus.generation), key=lambda row: str(row["id"])
-    )
+    rows = sorted(corpus.stream("chunk_vectors"), key=lambda row: str(row["id"]))
     if len(rows) < 2:
         raise CorpusError(f"The corpus {corpus.name!r} has {len(rows)} chunks.", "Ingest more before calibrating.")
     vectors: Vector = np.stack([np.asarray(row["vector"], dtype=np.float32) for row in rows])

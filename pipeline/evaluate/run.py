@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.evaluate.datasets import Dataset
 from pipeline.evaluate.measures import QueryResult, document_ranking
 from pipeline.progress import Progress
@@ -35,9 +34,9 @@ def run(
     return results
 
 
-def chunk_documents(client: Client, corpus: Corpus) -> dict[str, str]:
+def chunk_documents(corpus: CorpusHandle) -> dict[str, str]:
     """Return the document of each chunk of a corpus, by id."""
-    return {row["id"]: row["document"] for row in client.stream("chunk_documents", label=corpus.label)}
+    return {row["id"]: row["document"] for row in corpus.stream("chunk_documents")}
 
 
 def _run_leg(search: Search, documents: Mapping[str, str], dataset: Dataset, leg: LegRow) -> Iterator[QueryResult]:

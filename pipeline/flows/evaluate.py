@@ -12,6 +12,7 @@ from typing import Protocol
 
 from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import open_corpus
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.calibration import Calibration
@@ -84,8 +85,8 @@ def measure(
     Raises QuerySetError naming relevant documents that the corpus doesn't have.
     """
     retriever = hoprank.retriever(corpus_name)
-    check_documents(dataset, stored_documents(hoprank.client, get_corpus(hoprank.client, corpus_name)))
-    results = run_legs(hoprank.client, retriever, dataset, legs, progress or Progress())
+    check_documents(dataset, stored_documents(open_corpus(hoprank.client, corpus_name)))
+    results = run_legs(retriever, dataset, legs, progress or Progress())
     circumstances = Run(
         corpus=corpus_name,
         documents=documents,
@@ -101,9 +102,7 @@ def measure(
     return build_report(dataset, results, circumstances)
 
 
-def run_legs(
-    client: Client, retriever: Retriever, dataset: Dataset, legs: Sequence[LegRow], progress: Progress
-) -> list[QueryResult]:
+def run_legs(retriever: Retriever, dataset: Dataset, legs: Sequence[LegRow], progress: Progress) -> list[QueryResult]:
     """Search for each query by each leg, and read the ten best hits; see :func:`pipeline.evaluate.run.run`."""
 
     def search(question: str, leg: LegRow) -> RankingTrace:
@@ -111,7 +110,7 @@ def run_legs(
         retriever.hydrate(trace, _SHOWN)
         return trace
 
-    documents = chunk_documents(client, retriever.corpus)
+    documents = chunk_documents(retriever.corpus)
     retriever.prepare()
     return run(search, documents, dataset, legs, progress)
 
@@ -140,7 +139,7 @@ def ingested(
 
 def calibrate(client: Client, settings: Settings, corpus_name: str) -> Calibration:
     """Measure the effect of each cosine threshold on a corpus; raises CorpusError if it has fewer than two chunks."""
-    return calibrate_links(client, get_corpus(client, corpus_name), settings.link)
+    return calibrate_links(open_corpus(client, corpus_name), settings.link)
 
 
 def _documents(dataset: Dataset, folder: Path, settings: Settings) -> Iterable[Document | Skipped]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.db.catalogue import get_corpus
+from pipeline.db.corpus import open_corpus
 from pipeline.db.projections import drop_projections
 from pipeline.evaluate.ablation import Ablation, Variant, build_ablation, measured, read_variants, settings_without
 from pipeline.evaluate.datasets import Dataset, check_documents, read_dataset
@@ -73,7 +73,7 @@ def tune(
         with ingested(hoprank, dataset, folder, kept, progress) as (name, _, _):
             kind = folder.resolve().parent.name
             retriever = hoprank.retriever(name)
-            passages = corpus_passages(hoprank.client, retriever.corpus)
+            passages = corpus_passages(open_corpus(hoprank.client, name))
             sets.append(study(retriever.explore, passages, dataset, kind, progress))
     return tune_on(sets, hoprank.settings, progress, select=select)
 
@@ -82,12 +82,12 @@ def _results(
     hoprank: Ready, dataset: Dataset, corpus_name: str, settings: Settings, progress: Progress
 ) -> list[QueryResult]:
     """Search for a dataset's queries by the fused whole under other settings."""
-    corpus = get_corpus(hoprank.client, corpus_name)
-    check_documents(dataset, stored_documents(hoprank.client, corpus))
-    retriever = Retriever(hoprank.client, corpus, hoprank.embedder.embed_query, settings)
+    corpus = open_corpus(hoprank.client, corpus_name)
+    check_documents(dataset, stored_documents(corpus))
+    retriever = Retriever(corpus, hoprank.embedder.embed_query, settings)
     # A projection has the weights of the settings that it was made with.
     drop_projections(hoprank.client, corpus.id)
     try:
-        return run_legs(hoprank.client, retriever, dataset, [Leg.WHOLE], progress)
+        return run_legs(retriever, dataset, [Leg.WHOLE], progress)
     finally:
         drop_projections(hoprank.client, corpus.id)

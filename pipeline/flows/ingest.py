@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.db.catalogue import Corpus, check_extractor, check_fingerprint, create_corpus, find_corpus, get_corpus
+from pipeline.db.catalogue import Corpus, check_extractor, check_fingerprint, create_corpus, find_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, SourceError
@@ -71,10 +72,10 @@ def ingest_documents(
     """Ingest documents that the caller reads; see :func:`ingest`."""
     steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
     corpus = steps.find(corpus_name)
-    with detect_changes(source, stored_documents(client, corpus), steps.progress) as changes:
+    with detect_changes(source, stored_documents(corpus), steps.progress) as changes:
         outcome = None
-        if changes or (corpus and corpus.staging):
-            with writing(client, corpus or steps.create(corpus_name), settings.ingest.wait) as session:
+        if changes or (corpus and corpus.record.staging):
+            with writing(corpus or steps.create(corpus_name), settings.ingest.wait) as session:
                 outcome = steps.write(session, changes, corpus)
                 corpus = session.corpus
         return summarise(corpus_name, corpus, changes, outcome, steps.progress.seconds)
@@ -104,14 +105,14 @@ def sync(
     while True:
         corpus = steps.find(corpus_name)
         source = read(paths, strict=strict, max_bytes=settings.sources.max_bytes)
-        with detect_changes(source, stored_documents(client, corpus), steps.progress) as changes:
+        with detect_changes(source, stored_documents(corpus), steps.progress) as changes:
             _check_not_empty(changes, paths, corpus_name)
             plan = steps.plan(corpus_name, corpus, changes)
             if dry_run:
                 return SyncSummary(plan, None)
             outcome = None
-            if plan or changes or (corpus and corpus.staging):
-                with writing(client, corpus or steps.create(corpus_name), settings.ingest.wait) as session:
+            if plan or changes or (corpus and corpus.record.staging):
+                with writing(corpus or steps.create(corpus_name), settings.ingest.wait) as session:
                     if session.corpus.generation != (corpus.generation if corpus else 0):
                         continue  # another run has written meanwhile: plan again
                     announce(plan)
@@ -126,25 +127,25 @@ def remove(
     client: Client, settings: Settings, corpus_name: str, keys: Sequence[str], *, progress: Progress | None = None
 ) -> Outcome:
     """Remove documents, by key, from a corpus; raises CorpusError naming those that it doesn't have."""
-    corpus = get_corpus(client, corpus_name)
-    if unknown := sorted(set(keys) - stored_documents(client, corpus).keys()):
+    corpus = open_corpus(client, corpus_name)
+    if unknown := sorted(set(keys) - stored_documents(corpus).keys()):
         raise CorpusError(
             f"The corpus {corpus_name!r} has no document {', '.join(map(repr, unknown[:5]))}.",
             "A document's key is its path relative to the folder that was ingested, or its .jsonl id.",
         )
-    with writing(client, corpus, settings.ingest.wait) as session:
-        stored = stored_documents(client, session.corpus)
+    with writing(corpus, settings.ingest.wait) as session:
+        stored = stored_documents(session.corpus)
         return write_generation(session, (), stored, frozenset(keys), settings.link, progress or Progress())
 
 
 def prepare(
-    client: Client, embedder: Embedder, chunker: Chunker, corpus: Corpus, changes: Changes, progress: Progress
+    embedder: Embedder, chunker: Chunker, corpus: CorpusHandle, changes: Changes, progress: Progress
 ) -> Iterator[list[PreparedDocument]]:
     """Chunk and embed new and changed documents, batch by batch."""
     for documents in changes.documents.batches():
         with progress.stage("embed") as done:
             chunked = list(cut(chunker, documents, corpus.id))
-            prepared = embed(client, embedder, corpus.vector_index, chunked, done)
+            prepared = embed(corpus.client, embedder, corpus.vector_index, chunked, done)
         yield prepared
 
 
@@ -167,14 +168,14 @@ def write_generation(
         # Load: the chunks are staged while the next batch is embedded.
         staged = stage(session, batches, stored, chunks, progress)
         titles = _titles(stored, staged.titles, removed)
-        diff = compare(session.client, corpus, chunks, titles.replaced, staged.ids(corpus.id), replaced_chunks)
+        diff = compare(corpus, chunks, titles.replaced, staged.ids(corpus.id), replaced_chunks)
         with progress.stage("link") as done:
             # Extract: the decisions on names, before and after; the chunks that they affect are linked again.
             lexicon = update_lexicon(session, chunks, diff, titles, settings)
             # Link: by names, titles and hyperlinks, then by cosine.
             names = link_entities(session, chunks, diff, titles, lexicon, done)
             link_similar(session, chunks, diff, settings, done)
-        total = diff.chunks_after(corpus.chunks, chunks.count)
+        total = diff.chunks_after(corpus.record.chunks, chunks.count)
     counts = {"documents": len(titles.after), "chunks": total, "entities": names.entities}
     with progress.stage("publish"):
         session.retire(diff.removed, [*(document_id(corpus.id, key) for key in removed), *diff.leftover_documents])
@@ -201,14 +202,12 @@ class _Steps:
     settings: Settings
     progress: Progress
 
-    def find(self, name: str) -> Corpus | None:
+    def find(self, name: str) -> CorpusHandle | None:
         """Return the corpus if there is one; raises FingerprintError if another model or chunker made it."""
         corpus = find_corpus(self.client, name)
-        if corpus:
-            self._check(corpus)
-        return corpus
+        return self._checked(corpus) if corpus else None
 
-    def create(self, name: str) -> Corpus:
+    def create(self, name: str) -> CorpusHandle:
         """Make the corpus; raises FingerprintError if another run has made it meanwhile, with another model."""
         corpus = create_corpus(
             self.client,
@@ -219,16 +218,15 @@ class _Steps:
             extractor=extractor_fingerprint(self.settings.link),
             analyzer=self.settings.fulltext.analyzer,
         )
-        self._check(corpus)
-        return corpus
+        return self._checked(corpus)
 
-    def plan(self, name: str, corpus: Corpus | None, changes: Changes) -> Plan:
+    def plan(self, name: str, corpus: CorpusHandle | None, changes: Changes) -> Plan:
         """Return what a sync of the corpus is going to do, and what that costs."""
         vector_index = vector_index_name(self.embedder.fingerprint)
         return make_plan(name, changes, estimate_cost(self.client, corpus, self.chunker, vector_index, changes))
 
     def write(
-        self, session: WriteSession, changes: Changes, seen: Corpus | None, removed: Collection[str] = ()
+        self, session: WriteSession, changes: Changes, seen: CorpusHandle | None, removed: Collection[str] = ()
     ) -> Outcome | None:
         """Bring the corpus up to date; return what it holds then, or None if nothing but paths changed.
 
@@ -236,17 +234,18 @@ class _Steps:
         """
         corpus = session.corpus
         outcome = None
-        if changes.changed or removed or corpus.staging:
+        if changes.changed or removed or corpus.record.staging:
             unseen = corpus.generation != (seen.generation if seen else 0)
-            stored = stored_documents(self.client, corpus) if unseen else changes.stored
-            batches = prepare(self.client, self.embedder, self.chunker, corpus, changes, self.progress)
+            stored = stored_documents(corpus) if unseen else changes.stored
+            batches = prepare(self.embedder, self.chunker, corpus, changes, self.progress)
             outcome = write_generation(session, batches, stored, removed, self.settings.link, self.progress)
         session.move_documents(changes.moved, outcome.generation if outcome else corpus.generation)
         return outcome
 
-    def _check(self, corpus: Corpus) -> None:
+    def _checked(self, corpus: Corpus) -> CorpusHandle:
         check_fingerprint(corpus, self.embedder.fingerprint, self.chunker.fingerprint)
         check_extractor(corpus, extractor_fingerprint(self.settings.link))
+        return CorpusHandle(self.client, corpus)
 
 
 def _titles(stored: Mapping[str, StoredDocument], staged: Mapping[str, str], removed: Collection[str]) -> TitleChanges:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pipeline.db.catalogue import LONGEST_NAME, Corpus, check_name, check_schema, drop_corpus, get_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.indexes import vector_index_name
 from pipeline.db.lease import lease
 from pipeline.db.projections import drop_projections
@@ -52,18 +53,17 @@ class Stats:
 
 def stats(client: Client, name: str) -> Stats:
     """Return the statistics of a corpus; raises CorpusError if it doesn't exist."""
-    corpus = get_corpus(client, name)
-    facts = client.read("corpus_facts", corpus=corpus.id)[0]
-    rows = client.read("top_entities", corpus=corpus.id, generation=corpus.generation, limit=_TOP)
-    top = tuple((row["name"], row["mentions"]) for row in rows)
-    return Stats(corpus, facts["created_at"], facts["writer"], facts["writer_since"], top)
+    corpus = open_corpus(client, name)
+    facts = corpus.read("corpus_facts")[0]
+    top = tuple((row["name"], row["mentions"]) for row in corpus.read("top_entities", limit=_TOP))
+    return Stats(corpus.record, facts["created_at"], facts["writer"], facts["writer_since"], top)
 
 
 def drop(client: Client, corpus_name: str) -> None:
     """Delete a corpus and its contents; raises CorpusError if it doesn't exist, Busy if it has a writer."""
-    corpus = get_corpus(client, corpus_name)
-    with lease(client, corpus):
-        drop_corpus(client, corpus)
+    corpus = open_corpus(client, corpus_name)
+    with lease(corpus):
+        drop_corpus(client, corpus.record)
         # Last, because a reader can create a projection until the corpus is gone.
         drop_projections(client, corpus.id)
 
@@ -71,9 +71,8 @@ def drop(client: Client, corpus_name: str) -> None:
 def rename(client: Client, name: str, new_name: str) -> None:
     """Rename a corpus; raises CorpusError if the new name is taken, Busy if the corpus has a writer."""
     check_name(new_name)
-    corpus = get_corpus(client, name)
-    with lease(client, corpus) as (corpus, writer):
-        if not client.write("rename_corpus", corpus=corpus.id, writer=writer, name=new_name):
+    with lease(open_corpus(client, name)) as (corpus, writer):
+        if not corpus.write("rename_corpus", writer=writer, name=new_name):
             raise CorpusError(f"There is a corpus {new_name!r} already.", "Choose another name.")
 
 
@@ -84,10 +83,10 @@ def export_corpus(
 
     Raises CorpusError if the corpus doesn't exist, SourceError if ``path`` can't be written.
     """
-    corpus = get_corpus(client, name)
-    check_schema(corpus)
+    corpus = open_corpus(client, name)
+    check_schema(corpus.record)
     with progress.stage("export") as done:
-        export(portable(client, corpus, embeddings=embeddings), path, form or Format.of(path), done)
+        export(portable(corpus, embeddings=embeddings), path, form or Format.of(path), done)
 
 
 def import_corpus(
@@ -109,13 +108,13 @@ def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *
     Searches use the old corpus until the new one is complete. Chunks keep their boundaries. Raises CorpusError if the
     corpus has this model already, Busy if the corpus has a writer.
     """
-    corpus = get_corpus(client, name)
-    if corpus.fingerprint == embedder.fingerprint:
+    corpus = open_corpus(client, name)
+    if corpus.record.fingerprint == embedder.fingerprint:
         raise CorpusError(
             f"The corpus {name!r} is embedded with {embedder.fingerprint} already.", "Give another --model."
         )
     head = {"fingerprint": embedder.fingerprint, "dimension": embedder.dimension}
-    return _rebuild(client, corpus, _embed(client, embedder), settings, head, progress)
+    return _rebuild(corpus, _embed(client, embedder), settings, head, progress)
 
 
 def migrate(client: Client, settings: Settings, name: str, *, progress: Progress) -> Corpus:
@@ -124,12 +123,12 @@ def migrate(client: Client, settings: Settings, name: str, *, progress: Progress
     Searches use the old corpus until the new one is complete. Vectors are kept. A corpus of the current version is
     returned unchanged.
     """
-    corpus = get_corpus(client, name)
+    corpus = open_corpus(client, name)
     try:
-        check_schema(corpus)
+        check_schema(corpus.record)
     except CorpusError:
-        return _rebuild(client, corpus, lambda _: {}, settings, {}, progress)
-    return corpus
+        return _rebuild(corpus, lambda _: {}, settings, {}, progress)
+    return corpus.record
 
 
 def migrate_graph(client: Client, settings: Settings, name: str, *, progress: Progress) -> None:
@@ -145,8 +144,7 @@ def migrate_graph(client: Client, settings: Settings, name: str, *, progress: Pr
 
 
 def _rebuild(
-    client: Client,
-    corpus: Corpus,
+    corpus: CorpusHandle,
     embed: Callable[[Mapping[str, str]], Mapping[str, Vector]],
     settings: Settings,
     head: Mapping[str, Any],
@@ -154,14 +152,15 @@ def _rebuild(
 ) -> Corpus:
     """Rebuild a corpus from its documents and chunks with the fields of ``head`` changed, and replace it."""
     temporary_name = f"{corpus.name[: LONGEST_NAME - 30]} (rebuilt from {corpus.id})"
-    with lease(client, corpus, settings.ingest.wait) as (corpus, writer):
+    client = corpus.client
+    with lease(corpus, settings.ingest.wait) as (corpus, writer):
         with progress.stage("rebuild") as done:
             extractor = {"extractor": extractor_fingerprint(settings.link)}
-            stored = portable(client, corpus, embeddings="fingerprint" not in head)
+            stored = portable(corpus, embeddings="fingerprint" not in head)
             parts = _documents_and_chunks(stored, {**head, **extractor})
             successor = restore(client, parts, temporary_name, RestoreOptions(embed, done, settings.link))
-        client.write("switch_corpus", corpus=corpus.id, writer=writer, successor=successor.id)
-        drop_corpus(client, corpus)
+        corpus.write("switch_corpus", writer=writer, successor=successor.id)
+        drop_corpus(client, corpus.record)
         drop_projections(client, corpus.id)
     return get_corpus(client, corpus.name)
 

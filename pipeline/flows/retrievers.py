@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from neo4j.exceptions import ClientError
 
-from pipeline.db.catalogue import check_fingerprint, find_corpus, get_corpus
+from pipeline.db.catalogue import check_fingerprint, find_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import open_corpus
 from pipeline.embedding.embedder import Embedder
 from pipeline.flows.search import Retriever
 from pipeline.retrieve.lru import SharedCache
@@ -56,9 +57,9 @@ class Retrievers:
         return self._by_name.get(name, lambda: self._open(name))
 
     def _open(self, name: str) -> Retriever:
-        corpus = get_corpus(self._client, name)
-        check_fingerprint(corpus, self._embedder.fingerprint)
-        return Retriever(self._client, corpus, self._embedder.embed_query, self._settings)
+        corpus = open_corpus(self._client, name)
+        check_fingerprint(corpus.record, self._embedder.fingerprint)
+        return Retriever(corpus, self._embedder.embed_query, self._settings)
 
     def _drop_if_replaced(self, retriever: Retriever, name: str) -> bool:
         """Return whether ``name`` now refers to another corpus or to none; if so, drop the retriever."""

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pipeline.db.catalogue import Corpus, get_corpus
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.errors import QuestionError, ServerUnsupported
 from pipeline.retrieve.candidates import Candidates
 from pipeline.retrieve.context import Context, build_context
@@ -29,19 +28,19 @@ from pipeline.settings import Settings
 class Retriever:
     """Searches one corpus. Thread-safe.
 
+    ``corpus`` may be older than the visible generation; each search reads the one that its first query finds.
+
     Raises ServerUnsupported if GDS is to walk and the server has none, ConfigurationError on unknown features.
     """
 
-    def __init__(
-        self, client: Client, corpus: Corpus, embed_query: Callable[[str], Sequence[float]], settings: Settings
-    ) -> None:
-        if settings.walk.engine == "gds" and not client.has_gds:
+    def __init__(self, corpus: CorpusHandle, embed_query: Callable[[str], Sequence[float]], settings: Settings) -> None:
+        if settings.walk.engine == "gds" and not corpus.client.has_gds:
             raise ServerUnsupported(
-                f"walk.engine is gds, and {client.address.uri} has no Graph Data Science.",
+                f"walk.engine is gds, and {corpus.client.address.uri} has no Graph Data Science.",
                 "Set walk.engine to auto or local, or install the GDS plugin and allow its procedures (gds.*).",
             )
         self.corpus = corpus
-        self._reader = CorpusReader(client, corpus, settings)
+        self._reader = CorpusReader(corpus, settings)
         self._settings = settings
         self._embed_query = embed_query
         self._warmed_up = False
@@ -68,7 +67,7 @@ class Retriever:
         if top_k < 1:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
         if query_vector is not None:
-            check_vector(query_vector, self.corpus.dimension)
+            check_vector(query_vector, self.corpus.record.dimension)
         question = check_question(query_text or "") if query_vector is None or query_text else ""
         row = leg_named(leg)
         matches = self.match(filters) if filters is not None else None
@@ -131,17 +130,15 @@ class Retriever:
         if tokens < 1:
             raise QuestionError(f"The budget is {tokens} tokens.", "Allow 1 token or more.")
         result = self.search(question, top_k=top_k, filters=filters)
-        client = self._reader.client
-        corpus = get_corpus(client, self.corpus.name)
-        relations = read_relations(client, [hit.id for hit in result.hits], corpus.generation, corpus.chunks)
+        corpus = open_corpus(self.corpus.client, self.corpus.name)
+        relations = read_relations(corpus, [hit.id for hit in result.hits])
         return build_context(question, result, relations, tokens, count_tokens)
 
     def prepare(self) -> None:
         """Project the visible generation now, if GDS will walk it; else the first question waits for that."""
-        client = self._reader.client
-        row = client.read("corpus_size", corpus=self.corpus.id)[0]
+        row = self.corpus.read("corpus_size")[0]
         if engine_for(self._reader, row["chunks"] + row["entities"], alone=True) == "gds":
-            GdsWalk(client, self.corpus, self._settings.walk).prepare(row["generation"], row["chunks"])
+            GdsWalk(self.corpus, self._settings.walk).prepare(row["generation"], row["chunks"])
 
     def _embed(self, question: str, leg: LegRow) -> Sequence[float]:
         """Embed a question. For the first question the server plans its query at the same time.
@@ -161,5 +158,5 @@ class Retriever:
     def _warm_up(self) -> None:
         # A fault of the server or the corpus will be reported for the question itself.
         with suppress(Exception):
-            trace = RankingTrace("A question with Names", [1.0] * self.corpus.dimension)
+            trace = RankingTrace("A question with Names", [1.0] * self.corpus.record.dimension)
             find_candidates(self._reader, trace, Needs.SEEDS)

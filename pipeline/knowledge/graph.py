@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self, Unpack
 
-from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
+from pipeline.db.corpus import open_corpus
 from pipeline.embedding.embedder import Embedder, make_embedder
 from pipeline.errors import GraphError
 from pipeline.knowledge.catalogue import check_layout, drop_graph, get_graph, make_graph
@@ -90,7 +90,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         opened._configured_embedder = embedder or make_embedder(settings)
         client = opened._connect(client, settings)
         try:
-            opened._store = CorpusStore(client, get_corpus(client, corpus), settings.walk.projection_megabytes)
+            opened._store = CorpusStore(open_corpus(client, corpus), settings.walk.projection_megabytes)
         except BaseException:
             opened.close()
             raise

@@ -89,12 +89,9 @@ def explore(
     """
     possible = possible_names(question) if limits.seeds else []
     keys = {entity_id(reader.corpus.id, name.key): name.key for name in possible}
-    rows = reader.client.read(
+    rows = reader.corpus.read(
         "explore",
-        {"vector_index": reader.corpus.vector_index},
-        corpus=reader.corpus.id,
         vector=packed(vector),
-        index=reader.corpus.label,
         text=fulltext_query(question),
         limit=limits.candidates,
         names=list(keys),
@@ -118,18 +115,14 @@ def explore(
 
 def vector_search(reader: CorpusReader, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks nearest to a vector; scores are cosines."""
-    names = {"vector_index": reader.corpus.vector_index}
-    rows = reader.client.read("vector_candidates", names, corpus=reader.corpus.id, vector=packed(vector), limit=limit)
+    rows = reader.corpus.read("vector_candidates", vector=packed(vector), limit=limit)
     row = rows[0] if rows else _NOTHING
     return row["generation"], vector_ranking(row)
 
 
 def fulltext_search(reader: CorpusReader, question: str, limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks that match the question's words best; scores are Lucene's."""
-    text = fulltext_query(question)
-    rows = reader.client.read(
-        "fulltext_candidates", corpus=reader.corpus.id, index=reader.corpus.label, text=text, limit=limit
-    )
+    rows = reader.corpus.read("fulltext_candidates", text=fulltext_query(question), limit=limit)
     row = rows[0] if rows else _NOTHING
     return row["generation"], fulltext_ranking(row)
 

@@ -63,16 +63,11 @@ def _paths(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> di
 def _shortest(reader: CorpusReader, trace: RankingTrace, seeds: list[str], hits: list[str]) -> list[Record]:
     if not (seeds and hits):
         return []
+    corpus = reader.corpus.at(trace.generation)
     if trace.matches is None:
-        return reader.client.read("paths", generation=trace.generation, seeds=seeds, hits=hits)
-    return reader.client.read(
-        "filtered_paths",
-        generation=trace.generation,
-        seeds=seeds,
-        hits=hits,
-        ids=list(trace.matches.ids),
-        documents=list(trace.matches.documents),
-    )
+        return corpus.read("paths", seeds=seeds, hits=hits)
+    ids, documents = list(trace.matches.ids), list(trace.matches.documents)
+    return corpus.read("filtered_paths", seeds=seeds, hits=hits, ids=ids, documents=documents)
 
 
 def _kind(node: Mapping[str, Any]) -> str:

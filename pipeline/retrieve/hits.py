@@ -6,8 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.records import Hit
 from pipeline.retrieve.lru import Recent
 
@@ -24,8 +23,7 @@ class HitReader:
     A generation never changes, so a hit that was read stays valid. Those of another generation are dropped.
     """
 
-    def __init__(self, client: Client, corpus: Corpus, kept: int = _KEPT) -> None:
-        self._client = client
+    def __init__(self, corpus: CorpusHandle, kept: int = _KEPT) -> None:
         self._corpus = corpus
         self._generation = -1
         self._kept: Recent[str, Hit] = Recent(kept)
@@ -39,7 +37,7 @@ class HitReader:
                 self._generation = generation
             known = {id_: self._kept[id_] for id_ in ids if id_ in self._kept}
         missing = [id_ for id_ in ids if id_ not in known]
-        hits = known | read_hits(self._client, self._corpus, missing, generation)
+        hits = known | read_hits(self._corpus.at(generation), missing)
         with self._lock:
             if generation == self._generation:
                 for id_, hit in hits.items():
@@ -47,9 +45,9 @@ class HitReader:
         return {id_: hits[id_] for id_ in ids if id_ in hits}
 
 
-def read_hits(client: Client, corpus: Corpus, ids: Sequence[str], generation: int) -> dict[str, Hit]:
-    """Return chunks of one generation as hits without ranks, by id; ids that the generation lacks are left out."""
-    rows = client.read("hydrate", ids=list(ids), corpus=corpus.id, generation=generation) if ids else []
+def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, Hit]:
+    """Return chunks as hits without ranks, by id; ids that the corpus's generation lacks are left out."""
+    rows = corpus.read("hydrate", ids=list(ids)) if ids else []
     hits = (_hit(*values) for row in rows for values in row["hits"])
     return {hit.id: hit for hit in hits}
 

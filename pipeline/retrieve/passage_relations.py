@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations, product
 
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 
 _LINK = 2.0
 """Strength of a link. The rarest name has strength 1, and 2 where a passage is about it."""
@@ -85,17 +85,18 @@ class PassageRelations:
         return Relation(kind, strengths[kind], tuple(rarest) if kind is RelationKind.NAMES else ())
 
 
-def read_relations(client: Client, chunks: Sequence[str], generation: int, total: int) -> PassageRelations:
-    """Read the relations between some chunks, by id, of a corpus of ``total``."""
+def read_relations(corpus: CorpusHandle, chunks: Sequence[str]) -> PassageRelations:
+    """Read the relations between some chunks of a corpus, by id."""
     names: dict[frozenset[str], dict[str, float]] = defaultdict(dict)
     links: dict[tuple[str, str], dict[RelationKind, float]] = defaultdict(dict)
+    total = corpus.record.chunks
     rarest = math.log(1 + total / 2)
-    for row in client.read("shared_names", ids=list(chunks), generation=generation):
+    for row in corpus.read("shared_names", ids=list(chunks)):
         rarity = math.log(1 + total / row["frequency"]) / rarest
         for first, second in combinations(row["mentions"], 2):
             about = first["about"] or second["about"]
             names[frozenset((first["id"], second["id"]))][row["name"]] = rarity * (_ABOUT if about else 1.0)
-    for row in client.read("links_among", ids=list(chunks), generation=generation):
+    for row in corpus.read("links_among", ids=list(chunks)):
         kind = _OF_EDGE[row["kind"]]
         links[row["source"], row["target"]][kind] = row["score"] if kind is RelationKind.SIMILAR else _LINK
     return PassageRelations(names, links)

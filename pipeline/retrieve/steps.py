@@ -57,7 +57,7 @@ def walk(reader: CorpusReader, trace: RankingTrace, *, alone: bool = False) -> R
     settings, limit = reader.settings.walk, reader.settings.retrieve.candidates
     if _engine(reader, trace, alone=alone) == "local":
         return walk_locally(trace, settings, limit)
-    gds = GdsWalk(reader.client, reader.corpus, settings)
+    gds = GdsWalk(reader.corpus, settings)
     ranking = gds.rank(trace.seeds, trace.generation, trace.candidates.chunks, limit)
     return replace(trace, walk=ranking, engine="gds")
 
@@ -105,4 +105,4 @@ def engine_for(reader: CorpusReader, nodes: int, *, alone: bool) -> str:
     settings = reader.settings.walk
     if settings.engine != "auto":
         return settings.engine
-    return "gds" if alone and reader.client.has_gds and nodes <= settings.gds_up_to else "local"
+    return "gds" if alone and reader.corpus.client.has_gds and nodes <= settings.gds_up_to else "local"

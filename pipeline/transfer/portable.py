@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pipeline.db.catalogue import SCHEMA_VERSION, Corpus
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 
 FORMAT = 1
 
@@ -22,20 +22,19 @@ class Part(NamedTuple):
     value: dict[str, Any]
 
 
-def portable(client: Client, corpus: Corpus, *, embeddings: bool = True) -> Iterator[Part]:
+def portable(corpus: CorpusHandle, *, embeddings: bool = True) -> Iterator[Part]:
     """Yield the parts of a corpus's visible generation, streamed; ``embeddings=False`` leaves the vectors out."""
-    generation, label = corpus.generation, corpus.label
-    yield Part("corpus", _head(corpus, embeddings=embeddings))
-    for row in client.stream("export_documents", corpus=corpus.id, generation=generation):
+    yield Part("corpus", _head(corpus.record, embeddings=embeddings))
+    for row in corpus.stream("export_documents"):
         yield Part("document", _without(row["document"], "id", "corpus", "since", "until"))
-    for row in client.stream("export_chunks", label=label, generation=generation, embeddings=embeddings):
+    for row in corpus.stream("export_chunks", embeddings=embeddings):
         vector = {"embedding": row["vector"].to_native()} if row["vector"] is not None else {}
         yield Part("chunk", {**row["chunk"], **vector})
-    for row in client.stream("export_entities", corpus=corpus.id):
+    for row in corpus.stream("export_entities"):
         yield Part("entity", {"key": row["key"], "name": row["name"]})
-    for row in client.stream("export_counts", corpus=corpus.id, generation=generation):
+    for row in corpus.stream("export_counts"):
         yield Part("counts", {"kind": row["kind"], "shard": row["shard"], "counts": json.loads(row["counts"])})
-    for row in client.stream("export_edges", label=label, generation=generation):
+    for row in corpus.stream("export_edges"):
         evidence = _without(row["properties"], "since", "until")
         yield Part("edge", {"kind": row["kind"], "source": row["source"], "target": row["target"], **evidence})
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from pipeline.db.catalogue import SCHEMA_VERSION, Corpus, create_corpus, find_corpus, get_corpus
 from pipeline.db.client import Client, batches
+from pipeline.db.corpus import CorpusHandle
 from pipeline.errors import CorpusError
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
@@ -60,8 +61,8 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, options: Re
         name,
         **{key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "extractor", "analyzer")},
     )
-    with writing(client, corpus) as session:
-        if session.corpus.generation or session.corpus.fingerprint != head.value["fingerprint"]:
+    with writing(CorpusHandle(client, corpus)) as session:
+        if session.corpus.generation or session.corpus.record.fingerprint != head.value["fingerprint"]:
             raise CorpusError(f"There is a corpus {name!r} already.", "Give another name (--as), or drop that one.")
         session.begin()
         with Spool[PreparedChunk]() as spool:

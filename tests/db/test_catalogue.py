@@ -21,6 +21,7 @@ from pipeline.db.catalogue import (
     list_corpora,
 )
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import drop_indexes, ensure_schema, vector_index_name
 from pipeline.db.lease import lease
 from pipeline.errors import CorpusError, FingerprintError, InputError, ServerLost
@@ -166,7 +167,7 @@ def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vector
             drop_indexes(client, names)
 
         monkeypatch.setattr("pipeline.db.catalogue.drop_indexes", make_meanwhile)
-        with lease(client, going):
+        with lease(CorpusHandle(client, going)):
             drop_corpus(client, going)
         maker.join()
         monkeypatch.undo()
@@ -184,7 +185,7 @@ def test_makers_and_droppers_of_one_model_never_lose_its_index(
     def make_and_drop(number: int) -> None:
         for turn in range(4):
             corpus = create(f"{corpus_name}-{number}-{turn}", fingerprint)
-            with lease(client, corpus):
+            with lease(CorpusHandle(client, corpus)):
                 ensure_schema(client, corpus.id, fingerprint, 8, "english")
                 states.append(vector_indexes(cypher, corpus.vector_index))
                 drop_corpus(client, corpus)
@@ -213,7 +214,7 @@ def test_a_drop_that_was_cut_short_is_completed_by_the_next_maker(
         raise ServerLost("went away")
 
     monkeypatch.setattr("pipeline.db.catalogue.drop_indexes", cut_short)
-    with pytest.raises(ServerLost), lease(client, corpus):
+    with pytest.raises(ServerLost), lease(CorpusHandle(client, corpus)):
         drop_corpus(client, corpus)
     monkeypatch.undo()
 

@@ -16,20 +16,27 @@ import pytest
 
 from pipeline.db.catalogue import Corpus, drop_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.db.lease import lease
 from pipeline.errors import Busy, CorpusError
 
 Cypher = Callable[..., list[neo4j.Record]]
-Create = Callable[..., Corpus]
+Create = Callable[..., CorpusHandle]
 
 
-def writer_of(cypher: Cypher, corpus: Corpus) -> str | None:
+@pytest.fixture
+def create(client: Client, create: Callable[..., Corpus]) -> Create:
+    """Make a corpus of that name, and return its handle."""
+    return lambda name: CorpusHandle(client, create(name))
+
+
+def writer_of(cypher: Cypher, corpus: CorpusHandle) -> str | None:
     (row,) = cypher("MATCH (c:Corpus {id: $id}) RETURN c.writer AS writer", id=corpus.id)
     writer: str | None = row["writer"]
     return writer
 
 
-def leave_mark(cypher: Cypher, corpus: Corpus, mark: str) -> None:
+def leave_mark(cypher: Cypher, corpus: CorpusHandle, mark: str) -> None:
     cypher("MATCH (c:Corpus {id: $id}) SET c.writer = $mark, c.writer_since = '2026-01-01'", id=corpus.id, mark=mark)
 
 
@@ -38,7 +45,7 @@ def test_a_writer_holds_the_corpus_until_it_is_done(
 ) -> None:
     corpus = create(corpus_name)
 
-    with lease(client, corpus) as (now, writer):
+    with lease(corpus) as (now, writer):
         assert now == corpus
         assert writer_of(cypher, corpus) == writer
 
@@ -48,7 +55,7 @@ def test_a_writer_holds_the_corpus_until_it_is_done(
 def test_a_writer_that_fails_lets_go(client: Client, cypher: Cypher, corpus_name: str, create: Create) -> None:
     corpus = create(corpus_name)
 
-    with pytest.raises(KeyboardInterrupt), lease(client, corpus):
+    with pytest.raises(KeyboardInterrupt), lease(corpus):
         raise KeyboardInterrupt
 
     assert writer_of(cypher, corpus) is None
@@ -57,7 +64,11 @@ def test_a_writer_that_fails_lets_go(client: Client, cypher: Cypher, corpus_name
 def test_a_second_writer_is_told_who_holds_it(client: Client, corpus_name: str, create: Create) -> None:
     corpus = create(corpus_name)
 
-    with lease(client, corpus), pytest.raises(Busy, match=f"Process {os.getpid()} on") as caught, lease(client, corpus):
+    with (
+        lease(corpus),
+        pytest.raises(Busy, match=f"Process {os.getpid()} on") as caught,
+        lease(corpus),
+    ):
         pass
 
     assert socket.gethostname() in caught.value.message
@@ -71,7 +82,7 @@ def test_the_mark_of_another_machine_is_respected(
     corpus = create(corpus_name)
     leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
 
-    with pytest.raises(Busy, match=r"Process 1 on elsewhere\.invalid"), lease(client, corpus):
+    with pytest.raises(Busy, match=r"Process 1 on elsewhere\.invalid"), lease(corpus):
         pass
 
 
@@ -83,10 +94,10 @@ def test_a_holder_on_another_machine_that_was_silent_for_long_is_passed_over(
     say = "MATCH (c:Corpus {id: $id}) SET c.writer_seen = timestamp() - $silent"
 
     cypher(say, id=corpus.id, silent=60_000)
-    with pytest.raises(Busy), lease(client, corpus):
+    with pytest.raises(Busy), lease(corpus):
         pass
     cypher(say, id=corpus.id, silent=180_000)
-    with lease(client, corpus) as (_, writer):
+    with lease(corpus) as (_, writer):
         assert writer_of(cypher, corpus) == writer
 
 
@@ -96,7 +107,7 @@ def test_a_second_writer_may_wait(client: Client, corpus_name: str, create: Crea
     begun = threading.Event()
 
     def first() -> None:
-        with lease(client, corpus):
+        with lease(corpus):
             begun.set()
             time.sleep(0.3)
             order.append("first")
@@ -104,7 +115,7 @@ def test_a_second_writer_may_wait(client: Client, corpus_name: str, create: Crea
     thread = threading.Thread(target=first)
     thread.start()
     begun.wait()
-    with lease(client, corpus, wait=60):
+    with lease(corpus, wait=60):
         order.append("second")
     thread.join()
 
@@ -116,7 +127,7 @@ def test_a_holder_that_lives_is_respected(client: Client, cypher: Cypher, corpus
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         started = psutil.Process(other.pid).create_time()
         leave_mark(cypher, corpus, f"{socket.gethostname()}/{other.pid}/{started:.2f}/abc")
-        with pytest.raises(Busy, match=f"Process {other.pid}"), lease(client, corpus):
+        with pytest.raises(Busy, match=f"Process {other.pid}"), lease(corpus):
             pass
         other.kill()
 
@@ -136,7 +147,7 @@ def test_a_holder_that_is_no_more_is_passed_over(
     }[kind]
     leave_mark(cypher, corpus, f"{socket.gethostname()}/{mark}/abc")
 
-    with lease(client, corpus) as (_, writer):
+    with lease(corpus) as (_, writer):
         assert writer_of(cypher, corpus) == writer
 
 
@@ -149,7 +160,7 @@ def test_of_many_that_want_it_at_once_one_gets_it(client: Client, corpus_name: s
     def want() -> None:
         ready.wait()
         try:
-            with lease(client, corpus) as (_, writer):
+            with lease(corpus) as (_, writer):
                 got.append(writer)
                 done.wait(60)
         except Busy as error:
@@ -168,7 +179,7 @@ def test_of_many_that_want_it_at_once_one_gets_it(client: Client, corpus_name: s
 
 def test_a_corpus_that_was_dropped_meanwhile_can_not_be_held(client: Client, corpus_name: str, create: Create) -> None:
     corpus = create(corpus_name)
-    drop_corpus(client, corpus)
+    drop_corpus(client, corpus.record)
 
-    with pytest.raises(CorpusError, match="dropped"), lease(client, corpus):
+    with pytest.raises(CorpusError, match="dropped"), lease(corpus):
         pass

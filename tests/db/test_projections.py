@@ -14,6 +14,7 @@ import pytest
 from pipeline import HopRank, KnowledgeGraph, KnowledgeNode
 from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.db.projections import Projection, drop_projections
 from pipeline.flows.search import Retriever
 from pipeline.retrieve.legs import Leg
@@ -73,7 +74,7 @@ def projections(client: Client, corpus: Corpus) -> list[str]:
 
 def ensure(hoprank: HopRank, corpus: Corpus, **settings: Any) -> None:
     walk = hoprank.settings.walk.model_copy(update=settings)
-    GdsWalk(hoprank.client, corpus, walk).prepare(corpus.generation, corpus.chunks)
+    GdsWalk(CorpusHandle(hoprank.client, corpus), walk).prepare(corpus.generation, corpus.chunks)
 
 
 def ask(hoprank: HopRank, corpus: Corpus) -> list[str]:
@@ -144,7 +145,7 @@ def test_weights_of_the_walk_change_its_ranking_but_not_who_is_in_it(hoprank: Ho
     def scores(**weights: float) -> dict[str, float]:
         drop_projections(hoprank.client, corpus.id)
         settings = load_settings({"walk": weights})
-        retriever = Retriever(hoprank.client, corpus, hoprank.embedder.embed_query, settings)
+        retriever = Retriever(CorpusHandle(hoprank.client, corpus), hoprank.embedder.embed_query, settings)
         parts = retriever.rank("Who met Cleo?").parts
         return next(dict(ranking.scores) for ranking, _ in parts if ranking.leg == Leg.GRAPH)
 

@@ -48,7 +48,7 @@ def corpus(hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]) -> st
 
 
 def test_each_leg_ranks_documents_by_their_best_chunk(hoprank: HopRank, corpus: str) -> None:
-    results = run_legs(hoprank.client, hoprank.retriever(corpus), QUERYSET, list(Leg), Progress())
+    results = run_legs(hoprank.retriever(corpus), QUERYSET, list(Leg), Progress())
 
     assert [(result.leg, result.query_id) for result in results] == [(leg, id_) for leg in Leg for id_ in ("q1", "q2")]
     for result in results:
@@ -64,7 +64,7 @@ def test_each_leg_ranks_documents_by_their_best_chunk(hoprank: HopRank, corpus: 
 def test_a_query_that_a_leg_has_no_answer_to_has_an_empty_ranking(hoprank: HopRank, corpus: str) -> None:
     queryset = Dataset("words", (Query("q1", "zyzzyva", {"otter": 1.0}),))
 
-    (result,) = run_legs(hoprank.client, hoprank.retriever(corpus), queryset, [Leg.FULLTEXT], Progress())
+    (result,) = run_legs(hoprank.retriever(corpus), queryset, [Leg.FULLTEXT], Progress())
 
     assert result.ranking == ()
 
@@ -72,7 +72,7 @@ def test_a_query_that_a_leg_has_no_answer_to_has_an_empty_ranking(hoprank: HopRa
 def test_progress_is_told_by_leg_and_query(hoprank: HopRank, corpus: str) -> None:
     listener = Noting()
 
-    run_legs(hoprank.client, hoprank.retriever(corpus), QUERYSET, [Leg.VECTOR, Leg.BM25], Progress(listener))
+    run_legs(hoprank.retriever(corpus), QUERYSET, [Leg.VECTOR, Leg.BM25], Progress(listener))
 
     assert listener.heard == [(f"search: {leg}", what) for leg in ("vector", "bm25") for what in (2, "+1", "+1", "end")]
 
@@ -81,4 +81,4 @@ def test_a_query_that_is_a_document_is_refused(hoprank: HopRank, corpus: str) ->
     queryset = Dataset("long", (Query("q1", "x" * 100_000, {"otter": 1.0}),))
 
     with pytest.raises(QuestionError, match="100,000"):
-        run_legs(hoprank.client, hoprank.retriever(corpus), queryset, [Leg.FULLTEXT], Progress())
+        run_legs(hoprank.retriever(corpus), queryset, [Leg.FULLTEXT], Progress())

@@ -14,6 +14,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.db.catalogue import Corpus, create_corpus, find_corpus, get_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.lease import lease
 from pipeline.errors import Busy, CorpusError, FingerprintError, SourceError
 from pipeline.flows import maintain
@@ -121,7 +122,7 @@ def test_who_writes_is_named_to_whoever_else_wants_to(hoprank: HopRank, corpus_n
     hoprank.ingest(jsonl(ANIMALS), corpus=corpus_name)
     corpus = get_corpus(hoprank.client, corpus_name)
 
-    with lease(hoprank.client, corpus):
+    with lease(open_corpus(hoprank.client, corpus_name)):
         for write in (
             lambda: hoprank.ingest(jsonl([{"id": "new", "text": "New."}]), corpus=corpus_name),
             lambda: hoprank.remove("otter", corpus=corpus_name),
@@ -141,10 +142,10 @@ def overtaken_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], obje
     def arrange(other: Callable[[], object]) -> None:
         quicker = [other]
 
-        def late(client: Client, corpus: Corpus, wait: float = 0.0) -> AbstractContextManager[tuple[Corpus, str]]:
+        def late(corpus: CorpusHandle, wait: float = 0.0) -> AbstractContextManager[tuple[CorpusHandle, str]]:
             while quicker:
                 quicker.pop()()
-            return lease(client, corpus)
+            return lease(corpus)
 
         monkeypatch.setattr("pipeline.ingest.update.write_session.lease", late)
 
@@ -245,11 +246,11 @@ def test_wrong_input_takes_no_corpus_from_another_that_has_filled_it_meanwhile(
         monkeypatch.undo()
         raise SourceError("The file was changed meanwhile.", "Run this again.")
 
-    def late(client: Client, corpus: Corpus, wait: float = 0.0) -> AbstractContextManager[tuple[Corpus, str]]:
+    def late(corpus: CorpusHandle, wait: float = 0.0) -> AbstractContextManager[tuple[CorpusHandle, str]]:
         monkeypatch.setattr("pipeline.ingest.update.write_session.lease", lease)
         hoprank.ingest(right, corpus=corpus_name)
         monkeypatch.setattr("pipeline.flows.ingest.write_generation", refuse)
-        return lease(client, corpus)
+        return lease(corpus)
 
     monkeypatch.setattr("pipeline.ingest.update.write_session.lease", late)
     with pytest.raises(SourceError, match="meanwhile"):

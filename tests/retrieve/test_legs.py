@@ -47,7 +47,7 @@ def test_a_leg_is_added_by_a_function_and_a_row(hoprank: HopRank, library: str) 
 def test_an_added_leg_is_evaluated_like_the_others(hoprank: HopRank, library: str) -> None:
     dataset = Dataset("library", (Query("q1", QUESTION, {"ada": 1.0}),))
 
-    results = run_legs(hoprank.client, hoprank.retriever(library), dataset, [Another.BACKWARDS, Leg.HYBRID], Progress())
+    results = run_legs(hoprank.retriever(library), dataset, [Another.BACKWARDS, Leg.HYBRID], Progress())
 
     assert [result.leg for result in results] == ["backwards", "hybrid"]
     assert results[0].ranking[-1] == results[1].ranking[0]

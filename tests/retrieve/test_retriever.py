@@ -118,7 +118,7 @@ def test_the_result_has_the_vector_of_the_question_if_the_leg_needs_one(
         embedded.append(question)
         return hoprank.embedder.embed_query(question)
 
-    retriever = Retriever(hoprank.client, hoprank.retriever(library).corpus, embed, hoprank.settings)
+    retriever = Retriever(hoprank.retriever(library).corpus, embed, hoprank.settings)
 
     result = retriever.search(QUESTION, leg=leg)
 
@@ -255,7 +255,7 @@ def test_the_server_plans_while_the_first_question_is_embedded(
         return hoprank.embedder.embed_query(question)
 
     asking = Client.read
-    retriever = Retriever(hoprank.client, hoprank.retriever(library).corpus, embed, hoprank.settings)
+    retriever = Retriever(hoprank.retriever(library).corpus, embed, hoprank.settings)
     monkeypatch.setattr(Client, "read", read)
     found = [retriever.rank(QUESTION).ranking, retriever.rank(QUESTION).ranking]
 

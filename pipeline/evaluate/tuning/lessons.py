@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.progress import Progress
 from pipeline.retrieve.candidates import Candidates
@@ -71,9 +70,9 @@ class Example:
     relevant: NDArray[np.bool_]
 
 
-def corpus_passages(client: Client, corpus: Corpus) -> dict[str, Passage]:
+def corpus_passages(corpus: CorpusHandle) -> dict[str, Passage]:
     """Return all chunks of a corpus as passages, by id."""
-    rows = client.stream("chunk_texts", label=corpus.label, generation=corpus.generation)
+    rows = corpus.stream("chunk_texts")
     return {row["id"]: Passage(row["text"], row["title"], row["heading"], row["document"]) for row in rows}
 
 

@@ -58,14 +58,14 @@ def update_lexicon(
     session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, titles: TitleChanges, settings: LinkSettings
 ) -> LexiconUpdate:
     """Return the lexicon of an update, made from the counts of added and removed texts; stage the changed counts."""
-    casing = CountChanges(stored_counts(session.client, session.corpus, "casing"))
-    aliases = CountChanges(stored_counts(session.client, session.corpus, "aliases"))
+    casing = CountChanges(stored_counts(session.corpus, "casing"))
+    aliases = CountChanges(stored_counts(session.corpus, "aliases"))
     lexicon = LexiconUpdate(casing, aliases, settings.title_shared_by, make_extractor(settings))
     for chunks in new.batches():
         lexicon.count((chunk.chunk.text for chunk in chunks), 1)
     for replaced in diff.replaced.batches():
         lexicon.count((chunk.chunk.text for chunk in replaced), -1)
-    before = list(stored_headings(session.client, session.corpus)) if session.corpus.generation else []
+    before = list(stored_headings(session.corpus)) if session.corpus.generation else []
     remaining = (heading for heading in before if heading[0] not in titles.replaced)
     added = {(chunk.document_key, chunk.title, chunk.heading) for chunk in (prepared.chunk for prepared in new)}
     lexicon.decide(before, chain(remaining, added), new=not session.corpus.generation)
@@ -96,11 +96,10 @@ class _EntityLinks:
 
     def __init__(self, session: WriteSession, titles: TitleChanges, lexicon: LexiconUpdate) -> None:
         self._session = session
-        self._client = session.client
         self._corpus = session.corpus
         self._titles = titles
         self._lexicon = lexicon
-        self._spellings = CountChanges(stored_counts(session.client, session.corpus, "spellings"))
+        self._spellings = CountChanges(stored_counts(session.corpus, "spellings"))
         self._resolver = LinkResolver(titles.after)
         self._provisional: dict[str, str] = {}
 
@@ -117,7 +116,7 @@ class _EntityLinks:
                 self._uncount([chunk for chunk, _ in part])
             for replaced in diff.replaced.batches():
                 self._uncount([stored.chunk for stored in replaced])
-            outdated = stored_edges(self._client, self._corpus, diff.removed_visible, _BY_TEXT)
+            outdated = stored_edges(self._corpus, diff.removed_visible, _BY_TEXT)
             background.submit(self._session.retire_edges, list(outdated))
 
     def update_entities(self) -> EntityChanges:
@@ -127,7 +126,7 @@ class _EntityLinks:
         renamed: dict[str, str] = {}
         added: list[Entity] = []
         removed: list[str] = []
-        entities = self._corpus.entities
+        entities = self._corpus.record.entities
         for key in changed:
             before, after = self._spellings.before(key), self._spellings.after(key)
             if not after:
@@ -147,7 +146,7 @@ class _EntityLinks:
         texts, targets = self._lexicon.affected(), _ChangedTargets(self._titles)
         if not self._corpus.generation or not (texts or targets):
             return
-        for stored in visible_chunks(self._client, self._corpus):
+        for stored in visible_chunks(self._corpus):
             chunk = stored.chunk
             if chunk.document_key in self._titles.replaced:
                 continue
@@ -173,7 +172,7 @@ class _EntityLinks:
         links = (hyperlink_edges(self._corpus.id, chunk, targets, self._resolver) for chunk, targets in linked)
         wanted = {edge.key: edge for edge in chain(structure, name_edges(self._corpus.id, named), *links)}
         ids = [chunk.id for chunk in chunks if chunk.id in stored_ids]
-        stored = stored_edges(self._client, self._corpus, ids, kinds)
+        stored = stored_edges(self._corpus, ids, kinds)
         background.submit(self._session.retire_edges, [key for key, edge in stored.items() if wanted.get(key) != edge])
         missing = [edge for key, edge in wanted.items() if stored.get(key) != edge]
         background.submit(self._session.stage_edges, missing, done)

@@ -11,7 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from pipeline.db.client import Client, batches
+from pipeline.db.client import batches
+from pipeline.db.corpus import CorpusHandle
 from pipeline.ingest.links.neighbours import Neighbour, Neighbours, NeighbourSearch, rank
 from pipeline.ingest.update.diff import Position
 from pipeline.records import Edge, EdgeKind
@@ -43,9 +44,8 @@ _Pairs = dict[str, dict[str, _Pair]]
 class IncrementalNeighbours:
     """Finds the similarity links that an update adds and removes."""
 
-    def __init__(self, client: Client, generation: int, search: NeighbourSearch, top_k: int, degree_limit: int) -> None:
-        self._client = client
-        self._generation = generation
+    def __init__(self, corpus: CorpusHandle, search: NeighbourSearch, top_k: int, degree_limit: int) -> None:
+        self._corpus = corpus
         self._search = search
         self._top_k = top_k
         self._degree_limit = degree_limit
@@ -93,7 +93,7 @@ class IncrementalNeighbours:
         full = set()
         changed = set(lost)
         for part in batches(sorted(lost | gained.keys()), _READ_BATCH):
-            for row in self._client.read("similar_summary", ids=list(part), generation=self._generation):
+            for row in self._corpus.read("similar_summary", ids=list(part)):
                 id_ = row["id"]
                 if row["listed"] >= self._top_k:
                     full.add(id_)
@@ -130,7 +130,7 @@ class IncrementalNeighbours:
                 growth[other] += 1 if other in new else -1
         over_limit = set()
         for part in batches(sorted(growth), _READ_BATCH):
-            for row in self._client.read("similar_summary", ids=list(part), generation=self._generation):
+            for row in self._corpus.read("similar_summary", ids=list(part)):
                 if max(row["degree"], row["degree"] + growth[row["id"]]) > self._degree_limit:
                     over_limit.add(row["id"])
         before |= (stored := self._stored(over_limit))
@@ -175,7 +175,7 @@ class IncrementalNeighbours:
     def _stored(self, ids: Iterable[str]) -> _Pairs:
         stored: _Pairs = defaultdict(dict)
         for part in batches(sorted(ids), _READ_BATCH):
-            for row in self._client.stream("similar_edges", ids=list(part), generation=self._generation):
+            for row in self._corpus.stream("similar_edges", ids=list(part)):
                 id_, other, position = row["id"], row["other"], (row["document"], row["ordinal"])
                 self._positions.setdefault(other, position)
                 source, target = (id_, other) if row["leaves"] else (other, id_)

@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client, batches
+from pipeline.db.client import batches
+from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import cosine_of
 from pipeline.embedding.nearest import DIGITS, nearest
 from pipeline.ingest.update.diff import Position
@@ -74,9 +74,9 @@ class ExactSearch:
 class ApproximateSearch:
     """Approximate search by the server's vector index, which holds staged vectors too; needs no memory here."""
 
-    def __init__(self, client: Client, corpus: Corpus, top_k: int, threshold: float) -> None:
-        self._client = client
-        self._corpus = corpus
+    def __init__(self, corpus: CorpusHandle, top_k: int, threshold: float) -> None:
+        # The generation that is being written.
+        self._corpus = corpus.at(corpus.generation + 1)
         self._top_k = top_k
         self._threshold = threshold
 
@@ -91,14 +91,7 @@ class ApproximateSearch:
     def _nearest(self, ids: Iterable[str], limit: int) -> Neighbours:
         neighbours: Neighbours = {}
         for part in batches(ids, _READ_BATCH):
-            rows = self._client.read(
-                "nearest_chunks",
-                {"vector_index": self._corpus.vector_index},
-                ids=list(part),
-                corpus=self._corpus.id,
-                generation=self._corpus.generation + 1,
-                limit=limit + 1,
-            )
+            rows = self._corpus.read("nearest_chunks", ids=list(part), limit=limit + 1)
             neighbours.update((row["id"], self._ranked(row["id"], row["near"])[:limit]) for row in rows)
         return neighbours
 

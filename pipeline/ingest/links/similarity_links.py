@@ -32,9 +32,7 @@ def link_similar(
         _link_all(session, new, settings, done)
         return
     search = _neighbour_search(session, new, diff, settings)
-    neighbours = IncrementalNeighbours(
-        session.client, session.corpus.generation, search, settings.similar_top_k, settings.similar_hub_cap
-    )
+    neighbours = IncrementalNeighbours(session.corpus, search, settings.similar_top_k, settings.similar_hub_cap)
     missing, surplus = neighbours.changes(diff.vectors_added, diff.vectors_removed)
     session.retire_edges(surplus)
     session.stage_edges(missing, done)
@@ -43,7 +41,7 @@ def link_similar(
 def _link_all(session: WriteSession, new: Spool[PreparedChunk], settings: LinkSettings, done: Done) -> None:
     ids: list[str] = []
     positions: list[Position] = []
-    dimension = session.corpus.dimension
+    dimension = session.corpus.record.dimension
     with VectorFile(dimension) as written, VectorFile(dimension) as vectors:
         for chunks in new.batches():
             ids += [chunk.chunk.id for chunk in chunks]
@@ -76,13 +74,12 @@ def _neighbour_search(
     session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, settings: LinkSettings
 ) -> NeighbourSearch:
     corpus, top_k, threshold = session.corpus, settings.similar_top_k, settings.similar_threshold
-    if diff.chunks_after(corpus.chunks, new.count) > settings.exact_up_to:
-        return ApproximateSearch(session.client, corpus, top_k, threshold)
+    if diff.chunks_after(corpus.record.chunks, new.count) > settings.exact_up_to:
+        return ApproximateSearch(corpus, top_k, threshold)
     ids: list[str] = []
     positions: list[Position] = []
     vectors: list[Vector] = []
-    rows = session.client.stream("visible_vectors", label=corpus.label, generation=corpus.generation)
-    for row in rows:
+    for row in corpus.stream("visible_vectors"):
         if row["id"] not in diff.vectors_removed:
             ids.append(row["id"])
             positions.append((row["document"], row["ordinal"]))
@@ -92,7 +89,7 @@ def _neighbour_search(
             ids.append(chunk.chunk.id)
             positions.append(_position(chunk))
             vectors.append(chunk.vector)
-    stacked = np.stack(vectors) if vectors else np.empty((0, corpus.dimension), dtype=np.float32)
+    stacked = np.stack(vectors) if vectors else np.empty((0, corpus.record.dimension), dtype=np.float32)
     return ExactSearch(ids, positions, stacked, top_k, threshold)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client, batches
+from pipeline.db.client import batches
+from pipeline.db.corpus import CorpusHandle
 from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.stored import StoredChunk, chunks_of_documents, staged_chunks
@@ -61,8 +61,7 @@ def new_chunks(added: dict[str, Position], nothing: Spool[StoredChunk]) -> Chunk
 
 
 def compare(
-    client: Client,
-    corpus: Corpus,
+    corpus: CorpusHandle,
     new: Spool[PreparedChunk],
     replaced: Collection[str],
     staged: Collection[str],
@@ -79,7 +78,7 @@ def compare(
     vectors_removed: set[str] = set()
     # Whether the vector changes, by the ids of the stored chunks that change.
     outdated: dict[str, bool] = {}
-    for part in batches(_visible_chunks(client, corpus, replaced), _BATCH):
+    for part in batches(_visible_chunks(corpus, replaced), _BATCH):
         stored.append(part)
         for chunk in part:
             id_ = chunk.chunk.id
@@ -92,7 +91,7 @@ def compare(
             if version is None or version.moves_vector(chunk):
                 vectors_removed.add(id_)
     leftovers = []
-    for chunk in _staged_chunks(client, corpus):
+    for chunk in _staged_chunks(corpus):
         version = versions.get(chunk.chunk.id)
         if version is None:
             leftovers.append(chunk.chunk.id)
@@ -110,7 +109,7 @@ def compare(
             for chunk in new
             if chunk.chunk.id not in kept or chunk.chunk.id in vectors_removed
         },
-        leftover_documents=tuple(_leftover_documents(client, corpus, staged)),
+        leftover_documents=tuple(_leftover_documents(corpus, staged)),
     )
 
 
@@ -140,19 +139,18 @@ def _fingerprint(chunk: Chunk, links: tuple[str, ...], content_hash: str) -> int
     return hash((chunk, links, content_hash))
 
 
-def _visible_chunks(client: Client, corpus: Corpus, keys: Collection[str]) -> Iterable[StoredChunk]:
+def _visible_chunks(corpus: CorpusHandle, keys: Collection[str]) -> Iterable[StoredChunk]:
     if not corpus.generation:
         return ()
-    stored = chunks_of_documents(client, corpus, sorted(keys))
+    stored = chunks_of_documents(corpus, sorted(keys))
     return (chunk for chunk in stored if chunk.visible(corpus.generation))
 
 
-def _staged_chunks(client: Client, corpus: Corpus) -> Iterable[StoredChunk]:
-    return () if corpus.staging is None else staged_chunks(client, corpus)
+def _staged_chunks(corpus: CorpusHandle) -> Iterable[StoredChunk]:
+    return () if corpus.record.staging is None else staged_chunks(corpus)
 
 
-def _leftover_documents(client: Client, corpus: Corpus, staged: Collection[str]) -> Iterable[str]:
-    if corpus.staging is None:
+def _leftover_documents(corpus: CorpusHandle, staged: Collection[str]) -> Iterable[str]:
+    if corpus.record.staging is None:
         return ()
-    rows = client.read("staged_documents", corpus=corpus.id, generation=corpus.generation)
-    return (row["id"] for row in rows if row["id"] not in staged)
+    return (row["id"] for row in corpus.read("staged_documents") if row["id"] not in staged)

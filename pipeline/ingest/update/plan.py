@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.ids import digest
 from pipeline.ingest.chunking import Chunker
 from pipeline.ingest.chunking.prechunked import cut
@@ -80,7 +80,9 @@ def make_plan(name: str, changes: Changes, cost: Cost) -> Plan:
     )
 
 
-def estimate_cost(client: Client, corpus: Corpus | None, chunker: Chunker, vector_index: str, changes: Changes) -> Cost:
+def estimate_cost(
+    client: Client, corpus: CorpusHandle | None, chunker: Chunker, vector_index: str, changes: Changes
+) -> Cost:
     """Count the chunks to embed and the edges to relink; ``vector_index`` is that of the model, and its label."""
     corpus_id = corpus.id if corpus else ""
     to_embed = 0
@@ -96,7 +98,7 @@ def estimate_cost(client: Client, corpus: Corpus | None, chunker: Chunker, vecto
     replaced = [*(key for key in changes.changed if key in changes.stored), *changes.missing]
     if corpus is None or not replaced:
         return Cost(to_embed, 0)
-    rows = client.read("count_edges_of", corpus=corpus.id, keys=replaced, generation=corpus.generation)
+    rows = corpus.read("count_edges_of", keys=replaced)
     return Cost(to_embed, int(rows[0]["edges"]))
 
 

@@ -48,7 +48,7 @@ def stage(
             for document in documents:
                 staged.titles[document.key] = document.title
                 # A crashed run may have staged an earlier version of the document.
-                if document.key in stored or session.corpus.staging is not None:
+                if document.key in stored or session.corpus.record.staging is not None:
                     staged.replacing.append(session.document_row(document))
         with progress.stage("load chunks"):
             background.wait()

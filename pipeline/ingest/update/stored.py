@@ -9,8 +9,8 @@ from typing import Any
 
 from neo4j import Record
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client, batches
+from pipeline.db.client import batches
+from pipeline.db.corpus import CorpusHandle
 from pipeline.records import Chunk, Edge, EdgeKind
 
 _READ_BATCH = 1000
@@ -44,54 +44,53 @@ class StoredChunk:
         return self.since <= generation < self.until
 
 
-def stored_documents(client: Client, corpus: Corpus | None) -> dict[str, StoredDocument]:
+def stored_documents(corpus: CorpusHandle | None) -> dict[str, StoredDocument]:
     """Return the visible documents, by key; none if ``corpus`` is None."""
     if corpus is None:
         return {}
-    rows = client.stream("stored_documents", corpus=corpus.id, generation=corpus.generation)
+    rows = corpus.stream("stored_documents")
     return {row["key"]: StoredDocument(row["title"], row["hash"], row["text_hash"] or "", row["path"]) for row in rows}
 
 
-def chunks_of_documents(client: Client, corpus: Corpus, keys: Iterable[str]) -> Iterator[StoredChunk]:
+def chunks_of_documents(corpus: CorpusHandle, keys: Iterable[str]) -> Iterator[StoredChunk]:
     """Yield all chunks of some documents, including staged and retired ones."""
     for part in batches(keys, _READ_BATCH):
-        yield from map(_stored, client.stream("chunks_of_documents", corpus=corpus.id, keys=part))
+        yield from map(_stored, corpus.stream("chunks_of_documents", keys=part))
 
 
-def staged_chunks(client: Client, corpus: Corpus) -> Iterator[StoredChunk]:
+def staged_chunks(corpus: CorpusHandle) -> Iterator[StoredChunk]:
     """Yield the chunks that a crashed run left staged."""
-    yield from map(_stored, client.stream("staged_chunks", label=corpus.label, generation=corpus.generation))
+    yield from map(_stored, corpus.stream("staged_chunks"))
 
 
-def visible_chunks(client: Client, corpus: Corpus) -> Iterator[StoredChunk]:
+def visible_chunks(corpus: CorpusHandle) -> Iterator[StoredChunk]:
     """Yield the visible chunks."""
-    yield from map(_stored, client.stream("visible_chunks", label=corpus.label, generation=corpus.generation))
+    yield from map(_stored, corpus.stream("visible_chunks"))
 
 
-def stored_headings(client: Client, corpus: Corpus) -> Iterator[Heading]:
+def stored_headings(corpus: CorpusHandle) -> Iterator[Heading]:
     """Yield the visible titles and headings."""
-    for row in client.stream("visible_titles", label=corpus.label, generation=corpus.generation):
+    for row in corpus.stream("visible_titles"):
         yield row["document"], row["title"], row["heading"]
 
 
-def stored_counts(client: Client, corpus: Corpus, kind: str) -> Callable[[list[int]], Iterator[tuple[int, Any]]]:
+def stored_counts(corpus: CorpusHandle, kind: str) -> Callable[[list[int]], Iterator[tuple[int, Any]]]:
     """Return a function that reads shards of counts of one kind; see :mod:`pipeline.ingest.entities.counts`."""
 
     def read(shards: list[int]) -> Iterator[tuple[int, Any]]:
         if corpus.generation:
-            visible = {"corpus": corpus.id, "kind": kind, "generation": corpus.generation}
-            for row in client.stream("stored_counts", **visible, shards=shards):
+            for row in corpus.stream("stored_counts", kind=kind, shards=shards):
                 yield row["shard"], json.loads(row["counts"])
 
     return read
 
 
-def stored_edges(client: Client, corpus: Corpus, ids: Iterable[str], kinds: Iterable[EdgeKind]) -> dict[Any, Edge]:
+def stored_edges(corpus: CorpusHandle, ids: Iterable[str], kinds: Iterable[EdgeKind]) -> dict[Any, Edge]:
     """Return the visible edges of some kinds from some chunks, by their keys."""
     types = [kind.value for kind in kinds]
     edges = {}
     for part in batches(ids, _READ_BATCH):
-        for row in client.stream("stored_edges", ids=part, kinds=types, generation=corpus.generation):
+        for row in corpus.stream("stored_edges", ids=part, kinds=types):
             evidence = {name: value for name, value in row["properties"].items() if name not in ("since", "until")}
             edge = Edge(EdgeKind(row["kind"]), row["source"], row["target"], evidence)
             edges[edge.key] = edge

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pipeline.db.catalogue import Corpus
+from pipeline.db.corpus import CorpusHandle
 from pipeline.ingest.update.changes import Changes
 from pipeline.ingest.update.plan import Plan
 from pipeline.records import Skipped
@@ -60,10 +60,10 @@ class SyncSummary:
 
 
 def summarise(
-    name: str, corpus: Corpus | None, changes: Changes, outcome: Outcome | None, seconds: Mapping[str, float]
+    name: str, corpus: CorpusHandle | None, changes: Changes, outcome: Outcome | None, seconds: Mapping[str, float]
 ) -> IngestSummary:
     """Make the summary; without an ``outcome`` nothing has changed."""
-    now = outcome or corpus
+    now = outcome or (corpus.record if corpus else None)
     return IngestSummary(
         corpus=name,
         changed=len(changes.changed),

@@ -16,8 +16,8 @@ from typing import Any
 
 from neo4j.vector import Vector as DriverVector
 
-from pipeline.db.catalogue import Corpus, drop_corpus
-from pipeline.db.client import Client
+from pipeline.db.catalogue import drop_corpus
+from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import LIVE, ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
 from pipeline.errors import InputError
@@ -41,21 +41,21 @@ CountsByKey = Mapping[str, Mapping[str, int]]
 
 
 @contextmanager
-def writing(client: Client, corpus: Corpus, wait: float = 0.0) -> Iterator[WriteSession]:
+def writing(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[WriteSession]:
     """Lease a corpus for writing, waiting up to ``wait`` seconds; yield the session.
 
     On wrong input everything staged is undone, and a corpus that was never published is dropped. If the server goes
     away, the next session completes or undoes the work. Raises Busy.
     """
-    with lease(client, corpus, wait) as (leased, writer):
-        session = WriteSession(client, leased, writer)
+    with lease(corpus, wait) as (leased, writer):
+        session = WriteSession(leased, writer)
         try:
             yield session
         except InputError:
             if session.begun:
                 session.abandon()
                 if leased.generation == 0:
-                    drop_corpus(client, leased)
+                    drop_corpus(leased.client, leased.record)
             raise
 
 
@@ -67,12 +67,11 @@ class WriteSession:
     Busy once another writer has taken over the lease.
     """
 
-    def __init__(self, client: Client, corpus: Corpus, writer: str) -> None:
-        self.client = client
+    def __init__(self, corpus: CorpusHandle, writer: str) -> None:
         self.corpus = corpus
         self.writer = writer
         self.edges: Counter[EdgeKind] = Counter()
-        self._writes = LeasedWrites(client, corpus, writer)
+        self._writes = LeasedWrites(corpus, writer)
         self.begun = False
         self._retired: list[Row] = []
         self._orphans: list[Row] = []
@@ -82,20 +81,20 @@ class WriteSession:
 
         Raises ConfigurationError if the server lacks the corpus's analyser.
         """
-        corpus = self.corpus
+        corpus = self.corpus.record
         self.begun = True
-        ensure_schema(self.client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
+        ensure_schema(self.corpus.client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
         if corpus.staging == corpus.generation:
             self._collect_all(corpus.generation)
         elif corpus.staging is not None:
             self._undo()
-        self._writes.write("begin_staging", corpus=corpus.id, writer=self.writer)
+        self._writes.write("begin_staging", writer=self.writer)
 
     def abandon(self) -> None:
         """Undo everything that this session has staged and retired."""
         self._undo()
         self._collect_all(self.corpus.generation)
-        self._writes.write("end_staging", corpus=self.corpus.id, writer=self.writer)
+        self._writes.write("end_staging", writer=self.writer)
 
     def stage_documents(self, documents: Iterable[Document]) -> None:
         """Write documents that the corpus lacks; :meth:`publish` updates existing ones."""
@@ -122,7 +121,7 @@ class WriteSession:
     def stage_entities(self, entities: Iterable[Entity]) -> None:
         """Write entities; one that was staged before gets the new name."""
         rows = ({"id": entity.id, "key": entity.key, "name": entity.name} for entity in entities)
-        self._writes.write_rows("stage_entities", rows, batch=_EDGE_BATCH, corpus=self.corpus.id)
+        self._writes.write_rows("stage_entities", rows, batch=_EDGE_BATCH)
 
     def stage_edges(self, edges: Iterable[Edge], done: Callable[[int], None]) -> None:
         """Write edges between existing nodes."""
@@ -156,14 +155,12 @@ class WriteSession:
 
         self._writes.write_rows("stage_counts", rows(), batch=_COUNT_BATCH)
         if generation:
-            replaced_shards = {"corpus": self.corpus.id, "kind": kind, "shards": replaced}
-            self._writes.write("retire_counts", **replaced_shards, generation=generation, until=generation + 1)
+            self._writes.write("retire_counts", kind=kind, shards=replaced, until=generation + 1)
 
     def retire_edges(self, keys: Iterable[tuple[str, str, str]]) -> None:
         """Retire edges, given by kind, source and target: the visible generation is their last."""
         rows = [{"kind": kind, "source": source, "target": target} for kind, source, target in keys]
-        generation = self.corpus.generation
-        self._writes.write_rows("retire_edges", rows, batch=_EDGE_BATCH, generation=generation, until=generation + 1)
+        self._writes.write_rows("retire_edges", rows, batch=_EDGE_BATCH, until=self.corpus.generation + 1)
         self._retired += rows
         self.edges.subtract(EdgeKind(row["kind"]) for row in rows)
 
@@ -194,9 +191,7 @@ class WriteSession:
         by_kind = {f"edges.{kind.value}": count for kind, count in self.edge_counts().items()}
         rows = self._writes.write(
             "publish_generation",
-            corpus=self.corpus.id,
             writer=self.writer,
-            generation=self.corpus.generation,
             documents=[{"id": row["id"], "properties": self._staged(row)} for row in documents],
             chunks=[
                 {
@@ -215,37 +210,36 @@ class WriteSession:
 
     def edge_counts(self) -> dict[EdgeKind, int]:
         """Return the number of edges of each kind in the new generation."""
-        return {kind: self.corpus.edges[kind.value] + self.edges[kind] for kind in EdgeKind}
+        return {kind: self.corpus.record.edges[kind.value] + self.edges[kind] for kind in EdgeKind}
 
     def collect_garbage(self, generation: int) -> None:
         """Delete nodes and edges that are invisible from ``generation`` on, including leftovers of a crashed run."""
-        if self.corpus.staging is not None:
+        if self.corpus.record.staging is not None:
             self._collect_all(generation)
         else:
             self._writes.write_rows("delete_retired_edges", self._retired, batch=_EDGE_BATCH, generation=generation)
             self._collect_nodes(generation)
             self._writes.write_rows("delete_orphans", self._orphans, batch=_EDGE_BATCH)
-        self._writes.write("end_staging", corpus=self.corpus.id, writer=self.writer)
+        self._writes.write("end_staging", writer=self.writer)
 
     def move_documents(self, paths: Mapping[str, str], generation: int) -> None:
         """Record the new paths of documents, by key. This needs no new generation: search doesn't depend on paths."""
         rows = ({"key": key, "path": path} for key, path in paths.items())
-        self._writes.write_rows("move_documents", rows, batch=_EDGE_BATCH, corpus=self.corpus.id, generation=generation)
+        self._writes.write_rows("move_documents", rows, batch=_EDGE_BATCH, generation=generation)
 
     def _collect_all(self, generation: int) -> None:
-        self._repeat("collect_retired_edges", label=self.corpus.label, generation=generation)
+        self._repeat("collect_retired_edges", generation=generation)
         self._collect_nodes(generation)
-        self._repeat("collect_entities", corpus=self.corpus.id)
+        self._repeat("collect_entities")
 
     def _collect_nodes(self, generation: int) -> None:
-        self._repeat("collect_nodes", corpus=self.corpus.id, label=self.corpus.label, generation=generation)
+        self._repeat("collect_nodes", generation=generation)
 
     def _undo(self) -> None:
-        label, generation = self.corpus.label, self.corpus.generation
-        self._repeat("undo_staged_edges", label=label, generation=generation)
-        self._repeat("undo_staged_counts", corpus=self.corpus.id, generation=generation)
-        self._repeat("undo_retired_edges", label=label, generation=generation, live=LIVE)
-        self._repeat("undo_retired_nodes", corpus=self.corpus.id, label=label, generation=generation, live=LIVE)
+        self._repeat("undo_staged_edges")
+        self._repeat("undo_staged_counts")
+        self._repeat("undo_retired_edges", live=LIVE)
+        self._repeat("undo_retired_nodes", live=LIVE)
 
     def _repeat(self, query: str, **params: Any) -> None:
         while self._writes.write(query, limit=_GARBAGE_BATCH, **params)[0]["changed"]:

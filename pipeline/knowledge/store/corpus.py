@@ -11,8 +11,7 @@ from typing import Any
 
 from neo4j import Record
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import cosine_of
 from pipeline.db.projections import Projection, run_on_projection
 from pipeline.errors import GraphError
@@ -44,8 +43,7 @@ _TYPES = frozenset({"document", "chunk", "entity"})
 class CorpusStore:
     """Reads of the visible generation of a corpus; see :class:`pipeline.knowledge.store.protocol.Store`."""
 
-    def __init__(self, client: Client, corpus: Corpus, projection_megabytes: int) -> None:
-        self.client = client
+    def __init__(self, corpus: CorpusHandle, projection_megabytes: int) -> None:
         self.corpus = corpus
         self._projection_megabytes = projection_megabytes
 
@@ -63,16 +61,16 @@ class CorpusStore:
     @property
     def dimension(self) -> int | None:
         """Length of the chunks' embeddings."""
-        return self.corpus.dimension
+        return self.corpus.record.dimension
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""
-        rows = self.client.read("corpus_counts", corpus=self.corpus.id, label=self.corpus.label)
+        rows = self.corpus.read("corpus_counts")
         return GraphSize(rows[0]["nodes"], rows[0]["edges"]) if rows else GraphSize(0, 0)
 
     def nodes(self, ids: Sequence[str]) -> dict[str, KnowledgeNode]:
         """Return the existing nodes with these ids, by id."""
-        rows = self.client.read("corpus_nodes_by_id", corpus=self.corpus.id, ids=list(dict.fromkeys(ids)))
+        rows = self.corpus.read("corpus_nodes_by_id", ids=list(dict.fromkeys(ids)))
         return {node.id: node for node in map(_node, rows)}
 
     def all_nodes(self) -> Iterable[KnowledgeNode]:
@@ -105,9 +103,8 @@ class CorpusStore:
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
         """Return the edges from a node to its neighbours."""
-        rows = self.client.read(
+        rows = self.corpus.read(
             "corpus_edges_of_node",
-            corpus=self.corpus.id,
             id=node_id,
             types=None if edge_type is None else [edge_type],
             direction=direction.value,
@@ -117,13 +114,12 @@ class CorpusStore:
 
     def edges_among(self, ids: Sequence[str]) -> Iterable[KnowledgeEdge]:
         """Return the edges whose endpoints are both among these nodes."""
-        return map(_edge, self.client.read("corpus_edges_among", corpus=self.corpus.id, ids=list(ids)))
+        return map(_edge, self.corpus.read("corpus_edges_among", ids=list(ids)))
 
     def steps(self, ids: Sequence[str], direction: Direction, types: Sequence[str] | None) -> dict[str, Steps]:
         """Return the steps from each of these nodes, by id."""
-        rows = self.client.read(
+        rows = self.corpus.read(
             "corpus_steps",
-            corpus=self.corpus.id,
             ids=list(dict.fromkeys(ids)),
             types=None if types is None else list(types),
             direction=direction.value,
@@ -133,20 +129,13 @@ class CorpusStore:
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
         """Return the cosines of the ``limit`` chunks nearest to a vector, by id."""
-        names = {"vector_index": self.corpus.vector_index}
-        rows = self.client.read("vector_candidates", names, corpus=self.corpus.id, vector=list(vector), limit=limit)
+        rows = self.corpus.read("vector_candidates", vector=list(vector), limit=limit)
         pairs = (pair for row in rows for pair in zip(row["near"], row["near_scores"], strict=True))
         return in_order({chunk_id: cosine_of(score) for chunk_id, score in pairs})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores of the ``limit`` chunks that match a text best, by id."""
-        rows = self.client.read(
-            "fulltext_candidates",
-            corpus=self.corpus.id,
-            index=self.corpus.label,
-            text=fulltext_query(text),
-            limit=limit,
-        )
+        rows = self.corpus.read("fulltext_candidates", text=fulltext_query(text), limit=limit)
         pairs = (pair for row in rows for pair in zip(row["matching"], row["matching_scores"], strict=True))
         return in_order(dict(pairs))
 
@@ -154,21 +143,14 @@ class CorpusStore:
         self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
     ) -> Mapping[str, float]:
         """Return the ``limit`` highest shares of PageRank, by id; GDS computes them on a projection."""
-        counts = self.client.read("corpus_counts", corpus=self.corpus.id, label=self.corpus.label)
+        counts = self.corpus.read("corpus_counts")
         if not counts or not counts[0]["nodes"] or (seeds is not None and not seeds):
             return {}
 
         def project(name: str) -> object:
-            return self.client.read(
-                "project_corpus",
-                projection=name,
-                corpus=self.corpus.id,
-                label=self.corpus.label,
-                direction=direction.value,
-                undirected=UNDIRECTED,
-            )
+            return self.corpus.read("project_corpus", projection=name, direction=direction.value, undirected=UNDIRECTED)
 
-        if not self.client.has_gds:
+        if not self.corpus.client.has_gds:
             edges = ((edge.source, edge.target, edge.weight, edge.directed) for edge in self.all_edges())
             ids = (node.id for node in self.all_nodes())
             return local_pagerank(ids, followed(edges, direction), seeds, restart_prob, limit)
@@ -176,12 +158,12 @@ class CorpusStore:
         def run(name: str) -> list[Record]:
             params = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
             if seeds is None:
-                return self.client.read("importance", **params)
+                return self.corpus.read("importance", **params)
             rows = [{"key": node_id, "weight": weight} for node_id, weight in seeds.items()]
-            return self.client.read("corpus_pagerank", seeds=rows, **params)
+            return self.corpus.read("corpus_pagerank", seeds=rows, **params)
 
         projection = Projection(self.corpus.id, VIEW, counts[0]["generation"], direction.value)
-        rows = run_on_projection(self.client, projection, self._projection_megabytes, project, run)
+        rows = run_on_projection(self.corpus.client, projection, self._projection_megabytes, project, run)
         return read_pagerank(rows, limit)
 
     def communities(self, gamma: float, seed: int) -> list[list[str]]:
@@ -190,18 +172,10 @@ class CorpusStore:
         return local_communities((node.id for node in self.all_nodes()), edges, gamma, seed)
 
     def _scan(self, node_type: str | None, key: str | None = None, value: Any = None) -> Iterable[KnowledgeNode]:
-        rows = self.client.stream(
-            "corpus_scan",
-            corpus=self.corpus.id,
-            label=self.corpus.label,
-            type=node_type,
-            property=key,
-            value=value,
-        )
-        return map(_node, rows)
+        return map(_node, self.corpus.stream("corpus_scan", type=node_type, property=key, value=value))
 
     def _edges(self, kind: str | None) -> Iterable[KnowledgeEdge]:
-        return map(_edge, self.client.stream("corpus_edges", corpus=self.corpus.id, label=self.corpus.label, type=kind))
+        return map(_edge, self.corpus.stream("corpus_edges", type=kind))
 
 
 def _node(row: Record) -> KnowledgeNode:

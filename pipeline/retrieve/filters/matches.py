@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.retrieve.filters.conditions import Mask, Value, as_test, matching_rows
 from pipeline.retrieve.filters.parse import CHUNK_FIELDS, DOCUMENT_FIELDS, METADATA, Condition, Filter
 from pipeline.retrieve.fusion import Ranked
@@ -61,8 +60,7 @@ class Matches:
 class FilterMatcher:
     """Matches the chunks of one corpus with filters. Thread-safe."""
 
-    def __init__(self, client: Client, corpus: Corpus) -> None:
-        self._client = client
+    def __init__(self, corpus: CorpusHandle) -> None:
         self._corpus = corpus
         self._lock = threading.Lock()
         self._catalog: _Catalog | None = None
@@ -70,13 +68,13 @@ class FilterMatcher:
 
     def match(self, filter_: Filter) -> Matches:
         """Return the chunks of the visible generation that match a filter; a new generation is read at first use."""
-        rows = self._client.read("corpus_size", corpus=self._corpus.id)
+        rows = self._corpus.read("corpus_size")
         generation = rows[0]["generation"] if rows else 0
         # Not the filter itself: as keys 1 and true are equal.
         key = repr(filter_)
         with self._lock:
             if self._catalog is None or self._catalog.generation != generation:
-                self._catalog = _Catalog(self._client, self._corpus, generation)
+                self._catalog = _Catalog(self._corpus.at(generation))
                 self._known.clear()
             known = self._known.get(key)
             return self._known.use(key, self._catalog.matches(filter_) if known is None else known)
@@ -85,11 +83,10 @@ class FilterMatcher:
 class _Catalog:
     """The chunks of one generation, and their fields, read column by column when a filter needs them."""
 
-    def __init__(self, client: Client, corpus: Corpus, generation: int) -> None:
-        self.generation = generation
-        self._client = client
+    def __init__(self, corpus: CorpusHandle) -> None:
+        self.generation = corpus.generation
         self._corpus = corpus
-        rows = client.read("chunks_by_document", label=corpus.label, generation=generation)
+        rows = corpus.read("chunks_by_document")
         self._documents = {row["document"]: place for place, row in enumerate(rows)}
         self._places = {id_: place for place, id_ in enumerate(chain.from_iterable(row["ids"] for row in rows))}
         self._document_of = np.repeat(np.arange(len(rows)), [len(row["ids"]) for row in rows])
@@ -127,14 +124,10 @@ class _Catalog:
 
     def _read(self, field: str) -> _Column:
         if field in CHUNK_FIELDS:
-            rows = self._client.stream(
-                "chunk_values", label=self._corpus.label, generation=self.generation, property=field
-            )
+            rows = self._corpus.stream("chunk_values", property=field)
             places = self._places
         else:
-            rows = self._client.stream(
-                "document_values", corpus=self._corpus.id, generation=self.generation, property=_property(field)
-            )
+            rows = self._corpus.stream("document_values", property=_property(field))
             places = self._documents
         return [(places[row["key"]], row["value"]) for row in rows if row["key"] in places]
 

@@ -36,9 +36,8 @@ def filtered_vector_search(reader: CorpusReader, matches: Matches, vector: Seque
     """Return the ``limit`` matches nearest to a vector; scores are cosines."""
     if not matches.exact:
         return _overfetched(lambda ask: vector_search(reader, vector, ask)[1], matches, limit)
-    rows = reader.client.read(
-        "filtered_vector", ids=list(matches.ids), vector=packed(vector), generation=matches.generation, limit=limit
-    )
+    corpus = reader.corpus.at(matches.generation)
+    rows = corpus.read("filtered_vector", ids=list(matches.ids), vector=packed(vector), limit=limit)
     return vector_ranking(rows[0])
 
 
@@ -52,14 +51,8 @@ def filtered_fulltext_search(reader: CorpusReader, matches: Matches, question: s
         return Ranked(Leg.FULLTEXT, {})
     if not matches.exact or _ask(matches, limit) <= FETCHED_AT_MOST:
         return _overfetched(lambda ask: fulltext_search(reader, question, ask)[1], matches, limit)
-    rows = reader.client.read(
-        "filtered_fulltext",
-        index=reader.corpus.label,
-        text=text,
-        ids=list(matches.ids),
-        generation=matches.generation,
-        limit=limit,
-    )
+    corpus = reader.corpus.at(matches.generation)
+    rows = corpus.read("filtered_fulltext", text=text, ids=list(matches.ids), limit=limit)
     return fulltext_ranking(rows[0])
 
 

@@ -14,8 +14,7 @@ import Stemmer
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
@@ -68,8 +67,7 @@ class _Index:
 class Bm25:
     """Okapi BM25 over the chunks of one corpus, with English stems; built at first use and after each change."""
 
-    def __init__(self, client: Client, corpus: Corpus) -> None:
-        self._client = client
+    def __init__(self, corpus: CorpusHandle) -> None:
         self._corpus = corpus
         self._lock = threading.Lock()
         self._index: _Index | None = None
@@ -88,20 +86,17 @@ class Bm25:
         return index.generation, ranked(Leg.BM25, first)
 
     def _current(self) -> _Index:
-        rows = self._client.read("corpus_size", corpus=self._corpus.id)
+        rows = self._corpus.read("corpus_size")
         generation = rows[0]["generation"] if rows else 0
         with self._lock:
             if self._index is None or self._index.generation != generation:
-                self._index = self._build(generation)
+                self._index = self._build(self._corpus.at(generation))
             return self._index
 
-    def _build(self, generation: int) -> _Index:
-        rows = sorted(
-            self._client.stream("chunk_texts", label=self._corpus.label, generation=generation),
-            key=lambda row: row["id"],
-        )
+    def _build(self, corpus: CorpusHandle) -> _Index:
+        rows = sorted(corpus.stream("chunk_texts"), key=lambda row: row["id"])
         texts = [self._terms(f"{row['title']} {row['heading']} {row['text']}") for row in rows]
-        return _Index(generation, [row["id"] for row in rows], Inverted(texts) if any(texts) else None)
+        return _Index(corpus.generation, [row["id"] for row in rows], Inverted(texts) if any(texts) else None)
 
     def _terms(self, text: str) -> list[str]:
         stems: list[str] = Stemmer.Stemmer("english").stemWords(_TOKEN.findall(text.lower()))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipeline.db.catalogue import Corpus
-from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.db.projections import Projection, ensure_projection, run_on_projection
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
@@ -17,9 +17,9 @@ from pipeline.settings import WalkSettings
 class GdsWalk:
     """Walks one corpus; projects a generation at first use. Thread-safe."""
 
-    def __init__(self, client: Client, corpus: Corpus, settings: WalkSettings) -> None:
-        self._client = client
-        self._corpus = corpus
+    def __init__(self, corpus: CorpusHandle, settings: WalkSettings) -> None:
+        self._client = corpus.client
+        self._corpus = corpus.record
         self._settings = settings
 
     def prepare(self, generation: int, chunks: int) -> None:

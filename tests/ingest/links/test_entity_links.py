@@ -9,8 +9,9 @@ import neo4j
 import numpy as np
 import pytest
 
-from pipeline.db.catalogue import Corpus, create_corpus, get_corpus
+from pipeline.db.catalogue import create_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.flows.ingest import write_generation
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument
 from pipeline.ingest.update.stored import stored_documents
@@ -40,16 +41,16 @@ class Notes:
         patch.setattr(WriteSession, "retire_edges", lambda session, keys: self._note_retired(session, keys))
 
     @property
-    def corpus(self) -> Corpus:
-        return get_corpus(self._client, self._name)
+    def corpus(self) -> CorpusHandle:
+        return open_corpus(self._client, self._name)
 
     def write(self, texts: Texts, removed: Iterable[str] = ()) -> None:
         self.staged: Edges = set()
         self.retired: Edges = set()
         corpus = self.corpus
         batch = [self._prepared(corpus.id, key, *text) for key, text in texts.items()]
-        with writing(self._client, corpus) as session:
-            stored = stored_documents(self._client, corpus)
+        with writing(corpus) as session:
+            stored = stored_documents(corpus)
             settings = load_settings().link
             write_generation(session, [batch], stored, frozenset(removed), settings, Progress())
 
@@ -138,11 +139,11 @@ def test_an_entity_has_its_most_frequent_spelling_and_goes_with_its_last_mention
 
     notes.write({}, removed=["a", "b"])
     assert "nasa" not in names()
-    assert notes.corpus.entities == 0
+    assert notes.corpus.record.entities == 0
 
 
 def test_counts_of_entities_follow_every_update(notes: Notes, names: Callable[[], dict[str, str]]) -> None:
     for texts, removed in ((TURIN, ()), ({"c": ("Cy", "Cy Young saw Turin.", ())}, ("b",)), ({}, ("a",))):
         notes.write(texts, removed)
 
-        assert notes.corpus.entities == len(names())
+        assert notes.corpus.record.entities == len(names())

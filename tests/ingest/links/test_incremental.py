@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pipeline import HopRank
 from pipeline.db.catalogue import create_corpus, drop_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.flows.ingest import ingest_documents
 from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.links.incremental import IncrementalNeighbours
@@ -79,11 +80,11 @@ class Graph:
         added = {
             f"{corpus}-{name}": position(name) for name, value in vectors.items() if self.vectors.get(name) != value
         }
-        with writing(self._client, self.corpus) as session:
+        with writing(CorpusHandle(self._client, self.corpus)) as session:
             session.begin()
             session.stage_chunks(self._chunk(name, vectors[name]) for name in vectors)
             search = search_among(corpus, vectors)
-            neighbours = IncrementalNeighbours(self._client, session.corpus.generation, search, TOP_K, LIMIT)
+            neighbours = IncrementalNeighbours(session.corpus, search, TOP_K, LIMIT)
             missing, surplus = neighbours.changes(added, removed)
             session.retire_edges(surplus)
             session.stage_edges(missing, lambda _: None)
@@ -158,15 +159,14 @@ def test_a_chunk_over_the_degree_limit_links_its_best_pairs_alone(new_graph: Gra
 def test_the_vector_index_finds_the_neighbours_that_all_vectors_give(hoprank: HopRank, corpus_name: str) -> None:
     texts = [f"Note {number} on {topic}." for number in range(6) for topic in ("rivers", "engines", "music")]
     documents = [Document(f"d{place}", f"d{place}", text) for place, text in enumerate(texts)]
-    client = hoprank.client
-    ingest_documents(client, hoprank.embedder, hoprank.settings, documents, corpus_name)
+    ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, documents, corpus_name)
     corpus = hoprank.retriever(corpus_name).corpus
-    rows = list(client.stream("visible_vectors", label=corpus.label, generation=corpus.generation))
+    rows = list(corpus.stream("visible_vectors"))
     ids = [row["id"] for row in rows]
     vectors = np.stack([np.asarray(row["vector"].to_numpy(), dtype=np.float32) for row in rows])
     exact = ExactSearch(ids, [(row["document"], row["ordinal"]) for row in rows], vectors, 5, 0.3)
     # The index is searched as the next generation will see it.
-    approximate = ApproximateSearch(client, corpus, 5, 0.3)
+    approximate = ApproximateSearch(corpus, 5, 0.3)
 
     nearest, found = exact.best(ids), approximate.best(ids)
 

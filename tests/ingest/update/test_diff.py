@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.db.catalogue import create_corpus, drop_corpus, get_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import open_corpus
 from pipeline.ids import document_id
 from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.update.diff import ChunkDiff, compare
@@ -39,7 +40,7 @@ class Stored:
         return replace(prepared, chunk=replace(prepared.chunk, id=f"{self.prefix}-{prepared.chunk.id}"))
 
     def write(self, *chunks: PreparedChunk, publish: bool = True) -> None:
-        with writing(self._client, get_corpus(self._client, self._name)) as session:
+        with writing(open_corpus(self._client, self._name)) as session:
             session.begin()
             session.stage_documents([Document(key, "Title", "") for key in {one.chunk.document_key for one in chunks}])
             session.stage_chunks(map(self.named, chunks))
@@ -48,11 +49,11 @@ class Stored:
                 session.collect_garbage(session.publish(counts=counts))
 
     def compare(self, *chunks: PreparedChunk, replaced: tuple[str, ...] = ("d",)) -> ChunkDiff:
-        corpus = get_corpus(self._client, self._name)
+        corpus = open_corpus(self._client, self._name)
         staged = {document_id(corpus.id, one.chunk.document_key) for one in chunks}
         with Spool[PreparedChunk]() as new, Spool[StoredChunk]() as stored:
             new.append([self.named(one) for one in chunks])
-            diff = compare(self._client, corpus, new, replaced, staged, stored)
+            diff = compare(corpus, new, replaced, staged, stored)
             self.replaced = {self.bare(one.chunk.id) for one in diff.replaced}
             return diff
 

@@ -12,6 +12,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.db.catalogue import Corpus, create_corpus, find_corpus, get_corpus
 from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
 from pipeline.errors import Busy, InputError, ServerLost
@@ -60,20 +61,24 @@ class Workshop:
     def corpus(self) -> Corpus:
         return get_corpus(self.client, self.name)
 
+    @property
+    def handle(self) -> CorpusHandle:
+        return CorpusHandle(self.client, self.corpus)
+
     def prepared(self, *documents: Document) -> list[PreparedDocument]:
         chunked = list(cut(self._chunker, documents, self.corpus.id))
         return embed(self.client, self._embedder, self.corpus.vector_index, chunked, lambda _: None)
 
     def titles(self) -> dict[str, str]:
-        return {key: one.title for key, one in stored_documents(self.client, self.corpus).items()}
+        return {key: one.title for key, one in stored_documents(self.handle).items()}
 
     def write(self, *documents: Document, removed: Sequence[str] = ()) -> Outcome:
         """Do what an ingestion does once it knows what changed."""
         return self.write_batches([self.prepared(*documents)], removed)
 
     def write_batches(self, batches: Iterable[list[PreparedDocument]], removed: Sequence[str] = ()) -> Outcome:
-        with writing(self.client, self.corpus) as session:
-            stored = stored_documents(self.client, session.corpus)
+        with writing(self.handle) as session:
+            stored = stored_documents(session.corpus)
             return write_generation(session, batches, stored, frozenset(removed), self.settings.link, Progress())
 
     def die(self, at: str, *documents: Document, removed: Sequence[str] = ()) -> None:
@@ -297,7 +302,7 @@ def test_a_run_that_is_overtaken_writes_no_more(
 
 
 def test_nobody_takes_a_corpus_over_within_a_write(workshop: Workshop) -> None:
-    with lease(workshop.client, workshop.corpus) as (corpus, writer), ThreadPoolExecutor() as pool:
+    with lease(workshop.handle) as (corpus, writer), ThreadPoolExecutor() as pool:
         with workshop.client.locking("check_lease", corpus=corpus.id, writer=writer) as rows:
             assert rows[0]["held"]
             params = {"corpus": corpus.id, "writer": "nobody", "since": "", "stale": [writer]}
@@ -306,5 +311,5 @@ def test_nobody_takes_a_corpus_over_within_a_write(workshop: Workshop) -> None:
                 overtaking.result(0.3)
         assert overtaking.result(10)[0]["held"]
         with pytest.raises(Busy, match="taken over"):
-            LeasedWrites(workshop.client, corpus, writer).write("end_staging", corpus=corpus.id, writer=writer)
+            LeasedWrites(corpus, writer).write("end_staging", writer=writer)
         workshop.client.write("release_lease", corpus=corpus.id, writer="nobody")

@@ -110,7 +110,7 @@ def test_a_filter_changes_no_score_and_no_order(hoprank: HopRank, voyages: str, 
 @given(st.data())
 def test_over_fetching_gives_what_scoring_one_by_one_does(hoprank: HopRank, voyages: str, data: st.DataObject) -> None:
     retriever = hoprank.retriever(voyages)
-    reader = CorpusReader(hoprank.client, retriever.corpus, hoprank.settings)
+    reader = CorpusReader(retriever.corpus, hoprank.settings)
     all_ = retriever.match({})
     ids = frozenset(data.draw(st.sets(st.sampled_from(sorted(all_.ids)), min_size=1)))
     limit = data.draw(st.integers(1, 70))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from pipeline import HopRank
-from pipeline.db.catalogue import get_corpus
+from pipeline.db.corpus import open_corpus
 from pipeline.errors import CorpusError
 from pipeline.flows.maintain import drop
 from pipeline.retrieve.rankers.bm25 import Bm25, Inverted
@@ -21,7 +21,7 @@ TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12), min_size=1,
 
 @pytest.fixture
 def bm25(hoprank: HopRank, library: str) -> Bm25:
-    return Bm25(hoprank.client, get_corpus(hoprank.client, library))
+    return Bm25(open_corpus(hoprank.client, library))
 
 
 @given(TEXTS, st.lists(st.sampled_from("abcdefghz"), max_size=6))
@@ -58,7 +58,7 @@ def test_no_more_than_the_limit_are_ranked(bm25: Bm25) -> None:
 def test_it_follows_the_corpus(hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]) -> None:
     rest = [{"id": str(number), "text": f"Filler number {number}."} for number in range(5)]
     hoprank.ingest(jsonl([*rest, {"id": "a", "text": "An otter swims."}]), corpus=corpus_name)
-    bm25 = Bm25(hoprank.client, get_corpus(hoprank.client, corpus_name))
+    bm25 = Bm25(open_corpus(hoprank.client, corpus_name))
     assert bm25.rank("otter", 10)[0] == 1
     assert len(bm25.rank("otter", 10)[1].ids) == 1
 

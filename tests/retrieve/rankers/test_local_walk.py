@@ -65,11 +65,11 @@ def test_the_best_chunks_come_first_whatever_the_limit(limit: int) -> None:
 def test_both_engines_agree_on_a_whole_graph(hoprank: HopRank, library: str) -> None:
     retriever = hoprank.retriever(library)
     chunks = [row["id"] for row in hoprank.client.read("chunk_documents", label=retriever.corpus.label)]
-    reader = CorpusReader(hoprank.client, retriever.corpus, hoprank.settings)
+    reader = CorpusReader(retriever.corpus, hoprank.settings)
     found = explore(reader, "Ada", [1.0] * 384, CandidateLimits(100, 10, 10_000), chunks)
     seeds = Seeds({chunks[0]: 0.5, chunks[1]: 0.5}, {})
     local = rank_by_walk(found.neighbourhood, seeds, WALK, 100).scores
-    server = GdsWalk(hoprank.client, retriever.corpus, WALK).rank(seeds, found.generation, found.chunks, 100).scores
+    server = GdsWalk(retriever.corpus, WALK).rank(seeds, found.generation, found.chunks, 100).scores
 
     assert {id_ for id_, score in server.items() if score > 1e-9} == {id_ for id_, s in local.items() if s > 1e-9}
     in_server, here = sum(server.values()), sum(local.values())

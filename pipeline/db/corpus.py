@@ -1,0 +1,81 @@
+"""The handle of a corpus: its connection, its record and a generation, by which queries read and write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from neo4j import Record
+
+from pipeline.db.catalogue import Corpus, get_corpus
+from pipeline.db.client import Client
+from pipeline.db.queries import load_queries
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusHandle:
+    """A corpus on a server, at one generation.
+
+    It fills in what a query declares of the corpus: the params ``corpus`` (the id), ``label``, ``index`` (the full-text
+    index) and ``generation``, and the name ``vector_index``. Arguments that are given take precedence. ``record`` is
+    the corpus as it was looked up.
+    """
+
+    client: Client
+    record: Corpus
+
+    @property
+    def id(self) -> str:
+        """Id of the corpus, which never changes."""
+        return self.record.id
+
+    @property
+    def name(self) -> str:
+        """Name of the corpus when it was looked up."""
+        return self.record.name
+
+    @property
+    def generation(self) -> int:
+        """The generation that queries see."""
+        return self.record.generation
+
+    @property
+    def label(self) -> str:
+        """Label of the corpus's chunks and name of its full-text index."""
+        return self.record.label
+
+    @property
+    def vector_index(self) -> str:
+        """Name of the model's vector index, and label of the chunks in it."""
+        return self.record.vector_index
+
+    def at(self, generation: int) -> CorpusHandle:
+        """Return the handle of another generation, such as the one that a search found visible."""
+        return CorpusHandle(self.client, self.record.at(generation))
+
+    def read(self, name: str, /, **params: Any) -> list[Record]:
+        """Run the read query ``name``; see :meth:`pipeline.db.client.Client.read`."""
+        return self.client.read(name, self._names(name), **self.params(name, params))
+
+    def stream(self, name: str, /, **params: Any) -> Iterator[Record]:
+        """Run the read query ``name`` and yield its rows; see :meth:`pipeline.db.client.Client.stream`."""
+        return self.client.stream(name, self._names(name), **self.params(name, params))
+
+    def write(self, name: str, /, **params: Any) -> list[Record]:
+        """Run the write query ``name``; see :meth:`pipeline.db.client.Client.write`."""
+        return self.client.write(name, self._names(name), **self.params(name, params))
+
+    def params(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the ``given`` params of the query ``name``, and those that it declares of the corpus."""
+        own = {"corpus": self.id, "label": self.label, "index": self.label, "generation": self.generation}
+        declared = load_queries()[name].params
+        return {**{param: value for param, value in own.items() if param in declared}, **given}
+
+    def _names(self, name: str) -> dict[str, str]:
+        return {"vector_index": self.vector_index} if "vector_index" in load_queries()[name].names else {}
+
+
+def open_corpus(client: Client, name: str) -> CorpusHandle:
+    """Return the corpus with this name, at its visible generation; raises CorpusError if there is none."""
+    return CorpusHandle(client, get_corpus(client, name))

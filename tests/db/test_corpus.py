@@ -1,0 +1,98 @@
+"""The handle of a corpus: what it fills in, and what it leaves to the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pipeline import HopRank
+from pipeline.db.catalogue import Corpus
+from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle, open_corpus
+from pipeline.db.queries import load_queries
+from pipeline.errors import CorpusError
+
+FILLED_IN = {"corpus", "label", "index", "generation"}
+
+
+@pytest.fixture
+def made(client: Client, create: Callable[..., Corpus], corpus_name: str) -> CorpusHandle:
+    """The handle of an empty corpus."""
+    return CorpusHandle(client, create(corpus_name))
+
+
+@pytest.fixture(scope="module")
+def grown(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory) -> CorpusHandle:
+    """The handle of a corpus in its second generation, whose first had one document fewer."""
+    folder = tmp_path_factory.mktemp("grown")
+    (folder / "ada.md").write_text("Ada met Ben.")
+    hoprank.ingest(folder, corpus=shared_corpus_name)
+    (folder / "ben.md").write_text("Ben met Cleo.")
+    hoprank.ingest(folder, corpus=shared_corpus_name)
+    return open_corpus(hoprank.client, shared_corpus_name)
+
+
+def keys(corpus: CorpusHandle) -> set[str]:
+    return {row["key"] for row in corpus.stream("stored_documents")}
+
+
+def test_it_fills_in_what_a_query_declares_of_the_corpus_and_nothing_else(made: CorpusHandle) -> None:
+    own = {"corpus": made.id, "label": made.label, "index": made.label, "generation": 0}
+
+    filled = {name: made.params(name, {}) for name in load_queries()}
+
+    assert {query.name: query.params & FILLED_IN for query in load_queries().values()} == {
+        name: params.keys() for name, params in filled.items()
+    }
+    assert all(params.items() <= own.items() for params in filled.values())
+
+
+def test_what_is_given_takes_precedence(made: CorpusHandle) -> None:
+    given = {"generation": 7, "ids": ["a"]}
+
+    assert made.params("hydrate", given) == {"corpus": made.id, "generation": 7, "ids": ["a"]}
+    assert given == {"generation": 7, "ids": ["a"]}
+
+
+def test_it_carries_what_names_the_corpus(made: CorpusHandle) -> None:
+    record = made.record
+
+    assert (made.id, made.name, made.generation) == (record.id, record.name, record.generation)
+    assert (made.label, made.vector_index) == (record.label, record.vector_index)
+
+
+def test_it_is_opened_at_the_visible_generation(grown: CorpusHandle) -> None:
+    assert grown.generation == 2
+    assert keys(grown) == {"ada.md", "ben.md"}
+
+
+def test_a_corpus_that_there_isnt_can_not_be_opened(client: Client, corpus_name: str) -> None:
+    with pytest.raises(CorpusError, match=corpus_name):
+        open_corpus(client, corpus_name)
+
+
+def test_a_handle_of_another_generation_sees_that_one(grown: CorpusHandle) -> None:
+    first = grown.at(1)
+
+    assert (keys(first), keys(grown.at(0)), keys(grown)) == ({"ada.md"}, set(), {"ada.md", "ben.md"})
+    assert (first.generation, grown.generation) == (1, 2)
+    assert first.at(2) == grown
+
+
+def test_it_reads_with_the_names_of_its_indexes(grown: CorpusHandle) -> None:
+    (row,) = grown.read("vector_candidates", vector=[1.0] * grown.record.dimension, limit=5)
+    (words,) = grown.read("fulltext_candidates", text="cleo", limit=5)
+
+    assert (row["generation"], len(row["near"])) == (2, 2)
+    assert len(words["matching"]) == 1
+
+
+def test_it_writes(made: CorpusHandle) -> None:
+    made.write("take_lease", writer="me", since="2026-01-01", stale=[])
+    made.write("begin_staging", writer="me")
+
+    assert open_corpus(made.client, made.name).record.staging == 1
+    made.write("end_staging", writer="me")
+    made.write("release_lease", writer="me")
+    assert open_corpus(made.client, made.name) == made

@@ -53,7 +53,9 @@ def pooled_interval(groups: Sequence[Sequence[float]], *, seed: int = 0) -> Inte
         method="percentile",
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return Interval(float(_mean_of_means(*samples)), float(interval.low), float(interval.high))
+    # Where all resamples are nearly equal, interpolation may round the two past each other.
+    low, high = sorted((float(interval.low), float(interval.high)))
+    return Interval(float(_mean_of_means(*samples)), low, high)
 
 
 def _mean_of_means(*samples: Any, axis: int = -1) -> Any:

@@ -94,6 +94,15 @@ class Graph:
         self.corpus = self.corpus.at(self.corpus.generation + 1)
         self.vectors = dict(vectors)
 
+    def nearest_while_writing(self, name: str, added: Vectors) -> list[str]:
+        """Return the chunks that the index finds near one while others are staged."""
+        with writing(CorpusHandle(self._client, self.corpus)) as session:
+            session.begin()
+            session.stage_chunks(self._chunk(*chunk) for chunk in added.items())
+            found = ApproximateSearch(session.corpus, TOP_K, THRESHOLD).best([self._id(name)])
+            session.abandon()
+        return [neighbour.position[0] for neighbours in found.values() for neighbour in neighbours]
+
     def drop(self) -> None:
         drop_corpus(self._client, self.corpus)
 
@@ -125,6 +134,13 @@ def new_graph(client: Client) -> Iterator[Graph]:
     graph = Graph(client)
     yield graph
     graph.drop()
+
+
+def test_the_index_finds_what_is_staged(new_graph: Graph) -> None:
+    vector = (1,) * DIMENSION
+    new_graph.change({"a": vector, "b": vector})
+
+    assert new_graph.nearest_while_writing("a", {"c": vector}) == ["b", "c"]
 
 
 @settings(max_examples=10, deadline=None)

@@ -137,10 +137,10 @@ class Retriever:
         return build_context(question, result, relations, tokens, count_tokens)
 
     def prepare(self) -> None:
-        """Project the visible generation now, if GDS will walk it; else the first question waits for that."""
+        """Project the visible generation now, if GDS will walk it; else the first questions do without GDS."""
         client = self._reader.client
         row = client.read("corpus_size", corpus=self.corpus.id)[0]
-        if engine_for(self._reader, row["chunks"] + row["entities"], alone=True) == "gds":
+        if engine_for(self._reader, row["chunks"] + row["entities"]) == "gds":
             GdsWalk(client, self.corpus, self._settings.walk).prepare(row["generation"], row["chunks"])
 
     def _embed(self, question: str, leg: LegRow) -> Sequence[float]:

@@ -96,6 +96,7 @@ class Client(AbstractContextManager["Client"]):
         self.has_gds = True
         self.written = Written()
         self._counting = threading.Lock()
+        self._background: list[threading.Thread] = []
         self._queries = load_queries()
         with self._connecting():
             self._driver = neo4j.GraphDatabase.driver(
@@ -112,8 +113,33 @@ class Client(AbstractContextManager["Client"]):
         self.close()
 
     def close(self) -> None:
-        """Close the driver's connections."""
+        """Wait for the work in the background, and close the driver's connections."""
+        self.finish_background()
         self._driver.close()
+
+    def in_background(self, name: str, work: Callable[[], object]) -> None:
+        """Call ``work`` in a thread, unless work of that name is still running; its errors are dropped.
+
+        :meth:`close` waits for it, so that it also completes in a command that ends at once.
+        """
+
+        def quietly() -> None:
+            with suppress(Exception):
+                work()
+
+        with self._counting:
+            self._background = [thread for thread in self._background if thread.is_alive()]
+            if all(thread.name != name for thread in self._background):
+                thread = threading.Thread(target=quietly, name=name, daemon=True)
+                self._background.append(thread)
+                thread.start()
+
+    def finish_background(self) -> None:
+        """Wait for the work in the background."""
+        with self._counting:
+            running, self._background = self._background, []
+        for thread in running:
+            thread.join()
 
     def verify(self) -> None:
         """Check that the server answers, accepts the login and is new enough; set ``has_gds``.

@@ -61,11 +61,17 @@ def run_on_projection(
 
     Both functions take the projection's name. ``megabytes`` is the budget. Safe for concurrent callers.
     """
+    try:
+        # Listing the projections first would take longer than most runs.
+        return run(projection.name)
+    except ClientError as error:
+        if not is_missing(error):
+            raise
     ensure_projection(client, projection, megabytes, project)
     try:
         return run(projection.name)
     except ClientError as error:
-        # Another caller evicted the projection, or the server was restarted.
+        # Another caller evicted the projection.
         if not is_missing(error):
             raise
         ensure_projection(client, projection, megabytes, project)

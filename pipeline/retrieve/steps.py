@@ -53,13 +53,15 @@ def choose_seeds(trace: RankingTrace, names: NameSettings, walk: WalkSettings) -
 
 
 def walk(reader: CorpusReader, trace: RankingTrace, *, alone: bool = False) -> RankingTrace:
-    """Rank chunks by a walk from the seeds, over the expansion or by GDS; ``alone`` if it is not fused."""
+    """Rank chunks by a walk from the seeds, by GDS or over the expansion; ``alone`` if it is not fused."""
     settings, limit = reader.settings.walk, reader.settings.retrieve.candidates
-    if _engine(reader, trace, alone=alone) == "local":
-        return walk_locally(trace, settings, limit)
-    gds = GdsWalk(reader.corpus, settings)
-    ranking = gds.rank(trace.seeds, trace.generation, trace.candidates.chunks, limit)
-    return replace(trace, walk=ranking, engine="gds")
+    if _engine(reader, trace, alone=alone) == "gds":
+        gds = GdsWalk(reader.corpus, settings)
+        rank_by_gds = gds.rank if settings.engine == "gds" else gds.rank_if_projected
+        ranking = rank_by_gds(trace.seeds, trace.generation, trace.candidates.chunks, limit)
+        if ranking is not None:
+            return replace(trace, walk=ranking, engine="gds")
+    return walk_locally(trace, settings, limit)
 
 
 def walk_locally(trace: RankingTrace, settings: WalkSettings, limit: int) -> RankingTrace:
@@ -93,16 +95,15 @@ def _engine(reader: CorpusReader, trace: RankingTrace, *, alone: bool) -> str:
     """Choose the engine: local among the matches of a filter, where GDS can't walk, and for scores without names."""
     if trace.matches is not None or not (trace.names or alone):
         return "local"
-    return engine_for(reader, trace.candidates.nodes, alone=alone)
+    return engine_for(reader, trace.candidates.nodes)
 
 
-def engine_for(reader: CorpusReader, nodes: int, *, alone: bool) -> str:
+def engine_for(reader: CorpusReader, nodes: int) -> str:
     """Return the engine for a corpus of so many nodes, "gds" or "local".
 
-    "auto" takes GDS for a walk alone if the projection is small enough. Fused with other legs, the walk has the
-    expansion at hand anyway, and GDS would double its time.
+    "auto" takes GDS if the corpus is small enough: the time that GDS takes grows with it.
     """
     settings = reader.settings.walk
     if settings.engine != "auto":
         return settings.engine
-    return "gds" if alone and reader.corpus.client.has_gds and nodes <= settings.gds_up_to else "local"
+    return "gds" if reader.corpus.client.has_gds and nodes <= settings.gds_up_to else "local"

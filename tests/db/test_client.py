@@ -258,3 +258,30 @@ def test_a_limit_that_is_kept_is_not_felt(address: Address) -> None:
     with Client(address, read_timeout=60.0, write_timeout=60.0) as client:
         client.verify()
         assert client.write_together(lambda open_one: open_one.run("corpora")) == client.read("corpora")
+
+
+def test_closing_waits_for_the_work_in_the_background(address: Address) -> None:
+    done: list[int] = []
+    with Client(address) as client:
+        client.in_background("count", lambda: done.append(client.read("server_version")[0]["version"].count(".")))
+
+    assert len(done) == 1
+
+
+def test_work_of_one_name_runs_once_at_a_time_and_its_errors_are_dropped(client: Client) -> None:
+    release = threading.Event()
+    begun: list[str] = []
+
+    def work(name: str) -> None:
+        begun.append(name)
+        release.wait(60)
+        raise ServerError("It failed.", "Try again.")
+
+    for name in ("one", "one", "two"):
+        client.in_background(name, lambda name=name: work(name))  # type: ignore[misc]
+    release.set()
+    client.finish_background()
+    client.in_background("one", lambda: work("one again"))
+    client.finish_background()
+
+    assert sorted(begun) == ["one", "one again", "two"]

@@ -32,6 +32,7 @@ def other_name(new_corpus: Callable[[], Any]) -> Iterator[str]:
 
 def answers(hoprank: HopRank, corpus: str) -> Scores:
     """Every leg's score of each document, for each question."""
+    hoprank.retriever(corpus).prepare()
     found: Scores = {}
     for question in QUESTIONS:
         for leg in Leg:

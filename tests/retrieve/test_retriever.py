@@ -255,9 +255,13 @@ def test_the_server_plans_while_the_first_question_is_embedded(
         return hoprank.embedder.embed_query(question)
 
     asking = Client.read
-    retriever = Retriever(hoprank.retriever(library).corpus, embed, hoprank.settings)
+    local = hoprank.settings.walk.model_copy(update={"engine": "local"})
+    settings = hoprank.settings.model_copy(update={"walk": local})
+    corpus = hoprank.retriever(library).corpus
+    retriever = Retriever(corpus, embed, settings)
     monkeypatch.setattr(Client, "read", read)
     found = [retriever.rank(QUESTION).ranking, retriever.rank(QUESTION).ranking]
 
     assert events == ["explore", QUESTION, "explore", "hydrate", QUESTION, "explore"]
-    assert found[0] == found[1] == hoprank.retriever(library).rank(QUESTION).ranking
+    again = Retriever(corpus, hoprank.embedder.embed_query, settings)
+    assert found[0] == found[1] == again.rank(QUESTION).ranking

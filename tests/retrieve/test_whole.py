@@ -183,29 +183,41 @@ def first_document(hoprank: HopRank, corpus: str, question: str) -> str:
     return found
 
 
-@pytest.mark.parametrize("leg", [Leg.WHOLE, Leg.HYBRID, Leg.VECTOR])
-def test_a_search_takes_two_round_trips(hoprank: HopRank, library: str, asked: list[str], leg: Leg) -> None:
-    fresh = with_settings(hoprank, "walk")
+@pytest.mark.parametrize(
+    ("leg", "engine", "queries"),
+    [
+        (Leg.WHOLE, "local", ["explore", "hydrate"]),
+        (Leg.WHOLE, "gds", ["explore", "walk", "hydrate"]),
+        (Leg.HYBRID, "gds", ["explore", "hydrate"]),
+        (Leg.VECTOR, "gds", ["vector_candidates", "hydrate"]),
+    ],
+)
+def test_a_search_takes_two_round_trips_and_one_for_gds(
+    hoprank: HopRank, library: str, asked: list[str], leg: Leg, engine: str, queries: list[str]
+) -> None:
+    fresh = with_settings(hoprank, "walk", engine=engine)
+    fresh.retriever(library).prepare()
     fresh.search(QUESTION, corpus=library, leg=Leg.HYBRID, top_k=1)
     asked.clear()
 
     fresh.search(QUESTION, corpus=library, leg=leg, top_k=10)
 
-    assert asked == ["vector_candidates" if leg is Leg.VECTOR else "explore", "hydrate"]
+    assert asked == queries
 
 
 def test_hits_that_are_at_hand_are_not_read_again(hoprank: HopRank, library: str, asked: list[str]) -> None:
-    first = hoprank.search(QUESTION, corpus=library, top_k=10)
+    local = with_settings(hoprank, "walk", engine="local")
+    first = local.search(QUESTION, corpus=library, top_k=10)
     asked.clear()
 
-    assert hoprank.search(QUESTION, corpus=library, top_k=10).items == first.items
+    assert local.search(QUESTION, corpus=library, top_k=10).items == first.items
     assert asked == ["explore"]
 
 
 def test_hits_that_the_scorer_did_not_read_are_read_afterwards(
     hoprank: HopRank, library: str, asked: list[str]
 ) -> None:
-    few = with_settings(hoprank, "retrieve", scored=2)
+    few = with_settings(with_settings(hoprank, "walk", engine="local"), "retrieve", scored=2)
     few.search(QUESTION, corpus=library, leg=Leg.HYBRID, top_k=1)
     asked.clear()
 

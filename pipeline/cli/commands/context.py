@@ -28,13 +28,15 @@ def context(
     """Print passages for a language model as Markdown: numbered, with sources, in the order of a chain."""
     questions.check_question(question)
     conditions = read_filter(filters)
-    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
-        result = hoprank.context(question, corpus=corpus, tokens=tokens, top_k=top_k, filters=conditions)
-    warn_of_unknown_fields(result.metadata)
-    if as_json:
-        print_json(result.to_json())
-    elif result.passages:
-        print(result.to_markdown(), end="")
-    else:
-        reason = f"has room in {tokens:,} tokens" if result.left_out else "answers this"
-        warn(f"Nothing in the corpus {corpus} {reason}.")
+    with connected(read_settings(model, settings)) as hoprank:
+        with spinner("Searching"):
+            result = hoprank.context(question, corpus=corpus, tokens=tokens, top_k=top_k, filters=conditions)
+        # Printed before the connection closes, which waits for a projection that the search began.
+        warn_of_unknown_fields(result.metadata)
+        if as_json:
+            print_json(result.to_json())
+        elif result.passages:
+            print(result.to_markdown(), end="")
+        else:
+            reason = f"has room in {tokens:,} tokens" if result.left_out else "answers this"
+            warn(f"Nothing in the corpus {corpus} {reason}.")

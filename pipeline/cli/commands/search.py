@@ -32,13 +32,15 @@ def search(
     """Print the passages of a corpus that answer a question best."""
     questions.check_question(question)
     conditions = read_filter(filters)
-    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
-        result = hoprank.search(question, top_k=top_k, filters=conditions, corpus=corpus, leg=leg, explain=explain)
-        passages = [item.content.strip() for item in result.items]
-        if not (full or as_json):
-            passages = excerpt.excerpts(result.items, question, hoprank.embedder, vector=result.query_vector)
-    warn_of_unknown_fields(result.metadata)
-    if as_json:
-        print_json(result.to_json())
-    else:
-        show(*result_views(result, passages, explain=explain))
+    with connected(read_settings(model, settings)) as hoprank:
+        with spinner("Searching"):
+            result = hoprank.search(question, top_k=top_k, filters=conditions, corpus=corpus, leg=leg, explain=explain)
+            passages = [item.content.strip() for item in result.items]
+            if not (full or as_json):
+                passages = excerpt.excerpts(result.items, question, hoprank.embedder, vector=result.query_vector)
+        # Printed before the connection closes, which waits for a projection that the search began.
+        warn_of_unknown_fields(result.metadata)
+        if as_json:
+            print_json(result.to_json())
+        else:
+            show(*result_views(result, passages, explain=explain))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from neo4j.exceptions import ClientError
+
 from pipeline.db.catalogue import Corpus
 from pipeline.db.corpus import CorpusHandle
-from pipeline.db.projections import Projection, ensure_projection, run_on_projection
+from pipeline.db.projections import Projection, ensure_projection, is_missing, run_on_projection
+from pipeline.ids import digest
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.seeds import Seeds
@@ -15,7 +18,7 @@ from pipeline.settings import WalkSettings
 
 
 class GdsWalk:
-    """Walks one corpus; projects a generation at first use. Thread-safe."""
+    """Walks one corpus. Thread-safe."""
 
     def __init__(self, corpus: CorpusHandle, settings: WalkSettings) -> None:
         self._client = corpus.client
@@ -25,28 +28,54 @@ class GdsWalk:
     def prepare(self, generation: int, chunks: int) -> None:
         """Project a generation of so many chunks, unless it is projected."""
         budget = self._settings.projection_megabytes
-        ensure_projection(
-            self._client, walk_projection(self._corpus, generation), budget, self._project(generation, chunks)
-        )
+        ensure_projection(self._client, self._projection(generation), budget, self._project(generation, chunks))
 
     def rank(self, seeds: Seeds, generation: int, chunks: int, limit: int) -> Ranked:
-        """Rank the ``limit`` best chunks by the PageRank of a walk that restarts at ``seeds``."""
-        params = {
-            "chunk_seeds": _rows(seeds.chunks),
-            "entity_seeds": _rows(seeds.entities),
-            "damping": self._settings.damping,
-            "iterations": self._settings.iterations,
-            "tolerance": self._settings.tolerance,
-            "limit": limit,
-        }
-        rows = run_on_projection(
+        """Rank the ``limit`` best chunks by the PageRank of a walk that restarts at ``seeds``.
+
+        A generation that isn't projected yet is projected first.
+        """
+        return run_on_projection(
             self._client,
-            walk_projection(self._corpus, generation),
+            self._projection(generation),
             self._settings.projection_megabytes,
             self._project(generation, chunks),
-            lambda name: self._client.read("walk", graph=name, **params),
+            lambda name: self._rank_on(name, seeds, limit),
+        )
+
+    def rank_if_projected(self, seeds: Seeds, generation: int, chunks: int, limit: int) -> Ranked | None:
+        """Rank as :meth:`rank`, or return None and project the generation in the background."""
+        name = self._projection(generation).name
+        try:
+            return self._rank_on(name, seeds, limit)
+        except ClientError as error:
+            if not is_missing(error):
+                raise
+        self._client.in_background(name, lambda: self._prepare_current(generation, chunks))
+        return None
+
+    def _prepare_current(self, generation: int, chunks: int) -> None:
+        """Project a generation; drop the projection if the corpus has changed or is gone in the meantime."""
+        self.prepare(generation, chunks)
+        rows = self._client.read("corpus_size", corpus=self._corpus.id)
+        if not rows or rows[0]["generation"] != generation:
+            self._client.read("drop_projection", graph=self._projection(generation).name)
+
+    def _rank_on(self, name: str, seeds: Seeds, limit: int) -> Ranked:
+        rows = self._client.read(
+            "walk",
+            graph=name,
+            chunk_seeds=_rows(seeds.chunks),
+            entity_seeds=_rows(seeds.entities),
+            damping=self._settings.damping,
+            iterations=self._settings.iterations,
+            tolerance=self._settings.tolerance,
+            limit=limit,
         )
         return ranked(Leg.GRAPH, dict(zip(rows[0]["ids"], rows[0]["scores"], strict=True)) if rows else {})
+
+    def _projection(self, generation: int) -> Projection:
+        return walk_projection(self._corpus, generation, self._settings)
 
     def _project(self, generation: int, chunks: int) -> Callable[[str], object]:
         """Return the function that projects a generation under a name."""
@@ -57,16 +86,17 @@ class GdsWalk:
             label=self._corpus.label,
             generation=generation,
             chunks=chunks,
-            title=self._settings.title,
-            link=self._settings.link,
-            similar=self._settings.similar,
-            next=self._settings.next,
+            **_weights(self._settings),
         )
 
 
-def walk_projection(corpus: Corpus, generation: int) -> Projection:
-    """Return the projection of a generation."""
-    return Projection(corpus.id, "walk", generation)
+def walk_projection(corpus: Corpus, generation: int, settings: WalkSettings) -> Projection:
+    """Return the projection of a generation with the edge weights of these settings."""
+    return Projection(corpus.id, "walk", generation, digest(*map(str, _weights(settings).values())))
+
+
+def _weights(settings: WalkSettings) -> dict[str, float]:
+    return {"title": settings.title, "link": settings.link, "similar": settings.similar, "next": settings.next}
 
 
 def _rows(weights: Mapping[str, float]) -> list[dict[str, Any]]:

@@ -137,7 +137,7 @@ class Retriever:
     def prepare(self) -> None:
         """Project the visible generation now, if GDS will walk it; else the first questions do without GDS."""
         row = self.corpus.read("corpus_size")[0]
-        if engine_for(self._reader, row["chunks"] + row["entities"]) == "gds":
+        if engine_for(self._reader, row["chunks"] + row["entities"], alone=True) == "gds":
             GdsWalk(self.corpus, self._settings.walk).prepare(row["generation"], row["chunks"])
 
     def _embed(self, question: str, leg: LegRow) -> Sequence[float]:

@@ -49,8 +49,7 @@ def projections(client: Client, corpus: Corpus) -> list[str]:
     return [row["name"] for row in client.read("projections") if corpus.id in row["name"]]
 
 
-@pytest.mark.parametrize("leg", [Leg.WHOLE, Leg.GRAPH])
-def test_auto_takes_gds_up_to_a_number_of_nodes(hoprank: HopRank, corpus: Corpus, leg: Leg) -> None:
+def test_auto_takes_gds_up_to_a_number_of_nodes_for_the_walk_alone(hoprank: HopRank, corpus: Corpus) -> None:
     nodes = corpus.chunks + corpus.entities
     small, large = (walking(hoprank, corpus, gds_up_to=most) for most in (nodes, nodes - 1))
 
@@ -58,26 +57,26 @@ def test_auto_takes_gds_up_to_a_number_of_nodes(hoprank: HopRank, corpus: Corpus
     assert projections(hoprank.client, corpus) == []
     small.prepare()
 
-    assert [engine(retriever, leg=leg) for retriever in (small, large)] == ["gds", "local"]
+    assert [engine(retriever, leg=Leg.GRAPH) for retriever in (small, large)] == ["gds", "local"]
+    assert [engine(retriever, leg=Leg.WHOLE) for retriever in (small, large)] == ["local", "local"]
 
 
-def test_auto_takes_gds_for_small_corpora_as_shipped(hoprank: HopRank, corpus: Corpus) -> None:
-    hoprank.retriever(corpus.name).prepare()
-
-    assert hoprank.search(QUESTION, corpus=corpus.name).metadata["engine"] == "gds"
-    assert (hoprank.settings.walk.engine, hoprank.settings.walk.gds_up_to) == ("auto", 15_000)
-
-
-def test_auto_takes_the_local_engine_where_gds_can_not_walk_or_need_not(
+def test_auto_takes_the_local_engine_where_gds_can_not_walk(
     hoprank: HopRank, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     retriever = walking(hoprank, corpus)
     retriever.prepare()
 
-    assert engine(retriever, filters={"document": "somerville"}) == "local"
-    assert engine(retriever, UNNAMED) == "local"
+    assert engine(retriever, leg=Leg.GRAPH) == "gds"
+    assert engine(retriever, leg=Leg.GRAPH, filters={"document": "somerville"}) == "local"
     monkeypatch.setattr(hoprank.client, "has_gds", False)
-    assert engine(retriever) == "local"
+    assert engine(retriever, leg=Leg.GRAPH) == "local"
+
+
+def test_the_whole_takes_gds_if_told_to_and_the_question_has_a_name(hoprank: HopRank, corpus: Corpus) -> None:
+    retriever = walking(hoprank, corpus, engine="gds")
+
+    assert [engine(retriever, question) for question in (QUESTION, UNNAMED)] == ["gds", "local"]
 
 
 @pytest.fixture
@@ -95,21 +94,20 @@ def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return release
 
 
-@pytest.mark.parametrize("leg", [Leg.WHOLE, Leg.GRAPH])
 def test_the_local_walk_answers_while_a_projection_is_missing(
-    hoprank: HopRank, corpus: Corpus, held: threading.Event, leg: Leg
+    hoprank: HopRank, corpus: Corpus, held: threading.Event
 ) -> None:
     retriever = walking(hoprank, corpus)
-    local = walking(hoprank, corpus, engine="local").search(QUESTION, leg=leg)
+    local = walking(hoprank, corpus, engine="local").search(QUESTION, leg=Leg.GRAPH)
 
-    first, second = retriever.search(QUESTION, leg=leg), retriever.search(QUESTION, leg=leg)
+    first, second = retriever.search(QUESTION, leg=Leg.GRAPH), retriever.search(QUESTION, leg=Leg.GRAPH)
     assert projections(hoprank.client, corpus) == []
     held.set()
     hoprank.client.finish_background()
 
     assert (first, second) == (local, local)
     assert len(projections(hoprank.client, corpus)) == 1
-    assert engine(retriever, leg=leg) == "gds"
+    assert engine(retriever, leg=Leg.GRAPH) == "gds"
 
 
 def test_a_corpus_that_goes_while_it_is_projected_leaves_nothing(
@@ -117,7 +115,7 @@ def test_a_corpus_that_goes_while_it_is_projected_leaves_nothing(
 ) -> None:
     hoprank.ingest(jsonl([{"id": "a", "title": "Ada", "text": "Ada met Ben."}]), corpus=corpus_name)
     corpus = get_corpus(hoprank.client, corpus_name)
-    assert engine(walking(hoprank, corpus), "Who met Ada?") == "local"
+    assert engine(walking(hoprank, corpus), "Who met Ada?", leg=Leg.GRAPH) == "local"
 
     drop_corpus(hoprank.client, corpus)
     held.set()
@@ -131,7 +129,7 @@ def test_a_generation_that_is_replaced_while_it_is_projected_leaves_nothing(
 ) -> None:
     hoprank.ingest(jsonl([{"id": "a", "title": "Ada", "text": "Ada met Ben."}]), corpus=corpus_name)
     corpus = get_corpus(hoprank.client, corpus_name)
-    assert engine(walking(hoprank, corpus), "Who met Ada?") == "local"
+    assert engine(walking(hoprank, corpus), "Who met Ada?", leg=Leg.GRAPH) == "local"
 
     hoprank.ingest(jsonl([{"id": "b", "title": "Ben", "text": "Ben met Ada."}]), corpus=corpus_name)
     held.set()

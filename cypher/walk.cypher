@@ -85,6 +85,7 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 // chunk of each name that a single chunk mentions; and the names. An entity of a seed chunk comes with all its chunks; with more
 // than hub chunks it is not expanded, and comes with the seeds among them. A linked document of four or more chunks contributes its
 // first chunk and the candidates. A question without a known name is expanded only if unnamed is true.
+// Both rankings are ordered as the client orders them, ties by id: it fuses them in the same way, and expects its seeds expanded.
 // Outside of writes all nodes and edges are visible, and visibility isn't checked.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
@@ -103,7 +104,8 @@ CALL (corpus, settled) {
       WHERE c.corpus = corpus.id AND <visible(c, corpus.generation)> LIMIT $limit) SCORE AS score
     RETURN c, score
   }
-  RETURN collect(c.id) AS near, collect(score) AS near_scores
+  WITH c.id AS id, score ORDER BY score DESC, id
+  RETURN collect(id) AS near, collect(score) AS near_scores
 }
 // matching, matching_scores: candidates by full text
 CALL (corpus) {
@@ -112,8 +114,9 @@ CALL (corpus) {
   YIELD node AS c, score
   WITH corpus, c, score
   WHERE corpus.staging IS NULL OR <visible(c, corpus.generation)>
-  WITH c, score LIMIT $limit
-  RETURN collect(c.id) AS matching, collect(score) AS matching_scores
+  WITH c.id AS id, score LIMIT $limit
+  WITH id, score ORDER BY score DESC, id
+  RETURN collect(id) AS matching, collect(score) AS matching_scores
 }
 // named: the entities of the question's names
 CALL (generation, settled) {

@@ -7,8 +7,8 @@
 // is the id of the corpus, never its name.
 //
 //   (:Catalog {id})
-//       Locks: one node for all corpora, one for the types of all knowledge graphs. Each separates those who bring what needs a
-//       shared index from those who drop it.
+//       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
+//       for those who bring types to knowledge graphs.
 //   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, documents,
 //             chunks, entities, edges.TYPE, generation, staging, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` and `dimension` are those of its embedding model; `chunker` and `extractor` say how

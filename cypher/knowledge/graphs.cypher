@@ -105,7 +105,7 @@ MATCH (g:KnowledgeGraph {id: $graph}) SET g.version = g.version + 1 RETURN prope
 
 // name: lock_graph_types
 // mode: write
-// Lock the types of all graphs against those who bring or drop one, until the transaction ends.
+// Lock the types of all graphs against others who bring one, until the transaction ends.
 MERGE (catalog:Catalog {id: 'types'})
 SET catalog.lock = true
 REMOVE catalog.lock;
@@ -118,15 +118,6 @@ MATCH (g:KnowledgeGraph {id: $graph})
 SET g.node_labels = coalesce(g.node_labels, []) + [name IN $labels WHERE NOT name IN coalesce(g.node_labels, [])],
     g.edge_types = coalesce(g.edge_types, []) + [name IN $edge_types WHERE NOT name IN coalesce(g.edge_types, [])]
 RETURN properties(g) AS graph;
-
-// name: unshared_edge_types
-// mode: read
-// params: graph
-// The relationship types that a graph has and no other.
-MATCH (g:KnowledgeGraph {id: $graph})
-UNWIND g.edge_types AS type
-WITH g, type WHERE NOT EXISTS { MATCH (other:KnowledgeGraph) WHERE other <> g AND type IN other.edge_types }
-RETURN type;
 
 // name: mark_temporal
 // mode: write

@@ -9,9 +9,9 @@ from typing import Any
 from lxml import etree
 
 from pipeline.ids import digest
+from pipeline.text.graphml import NAMESPACE, add_data, attribute_declaration, element, text_of, without_forbidden
 from pipeline.transfer.portable import Part
 
-_NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _NODES = {
     "document": ("key", "title", "path"),
     "chunk": ("document", "ordinal", "title", "heading", "text"),
@@ -35,41 +35,32 @@ def write_graphml(parts: Iterable[Part], path: Path) -> None:
     """Stream ``parts`` into one GraphML file, in their order."""
     with etree.xmlfile(str(path), encoding="utf-8") as file:
         file.write_declaration()
-        with file.element("graphml", nsmap={None: _NAMESPACE}):
+        with file.element(f"{{{NAMESPACE}}}graphml", nsmap={None: NAMESPACE}):
             for owner, names in _KEYS.items():
                 for name in names:
-                    kind = _TYPES.get(name, "string")
-                    attributes = {"id": f"{owner}_{name}", "for": owner, "attr.name": name, "attr.type": kind}
-                    file.write(etree.Element("key", attributes))
-            with file.element("graph", {"id": "corpus", "edgedefault": "directed"}):
+                    file.write(attribute_declaration(f"{owner}_{name}", owner, name, _TYPES.get(name, "string")))
+            with file.element(f"{{{NAMESPACE}}}graph", {"id": "corpus", "edgedefault": "directed"}):
                 for part in parts:
-                    for element in _element(part):
-                        file.write(element, pretty_print=True)
+                    for written in _elements(part):
+                        file.write(written, pretty_print=True)
 
 
-def _element(part: Part) -> Iterator[Any]:
+def _elements(part: Part) -> Iterator[Any]:
     if part.kind in _NODES:
-        node = etree.Element("node", {"id": _id(part)})
+        node = element("node", id=_id(part))
         values = {"kind": part.kind, **{name: part.value[name] for name in _NODES[part.kind]}}
         yield _with_data(node, "node", values)
     elif part.kind == "edge":
         source, target, kind = part.value["source"], part.value["target"], part.value["kind"]
         label = "chunk" if isinstance(target, list) else "entity" if kind == "MENTIONS" else "document"
-        edge = etree.Element("edge", {"source": _node_id("chunk", source), "target": _node_id(label, target)})
+        edge = element("edge", source=_node_id("chunk", source), target=_node_id(label, target))
         yield _with_data(edge, "edge", {name: part.value[name] for name in _KEYS["edge"] if name in part.value})
 
 
-def _with_data(element: Any, owner: str, values: dict[str, Any]) -> Any:
+def _with_data(parent: Any, owner: str, values: dict[str, Any]) -> Any:
     for name, value in values.items():
-        data = etree.SubElement(element, "data", {"key": f"{owner}_{name}"})
-        data.text = _text(value)
-    return element
-
-
-def _text(value: Any) -> str:
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    # XML can't represent control characters, even escaped.
-    return "".join(char for char in text if char >= " " or char in "\t\n\r")
+        add_data(parent, f"{owner}_{name}", without_forbidden(text_of(value)))
+    return parent
 
 
 def _id(part: Part) -> str:

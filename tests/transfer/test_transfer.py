@@ -25,7 +25,7 @@ NewCorpus = Callable[[], Any]
 LONG = "".join(f"# Part {part}\n\n{'They wrote of London and of Ada Lovelace. ' * 60}\n\n" for part in "AB")
 NOTES = {
     "ada.md": "---\nyear: 1815\ntags: [x, y]\n---\n# Ada Lovelace\n\nAda Lovelace met [Charles](babbage.md) in Turin.",
-    "babbage.md": "# Charles Babbage\n\nCharles Babbage met Ada Lovelace in Turin \N{BELL}.",
+    "babbage.md": "# Charles Babbage\n\nCharles Babbage met Ada Lovelace in Turin \N{BELL}\ufffe.",
     "long.md": LONG,
     "empty.jsonl": '{"id": "nothing", "text": ""}\n',
 }

@@ -8,8 +8,7 @@ undirected edge is then written in both directions, the second marked ``reverse`
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,18 @@ from pipeline.knowledge.exchange.node_link import from_foreign
 from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import AS_JSON, NATIVE, prefixed_property
+from pipeline.text.graphml import NAMESPACE, add_data, attribute_declaration, element, is_legal, kind_of, text_of
 
-_NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
-_Q = f"{{{_NAMESPACE}}}"
-_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-_KINDS: Mapping[type, str] = {bool: "boolean", int: "long", float: "double", str: "string"}
+_Q = f"{{{NAMESPACE}}}"
+_READERS: Mapping[str, Callable[[str], object]] = {
+    "boolean": lambda text: text == "true",
+    "int": int,
+    "long": int,
+    "float": float,
+    "double": float,
+}
+"""How a value is read, by its type in GraphML; a value of another type is a text."""
+
 _LISTS = frozenset({"labels", "embedding", "child_ids"})
 
 
@@ -32,8 +38,8 @@ def write_graphml(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge]
     """Write nodes and edges, ordered by id; raises GraphError naming a text with characters that XML forbids."""
     ordered = sorted(edges, key=lambda edge: edge.id)
     directed = not ordered or any(edge.directed for edge in ordered)
-    root = etree.Element(f"{_Q}graphml", nsmap={None: _NAMESPACE})
-    graph = etree.Element(f"{_Q}graph", edgedefault="directed" if directed else "undirected")
+    root = element("graphml")
+    graph = element("graph", edgedefault="directed" if directed else "undirected")
     keys: dict[tuple[str, str, str], str] = {}
     for node in sorted(nodes, key=lambda node: node.id):
         values = _attributes(node_mapping(node))
@@ -47,8 +53,8 @@ def write_graphml(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge]
             back = {"source": ends["target"], "target": ends["source"]}
             reverse = etree.SubElement(graph, f"{_Q}edge", back, id=f"{edge_name} reverse")
             _fill(reverse, "edge", {**values, "reverse": True}, keys)
-    for (element, name, kind), key in keys.items():
-        etree.SubElement(root, f"{_Q}key", {"id": key, "for": element, "attr.name": name, "attr.type": kind})
+    for (owner, name, kind), key in keys.items():
+        root.append(attribute_declaration(key, owner, name, kind))
     root.append(graph)
     etree.ElementTree(root).write(str(path), encoding="utf-8", xml_declaration=True)
 
@@ -68,11 +74,11 @@ def read_graphml(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[Knowledg
         raise GraphError(f"{path} holds no GraphML graph.", "Give a graph that was exported.")
     keys = {key.get("id"): (key.get("attr.name"), key.get("attr.type")) for key in root.iter(f"{_Q}key")}
     directed = graph.get("edgedefault") == "directed"
-    nodes = (node_of(_record(element, keys, "node", {})) for element in graph.iter(f"{_Q}node"))
+    nodes = (node_of(_record(node, keys, "node", {})) for node in graph.iter(f"{_Q}node"))
     edges = (
-        edge_of(_record(element, keys, "edge", {"directed": directed}))
-        for element in graph.iter(f"{_Q}edge")
-        if not _is_reverse(element, keys)
+        edge_of(_record(edge, keys, "edge", {"directed": directed}))
+        for edge in graph.iter(f"{_Q}edge")
+        if not _is_reverse(edge, keys)
     )
     return nodes, edges
 
@@ -87,28 +93,24 @@ def _attributes(record: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _fill(element: Any, owner: str, values: Mapping[str, Any], keys: dict[tuple[str, str, str], str]) -> None:
+def _fill(parent: Any, owner: str, values: Mapping[str, Any], keys: dict[tuple[str, str, str], str]) -> None:
     """Add ``values`` to an element as data; ``keys`` collects the declarations that they need."""
     for name, value in values.items():
-        kind = _KINDS[bool if isinstance(value, bool) else type(value) if type(value) in _KINDS else str]
-        key = keys.setdefault((owner, _legal(name), kind), f"d{len(keys)}")
-        text = (
-            str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, float) else str(value)
-        )
-        etree.SubElement(element, f"{_Q}data", key=key).text = _legal(text)
+        key = keys.setdefault((owner, _legal(name), kind_of(value)), f"d{len(keys)}")
+        add_data(parent, key, _legal(text_of(value)))
 
 
-def _record(element: Any, keys: Mapping[str, tuple[str, str]], kind: str, defaults: dict[str, Any]) -> dict[str, Any]:
-    attributes: dict[str, Any] = dict(element.attrib)
+def _record(read: Any, keys: Mapping[str, tuple[str, str]], kind: str, defaults: dict[str, Any]) -> dict[str, Any]:
+    attributes: dict[str, Any] = dict(read.attrib)
     if "directed" in attributes:
         attributes["directed"] = attributes["directed"] == "true"
     properties: dict[str, Any] = {}
-    for data in element.iter(f"{_Q}data"):
+    for data in read.iter(f"{_Q}data"):
         name, value = _value(data, keys)
         if name.startswith((NATIVE, AS_JSON)):
-            properties[name[2:]] = json.loads(value) if name.startswith(AS_JSON) else value
+            properties[name[2:]] = _parsed(name, value) if name.startswith(AS_JSON) else value
         else:
-            attributes[name] = json.loads(value) if name in _LISTS else value
+            attributes[name] = _parsed(name, value) if name in _LISTS else value
     fields = KnowledgeNode.__slots__ if kind == "node" else KnowledgeEdge.__slots__
     record = from_foreign(attributes, fields, {"type": kind, **defaults})
     properties = {**record.get("properties", {}), **properties}
@@ -118,22 +120,29 @@ def _record(element: Any, keys: Mapping[str, tuple[str, str]], kind: str, defaul
 def _value(data: Any, keys: Mapping[str, tuple[str, str]]) -> tuple[str, Any]:
     name, kind = keys.get(data.get("key"), (data.get("key"), "string"))
     text = data.text or ""
-    match kind:
-        case "boolean":
-            return name, text == "true"
-        case "int" | "long":
-            return name, int(text)
-        case "float" | "double":
-            return name, float(text)
-        case _:
-            return name, text
+    read = _READERS.get(kind, str)
+    try:
+        return name, read(text)
+    except ValueError as error:
+        raise _malformed(name, text, f"of type {kind}") from error
 
 
-def _is_reverse(element: Any, keys: Mapping[str, tuple[str, str]]) -> bool:
-    return any(_value(data, keys) == ("reverse", True) for data in element.iter(f"{_Q}data"))
+def _parsed(name: str, value: object) -> Any:
+    try:
+        return json.loads(str(value))
+    except (ValueError, RecursionError) as error:
+        raise _malformed(name, value, "JSON") from error
+
+
+def _malformed(name: str, value: object, kind: str) -> GraphError:
+    return GraphError(f"The attribute {name!r} holds {str(value)[:60]!r}, which isn't {kind}.", "Mend the value.")
+
+
+def _is_reverse(edge: Any, keys: Mapping[str, tuple[str, str]]) -> bool:
+    return any(_value(data, keys) == ("reverse", True) for data in edge.iter(f"{_Q}data"))
 
 
 def _legal(text: str) -> str:
-    if _ILLEGAL.search(text):
+    if not is_legal(text):
         raise GraphError(f"GraphML can't hold the control character in {text[:60]!r}.", "Export the graph as JSON.")
     return text

@@ -53,16 +53,22 @@ def ensure_indexes(client: Client, indexes: Mapping[str, Callable[[], None]]) ->
     """Create the indexes that are missing, in their order, and wait until all are online.
 
     ``indexes`` maps the name of an index, or of a constraint, to the function that creates it. An index that exists but
-    is still being built, as by another process, is awaited too.
+    is still being built, as by another process, is awaited too. Neo4j creates none beside an equal index that a user
+    has made under another name: that one serves.
     """
-    names = list(indexes)
-    states = {row["name"]: row["state"] for row in client.read("index_states", index_names=names)}
-    missing = [name for name in names if name not in states]
-    for name in missing:
-        indexes[name]()
-    for name in [*missing, *(name for name, state in states.items() if state != "ONLINE")]:
-        # As a stream: building an index may take longer than the time limit of a read.
-        list(client.stream("await_index", index=name, seconds=_ONLINE_SECONDS))
+    states = _states(client, indexes)
+    if missing := [name for name in indexes if name not in states]:
+        for name in missing:
+            indexes[name]()
+        states = _states(client, indexes)
+    for name, state in states.items():
+        if state != "ONLINE":
+            # As a stream: building an index may take longer than the time limit of a read.
+            list(client.stream("await_index", index=name, seconds=_ONLINE_SECONDS))
+
+
+def _states(client: Client, names: Iterable[str]) -> dict[str, str]:
+    return {row["name"]: row["state"] for row in client.read("index_states", index_names=list(names))}
 
 
 def ensure_declared(client: Client, queries: Sequence[str]) -> None:

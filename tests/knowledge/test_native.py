@@ -123,6 +123,17 @@ def test_too_many_types_are_refused_and_nothing_is_written(graph: KnowledgeGraph
     assert not {label_of(name) for name in names} & set(known)
 
 
+def test_an_equal_index_of_a_users_own_serves(graph: KnowledgeGraph, cypher: Cypher) -> None:
+    cypher("CREATE INDEX a_users_own FOR ()-[r:KNOWN_TO_A_USER]-() ON (r.key)")
+    try:
+        graph.add_nodes([KnowledgeNode("a", "t"), KnowledgeNode("b", "t")])
+        graph.add_edge(KnowledgeEdge("a", "b", "known to a user", "e"))
+
+        assert graph.get_edge("e") is not None
+    finally:
+        cypher("DROP INDEX a_users_own")
+
+
 def test_edges_are_found_by_an_index_of_their_relationship_type(graph: KnowledgeGraph, cypher: Cypher) -> None:
     graph.add_nodes([KnowledgeNode("a", "t")])
     graph.add_edges([KnowledgeEdge("a", "a", "very own", id="1"), KnowledgeEdge("a", "a", "of its own", id="2")])

@@ -4,7 +4,7 @@
 CALL dbms.components() YIELD name, versions
 RETURN versions[0] AS version ORDER BY name = 'Neo4j Kernel' DESC LIMIT 1;
 
-// name: gds_functions
+// name: gds_procedures
 // mode: read
-// A row if Graph Data Science is installed and allowed; else none.
-SHOW FUNCTIONS YIELD name WHERE name = 'gds.version' RETURN name;
+// A row if Graph Data Science is installed and this user may call it; else none.
+SHOW PROCEDURES EXECUTABLE YIELD name WHERE name = 'gds.graph.list' RETURN name;

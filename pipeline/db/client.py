@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -76,10 +77,9 @@ class Written:
 class Client(AbstractContextManager["Client"]):
     """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
 
-    ``written`` sums the counters of all writes of this client. ``has_gds`` tells, after :meth:`verify`, whether the
-    server has Graph Data Science. The timeouts are in seconds, 0 for none, and raise QueryTimeout: ``read_timeout``
-    limits each :meth:`read`, ``write_timeout`` each writing transaction and each :meth:`stream`, including the time
-    that the stream's reader takes.
+    ``written`` sums the counters of all writes of this client. The timeouts are in seconds, 0 for none, and raise
+    QueryTimeout: ``read_timeout`` limits each :meth:`read`, ``write_timeout`` each writing transaction and each
+    :meth:`stream`, including the time that the stream's reader takes.
     """
 
     def __init__(
@@ -93,7 +93,6 @@ class Client(AbstractContextManager["Client"]):
     ) -> None:
         self.address = address
         self._limits = {"read": read_timeout or None, "write": write_timeout or None}
-        self.has_gds = True
         self.written = Written()
         self._counting = threading.Lock()
         self._background: list[threading.Thread] = []
@@ -142,15 +141,23 @@ class Client(AbstractContextManager["Client"]):
             thread.join()
 
     def verify(self) -> None:
-        """Check that the server answers, accepts the login and is new enough; set ``has_gds``.
+        """Check that the server answers, accepts the login and is new enough.
 
         Raises ServerUnreachable, LoginRefused or ServerUnsupported, naming the address or what is missing.
         """
         with self._connecting():
             self._driver.verify_connectivity()
-            version = self.read("server_version")[0]["version"]
-            self.has_gds = bool(self.read("gds_functions"))
+            version = self.server_version()
         check_version(version, self.address.uri)
+
+    def server_version(self) -> str:
+        """Return the server's version, such as "2026.02.3"."""
+        return str(self.read("server_version")[0]["version"])
+
+    @cached_property
+    def has_gds(self) -> bool:
+        """Whether the server has Graph Data Science and lets this user call it; the server is asked once."""
+        return bool(self.read("gds_procedures"))
 
     def read(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
         """Run the read query ``name``; ``names`` fills its identifiers. Rows come in the server's order.

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from pipeline.cli.app import app
 from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 
@@ -29,24 +27,9 @@ MEASURED = re.compile(r"^(\w+) +(?:\d+\.\d +){9}", re.MULTILINE)
 """A leg and its nine measures in percent."""
 
 
-class Hoprank:
-    """Runs commands against the server of the tests."""
-
-    def __init__(self, environment: dict[str, str]) -> None:
-        self._environment = environment
-
-    def __call__(self, *arguments: str, code: int = 0) -> Any:
-        result = CliRunner().invoke(app, list(arguments), env=self._environment)
-        assert result.exit_code == code, result.output
-        return result
-
-    def json(self, *arguments: str) -> Any:
-        return json.loads(self(*arguments, "--json").stdout)
-
-
 @pytest.fixture(scope="module")
-def run(server_environment: dict[str, str]) -> Hoprank:
-    return Hoprank(server_environment)
+def run(server_environment: dict[str, str], hoprank_in: Callable[[dict[str, str]], Any]) -> Any:
+    return hoprank_in(server_environment)
 
 
 def written(folder: Path) -> Path:
@@ -63,7 +46,7 @@ def archive(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def archived(run: Hoprank, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+def archived(run: Any, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The name of a corpus of the archive, to read."""
     run("ingest", str(written(tmp_path_factory.mktemp("archive"))), "--corpus", shared_corpus_name)
     return shared_corpus_name
@@ -80,7 +63,7 @@ def queryset(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_ingest_tells_what_it_did_to_people_and_to_programs(run: Hoprank, archive: Path, corpus_name: str) -> None:
+def test_ingest_tells_what_it_did_to_people_and_to_programs(run: Any, archive: Path, corpus_name: str) -> None:
     first = run("ingest", str(archive), "--corpus", corpus_name)
     again = run.json("ingest", str(archive), "--corpus", corpus_name)
 
@@ -92,7 +75,7 @@ def test_ingest_tells_what_it_did_to_people_and_to_programs(run: Hoprank, archiv
     assert {Path(one["source"]).name for one in again["skipped"]} == {"notes.bin", "nothing.md"}
 
 
-def test_search_cites_file_and_lines_and_explains(run: Hoprank, archived: str) -> None:
+def test_search_cites_file_and_lines_and_explains(run: Any, archived: str) -> None:
     shown = run("search", QUESTION, "--corpus", archived, "--top-k", "2", "--explain").stdout
     found = run.json("search", QUESTION, "--corpus", archived, "--top-k", "2")
 
@@ -105,11 +88,11 @@ def test_search_cites_file_and_lines_and_explains(run: Hoprank, archived: str) -
 
 
 @pytest.mark.parametrize("leg", ["fulltext", "bm25"])
-def test_search_by_one_leg_with_nothing_to_find_is_no_error(run: Hoprank, archived: str, leg: str) -> None:
+def test_search_by_one_leg_with_nothing_to_find_is_no_error(run: Any, archived: str, leg: str) -> None:
     assert "Nothing in the corpus" in run("search", "zzzyx", "--corpus", archived, "--leg", leg).stdout
 
 
-def test_search_is_filtered_by_metadata(run: Hoprank, corpus_name: str, tmp_path: Path) -> None:
+def test_search_is_filtered_by_metadata(run: Any, corpus_name: str, tmp_path: Path) -> None:
     rows = [{"id": f"v{year}", "text": f"The voyage of {year}.", "metadata": {"year": year}} for year in (1908, 1951)]
     (tmp_path / "voyages.jsonl").write_text("\n".join(map(json.dumps, rows)))
     run("ingest", str(tmp_path / "voyages.jsonl"), "--corpus", corpus_name)
@@ -124,7 +107,7 @@ def test_search_is_filtered_by_metadata(run: Hoprank, corpus_name: str, tmp_path
     assert "Nothing in the corpus" in misspelt.stdout
 
 
-def test_context_is_printed_for_a_language_model(run: Hoprank, archived: str) -> None:
+def test_context_is_printed_for_a_language_model(run: Any, archived: str) -> None:
     shown = run("context", QUESTION, "--corpus", archived).stdout
     as_json = run.json("context", QUESTION, "--corpus", archived, "--tokens", "60")
     nothing = run("context", QUESTION, "--corpus", archived, "--filter", '{"title": "none"}')
@@ -147,12 +130,12 @@ def test_context_is_printed_for_a_language_model(run: Hoprank, archived: str) ->
         ('{"year": {"$gtt": 1}}', "Did you mean $gt?"),
     ],
 )
-def test_a_filter_that_is_none_is_refused(run: Hoprank, text: str, says: str) -> None:
+def test_a_filter_that_is_none_is_refused(run: Any, text: str, says: str) -> None:
     assert says in run("search", "voyage", "--filter", text, code=2).stderr
 
 
 def test_remove_takes_documents_away_and_names_those_that_are_not_there(
-    run: Hoprank, archive: Path, corpus_name: str
+    run: Any, archive: Path, corpus_name: str
 ) -> None:
     run("ingest", str(archive), "--corpus", corpus_name)
 
@@ -164,7 +147,7 @@ def test_remove_takes_documents_away_and_names_those_that_are_not_there(
     assert removed["documents"] == 2
 
 
-def test_sync_prints_its_plan_and_does_it(run: Hoprank, archive: Path, corpus_name: str) -> None:
+def test_sync_prints_its_plan_and_does_it(run: Any, archive: Path, corpus_name: str) -> None:
     run("sync", str(archive), "--corpus", corpus_name)
     (archive / "people/holt.txt").unlink()
     (archive / "stations/alpha.md").rename(archive / "stations/first.md")
@@ -184,7 +167,7 @@ def test_sync_prints_its_plan_and_does_it(run: Hoprank, archive: Path, corpus_na
 
 
 def test_a_corpus_is_looked_into_renamed_exported_and_imported(
-    run: Hoprank, archive: Path, corpus_name: str, tmp_path: Path, new_corpus: Callable[[], Any]
+    run: Any, archive: Path, corpus_name: str, tmp_path: Path, new_corpus: Callable[[], Any]
 ) -> None:
     run("ingest", str(archive), "--corpus", corpus_name)
     path = tmp_path / "corpus.jsonl"
@@ -203,7 +186,7 @@ def test_a_corpus_is_looked_into_renamed_exported_and_imported(
     assert "Mira Holt 2" in shown.stdout
 
 
-def test_corpora_are_listed_and_dropped(run: Hoprank, archive: Path, corpus_name: str, client: Client) -> None:
+def test_corpora_are_listed_and_dropped(run: Any, archive: Path, corpus_name: str, client: Client) -> None:
     run("ingest", str(archive), "--corpus", corpus_name)
 
     (listed,) = (one for one in run.json("corpus", "list") if one["name"] == corpus_name)
@@ -219,7 +202,7 @@ def test_corpora_are_listed_and_dropped(run: Hoprank, archive: Path, corpus_name
     assert corpus_name not in run("corpus", "list").stdout
 
 
-def test_an_unknown_corpus_suggests_the_nearest(run: Hoprank, archived: str) -> None:
+def test_an_unknown_corpus_suggests_the_nearest(run: Any, archived: str) -> None:
     for arguments in (["search", QUESTION, "--corpus"], ["remove", "--document", "x", "--corpus"], ["corpus", "drop"]):
         failed = run(*arguments, f"{archived}x", code=2)
         assert f"Did you mean '{archived}'?" in failed.stderr
@@ -236,7 +219,7 @@ def test_an_unknown_corpus_suggests_the_nearest(run: Hoprank, archived: str) -> 
     ],
 )
 def test_wrong_input_is_named_and_nothing_is_written(
-    run: Hoprank, tmp_path: Path, corpus_name: str, client: Client, name: str, content: str, says: str
+    run: Any, tmp_path: Path, corpus_name: str, client: Client, name: str, content: str, says: str
 ) -> None:
     (tmp_path / name).write_text(content)
 
@@ -247,14 +230,14 @@ def test_wrong_input_is_named_and_nothing_is_written(
     assert find_corpus(client, corpus_name) is None
 
 
-def test_strict_refuses_what_would_be_skipped(run: Hoprank, archive: Path, corpus_name: str, client: Client) -> None:
+def test_strict_refuses_what_would_be_skipped(run: Any, archive: Path, corpus_name: str, client: Client) -> None:
     failed = run("ingest", str(archive), "--corpus", corpus_name, "--strict", code=2)
 
     assert "notes.bin" in failed.stderr
     assert find_corpus(client, corpus_name) is None
 
 
-def test_another_model_is_refused(run: Hoprank, archive: Path, archived: str, tmp_path: Path) -> None:
+def test_another_model_is_refused(run: Any, archive: Path, archived: str, tmp_path: Path) -> None:
     failed = run("ingest", str(archive), "--corpus", archived, "--set", "chunk.max_tokens=64", code=2)
     unknown = run("search", QUESTION, "--corpus", archived, "--model", str(tmp_path / "no-model"), code=2)
 
@@ -262,7 +245,7 @@ def test_another_model_is_refused(run: Hoprank, archive: Path, archived: str, tm
     assert "no-model" in unknown.stderr
 
 
-def test_evaluate_prints_a_table_and_writes_the_report(run: Hoprank, queryset: Path, client: Client) -> None:
+def test_evaluate_prints_a_table_and_writes_the_report(run: Any, queryset: Path, client: Client) -> None:
     report_file = queryset / "report.json"
 
     shown = run("evaluate", str(queryset), "--json", str(report_file), "--per-query")
@@ -279,7 +262,7 @@ def test_evaluate_prints_a_table_and_writes_the_report(run: Hoprank, queryset: P
 
 
 def test_evaluate_by_chosen_legs_on_a_corpus_that_is_kept(
-    run: Hoprank, queryset: Path, corpus_name: str, client: Client
+    run: Any, queryset: Path, corpus_name: str, client: Client
 ) -> None:
     arguments = ["evaluate", str(queryset), "--leg", "fulltext", "--leg", "bm25", "--corpus", corpus_name]
 
@@ -289,7 +272,7 @@ def test_evaluate_by_chosen_legs_on_a_corpus_that_is_kept(
     assert find_corpus(client, corpus_name) is not None
 
 
-def test_evaluate_refuses_a_queryset_of_unstored_documents(run: Hoprank, queryset: Path) -> None:
+def test_evaluate_refuses_a_queryset_of_unstored_documents(run: Any, queryset: Path) -> None:
     (queryset / "qrels.tsv").write_text("query\tdocument\trelevance\nq1\tc\t1\n")
 
     failed = run("evaluate", str(queryset), code=2)
@@ -299,7 +282,7 @@ def test_evaluate_refuses_a_queryset_of_unstored_documents(run: Hoprank, queryse
 
 
 @pytest.fixture
-def quickstart_corpus(client: Client, run: Hoprank) -> Iterator[str]:
+def quickstart_corpus(client: Client, run: Any) -> Iterator[str]:
     """Its name; dropped afterwards, unless the server had it before."""
     before = find_corpus(client, "quickstart")
     yield "quickstart"
@@ -307,7 +290,7 @@ def quickstart_corpus(client: Client, run: Hoprank) -> Iterator[str]:
         run("corpus", "drop", "quickstart", "--yes")
 
 
-def test_quickstart_ingests_answers_and_measures(run: Hoprank, quickstart_corpus: str, client: Client) -> None:
+def test_quickstart_ingests_answers_and_measures(run: Any, quickstart_corpus: str, client: Client) -> None:
     shown = run("quickstart").stdout
 
     corpus = find_corpus(client, quickstart_corpus)

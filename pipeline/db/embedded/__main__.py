@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--page-cache-mb", type=int, required=True)
     parser.add_argument("--idle-minutes", type=float, required=True)
     parser.add_argument("--patience", type=float, required=True)
+    parser.add_argument("--no-gds", dest="gds", action="store_false", help="serve without Graph Data Science")
     parser.add_argument("--train", action="store_true", help="record Java's ahead-of-time cache instead of serving")
     return parser
 

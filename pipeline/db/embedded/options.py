@@ -33,7 +33,8 @@ class ServerOptions:
 
     ``home`` holds all its files. After ``idle_minutes`` without a connection it stops; 0 means never. ``heap_mb`` and
     ``page_cache_mb`` are derived from the machine's memory if None. ``start_timeout`` is in seconds. ``jars`` is the
-    folder of downloaded jars, ``home/jars`` if None; several homes may share a folder.
+    folder of downloaded jars, ``home/jars`` if None; several homes may share a folder. Without ``gds`` the server has
+    no Graph Data Science, as many servers in the cloud.
     """
 
     home: Path
@@ -42,6 +43,7 @@ class ServerOptions:
     page_cache_mb: int | None = None
     start_timeout: float = 120
     jars: Path | None = None
+    gds: bool = True
 
     @classmethod
     def of(cls, settings: Settings) -> ServerOptions:

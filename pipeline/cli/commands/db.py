@@ -52,6 +52,18 @@ def stop() -> None:
 
 
 @app.command()
+def aot() -> None:
+    """Record Java's ahead-of-time cache: the server then starts in half the time. Takes a minute or two, once.
+
+    A server on an empty database of its own ingests and searches meanwhile; yours is left alone.
+    """
+    settings = _own_server("train")
+    with show_startup() as report:
+        cache = embedded.train(embedded.ServerOptions.of(settings), report)
+    print(f"Servers start with {cache}.")
+
+
+@app.command()
 def status(as_json: Json = False) -> None:
     """Say whether the server runs, where, since when, and how much disk its data takes."""
     settings = read_settings()

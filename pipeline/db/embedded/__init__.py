@@ -3,7 +3,7 @@
 May import: errors, resources, settings, temporary.
 """
 
-from pipeline.db.embedded.lifecycle import ensure_running, log_path, status, stop
+from pipeline.db.embedded.lifecycle import ensure_running, log_path, status, stop, train
 from pipeline.db.embedded.options import Address, ServerOptions, ServerStatus
 
-__all__ = ["Address", "ServerOptions", "ServerStatus", "ensure_running", "log_path", "status", "stop"]
+__all__ = ["Address", "ServerOptions", "ServerStatus", "ensure_running", "log_path", "status", "stop", "train"]

@@ -8,10 +8,9 @@ import os
 import sys
 from pathlib import Path
 
-from pipeline.db.embedded.aot import train, train_later
+from pipeline.db.embedded.aot import train
 from pipeline.db.embedded.database import Launch
 from pipeline.db.embedded.serve import serve
-from pipeline.db.embedded.state import MODULE
 from pipeline.errors import HopRankError
 
 _WORKLOAD = [sys.executable, "-c", "from pipeline.cli import main; main()", "quickstart"]
@@ -43,7 +42,6 @@ def _run(arguments: argparse.Namespace) -> None:
         train(launch, _WORKLOAD)
     else:
         serve(launch)
-        train_later(launch, [sys.executable, "-m", MODULE, *sys.argv[1:], "--train"])
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,9 +1,8 @@
 """Java's ahead-of-time cache: Neo4j's classes loaded and linked beforehand, which halves the work of a start.
 
 A run of the same program records the cache (Java 25; JEP 483, 514, 515): its classes, and the methods worth compiling
-first. Recording doubles the time of a start and takes half a minute at the end, so it isn't done by a server in use.
-Instead, the first server to stop starts a training run at the lowest priority, which opens an empty database, lets
-HopRank ingest and search in it, and exits. Without a valid cache, Java starts normally.
+first. Recording takes a minute or two, so it is done on demand, by ``hoprank db aot``: a training run opens an empty
+database, lets HopRank ingest and search in it, and exits. Without a valid cache, Java starts normally.
 """
 
 from __future__ import annotations
@@ -11,61 +10,40 @@ from __future__ import annotations
 import logging
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import jpype
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from pipeline.db.embedded.configuration import aot_cache
 from pipeline.db.embedded.database import Database, Launch
-from pipeline.db.embedded.memory import memory_mb
 from pipeline.db.embedded.options import DATABASE, USERNAME, Layout
 from pipeline.db.embedded.password import provide_password
 from pipeline.temporary import temporary_folder
 
 _log = logging.getLogger(__name__)
 
-_REQUIRED_MEMORY_MB = 3072
 _PAGE_CACHE_MB = 64
 _WORKLOAD_SECONDS = 1200
-"""Time limit of the workload, which runs at the lowest priority."""
-
-
-def train_later(launch: Launch, command: list[str]) -> None:
-    """Start ``command``, a training run, as a detached process, unless the cache exists or memory is short."""
-    if aot_cache(launch.jars).exists() or memory_mb() < _REQUIRED_MEMORY_MB:
-        return
-    with (launch.jars / "aot.log").open("wb") as log:
-        subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            command,
-            cwd=launch.jars,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+"""Time limit of the workload."""
 
 
 def train(launch: Launch, workload: Sequence[str]) -> None:
     """Record the cache in a temporary home while the command ``workload`` uses the server, named by NEO4J_URI etc.
 
-    Does nothing while another process records it.
+    Waits while another process records it, and does nothing if there is a cache then.
     """
-    if sys.platform != "win32":
-        os.nice(19)
-    with (
-        suppress(Timeout),
-        FileLock(launch.jars / "aot.lock", timeout=0),
-        temporary_folder(launch.jars, "training") as home,
-    ):
-        output = home / "cache.aot"
-        _record(replace(launch, home=home, page_cache_mb=_PAGE_CACHE_MB), workload, output)
-        output.replace(aot_cache(launch.jars))
-        _log.info("Recorded %s", aot_cache(launch.jars))
+    with FileLock(launch.jars / "aot.lock"):
+        if aot_cache(launch.jars).exists():
+            return
+        with temporary_folder(launch.jars, "training") as home:
+            output = home / "cache.aot"
+            _record(replace(launch, home=home, page_cache_mb=_PAGE_CACHE_MB), workload, output)
+            output.replace(aot_cache(launch.jars))
+    _log.info("Recorded %s", aot_cache(launch.jars))
 
 
 def _record(launch: Launch, workload: Sequence[str], output: Path) -> None:

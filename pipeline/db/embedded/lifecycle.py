@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from pipeline.db.embedded.fetch import provide
 from pipeline.db.embedded.jars import pinned_jars
-from pipeline.db.embedded.launch import distrust_cache, launch
+from pipeline.db.embedded.launch import distrust_cache, launch, record_cache
 from pipeline.db.embedded.options import (
     DATABASE,
     GDS_VERSION,
@@ -73,6 +73,25 @@ def stop(options: ServerOptions) -> bool:
         _end(state.pid)
         files.state.unlink(missing_ok=True)
         return True
+
+
+def train(options: ServerOptions, report: Report = silent) -> Path:
+    """Record Java's ahead-of-time cache, with which servers start in half the time, unless it exists; return its path.
+
+    A server on an empty database of its own ingests and searches for a minute or two. Servers that run are left alone.
+    Raises DownloadFailed, or ServerStartFailed with the end of the log.
+    """
+    files = layout(options)
+    _make_home(files)
+    provide(pinned_jars(), jars_folder(options), report)
+    report(Step("Recording Java's cache"))
+    if cache := record_cache(files, options):
+        return cache
+    log = jars_folder(options) / "aot.log"
+    raise ServerStartFailed(
+        f"Java's cache couldn't be recorded. The end of the log:\n{_log_end(log)}",
+        f"The whole log is {log}. Servers start without a cache too.",
+    )
 
 
 def status(options: ServerOptions) -> ServerStatus:
@@ -165,21 +184,21 @@ def _await(files: Layout, options: ServerOptions, launched: subprocess.Popen[byt
             if launched:
                 distrust_cache(options, launched)
             raise ServerStartFailed(
-                f"The embedded Neo4j of {files.home} didn't come up. The end of its log:\n{_log_end(files)}",
+                f"The embedded Neo4j of {files.home} didn't come up. The end of its log:\n{_log_end(files.log)}",
                 f"The whole log is {files.log}; Neo4j's own is {files.logs / 'debug.log'}.",
             )
         time.sleep(_POLL_SECONDS)
     raise ServerStartFailed(
         f"The embedded Neo4j of {files.home} hasn't come up within {options.start_timeout:g} s and is left to go on."
-        f" The end of its log:\n{_log_end(files)}",
+        f" The end of its log:\n{_log_end(files.log)}",
         "Try again in a while, with a larger server.start_timeout if it is recovering much data; or end it with"
         " `hoprank db stop`.",
     )
 
 
-def _log_end(files: Layout) -> str:
+def _log_end(log: Path) -> str:
     try:
-        lines = files.log.read_text(errors="replace").splitlines()
+        lines = log.read_text(errors="replace").splitlines()
     except FileNotFoundError:
         return "(there is none)"
     return "\n".join(lines[-_LAST_LINES:])

@@ -1,4 +1,4 @@
-"""Java's ahead-of-time cache: recorded while something uses the server, and what the next one starts with."""
+"""Java's ahead-of-time cache: recorded on demand while something uses the server, and what the next one starts with."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import platformdirs
 
 from pipeline.db.embedded import ServerOptions, ensure_running, log_path, stop
 from pipeline.db.embedded.configuration import aot_cache
+from pipeline.db.embedded.fetch import provide
+from pipeline.db.embedded.jars import pinned_jars
+from pipeline.db.embedded.progress import silent
 
 JARS = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
 
@@ -36,13 +39,15 @@ with neo4j.GraphDatabase.driver(named["URI"], auth=(named["USERNAME"], named["PA
 
 def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_starts_with(tmp_path: Path) -> None:
     jars, home, told = tmp_path / "jars", tmp_path / "home", tmp_path / "told"
-    # A server of its own fetches them if no other has yet.
-    stop_after_start(ServerOptions(home, jars=JARS, heap_mb=512, page_cache_mb=64))
+    provide(pinned_jars(), JARS, silent)
     jars.mkdir()
     for entry in JARS.iterdir():
-        # Not what is being made there: a server that stopped may have left a training run of its own behind.
+        # Not what is being made there.
         if entry.suffix not in (".aot", ".lock", ".log") and not entry.name.startswith("."):
             (jars / entry.name).symlink_to(entry)
+    options = ServerOptions(home, jars=jars, heap_mb=512, page_cache_mb=64)
+    stop_after_start(options)
+    assert not (jars / "aot.log").exists(), "a server that stops records nothing"
 
     command = [sys.executable, "-c", TRAIN, str(home), str(jars), WORKLOAD, str(told)]
     trained = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -51,7 +56,6 @@ def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_sta
     assert told.read_text() == "1"
     assert aot_cache(jars).stat().st_size > 1e7
     assert not list(jars.glob(".training-*"))
-    options = ServerOptions(home, jars=jars, heap_mb=512, page_cache_mb=64)
     stop_after_start(options)
     assert "AOT" not in log_path(options).read_text()
     assert aot_cache(jars).exists(), "a cache that a server crashes on is removed"

@@ -2,14 +2,19 @@
 
 // name: shared_names
 // mode: read
-// params: ids, generation
+// params: corpus, ids, generation
 // The entities that at least two of the chunks mention, with the total number of chunks that mention each.
+// Outside of writes all mentions are visible, and the server knows their number without reading them.
+MATCH (corpus:Corpus {id: $corpus})
+WITH corpus.staging IS NULL AS settled
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[r:MENTIONS]->(e)
 WHERE <visible(r, $generation)>
-WITH e, collect({id: id, about: r.about}) AS mentions
+WITH settled, e, collect({id: id, about: r.about}) AS mentions
 WHERE size(mentions) > 1
-RETURN e.name AS name, COUNT { (e)<-[:MENTIONS]-() } AS frequency, mentions ORDER BY name;
+RETURN e.name AS name, CASE WHEN settled THEN COUNT { (e)<-[:MENTIONS]-() }
+  ELSE COUNT { (e)<-[r:MENTIONS]-(c) WHERE <visible(r, $generation)> AND <visible(c, $generation)> } END AS frequency, mentions
+ORDER BY name;
 
 // name: links_among
 // mode: read

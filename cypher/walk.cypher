@@ -157,7 +157,8 @@ CALL (settled, generation, chunks, named) {
     MATCH (e:Entity {id: name.id})
     RETURN e, null AS mention
   }
-  WITH settled, generation, e, collect(mention) AS of_seeds, COUNT { (e)<-[:MENTIONS]-() } AS frequency
+  WITH settled, generation, e, collect(mention) AS of_seeds, CASE WHEN settled THEN COUNT { (e)<-[:MENTIONS]-() }
+    ELSE COUNT { (e)<-[r:MENTIONS]-(c) WHERE <visible(r, generation)> AND <visible(c, generation)> } END AS frequency
   WHERE frequency > 1
   CALL (settled, generation, e, frequency) {
     WITH settled, generation, e WHERE frequency <= $hub
@@ -183,7 +184,8 @@ CALL (settled, generation, chunks, near, matching) {
 CALL (settled, generation, chunks) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[:PART_OF]->(d)
-  WITH settled, generation, id, d, COUNT { (d)<-[:PART_OF]-() } AS parts
+  WITH settled, generation, id, d, CASE WHEN settled THEN COUNT { (d)<-[:PART_OF]-() }
+    ELSE COUNT { (d)<-[p:PART_OF]-(part) WHERE <visible(p, generation)> AND <visible(part, generation)> } END AS parts
   MATCH (d)<-[r:REFERS_TO|LINKS_TO]-(t)
   WHERE settled OR (<visible(r, generation)> AND <visible(t, generation)>)
   WITH id, parts, r, t LIMIT 1000

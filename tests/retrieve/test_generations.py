@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from pipeline import HopRank
+from pipeline.db.catalogue import get_corpus
 from pipeline.flows.search import Retriever
+from pipeline.ingest.update.write_session import WriteSession
 from pipeline.retrieve.filters import matches
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.passage_relations import read_relations
+from pipeline.retrieve.question import check_question
 
 QUESTION = "Who met Cleo?"
 
@@ -67,3 +75,39 @@ def test_passages_are_put_in_order_by_relations_written_since(earlier: Retriever
 
     assert len(context.passages) == 2
     assert context.passages[1].tie
+
+
+def test_scores_are_those_of_the_old_state_until_the_new_one_is_whole(
+    hoprank: HopRank, new_corpus: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(numbers: Iterable[int]) -> None:
+        for number in numbers:
+            links = "See [a](a.md)." if number % 2 else ""
+            (tmp_path / f"{number}.md").write_text(
+                f"# Part {number}\n\nAda Lovelace met Cleo Number{number}. {links}\n"
+            )
+
+    def scores(corpus: str) -> list[Any]:
+        retriever = hoprank.retriever(corpus)
+        walk = retriever.rank(check_question("Who met Ada Lovelace?"), Leg.WHOLE).walk.scores
+        return [walk, read_relations(retriever.corpus, list(walk)).names]
+
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "a.md").write_text("# Ada\n\nAda Lovelace wrote notes.\n" + "A long text on the sea.\n" * 200)
+    write(range(4))
+    with new_corpus() as name:
+        hoprank.ingest(tmp_path, corpus=name)
+        before = scores(name)
+        write(range(4, 9))
+        (tmp_path / "a.md").write_text("# Ada\n\nAda Lovelace wrote notes.\n" + "A long text on the sea.\n" * 400)
+        monkeypatch.setattr(WriteSession, "publish", die)
+        with pytest.raises(KeyboardInterrupt):
+            hoprank.ingest(tmp_path, corpus=name)
+        monkeypatch.undo()
+        assert get_corpus(hoprank.client, name).staging is not None
+
+        assert scores(name) == before
+        hoprank.ingest(tmp_path, corpus=name)
+        assert scores(name) != before

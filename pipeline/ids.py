@@ -1,4 +1,8 @@
-"""Ids derived from content: equal parts give equal ids, so that repeated writes are idempotent."""
+"""Ids derived from content: equal parts give equal ids, so that repeated writes are idempotent.
+
+The id of a corpus's node is a hash of its content, followed by the corpus's id. Nodes of equal content therefore have
+the same order in any corpus, and so do rankings, in which ties go by id.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import hashlib
 
 _SEPARATOR = "\x1f"
 _LENGTH = 32
+_CONTENT_LENGTH = 20
 
 
 def digest(*parts: str) -> str:
@@ -14,11 +19,16 @@ def digest(*parts: str) -> str:
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
 
 
+def node_id(corpus_id: str, *content: str) -> str:
+    """Return the id of a corpus's node: 20 hexadecimal digits of its content's hash, and the corpus's id."""
+    return digest(*content)[:_CONTENT_LENGTH] + corpus_id
+
+
 def document_id(corpus_id: str, key: str) -> str:
     """Return the id of a document's node."""
-    return digest(corpus_id, "document", key)
+    return node_id(corpus_id, "document", key)
 
 
 def entity_id(corpus_id: str, key: str) -> str:
     """Return the id of an entity's node; ``key`` is its folded name (see pipeline.text.names)."""
-    return digest(corpus_id, "entity", key)
+    return node_id(corpus_id, "entity", key)

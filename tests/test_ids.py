@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -30,3 +32,10 @@ def test_ids_tell_corpora_and_kinds_apart() -> None:
     ids = {make(corpus, key) for make in (document_id, entity_id) for corpus in ("c1", "c2") for key in ("a", "b")}
 
     assert len(ids) == 8
+
+
+@given(st.lists(st.text(max_size=5), unique=True), st.sampled_from([document_id, entity_id]))
+def test_equal_content_has_the_same_order_in_every_corpus(keys: list[str], make: Callable[[str, str], str]) -> None:
+    one, other = ({make(corpus, key): key for key in keys} for corpus in ("000000000001", "ffffffffffff"))
+
+    assert [one[id_] for id_ in sorted(one)] == [other[id_] for id_ in sorted(other)]

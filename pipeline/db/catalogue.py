@@ -13,7 +13,7 @@ from pipeline.db.writers import is_stale
 from pipeline.errors import CorpusError, FingerprintError, InputError, did_you_mean
 from pipeline.records import EdgeKind
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 LONGEST_NAME = 200
 """Longest name of a corpus, in characters."""
 

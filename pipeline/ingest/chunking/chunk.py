@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 from pipeline.errors import ConfigurationError
-from pipeline.ids import digest
+from pipeline.ids import node_id
 from pipeline.ingest.chunking.pack import Packer
 from pipeline.ingest.chunking.sections import SectionCutter
 from pipeline.ingest.chunking.tokens import TokenMap, TokenOffsets, token_maps
@@ -122,8 +122,8 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def chunk_id(corpus_id: str, document_key: str, text: str, occurrence: int) -> str:
-    """Return a chunk's id, 32 hexadecimal digits; ``occurrence`` counts equal texts in the document, from 0."""
-    return digest(corpus_id, document_key, text, str(occurrence))
+    """Return a chunk's id; ``occurrence`` counts equal texts in the document, from 0."""
+    return node_id(corpus_id, document_key, text, str(occurrence))
 
 
 def _chunks(document: Document, corpus_id: str, root: Section, spans: Iterable[MeasuredSpan]) -> list[Chunk]:

@@ -142,7 +142,7 @@ class WalkSettings(Section):
     gds_up_to: int = Field(ge=0)
     damping: float = Field(gt=0, lt=1)
     iterations: int = Field(ge=1)
-    tolerance: float = Field(gt=0)
+    gds_tolerance: float = Field(gt=0)
     chunk_seeds: int = Field(ge=1)
     steepness: float = Field(ge=0)
     names: float = Field(ge=0)

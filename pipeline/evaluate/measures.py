@@ -35,7 +35,8 @@ class QueryResult:
     """The answer of a leg to a query: document keys, best first, and its latency in milliseconds.
 
     A ranking shorter than 20 documents caps recall@20. ``latency_ms`` is None if the leg gave no answer. ``confidence``
-    is the highest in a name of the question, None for legs that don't use names.
+    is the highest in a name of the question, None for legs that don't use names. ``engine`` is the engine of the walk,
+    "" without a walk.
     """
 
     query_id: str
@@ -43,6 +44,7 @@ class QueryResult:
     ranking: tuple[str, ...]
     latency_ms: float | None
     confidence: float | None = None
+    engine: str = ""
 
 
 @dataclass(frozen=True, slots=True)

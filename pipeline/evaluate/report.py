@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -32,7 +33,8 @@ class Run:
     """The circumstances of an evaluation.
 
     ``documents`` is the number of documents in ``corpus``, ``ingest_seconds`` the wall time of their ingestion (0 if
-    they were there already), and ``settings`` are the settings of the run as JSON.
+    they were there already). ``settings`` holds what else the figures depend on, as JSON: the settings of the search by
+    section, how the corpus was made, and the server.
     """
 
     corpus: str
@@ -47,7 +49,7 @@ class LegReport:
     """A leg's mean measures over all queries, and percentiles of its latency in milliseconds.
 
     The percentiles are interpolated linearly over the queries that were answered, and None if none was. ``detail`` has
-    a row for each query, in the order of the dataset.
+    a row for each query, in the order of the dataset. ``engines`` counts the queries by the engine of their walk.
     """
 
     leg: str
@@ -55,6 +57,7 @@ class LegReport:
     p50_ms: float | None
     p95_ms: float | None
     detail: tuple[QueryMeasures, ...]
+    engines: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class Report:
         report: dict[str, Json] = {
             "metrics": {leg.leg: leg.measures for leg in self.legs},
             "latency_ms": {leg.leg: {"p50": leg.p50_ms, "p95": leg.p95_ms} for leg in self.legs},
+            "engines": {leg.leg: dict(leg.engines) for leg in self.legs if leg.engines},
             "queries": self.queries,
             "documents": self.run.documents,
             "ingest_seconds": self.run.ingest_seconds,
@@ -167,6 +171,7 @@ def _leg_report(leg: str, detail: tuple[QueryMeasures, ...]) -> LegReport:
         p50_ms=_percentile(latencies, 50),
         p95_ms=_percentile(latencies, 95),
         detail=detail,
+        engines=dict(Counter(row.result.engine for row in detail if row.result.engine)),
     )
 
 

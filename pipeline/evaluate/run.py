@@ -47,4 +47,4 @@ def _run_leg(search: Search, documents: Mapping[str, str], dataset: Dataset, leg
         milliseconds = (time.perf_counter() - start) * 1000
         hits = [(documents[id_], score) for id_, score in trace.ranking.scores.items() if id_ in documents]
         confidence = trace.confidence if leg is Leg.WHOLE else None
-        yield QueryResult(query.id, leg.value, tuple(document_ranking(hits)), milliseconds, confidence)
+        yield QueryResult(query.id, leg.value, tuple(document_ranking(hits)), milliseconds, confidence, trace.engine)

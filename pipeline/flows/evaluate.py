@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from pipeline.db.catalogue import find_corpus, get_corpus
+from pipeline.db.catalogue import Corpus, find_corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import open_corpus
 from pipeline.embedding.embedder import Embedder
@@ -35,6 +35,9 @@ from pipeline.settings import Settings
 
 _SHOWN = 10
 """Number of hits that a timed search reads, as many as a search shows."""
+
+_SEARCH_SECTIONS = ("retrieve", "names", "scorer", "walk")
+"""The sections of the settings that a search depends on."""
 
 
 class Ready(Protocol):
@@ -92,14 +95,24 @@ def measure(
         documents=documents,
         ingest_seconds=ingest_seconds,
         version=version("hoprank"),
-        settings={
-            "model": hoprank.embedder.fingerprint,
-            **hoprank.settings.retrieve.model_dump(),
-            **hoprank.settings.names.model_dump(),
-            **hoprank.settings.walk.model_dump(),
-        },
+        settings=_circumstances(hoprank, retriever.corpus.record),
     )
     return build_report(dataset, results, circumstances)
+
+
+def _circumstances(hoprank: Ready, corpus: Corpus) -> dict[str, Any]:
+    """Return what figures depend on: settings of the search, how the corpus was made, the model, and the server."""
+    searching = {name: getattr(hoprank.settings, name).model_dump() for name in _SEARCH_SECTIONS}
+    made = {name: getattr(corpus, name) for name in ("chunker", "extractor", "analyzer", "schema_version")}
+    return {
+        "model": hoprank.embedder.fingerprint,
+        "precision": hoprank.settings.embed.precision,
+        **searching,
+        "link": dict(corpus.links),
+        **made,
+        "neo4j": hoprank.client.server_version(),
+        "gds": hoprank.client.has_gds,
+    }
 
 
 def run_legs(retriever: Retriever, dataset: Dataset, legs: Sequence[LegRow], progress: Progress) -> list[QueryResult]:
@@ -139,7 +152,8 @@ def ingested(
 
 def calibrate(client: Client, settings: Settings, corpus_name: str) -> Calibration:
     """Measure the effect of each cosine threshold on a corpus; raises CorpusError if it has fewer than two chunks."""
-    return calibrate_links(open_corpus(client, corpus_name), settings.link)
+    corpus = open_corpus(client, corpus_name)
+    return calibrate_links(corpus, settings.link.kept_by(corpus.record.links))
 
 
 def _documents(dataset: Dataset, folder: Path, settings: Settings) -> Iterable[Document | Skipped]:

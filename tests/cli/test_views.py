@@ -52,7 +52,7 @@ def hit(**given: Any) -> RetrieverResultItem:
 
 
 def result(*items: RetrieverResultItem) -> RetrieverResult:
-    sure = {"name_confidences": {"skelda refractor": 0.934}, "graph_share": 0.61}
+    sure = {"engine": "local", "name_confidences": {"skelda refractor": 0.934}, "graph_share": 0.61}
     return RetrieverResult(items, {"corpus": "archive", "names": ["skelda refractor"], **sure})
 
 
@@ -109,7 +109,7 @@ def test_a_place_below_the_current_folder_is_relative(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("steps", "line"),
     [
-        ((), "no path of up to four steps from a seed"),
+        ((), "no path of up to eight steps from a seed"),
         (({"kind": "Seed", "name": "vector and full text", "by": ""},), "found by vector and full text"),
         (PATH, "The refractor —links to→ Judit Amsel"),
         (

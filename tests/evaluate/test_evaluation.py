@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from pipeline import HopRank
+from pipeline.cli.views.report import report_table
 from pipeline.db.catalogue import get_corpus
 from pipeline.errors import CorpusError, QuerySetError
 from pipeline.evaluate.datasets import read_dataset
@@ -37,10 +38,14 @@ QRELS = "query-id\tcorpus-id\tscore\nq1\totter\t1\nq1\tsevern\t1\nq2\tbeaver\t1\
 def queryset(tmp_path: Path) -> Path:
     folder = tmp_path / "animals"
     folder.mkdir()
-    for name, rows in (("corpus", ANIMALS), ("queries", QUERIES)):
+    write_queryset(folder, ANIMALS)
+    return folder
+
+
+def write_queryset(folder: Path, documents: Sequence[Mapping[str, str]]) -> None:
+    for name, rows in (("corpus", documents), ("queries", QUERIES)):
         (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     (folder / "qrels.tsv").write_text(QRELS)
-    return folder
 
 
 class Interrupting:
@@ -76,6 +81,35 @@ def test_an_evaluation_says_what_it_promises(hoprank: HopRank, queryset: Path, l
     assert found["metrics"]["hoprank"]["recall@5"] == 1
     assert len(found["per_query"]) == 2 * len(legs)
     assert found["settings"]["model"] == hoprank.embedder.fingerprint
+
+
+def test_an_evaluation_says_which_engine_walked_and_what_its_figures_depend_on(
+    hoprank: HopRank, queryset: Path, left_as_it_was: None
+) -> None:
+    report = hoprank.evaluate(queryset, legs=[Leg.VECTOR, Leg.GRAPH, Leg.WHOLE])
+    found = json.loads(json.dumps(report.to_json()))
+
+    assert found["engines"] == {"graph": {"gds": 2}, "hoprank": {"local": 2}}
+    assert "graph by gds, hoprank by local" in str(report_table(report).caption)
+    settings = hoprank.settings
+    for section in ("retrieve", "names", "scorer", "walk"):
+        assert found["settings"][section] == getattr(settings, section).model_dump()
+    assert found["settings"]["link"] == settings.link.of_edges
+    assert found["settings"]["extractor"] == "builtin"
+    assert (found["settings"]["neo4j"][:2], found["settings"]["gds"]) == ("20", True)
+
+
+def test_two_evaluations_of_one_folder_are_equal(hoprank: HopRank, tmp_path: Path, left_as_it_was: None) -> None:
+    # Twins tie in every leg; their ids hold the id of a corpus, which is another each time.
+    twins = [
+        {"id": f"twin-{number}", "title": "Otter", "text": "The otter swims in the Severn."} for number in range(9)
+    ]
+    write_queryset(tmp_path, [*ANIMALS, *twins])
+
+    first, second = (hoprank.evaluate(tmp_path).to_json(per_query=True) for _ in range(2))
+
+    assert [first["metrics"], first["queries"]] == [second["metrics"], second["queries"]]
+    assert [row["ranking"] for row in first["per_query"]] == [row["ranking"] for row in second["per_query"]]
 
 
 def test_only_the_legs_that_are_asked_for_are_measured(hoprank: HopRank, queryset: Path, left_as_it_was: None) -> None:

@@ -24,7 +24,7 @@ def evidence_line(steps: Sequence[Step]) -> str:
     The step between a document and its own chunk is left out: to a reader they are one place.
     """
     if not steps:
-        return "no path of up to four steps from a seed"
+        return "no path of up to eight steps from a seed"
     if steps[0]["kind"] == "Seed":
         return f"found by {steps[0]['name']}"
     line = _name(steps[0])

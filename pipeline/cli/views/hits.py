@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _INDENT = (0, 0, 0, 4)
 _MOST_FEATURES = 4
+_ENGINES = {"gds": "GDS", "local": "The local engine"}
 
 
 def result_views(result: RetrieverResult, passages: Sequence[str], *, explain: bool = False) -> list[RenderableType]:
@@ -60,6 +61,8 @@ def _confidence(metadata: Mapping[str, Any]) -> Iterator[str]:
     confidences = metadata["name_confidences"].items()
     names = ", ".join(f"{name} ({confidence:.0%} sure)" for name, confidence in confidences)
     yield f"Names in the question: {names or 'none that the corpus knows'}"
+    if metadata["engine"]:
+        yield f"{_ENGINES[metadata['engine']]} walked."
     if "graph_share" in metadata:
         yield f"The graph decides {metadata['graph_share']:.0%} of the order, vector and full text the rest."
 

@@ -102,5 +102,11 @@ def _caption(report: Report) -> str:
         f"In percent of {report.queries:,} queries{without}.\n"
         "R: recall; perfect: every relevant document is in the top k.\n"
         f"{report.run.documents:,} documents in corpus {report.run.corpus}"
-        f"{f', ingested in {seconds:.1f} s' if seconds else ''}."
+        f"{f', ingested in {seconds:.1f} s' if seconds else ''}.{_engines(report)}"
     )
+
+
+def _engines(report: Report) -> str:
+    """Return a line on the engines that walked, by leg; "" without a walk."""
+    legs = [f"{leg.leg} by {' and '.join(sorted(leg.engines))}" for leg in report.legs if leg.engines]
+    return f"\nWalked: {', '.join(legs)}." if legs else ""

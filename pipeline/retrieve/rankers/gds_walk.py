@@ -69,7 +69,7 @@ class GdsWalk:
             entity_seeds=_rows(seeds.entities),
             damping=self._settings.damping,
             iterations=self._settings.iterations,
-            tolerance=self._settings.tolerance,
+            tolerance=self._settings.gds_tolerance,
             limit=limit,
         )
         return ranked(Leg.GRAPH, dict(zip(rows[0]["ids"], rows[0]["scores"], strict=True)) if rows else {})

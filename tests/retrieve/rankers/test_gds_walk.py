@@ -144,11 +144,11 @@ def test_the_walk_ends_early_without_changing_the_order_of_the_best(
 ) -> None:
     """The tolerance only cuts what is far from the seeds, where scores are below ten times the tolerance."""
     shipped = walking(hoprank, corpus, engine="gds")
-    exact = walking(hoprank, corpus, engine="gds", tolerance=1e-12)
+    exact = walking(hoprank, corpus, engine="gds", gds_tolerance=1e-12)
 
     early, late = shipped.rank(question), exact.rank(question)
 
-    above = [id_ for id_, score in late.walk.scores.items() if score > 10 * hoprank.settings.walk.tolerance]
+    above = [id_ for id_, score in late.walk.scores.items() if score > 10 * hoprank.settings.walk.gds_tolerance]
     assert len(above) >= 2
     assert early.walk.ids[: len(above)] == above
     assert early.ranking.ids[: len(above)] == late.ranking.ids[: len(above)]

@@ -17,7 +17,7 @@ from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.seeds import Seeds
 from pipeline.settings import load_settings
 
-WALK = load_settings().walk.model_copy(update={"iterations": 200, "tolerance": 1e-12})
+WALK = load_settings().walk.model_copy(update={"iterations": 200, "gds_tolerance": 1e-12})
 HERE = Neighbourhood(
     10,
     {"ada": Mentions(2, {"c1": True, "c2": False}), "ben": Mentions(3, {"c2": True, "c3": False, "c4": False})},

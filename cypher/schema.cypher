@@ -1,6 +1,6 @@
 // The graph model: each label and relationship type, with its properties and who writes it. `hoprank help graph` draws it.
 //
-// CORPORA. An ingest writes them (cypher/ingest/); import, reembed and migrate write through the same queries. Searches
+// CORPORA. An ingest writes them (cypher/ingest/); import, reembed, relink and migrate write through the same queries. Searches
 // read them (cypher/search.cypher, cypher/walk.cypher).
 // `since` and `until` bound visibility: generation g of a corpus sees what has since <= g < until. Queries say it as
 // <visible(c, $generation)>, a fragment of cypher/visibility.cypher. `until` is 2^53 until something is retired. `corpus`
@@ -9,10 +9,10 @@
 //   (:Catalog {id})
 //       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
 //       for those who bring types to knowledge graphs.
-//   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, documents,
-//             chunks, entities, edges.TYPE, generation, staging, writer, writer_since, writer_seen})
+//   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
+//             documents, chunks, entities, edges.TYPE, generation, staging, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` and `dimension` are those of its embedding model; `chunker` and `extractor` say how
-//       documents were cut and names found. Counts are those of `generation`, the visible one. `staging` is the generation
+//       documents were cut and names found, `links` the settings that edges were made with, as JSON. Counts are those of `generation`, the visible one. `staging` is the generation
 //       that is being written, or that a crashed run left. The three `writer` properties are the lease of whoever writes.
 //   (:DroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.

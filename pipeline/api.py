@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.db.embedded.progress import Report as StartReport
@@ -16,7 +17,7 @@ from pipeline.evaluate.ablation import Ablation, Variant
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.report import Report
 from pipeline.evaluate.tuning.tune import Tuned
-from pipeline.flows import evaluate, experiments, ingest
+from pipeline.flows import evaluate, experiments, ingest, maintain
 from pipeline.flows.ingest import Announce
 from pipeline.flows.retrievers import Retrievers
 from pipeline.flows.search import Retriever
@@ -208,6 +209,10 @@ class HopRank(AbstractContextManager["HopRank"]):
     def calibrate(self, corpus: str = "default") -> Calibration:
         """Measure the graph at a range of cosine thresholds; see :func:`pipeline.flows.evaluate.calibrate`."""
         return evaluate.calibrate(self.client, self.settings, corpus)
+
+    def relink(self, corpus: str = "default", *, progress: Progress | None = None) -> Corpus:
+        """Link a corpus anew by the settings of this object; see :func:`pipeline.flows.maintain.relink`."""
+        return maintain.relink(self.client, self.settings, corpus, progress=progress or Progress())
 
     def graph(self, name: str, *, create: bool = True) -> KnowledgeGraph:
         """Return the knowledge graph with this name on this connection.

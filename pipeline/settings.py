@@ -99,6 +99,23 @@ class LinkSettings(Section):
     extractor: Literal["builtin", "spacy"]
     spacy_model: str = Field(min_length=1)
 
+    @property
+    def of_edges(self) -> dict[str, Any]:
+        """The values that decide on edges, by name; a corpus keeps those that it was linked with."""
+        return self.model_dump(exclude={"extractor", "spacy_model"})
+
+    def kept_by(self, corpus: Mapping[str, Any]) -> LinkSettings:
+        """Return these settings with the values of edges that a corpus was linked with."""
+        return self.model_validate({**self.model_dump(), **corpus})
+
+    def differences(self, corpus: Mapping[str, Any]) -> tuple[str, ...]:
+        """Describe each setting whose value isn't the one that a corpus was linked with."""
+        return tuple(
+            f"link.{name} is {corpus[name]} in the corpus and {value} in the settings"
+            for name, value in self.of_edges.items()
+            if name in corpus and corpus[name] != value
+        )
+
 
 class FulltextSettings(Section):
     """The full-text index; ``analyzer`` is fixed when a corpus is created."""

@@ -50,6 +50,7 @@ COMMANDS = {
         "maintenance:reembed",
         "Embed a corpus with another model, beside the old vectors, and switch when all is there.",
     ),
+    "relink": ("maintenance:relink", "Link corpora anew by the present link settings; vectors are kept."),
     "migrate": (
         "maintenance:migrate",
         "Bring corpora and graphs that an older version made to the present layout; vectors are kept.",

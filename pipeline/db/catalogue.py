@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +26,8 @@ class Corpus:
     """A corpus as stored in the graph. ``id`` never changes; ``generation`` is the visible generation.
 
     ``staging`` is the generation being written, or left unfinished by a crashed run; else None. ``edges`` holds the
-    number of edges of each kind.
+    number of edges of each kind, ``links`` the settings that its edges were made with, by name: see
+    :attr:`pipeline.settings.LinkSettings.of_edges`. A corpus of an older version has none.
     """
 
     id: str
@@ -38,6 +40,7 @@ class Corpus:
     chunker: str
     extractor: str
     analyzer: str
+    links: Mapping[str, Any]
     documents: int
     chunks: int
     entities: int
@@ -61,6 +64,7 @@ class Corpus:
     def of(cls, properties: Mapping[str, Any]) -> Corpus:
         """Make a corpus from its node's properties."""
         values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
+        values["links"] = json.loads(properties.get("links", "{}"))
         values["edges"] = {kind.value: properties.get(f"edges.{kind}", 0) for kind in EdgeKind}
         return cls(**values)
 
@@ -93,7 +97,15 @@ def check_name(name: str) -> None:
 
 
 def create_corpus(
-    client: Client, name: str, *, fingerprint: str, dimension: int, chunker: str, extractor: str, analyzer: str
+    client: Client,
+    name: str,
+    *,
+    fingerprint: str,
+    dimension: int,
+    chunker: str,
+    extractor: str,
+    analyzer: str,
+    links: Mapping[str, Any],
 ) -> Corpus:
     """Create a corpus; if another process has created one with the same name meanwhile, return that."""
     check_name(name)
@@ -103,6 +115,7 @@ def create_corpus(
         "chunker": chunker,
         "extractor": extractor,
         "analyzer": analyzer,
+        "links": json.dumps(dict(links)),
         "schema_version": SCHEMA_VERSION,
         "documents": 0,
         "chunks": 0,
@@ -135,7 +148,7 @@ def check_extractor(corpus: Corpus, extractor: str) -> None:
     if corpus.extractor != extractor:
         raise FingerprintError(
             f"The names in the corpus {corpus.name!r} were found by {corpus.extractor}, not by {extractor}.",
-            "Set link.extractor and link.spacy_model as they were, or ingest into a new corpus.",
+            f"Set link.extractor and link.spacy_model as they were, or run hoprank relink {corpus.name}.",
         )
 
 

@@ -52,7 +52,8 @@ def ingest(
     """Read ``paths`` and bring the corpus to hold what is in them; other documents of the corpus stay.
 
     A sync without removals. Documents that are unchanged cost no more than reading them; if all are, nothing is
-    written. The corpus is made if it is missing. Readers see the old state until the new one is whole.
+    written. The corpus is made if it is missing. Readers see the old state until the new one is whole. A corpus keeps
+    the link settings that it was made with; :func:`pipeline.flows.maintain.relink` changes them.
 
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
@@ -78,7 +79,7 @@ def ingest_documents(
             with writing(corpus or steps.create(corpus_name), settings.ingest.wait) as session:
                 outcome = steps.write(session, changes, corpus)
                 corpus = session.corpus
-        return summarise(corpus_name, corpus, changes, outcome, steps.progress.seconds)
+        return steps.summary(corpus_name, corpus, changes, outcome)
 
 
 def sync(
@@ -120,7 +121,7 @@ def sync(
                     corpus = session.corpus
             else:
                 announce(plan)
-            return SyncSummary(plan, summarise(corpus_name, corpus, changes, outcome, steps.progress.seconds))
+            return SyncSummary(plan, steps.summary(corpus_name, corpus, changes, outcome))
 
 
 def remove(
@@ -135,7 +136,8 @@ def remove(
         )
     with writing(corpus, settings.ingest.wait) as session:
         stored = stored_documents(session.corpus)
-        return write_generation(session, (), stored, frozenset(keys), settings.link, progress or Progress())
+        links = settings.link.kept_by(session.corpus.record.links)
+        return write_generation(session, (), stored, frozenset(keys), links, progress or Progress())
 
 
 def prepare(
@@ -217,6 +219,7 @@ class _Steps:
             chunker=self.chunker.fingerprint,
             extractor=extractor_fingerprint(self.settings.link),
             analyzer=self.settings.fulltext.analyzer,
+            links=self.settings.link.of_edges,
         )
         return self._checked(corpus)
 
@@ -238,9 +241,17 @@ class _Steps:
             unseen = corpus.generation != (seen.generation if seen else 0)
             stored = stored_documents(corpus) if unseen else changes.stored
             batches = prepare(self.embedder, self.chunker, corpus, changes, self.progress)
-            outcome = write_generation(session, batches, stored, removed, self.settings.link, self.progress)
+            links = self.settings.link.kept_by(corpus.record.links)
+            outcome = write_generation(session, batches, stored, removed, links, self.progress)
         session.move_documents(changes.moved, outcome.generation if outcome else corpus.generation)
         return outcome
+
+    def summary(
+        self, name: str, corpus: CorpusHandle | None, changes: Changes, outcome: Outcome | None
+    ) -> IngestSummary:
+        """Return what a run did, and the link settings that differ from the corpus's."""
+        differing = self.settings.link.differences(corpus.record.links) if corpus else ()
+        return summarise(name, corpus, changes, outcome, self.progress.seconds, differing)
 
     def _checked(self, corpus: Corpus) -> CorpusHandle:
         check_fingerprint(corpus, self.embedder.fingerprint, self.chunker.fingerprint)

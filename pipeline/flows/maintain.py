@@ -1,4 +1,4 @@
-"""Maintenance of a whole corpus: statistics, drop, rename, export, import, re-embedding; migration of graphs too."""
+"""Maintenance of a whole corpus: statistics, drop, rename, export, import, new vectors or links; migration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
 from pipeline.progress import Progress
 from pipeline.records import Vector
-from pipeline.settings import Settings
+from pipeline.settings import LinkSettings, Settings
 from pipeline.transfer.export import export
 from pipeline.transfer.formats import Format
 from pipeline.transfer.lines import read_lines
@@ -114,7 +114,23 @@ def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *
             f"The corpus {name!r} is embedded with {embedder.fingerprint} already.", "Give another --model."
         )
     head = {"fingerprint": embedder.fingerprint, "dimension": embedder.dimension}
-    return _rebuild(corpus, _embed(client, embedder), settings, head, progress)
+    links = settings.link.kept_by(corpus.record.links)
+    return _rebuild(corpus, _embed(client, embedder), links, settings.ingest.wait, head, progress)
+
+
+def relink(client: Client, settings: Settings, name: str, *, progress: Progress) -> Corpus:
+    """Link a corpus anew by the present link settings; return the new corpus, which replaces the old one.
+
+    Every edge follows from the new settings: similarity links, names, titles and hyperlinks. Searches use the old
+    corpus until the new one is complete. Vectors are kept. A corpus that was linked with these settings is returned
+    unchanged. Raises CorpusError if it doesn't exist, Busy if it has a writer.
+    """
+    corpus = open_corpus(client, name)
+    check_schema(corpus.record)
+    links = settings.link
+    if (corpus.record.links, corpus.record.extractor) == (links.of_edges, extractor_fingerprint(links)):
+        return corpus.record
+    return _rebuild(corpus, lambda _: {}, links, settings.ingest.wait, {}, progress)
 
 
 def migrate(client: Client, settings: Settings, name: str, *, progress: Progress) -> Corpus:
@@ -127,7 +143,8 @@ def migrate(client: Client, settings: Settings, name: str, *, progress: Progress
     try:
         check_schema(corpus.record)
     except CorpusError:
-        return _rebuild(corpus, lambda _: {}, settings, {}, progress)
+        links = settings.link.kept_by(corpus.record.links)
+        return _rebuild(corpus, lambda _: {}, links, settings.ingest.wait, {}, progress)
     return corpus.record
 
 
@@ -146,19 +163,20 @@ def migrate_graph(client: Client, settings: Settings, name: str, *, progress: Pr
 def _rebuild(
     corpus: CorpusHandle,
     embed: Callable[[Mapping[str, str]], Mapping[str, Vector]],
-    settings: Settings,
+    links: LinkSettings,
+    wait: float,
     head: Mapping[str, Any],
     progress: Progress,
 ) -> Corpus:
     """Rebuild a corpus from its documents and chunks with the fields of ``head`` changed, and replace it."""
     temporary_name = f"{corpus.name[: LONGEST_NAME - 30]} (rebuilt from {corpus.id})"
     client = corpus.client
-    with lease(corpus, settings.ingest.wait) as (corpus, writer):
+    with lease(corpus, wait) as (corpus, writer):
         with progress.stage("rebuild") as done:
-            extractor = {"extractor": extractor_fingerprint(settings.link)}
+            linked = {"extractor": extractor_fingerprint(links), "links": links.of_edges}
             stored = portable(corpus, embeddings="fingerprint" not in head)
-            parts = _documents_and_chunks(stored, {**head, **extractor})
-            successor = restore(client, parts, temporary_name, RestoreOptions(embed, done, settings.link))
+            parts = _documents_and_chunks(stored, {**head, **linked})
+            successor = restore(client, parts, temporary_name, RestoreOptions(embed, done, links))
         corpus.write("switch_corpus", writer=writer, successor=successor.id)
         drop_corpus(client, corpus.record)
         drop_projections(client, corpus.id)

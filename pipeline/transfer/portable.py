@@ -41,10 +41,12 @@ def portable(corpus: CorpusHandle, *, embeddings: bool = True) -> Iterator[Part]
 
 def _head(corpus: Corpus, *, embeddings: bool) -> dict[str, Any]:
     names = ("name", "fingerprint", "dimension", "chunker", "extractor", "analyzer", "documents", "chunks", "entities")
+    linked = {"links": dict(corpus.links)} if corpus.links else {}
     return {
         "format": FORMAT,
         "schema": SCHEMA_VERSION,
         **{name: getattr(corpus, name) for name in names},
+        **linked,
         "edges": dict(corpus.edges),
         "embeddings": embeddings,
     }

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.db.catalogue import SCHEMA_VERSION, Corpus, create_corpus, find_corpus, get_corpus
+from pipeline.db.catalogue import SCHEMA_VERSION, Corpus, create_corpus, drop_corpus, find_corpus, get_corpus
 from pipeline.db.client import Client, batches
 from pipeline.db.corpus import CorpusHandle
+from pipeline.db.lease import lease
 from pipeline.errors import CorpusError
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
@@ -26,6 +27,9 @@ from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
 from pipeline.settings import LinkSettings
 from pipeline.transfer.portable import FORMAT, Part
+
+_READABLE = (4, SCHEMA_VERSION)
+"""Schema versions whose exports are alike."""
 
 _BATCH = 1000
 _EDGE_BATCH = 10_000
@@ -56,11 +60,9 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, options: Re
     head = next(remaining, Part("", {}))
     _check_head(head)
     name = name or str(head.value["name"])
-    corpus = find_corpus(client, name) or create_corpus(
-        client,
-        name,
-        **{key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "extractor", "analyzer")},
-    )
+    made_by = {key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "extractor", "analyzer")}
+    made_by["links"] = head.value.get("links", {})
+    corpus = _unfinished(client, name, made_by) or create_corpus(client, name, **made_by)
     with writing(CorpusHandle(client, corpus)) as session:
         if session.corpus.generation or session.corpus.record.fingerprint != head.value["fingerprint"]:
             raise CorpusError(f"There is a corpus {name!r} already.", "Give another name (--as), or drop that one.")
@@ -71,12 +73,22 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, options: Re
     return get_corpus(client, name)
 
 
+def _unfinished(client: Client, name: str, made_by: Mapping[str, Any]) -> Corpus | None:
+    """Return the corpus of that name, or None; drop what an interrupted restoration of other settings left."""
+    corpus = find_corpus(client, name)
+    if corpus is None or corpus.generation or all(getattr(corpus, key) == value for key, value in made_by.items()):
+        return corpus
+    with lease(CorpusHandle(client, corpus)):
+        drop_corpus(client, corpus)
+    return None
+
+
 def _check_head(head: Part) -> None:
     if head.kind != "corpus" or head.value.get("format") != FORMAT:
         raise CorpusError(
             "What is to be imported doesn't begin with a corpus.", "Give a file that `hoprank corpus export` wrote."
         )
-    if head.value["schema"] != SCHEMA_VERSION:
+    if head.value["schema"] not in _READABLE:
         raise CorpusError(
             f"The export is of schema version {head.value['schema']}, not {SCHEMA_VERSION}.",
             "Export it again with the present version of HopRank.",

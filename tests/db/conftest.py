@@ -19,7 +19,7 @@ def create(client: Client) -> Callable[..., Corpus]:
 
     def make(name: str, fingerprint: str = "model@1/8") -> Corpus:
         made_by = {"fingerprint": fingerprint, "chunker": "plain", "extractor": "builtin", "analyzer": "english"}
-        return create_corpus(client, name, dimension=8, **made_by)
+        return create_corpus(client, name, dimension=8, links={}, **made_by)
 
     return make
 

@@ -26,7 +26,7 @@ def calibrate(
 ) -> None:
     """Show what each cosine threshold would do to a corpus's links, components and hubs, and suggest one.
 
-    Nothing is changed: to use another threshold, set link.similar_threshold and ingest into a new corpus.
+    Nothing is changed: `hoprank relink` brings a corpus to another threshold.
     """
     if plot:
         check_plot(plot)

@@ -12,7 +12,7 @@ from pipeline.cli.deferred import ingest as ingestion
 from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, read_settings
 from pipeline.cli.views.output import print_json, show, warn
 from pipeline.cli.views.progress import show_progress
-from pipeline.cli.views.summary import removal_table, summary_table
+from pipeline.cli.views.summary import link_warnings, removal_table, summary_table
 
 
 def ingest(
@@ -34,6 +34,8 @@ def ingest(
         print_json(summary.to_json())
         return
     show(summary_table(summary))
+    for text in link_warnings(summary):
+        warn(text)
     if summary.empty:
         warn(f"Found by nothing, for want of text: {_first(summary.empty)}")
 

@@ -1,4 +1,4 @@
-"""``hoprank migrate`` and ``hoprank reembed``: rebuild a corpus or a graph while the old one is searched."""
+"""``hoprank migrate``, ``reembed`` and ``relink``: rebuild a corpus or a graph while the old one is searched."""
 
 from __future__ import annotations
 
@@ -48,3 +48,21 @@ def reembed(
     with connected(chosen) as hoprank, show_progress() as progress:
         made = maintain.reembed(hoprank.client, hoprank.embedder, chosen, corpus, progress=progress)
     print(f"{corpus} is embedded with {made.fingerprint} now; its chunks are as they were.")
+
+
+def relink(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The corpora.")],
+    settings: Set = None,
+    wait: Wait = None,
+) -> None:
+    """Link corpora anew by the present link settings; vectors are kept.
+
+    An ingest keeps the settings that a corpus was linked with, so that two thresholds never mix. Searches go on
+    meanwhile.
+    """
+    chosen = read_settings(None, settings, wait)
+    with connected_client(chosen) as client, show_progress() as progress:
+        for name in names:
+            made = maintain.relink(client, chosen, name, progress=progress)
+            links = ", ".join(f"{kind} {count:,}" for kind, count in made.edges.items() if count)
+            print(f"{name} is linked by the present settings: {links or 'no edges'}.")

@@ -12,7 +12,7 @@ from pipeline.cli.deferred import watch as watching
 from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, read_settings
 from pipeline.cli.views.output import print_json, show, warn
 from pipeline.cli.views.progress import show_progress
-from pipeline.cli.views.summary import plan_table, summary_table
+from pipeline.cli.views.summary import link_warnings, plan_table, summary_table
 from pipeline.errors import Busy, ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -74,5 +74,8 @@ def _show(summary: SyncSummary, *, as_json: bool) -> None:
         print_json(summary.to_json())
     elif summary.done is None:
         show(plan_table(summary.plan))
-    elif summary.plan:
-        show("", summary_table(summary.done))
+    else:
+        if summary.plan:
+            show("", summary_table(summary.done))
+        for text in link_warnings(summary.done):
+            warn(text)

@@ -53,5 +53,5 @@ def _cells(level: Level) -> list[str]:
 def _caption(calibration: Calibration) -> str:
     return (
         f"{calibration.reason}\nHub share: of all link ends, those of the 1% of chunks with the most links."
-        f"\nTo use it: hoprank ingest ... --corpus NEW --set link.similar_threshold={calibration.suggested:g}"
+        f"\nTo use it: hoprank relink {calibration.corpus} --set link.similar_threshold={calibration.suggested:g}"
     )

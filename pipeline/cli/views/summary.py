@@ -46,6 +46,12 @@ def summary_table(summary: IngestSummary) -> Table:
     )
 
 
+def link_warnings(summary: IngestSummary) -> list[str]:
+    """Return a warning for each link setting of the corpus that isn't the present one."""
+    fix = f"The corpus keeps its own; hoprank relink {summary.corpus} applies the settings."
+    return [f"{difference}. {fix}" for difference in summary.linked_otherwise]
+
+
 def plan_table(plan: Plan) -> Table:
     """Return what a sync will do."""
     return _filled(
@@ -83,6 +89,7 @@ def stats_table(stats: Stats) -> Table:
         ("chunker", corpus.chunker),
         ("extractor", corpus.extractor or "builtin"),
         ("analyser", corpus.analyzer),
+        ("linked with", _pairs({name: str(value) for name, value in corpus.links.items()}) or "unknown settings"),
         ("made", f"{stats.created_at}, id {corpus.id}, generation {corpus.generation}, schema {corpus.schema_version}"),
         ("written by", f"{stats.writer} since {stats.writer_since}" if stats.writer else ""),
         ("unfinished", "a run died; the next one completes it" if corpus.staging and not stats.writer else ""),

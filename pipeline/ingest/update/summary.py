@@ -28,7 +28,8 @@ class IngestSummary:
     """The documents that were read, and the numbers of nodes and edges in the corpus now.
 
     ``changed`` counts new and changed documents. ``empty`` names documents without text, which are stored but never
-    found. ``edges`` counts by type; it is empty if nothing changed.
+    found. ``edges`` counts by type; it is empty if nothing changed. ``linked_otherwise`` describes the link settings
+    that differ from those of the corpus: the corpus keeps its own until :func:`pipeline.flows.maintain.relink`.
     """
 
     corpus: str
@@ -41,6 +42,7 @@ class IngestSummary:
     entities: int
     edges: Mapping[str, int]
     seconds: Mapping[str, float]
+    linked_otherwise: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as plain JSON values."""
@@ -60,7 +62,12 @@ class SyncSummary:
 
 
 def summarise(
-    name: str, corpus: CorpusHandle | None, changes: Changes, outcome: Outcome | None, seconds: Mapping[str, float]
+    name: str,
+    corpus: CorpusHandle | None,
+    changes: Changes,
+    outcome: Outcome | None,
+    seconds: Mapping[str, float],
+    linked_otherwise: tuple[str, ...],
 ) -> IngestSummary:
     """Make the summary; without an ``outcome`` nothing has changed."""
     now = outcome or (corpus.record if corpus else None)
@@ -75,4 +82,5 @@ def summarise(
         entities=now.entities if now else 0,
         edges=outcome.edges if outcome else {},
         seconds=dict(seconds),
+        linked_otherwise=linked_otherwise,
     )

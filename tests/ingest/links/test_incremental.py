@@ -69,7 +69,7 @@ class Graph:
         self._client = client
         name = f"test-{uuid.uuid4().hex[:12]}"
         made = {"fingerprint": f"m@{name}", "chunker": "plain", "extractor": "builtin", "analyzer": "english"}
-        self.corpus = create_corpus(client, name, dimension=DIMENSION, **made)
+        self.corpus = create_corpus(client, name, dimension=DIMENSION, links={}, **made)
         self.vectors: Vectors = {}
         self.links: Links = set()
 

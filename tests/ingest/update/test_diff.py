@@ -32,7 +32,7 @@ class Stored:
         self._client = client
         self._name = name
         made = {"fingerprint": f"m@{name}", "chunker": "plain", "extractor": "builtin", "analyzer": "english"}
-        create_corpus(client, name, dimension=2, **made)
+        create_corpus(client, name, dimension=2, links={}, **made)
         self.prefix = get_corpus(client, name).id
 
     def named(self, prepared: PreparedChunk) -> PreparedChunk:

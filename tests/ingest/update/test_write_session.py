@@ -52,6 +52,7 @@ class Workshop:
             chunker=chunker.fingerprint,
             extractor="builtin",
             analyzer="english",
+            links={},
         )
         ensure_schema(self.client, corpus.id, corpus.fingerprint, 384, "english")
         self._embedder = hoprank.embedder

@@ -106,7 +106,8 @@ def test_two_evaluations_of_one_folder_are_equal(hoprank: HopRank, tmp_path: Pat
     ]
     write_queryset(tmp_path, [*ANIMALS, *twins])
 
-    first, second = (hoprank.evaluate(tmp_path).to_json(per_query=True) for _ in range(2))
+    reports = [hoprank.evaluate(tmp_path).to_json(per_query=True) for _ in range(2)]
+    first, second = map(json.loads, map(json.dumps, reports))
 
     assert [first["metrics"], first["queries"]] == [second["metrics"], second["queries"]]
     assert [row["ranking"] for row in first["per_query"]] == [row["ranking"] for row in second["per_query"]]

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from pipeline.cli.harmless import harmless
 from pipeline.errors import HopRankError, InputError
 
 WRONG_INPUT = 2
@@ -57,7 +58,7 @@ def _is_from_typer(error: Exception) -> bool:
 
 def _print_error(text: str) -> None:
     sys.stdout.flush()
-    print(f"hoprank: {text}", file=sys.stderr)
+    print(f"hoprank: {harmless(text)}", file=sys.stderr)
 
 
 def _print_traceback(ctx: Any) -> bool:

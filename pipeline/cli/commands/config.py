@@ -6,7 +6,7 @@ import typer
 
 from pipeline.cli.deferred import settings as all_settings
 from pipeline.cli.options import Json, Set, flags
-from pipeline.cli.views.output import print_json
+from pipeline.cli.views.output import print_json, say
 from pipeline.cli.views.settings import setting_lines
 
 app = typer.Typer(help="Settings: see what each is, and what set it.", no_args_is_help=True)
@@ -23,4 +23,4 @@ def show(as_json: Json = False, settings: Set = None) -> None:
     if as_json:
         print_json({row.name: {"value": row.value, "origin": row.origin} for row in rows})
     else:
-        print(*setting_lines(rows), sep="\n")
+        say("\n".join(setting_lines(rows)))

@@ -10,7 +10,7 @@ from pipeline.cli.connection import connected
 from pipeline.cli.deferred import question as questions
 from pipeline.cli.options import Corpus, Filters, Json, Model, Set, read_filter, read_settings
 from pipeline.cli.views.hits import warn_of_unknown_fields
-from pipeline.cli.views.output import print_json, spinner, warn
+from pipeline.cli.views.output import print_json, say, spinner, warn
 
 
 def context(
@@ -36,7 +36,7 @@ def context(
         if as_json:
             print_json(result.to_json())
         elif result.passages:
-            print(result.to_markdown(), end="")
+            say(result.to_markdown(), end="")
         else:
             reason = f"has room in {tokens:,} tokens" if result.left_out else "answers this"
             warn(f"Nothing in the corpus {corpus} {reason}.")

@@ -12,7 +12,7 @@ from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
 from pipeline.cli.options import Json, Model, read_settings
-from pipeline.cli.views.output import print_json, show, warn
+from pipeline.cli.views.output import print_json, say, show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import corpora_table, stats_table
 from pipeline.transfer.formats import Format
@@ -51,7 +51,7 @@ def rename(name: Name, new_name: Annotated[str, typer.Argument(metavar="NEW", he
     """Give a corpus another name."""
     with connected_client(read_settings()) as client:
         maintain.rename(client, name, new_name)
-    print(f"Renamed {name} to {new_name}.")
+    say(f"Renamed {name} to {new_name}.")
 
 
 @app.command()
@@ -66,7 +66,7 @@ def export(
     """Write a corpus to JSON lines (everything, for an import), GraphML or Parquet."""
     with connected_client(read_settings()) as client, show_progress() as progress:
         maintain.export_corpus(client, name, path, form, embeddings=embeddings, progress=progress)
-    print(f"Exported {name} to {path}.")
+    say(f"Exported {name} to {path}.")
 
 
 @app.command("import")
@@ -80,7 +80,7 @@ def import_(
     """Make a corpus again from an export; the two are equal."""
     with connected(read_settings(model)) as hoprank, show_progress() as progress:
         corpus = maintain.import_corpus(hoprank.client, hoprank.embedder, path, name, progress=progress)
-    print(f"Imported {corpus.name}: {corpus.documents:,} documents, {corpus.chunks:,} chunks.")
+    say(f"Imported {corpus.name}: {corpus.documents:,} documents, {corpus.chunks:,} chunks.")
 
 
 @app.command()
@@ -91,4 +91,4 @@ def drop(name: Name, yes: Annotated[bool, typer.Option("--yes", "-y", help="Don'
         if not yes:
             confirm(f"Drop {name!r} ({corpus.documents:,} documents)?")
         maintain.drop(client, name)
-    print(f"Dropped {name}.")
+    say(f"Dropped {name}.")

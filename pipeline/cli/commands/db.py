@@ -14,6 +14,7 @@ import typer
 
 from pipeline.cli.deferred import embedded
 from pipeline.cli.options import read_settings
+from pipeline.cli.views.output import say
 from pipeline.cli.views.server import status_lines
 from pipeline.cli.views.startup import show_startup
 from pipeline.errors import ConfigurationError
@@ -60,7 +61,7 @@ def aot() -> None:
     settings = _own_server("train")
     with show_startup() as report:
         cache = embedded.train(embedded.ServerOptions.of(settings), report)
-    print(f"Servers start with {cache}.")
+    say(f"Servers start with {cache}.")
 
 
 @app.command()
@@ -72,7 +73,7 @@ def status(as_json: Json = False) -> None:
         print(json.dumps(asdict(server) | {"neo4j_uri": settings.neo4j.uri}, default=str))
         return
     if settings.neo4j.uri:
-        print(f"NEO4J_URI is set, so commands use {settings.neo4j.uri} and not this server.\n")
+        say(f"NEO4J_URI is set, so commands use {settings.neo4j.uri} and not this server.\n")
     print(*status_lines(server), sep="\n")
 
 

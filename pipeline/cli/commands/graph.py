@@ -14,7 +14,7 @@ from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import exchange, graph_catalogue, load
 from pipeline.cli.options import Json, read_settings
 from pipeline.cli.views.graphs import graphs_table
-from pipeline.cli.views.output import print_json, show, spinner, warn
+from pipeline.cli.views.output import print_json, say, show, spinner, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.errors import InputError
 
@@ -61,7 +61,7 @@ def import_(
         print_json({"graph": graph, "nodes": size.nodes, "edges": size.edges, "seconds": dict(progress.seconds)})
     else:
         seconds = sum(progress.seconds.values())
-        print(f"Imported {size.nodes:,} nodes and {size.edges:,} edges into {graph} in {seconds:.1f} s.")
+        say(f"Imported {size.nodes:,} nodes and {size.edges:,} edges into {graph} in {seconds:.1f} s.")
 
 
 @app.command()
@@ -69,7 +69,7 @@ def export(file: File, graph: Graph = None, corpus: Corpus = None, kind: Kind = 
     """Write a graph, or a corpus as one, to a file."""
     with connected_client(read_settings()) as client, spinner("Writing"):
         _open(client, graph, corpus).export(file, kind)
-    print(f"Wrote {file}.")
+    say(f"Wrote {file}.")
 
 
 @app.command()
@@ -91,7 +91,7 @@ def view(
             near = opened.multi_hop_retrieval(node, hops, limit=limit, direction="both")
             opened = opened.get_subgraph([neighbour.node.id for neighbour in near])
         opened.view(out, limit)
-    print(f"Wrote {out}.")
+    say(f"Wrote {out}.")
     if show_it:
         webbrowser.open(out.absolute().as_uri())
 
@@ -107,7 +107,7 @@ def drop(
         if not yes:
             confirm(f"Drop {name!r}?")
         graph_catalogue.drop_graph(client, graph)
-    print(f"Dropped {name}.")
+    say(f"Dropped {name}.")
 
 
 def _open(client: Client, graph: str | None, corpus: str | None) -> pipeline.KnowledgeGraph:

@@ -9,6 +9,7 @@ import typer
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import catalogue, graph_catalogue, maintain
 from pipeline.cli.options import Set, Wait, read_settings
+from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_progress
 
 
@@ -31,10 +32,10 @@ def migrate(
         for name in names or sorted(corpora | graphs):
             if name in corpora or name not in graphs:
                 maintain.migrate(client, chosen, name, progress=progress)
-                print(f"{name} is of schema version {catalogue.SCHEMA_VERSION}.")
+                say(f"{name} is of schema version {catalogue.SCHEMA_VERSION}.")
             if name in graphs:
                 maintain.migrate_graph(client, chosen, name, progress=progress)
-                print(f"The graph {name} is of schema version {graph_catalogue.GRAPH_SCHEMA_VERSION}.")
+                say(f"The graph {name} is of schema version {graph_catalogue.GRAPH_SCHEMA_VERSION}.")
 
 
 def reembed(
@@ -47,7 +48,7 @@ def reembed(
     chosen = read_settings(model, settings, wait)
     with connected(chosen) as hoprank, show_progress() as progress:
         made = maintain.reembed(hoprank.client, hoprank.embedder, chosen, corpus, progress=progress)
-    print(f"{corpus} is embedded with {made.fingerprint} now; its chunks are as they were.")
+    say(f"{corpus} is embedded with {made.fingerprint} now; its chunks are as they were.")
 
 
 def relink(
@@ -65,4 +66,4 @@ def relink(
         for name in names:
             made = maintain.relink(client, chosen, name, progress=progress)
             links = ", ".join(f"{kind} {count:,}" for kind, count in made.edges.items() if count)
-            print(f"{name} is linked by the present settings: {links or 'no edges'}.")
+            say(f"{name} is linked by the present settings: {links or 'no edges'}.")

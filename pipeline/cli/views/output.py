@@ -1,4 +1,7 @@
-"""Write what a command prints: results to stdout, everything else to stderr."""
+"""Write what a command prints: results to stdout, everything else to stderr.
+
+Control characters of documents and names never reach a terminal, which might obey them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.segment import Segment
+
+from pipeline.cli.harmless import CONTROL, harmless
 
 _WIDEST = 100
 """Columns: longer lines are hard to read, and a pipe has no width."""
@@ -17,6 +24,7 @@ _WIDEST = 100
 def show(*parts: RenderableType) -> None:
     """Print results for people, one below the other: at most 100 columns; when piped, plain text."""
     console = Console(highlight=False)
+    parts = tuple(map(_Harmless, parts))
     if console.is_terminal:
         console.width = min(console.width, _WIDEST)
         console.print(*parts, sep="\n")
@@ -35,11 +43,32 @@ def spinner(text: str) -> Iterator[None]:
         yield
 
 
+def say(text: str, end: str = "\n") -> None:
+    """Print a result that is plain text."""
+    print(harmless(text), end=end)
+
+
 def print_json(value: Any) -> None:
     """Print ``value`` as one JSON document."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    # JSON escapes those of ASCII only. Escaped, all of them are still in the document.
+    print(CONTROL.sub(lambda control: f"\\u{ord(control[0]):04x}", text))
 
 
 def warn(text: str) -> None:
     """Print a warning on stderr, where programs that read the results don't see it."""
-    print(f"hoprank: {text}", file=sys.stderr)
+    print(f"hoprank: {harmless(text)}", file=sys.stderr)
+
+
+class _Harmless:
+    """A renderable whose text is harmless; the console's own control codes stay."""
+
+    def __init__(self, part: RenderableType) -> None:
+        self._part = part
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._part, options):
+            yield segment if segment.control else Segment(harmless(segment.text), segment.style)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self._part)

@@ -12,7 +12,7 @@ import typer
 import pipeline
 from pipeline.cli.connection import connected
 from pipeline.cli.options import Json, Model, Set, read_settings
-from pipeline.cli.views.output import print_json, show, spinner, warn
+from pipeline.cli.views.output import print_json, say, show, spinner, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.skills import deferred as domain
 from pipeline.domains.skills.views import (
@@ -182,7 +182,7 @@ def order(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
     if as_json:
         print_json(ids)
     else:
-        print(*ids, sep="\n")
+        say("\n".join(ids))
 
 
 def _open(hoprank: pipeline.HopRank, name: str) -> pipeline.KnowledgeGraph:

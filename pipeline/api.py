@@ -130,10 +130,6 @@ class HopRank(AbstractContextManager["HopRank"]):
         """Delete documents from a corpus, by key; see :func:`pipeline.flows.ingest.remove`."""
         return ingest.remove(self.client, self.settings, corpus, list(keys), progress=progress)
 
-    def remove(self, *keys: str, corpus: str = "default", progress: Progress | None = None) -> Outcome:
-        """Remove documents from a corpus, by key; see :func:`pipeline.flows.ingest.remove`."""
-        return ingest.remove(self.client, self.settings, corpus, keys, progress=progress)
-
     def search(
         self,
         query_text: str | None = None,

@@ -162,7 +162,7 @@ def test_every_error_is_one_of_ours_and_says_what_to_do(hoprank: HopRank, tmp_pa
         lambda: hoprank.ingest(tmp_path / "nowhere", corpus="x"),
         lambda: hoprank.ingest(corpus="x"),
         lambda: hoprank.search("Who?", corpus="never-made"),
-        lambda: hoprank.remove("a", corpus="never-made"),
+        lambda: hoprank.delete(["a"], corpus="never-made"),
         lambda: hoprank.evaluate(tmp_path / "nowhere"),
     ]
     for use in wrong:

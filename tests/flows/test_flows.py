@@ -125,14 +125,14 @@ def test_who_writes_is_named_to_whoever_else_wants_to(hoprank: HopRank, corpus_n
     with lease(open_corpus(hoprank.client, corpus_name)):
         for write in (
             lambda: hoprank.ingest(jsonl([{"id": "new", "text": "New."}]), corpus=corpus_name),
-            lambda: hoprank.remove("otter", corpus=corpus_name),
+            lambda: hoprank.delete(["otter"], corpus=corpus_name),
             lambda: maintain.drop(hoprank.client, corpus_name),
         ):
             with pytest.raises(Busy, match="Process"):
                 write()
 
     assert get_corpus(hoprank.client, corpus_name) == corpus
-    assert hoprank.remove("otter", corpus=corpus_name).documents == 3
+    assert hoprank.delete(["otter"], corpus=corpus_name).documents == 3
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_a_removal_that_an_ingest_overtook_loses_nothing(
     hoprank.ingest(before, corpus=corpus_name)
     overtaken_by(lambda: hoprank.ingest(later, corpus=corpus_name))
 
-    outcome = hoprank.remove("beaver", corpus=corpus_name)
+    outcome = hoprank.delete(["beaver"], corpus=corpus_name)
 
     assert outcome.documents == get_corpus(hoprank.client, corpus_name).documents == 3
     assert {key for key, *_ in graph_of(corpus_name)["documents"]} == {"otter", "severn", "blank"}

@@ -207,7 +207,7 @@ def test_a_removed_document_leaves_no_trace(
 ) -> None:
     hoprank.ingest(notes, corpus=corpus_name)
 
-    outcome = hoprank.remove("london.md", "blank", corpus=corpus_name)
+    outcome = hoprank.delete(["london.md", "blank"], corpus=corpus_name)
 
     graph = below(notes, graph_of(corpus_name))
     (notes / "london.md").unlink()
@@ -222,7 +222,7 @@ def test_all_documents_may_be_removed_and_come_back(
     hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf, whole: Dump
 ) -> None:
     hoprank.ingest(notes, corpus=corpus_name)
-    hoprank.remove(*(key for key, *_ in whole["documents"]), corpus=corpus_name)
+    hoprank.delete((key for key, *_ in whole["documents"]), corpus=corpus_name)
 
     assert {kind for kind, tuples in graph_of(corpus_name).items() if tuples} == {"sizes"}
     assert hoprank.search("Where is Turin?", corpus=corpus_name).items == ()
@@ -234,7 +234,7 @@ def test_a_document_that_is_not_there_can_not_be_removed(hoprank: HopRank, corpu
     written = hoprank.client.written
 
     with pytest.raises(CorpusError, match=r"'nowhere\.md'") as caught:
-        hoprank.remove("london.md", "nowhere.md", corpus=corpus_name)
+        hoprank.delete(["london.md", "nowhere.md"], corpus=corpus_name)
 
     assert caught.value.fix
     assert hoprank.client.written == written

@@ -100,7 +100,7 @@ def test_removing_from_one_removes_from_no_other(
     hoprank.ingest(jsonl(SHARED), corpus=other_name)
     graph = graph_of(corpus_name)
 
-    hoprank.remove("ada", corpus=other_name)
+    hoprank.delete(["ada"], corpus=other_name)
 
     assert graph_of(corpus_name) == graph
 

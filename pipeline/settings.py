@@ -78,8 +78,8 @@ class SourceSettings(Section):
 
     @property
     def max_bytes(self) -> int:
-        """``max_megabytes`` in bytes."""
-        return int(self.max_megabytes * 2**20)
+        """``max_megabytes`` in bytes; a megabyte is a million bytes."""
+        return int(self.max_megabytes * 1_000_000)
 
 
 class IngestSettings(Section):

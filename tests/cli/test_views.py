@@ -140,7 +140,11 @@ def test_a_summary_names_what_was_skipped_and_why() -> None:
         corpus="archive",
         changed=2,
         unchanged=1,
-        skipped=tuple(Skipped(f"{number}.bin", "is binary") for number in range(25)),
+        skipped=(
+            *(Skipped(f"{number}.PNG", "is binary") for number in range(218)),
+            Skipped("a.md", "is empty"),
+            *(Skipped(f"{number}.x{number}", "is binary") for number in range(25)),
+        ),
         empty=("blank",),
         documents=3,
         chunks=7,
@@ -156,8 +160,11 @@ def test_a_summary_names_what_was_skipped_and_why() -> None:
     assert "SIMILAR" not in text
     assert "embed 1.2" in text
     assert "1 without text" in text
-    assert "0.bin is binary" in text
-    assert "and 5 more" in text
+    assert "skipped    244 " in text
+    assert "218 .png files: each is binary, as 0.PNG" in text
+    assert "a.md is empty" in text
+    assert "0.x0 is binary" in text
+    assert "and 7 other kinds" in text
 
 
 def test_piped_output_is_plain_and_unpadded(capsys: pytest.CaptureFixture[str]) -> None:

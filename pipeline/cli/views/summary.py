@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -116,8 +118,18 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _skipped(skipped: Sequence[Skipped]) -> str:
-    lines = [f"{source.source} {source.reason}" for source in skipped[:_MOST_SKIPPED]]
-    more = len(skipped) - len(lines)
-    if more:
-        lines.append(f"... and {more:,} more (--json lists all)")
+    """Return the number of skipped sources, and a line for each suffix and reason."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in skipped:
+        groups[PurePath(one.source).suffix.lower(), one.reason].append(one.source)
+    lines = [_group(suffix, reason, sources) for (suffix, reason), sources in groups.items()]
+    if more := len(lines) - _MOST_SKIPPED:
+        lines = [*lines[:_MOST_SKIPPED], f"... and {more:,} other kinds (--json lists all)"] if more > 0 else lines
     return "\n".join([f"{len(skipped):,}", *lines] if skipped else [])
+
+
+def _group(suffix: str, reason: str, sources: Sequence[str]) -> str:
+    if len(sources) == 1:
+        return f"{sources[0]} {reason}"
+    kind = f"{suffix} files" if suffix else "files without a suffix"
+    return f"{len(sources):,} {kind}: each {reason}, as {sources[0]}"

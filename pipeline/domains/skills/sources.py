@@ -18,7 +18,7 @@ from pipeline.records import Skipped
 
 SKILL_FILE = "SKILL.md"
 _TITLE = re.compile(r"^# +(.+?) *#*$", re.MULTILINE)
-_MAX_BYTES = 5 * 2**20
+_MAX_BYTES = 5_000_000
 
 
 def read_skills(folder: Path) -> tuple[list[Skill], list[Skipped]]:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ipaddress
+import logging
+from urllib.parse import urlsplit
+
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running
 from pipeline.db.embedded.progress import Report, silent
 from pipeline.settings import Settings
+
+_log = logging.getLogger(__name__)
 
 _EMBEDDED_RETRY = 5.0
 """Seconds of retries. The embedded server is on this machine: it answers at once, or it is gone."""
@@ -23,6 +29,12 @@ def connect(settings: Settings, report: Report = silent) -> Client:
     else:
         password = neo4j.password.get_secret_value() if neo4j.password else ""
         address = Address(neo4j.uri, neo4j.username, password, neo4j.database)
+        if _in_clear(neo4j.uri):
+            _log.warning(
+                "%s is not encrypted: the password and all texts cross the network in clear. Use %s+s://.",
+                neo4j.uri,
+                urlsplit(neo4j.uri).scheme,
+            )
         retry_time = neo4j.retry_time
     client = Client(
         address,
@@ -37,3 +49,14 @@ def connect(settings: Settings, report: Report = silent) -> Client:
         client.close()
         raise
     return client
+
+
+def _in_clear(uri: str) -> bool:
+    """Return whether a URI leads to another machine without TLS."""
+    parts = urlsplit(uri)
+    if "+" in parts.scheme or parts.hostname in (None, "localhost"):
+        return False
+    try:
+        return not ipaddress.ip_address(str(parts.hostname)).is_loopback
+    except ValueError:
+        return True

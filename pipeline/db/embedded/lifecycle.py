@@ -35,6 +35,9 @@ from pipeline.errors import Busy, ConfigurationError, LoginRefused, ServerStartF
 _POLL_SECONDS = 0.05
 _STOP_SECONDS = 120
 _LAST_LINES = 20
+_HOME_ENTRIES = frozenset(
+    ("neo4j", "logs", "jars", "onnx", "password", "server.json", "server.json.lock", "start.lock", "amx.json")
+)
 
 
 def ensure_running(options: ServerOptions, report: Report = silent) -> Address:
@@ -154,11 +157,19 @@ def _make_home(files: Layout) -> None:
     try:
         for folder in (files.home, files.neo4j, files.logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (files.neo4j, files.logs, *([files.home] if _is_own(files.home) else [])):
+            # One that was there already may be open to other users of the machine.
+            folder.chmod(0o700)
     except OSError as error:
         raise ConfigurationError(
             f"{files.home} can't hold the embedded server: {error}.",
             "Set HOPRANK_HOME to a folder that you may write to.",
         ) from error
+
+
+def _is_own(home: Path) -> bool:
+    """Return whether a folder holds nothing but a home's files: another, such as /tmp, keeps its mode."""
+    return all(entry.name in _HOME_ENTRIES for entry in home.iterdir())
 
 
 @contextmanager

@@ -19,6 +19,7 @@ import pytest
 from filelock import FileLock
 
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, log_path, status, stop
+from pipeline.db.embedded.lifecycle import _make_home
 from pipeline.db.embedded.options import layout
 from pipeline.errors import Busy, ServerStartFailed
 
@@ -37,6 +38,9 @@ print(ensure_running(ServerOptions(Path(sys.argv[1]), jars=Path(sys.argv[2]), he
 def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOptions]:
     """A home that this module's tests share; whatever runs in it is stopped at the end."""
     home = tmp_path_factory.mktemp("home") / "inner"
+    # It is there already, and open to others.
+    (home / "neo4j").mkdir(parents=True)
+    home.chmod(0o755)
     options = ServerOptions(home, jars=JARS, heap_mb=512, page_cache_mb=64)
     yield options
     stop(options)
@@ -109,8 +113,19 @@ def test_the_server_has_outlived_its_starter_and_is_nobodys_child_in_this_termin
 def test_the_password_is_for_its_owner_only(options: ServerOptions) -> None:
     files = layout(options)
     assert stat.S_IMODE(files.password.stat().st_mode) == 0o600
-    assert stat.S_IMODE(files.home.stat().st_mode) == 0o700
+    for folder in (files.home, files.neo4j, files.logs):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert files.password.read_text() not in repr(ensure_running(options))
+
+
+def test_a_folder_of_other_files_keeps_its_mode_as_a_home(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    tmp_path.chmod(0o755)
+
+    _make_home(layout(ServerOptions(tmp_path)))
+
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+    assert stat.S_IMODE((tmp_path / "neo4j").stat().st_mode) == 0o700
 
 
 def test_after_kill_9_data_and_password_are_still_there(options: ServerOptions) -> None:

@@ -156,7 +156,7 @@ class Client(AbstractContextManager["Client"]):
 
     @cached_property
     def has_gds(self) -> bool:
-        """Whether the server has Graph Data Science and lets this user call it; the server is asked once."""
+        """Return whether the server has Graph Data Science and lets this user call it; it is asked once."""
         return bool(self.read("gds_procedures"))
 
     def read(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:

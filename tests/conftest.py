@@ -33,6 +33,9 @@ from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
 from pipeline.settings import load_settings
 
+# The servers of tests live for minutes, in which the second of Java's compilers takes more time than it saves.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+
 IMAGE = "neo4j:2026.02-community"
 START_SECONDS = 240
 

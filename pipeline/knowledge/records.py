@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -118,9 +118,9 @@ class KnowledgeEdge:
         object.__setattr__(self, "weight", _weight(self.weight, where))
         if type(self.directed) is not bool:
             raise GraphError(f"{where}: directed is {self.directed!r}.", "Give True or False.")
-        if self.properties:
+        if self.properties or not isinstance(self.properties, Mapping):
             object.__setattr__(self, "properties", check_properties(self.properties, where, MAX_NAME_LENGTH))
-        if self.created_at or self.valid_at or self.invalid_at or self.expired_at:
+        if any(time is not None for time in (self.created_at, self.valid_at, self.invalid_at, self.expired_at)):
             _check_times(self, where)
 
     def other(self, node_id: str) -> str:
@@ -182,8 +182,8 @@ def _check_times(record: KnowledgeNode | KnowledgeEdge, where: str) -> None:
 
 
 def _texts(values: Sequence[str], what: str) -> tuple[str, ...]:
-    if isinstance(values, str):
-        raise GraphError(f"{what} is the text {values[:50]!r}.", "Give a list of texts.")
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+        raise GraphError(f"{what} is {str(values)[:50]!r}.", "Give a list of texts.")
     for value in values:
         check_text(value, what, MAX_ID_LENGTH if what.endswith("child_ids") else MAX_NAME_LENGTH)
     return tuple(values)
@@ -216,6 +216,6 @@ def _supported(kind: SupportedEdgeType | str | None, where: str) -> SupportedEdg
 
 def _weight(weight: float, where: str) -> float:
     # Python's bool is a subclass of int, but True is no weight.
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= sys.float_info.max:
         raise GraphError(f"{where}: its weight is {weight!r}.", "Give a finite number of 0 or more.")
     return float(weight)

@@ -95,6 +95,19 @@ VALUES = st.recursive(
 )
 
 
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+GRAPHML = (
+    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    '<key id="k" for="edge" attr.name="weight" attr.type="{kind}"/>'
+    '<graph edgedefault="directed"><node id="a"/><edge source="a" target="a"><data key="k">{text}</data></edge></graph>'
+    "</graphml>"
+)
+ENTITY = '<!DOCTYPE graphml [<!ENTITY e "cut">]>' + GRAPHML.format(kind="string", text="be&e;fore")
+
 CONTROL = re.compile(r"\\x[01]|\\uffff|\\ufffe|[\x00-\x1f\ufffe\uffff]")
 """What XML can't hold, in Python's own way of writing texts."""
 
@@ -261,6 +274,28 @@ def test_a_file_that_is_wrong_is_refused_and_changes_nothing(
     assert [node.id for node in KnowledgeGraph(graph.name, client=client).nodes()] == ["before"]
 
 
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), value=ANYTHING)
+def test_any_value_of_any_field_is_taken_or_refused_by_name(
+    client: Client,
+    graph: KnowledgeGraph,
+    imported: Callable[..., KnowledgeGraph],
+    tmp_path: Path,
+    data: st.DataObject,
+    value: object,
+) -> None:
+    records = [json.loads(line) for line in lines(A, B, EDGE).splitlines()]
+    ((_, fields),) = data.draw(st.sampled_from(records)).items()
+    known = KnowledgeNode.__slots__ + KnowledgeEdge.__slots__
+    fields[data.draw(st.sampled_from([*fields, *known, "new"]))] = value
+    path = tmp_path / "graph.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+
+    with contextlib.suppress(GraphError):
+        imported(path)
+    assert graph.name in {one.name for one, _ in list_graphs(client)}
+
+
 def test_a_failed_import_leaves_nothing_behind(
     client: Client,
     graph: KnowledgeGraph,
@@ -286,6 +321,10 @@ def test_a_failed_import_leaves_nothing_behind(
         ("graph.json", '{"format": "hoprank-graph", "version": 1}', "no list of nodes"),
         ("graph.graphml", "<a", "is no GraphML"),
         ("graph.graphml", "<a/>", "holds no GraphML graph"),
+        ("graph.graphml", ENTITY, "holds entities of its own"),
+        ("graph.graphml", GRAPHML.format(kind="long", text="many"), "'weight' holds 'many', which isn't of type long"),
+        ("graph.graphml", GRAPHML.format(kind="double", text=""), "'weight' holds '', which isn't of type double"),
+        ("graph.graphml", GRAPHML.replace("weight", "j.x").format(kind="string", text="{{"), "isn't JSON"),
         ("graph.xyz", "", "can't be told from its name"),
         ("graph.json", "\udc80", "can't be read|is no JSON"),
     ],

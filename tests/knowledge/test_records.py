@@ -22,7 +22,7 @@ from pipeline.errors import GraphError
         ({"id": "\ud800"}, "surrogate"),
         ({"type": ""}, "its type is ''"),
         ({"type": "x" * 1_001}, "its type has 1,001 characters"),
-        ({"labels": "text"}, "labels is the text 'text'"),
+        ({"labels": "text"}, "labels is 'text'"),
         ({"labels": ["x", ""]}, "labels is ''"),
         ({"properties": [1]}, "its properties are"),
         ({"properties": {1: 2}}, "a property is named '1'"),

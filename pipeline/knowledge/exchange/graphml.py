@@ -69,6 +69,8 @@ def read_graphml(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[Knowledg
         root = etree.parse(str(path), parser).getroot()
     except etree.XMLSyntaxError as error:
         raise GraphError(f"{path} is no GraphML ({error}).", "Give a graph that was exported.") from error
+    if next(root.iter(etree.Entity), None) is not None:
+        raise GraphError(f"{path} holds entities of its own (&name;).", "Write out what they stand for.")
     graph = root.find(f"{_Q}graph")
     if graph is None:
         raise GraphError(f"{path} holds no GraphML graph.", "Give a graph that was exported.")

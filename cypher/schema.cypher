@@ -19,9 +19,10 @@
 //   (:Document {id, corpus, key, title, path, hash, text_hash, metadata.NAME, since, until})
 //       A document. `key` is its path relative to the ingested folder, or its .jsonl id; `path` is where it was read last.
 //   (:Chunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, links,
-//            embedded, embedding, since, until})
+//            embedded, embedding, imported, since, until})
 //       A passage of the document whose key is `document`. `start` and `end` count characters, lines count from 1, `links`
-//       are hyperlink targets as written, `embedded` is the hash of the text that `embedding` was made from. A chunk also
+//       are hyperlink targets as written, `embedded` is the hash of the text that `embedding` was made from; other corpora
+//       with that text reuse it, unless it is `imported`, from a file that anybody may have written. A chunk also
 //       carries the labels Corpus_<corpus id> and Embedding_<hash of the fingerprint>, which name its two search indexes.
 //   (:Entity {id, corpus, key, name})
 //       A name. `key` is its folded form, `name` its usual spelling. It is visible while a visible MENTIONS leads to it.

@@ -13,7 +13,7 @@ RETURN d.key AS key, d.title AS title, d.hash AS hash, d.text_hash AS text_hash,
 // params: hashes, label
 // The number of texts, given by hash, that have a vector of this model in any corpus.
 UNWIND $hashes AS hash
-WITH hash WHERE EXISTS { MATCH (c:Chunk {embedded: hash}) WHERE $label IN labels(c) AND c.embedding IS NOT NULL }
+WITH hash WHERE EXISTS { MATCH (c:Chunk {embedded: hash}) WHERE $label IN labels(c) AND c.embedding IS NOT NULL AND c.imported IS NULL }
 RETURN count(hash) AS stored;
 
 // name: count_edges_of
@@ -33,10 +33,10 @@ RETURN count(DISTINCT r) AS edges;
 // name: stored_embeddings
 // mode: read
 // params: hashes, label
-// The stored vectors of texts, given by hash, from the same model in any corpus.
+// The stored vectors of texts, given by hash, from the same model in any corpus; not those that came with a file.
 UNWIND $hashes AS hash
 CALL (hash) {
-  MATCH (c:Chunk {embedded: hash}) WHERE $label IN labels(c) AND c.embedding IS NOT NULL
+  MATCH (c:Chunk {embedded: hash}) WHERE $label IN labels(c) AND c.embedding IS NOT NULL AND c.imported IS NULL
   RETURN c.embedding AS vector LIMIT 1
 }
 RETURN hash, vector;

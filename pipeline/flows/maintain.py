@@ -98,7 +98,7 @@ def import_corpus(
     name is taken or the file lacks vectors of another model.
     """
     with progress.stage("import") as done:
-        options = RestoreOptions(_embed(client, embedder), done)
+        options = RestoreOptions(_embed(client, embedder), done, untrusted=True)
         return restore(client, _checked(read_lines(path), embedder), name, options)
 
 
@@ -174,7 +174,7 @@ def _rebuild(
     with lease(corpus, wait) as (corpus, writer):
         with progress.stage("rebuild") as done:
             linked = {"extractor": extractor_fingerprint(links), "links": links.of_edges}
-            stored = portable(corpus, embeddings="fingerprint" not in head)
+            stored = portable(corpus, embeddings="fingerprint" not in head, imported=True)
             parts = _documents_and_chunks(stored, {**head, **linked})
             successor = restore(client, parts, temporary_name, RestoreOptions(embed, done, links))
         corpus.write("switch_corpus", writer=writer, successor=successor.id)

@@ -26,13 +26,15 @@ Done = Callable[[int], None]
 class PreparedChunk:
     """A chunk with its vector and the targets of its hyperlinks, as written.
 
-    ``content_hash`` is the hash of the embedded text, or of a supplied vector.
+    ``content_hash`` is the hash of the embedded text, or of a supplied vector. An ``imported`` vector came with a file,
+    and isn't reused for equal texts.
     """
 
     chunk: Chunk
     vector: Vector
     links: tuple[str, ...]
     content_hash: str
+    imported: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,18 @@ class Part(NamedTuple):
     value: dict[str, Any]
 
 
-def portable(corpus: CorpusHandle, *, embeddings: bool = True) -> Iterator[Part]:
-    """Yield the parts of a corpus's visible generation, streamed; ``embeddings=False`` leaves the vectors out."""
+def portable(corpus: CorpusHandle, *, embeddings: bool = True, imported: bool = False) -> Iterator[Part]:
+    """Yield the parts of a corpus's visible generation, streamed; ``embeddings=False`` leaves the vectors out.
+
+    With ``imported``, chunks whose vectors came with a file say so.
+    """
     yield Part("corpus", _head(corpus.record, embeddings=embeddings))
     for row in corpus.stream("export_documents"):
         yield Part("document", _without(row["document"], "id", "corpus", "since", "until"))
     for row in corpus.stream("export_chunks", embeddings=embeddings):
         vector = {"embedding": row["vector"].to_native()} if row["vector"] is not None else {}
-        yield Part("chunk", {**row["chunk"], **vector})
+        came_with_file = {"imported": True} if imported and row["imported"] else {}
+        yield Part("chunk", {**row["chunk"], **vector, **came_with_file})
     for row in corpus.stream("export_entities"):
         yield Part("entity", {"key": row["key"], "name": row["name"]})
     for row in corpus.stream("export_counts"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -17,6 +17,7 @@ from pipeline.db.lease import lease
 from pipeline.errors import CorpusError
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
+from pipeline.ingest.chunking.prechunked import supplied_hash
 from pipeline.ingest.embed import PreparedChunk, embedded_text
 from pipeline.ingest.links.entity_links import TitleChanges, link_entities, update_lexicon
 from pipeline.ingest.links.similarity_links import link_similar
@@ -31,6 +32,9 @@ from pipeline.transfer.portable import FORMAT, Part
 _READABLE = (4, SCHEMA_VERSION)
 """Schema versions whose exports are alike."""
 
+_BETWEEN_CHUNKS = frozenset({EdgeKind.NEXT, EdgeKind.SIMILAR, EdgeKind.CAPPED})
+_UNIT_TOLERANCE = 1e-3
+
 _BATCH = 1000
 _EDGE_BATCH = 10_000
 
@@ -43,11 +47,13 @@ class RestoreOptions:
     """Options of a restoration. ``embed`` makes missing vectors; ``done`` receives the number of parts written.
 
     ``relink`` expects parts that are only documents and chunks, and links them as an ingest with these settings would.
+    ``untrusted`` parts are those of a file, which anybody may have written: no other corpus reuses their vectors.
     """
 
     embed: Embed
     done: Callable[[int], None]
     relink: LinkSettings | None = None
+    untrusted: bool = False
 
 
 def restore(client: Client, parts: Iterable[Part], name: str | None, options: RestoreOptions) -> Corpus:
@@ -106,6 +112,7 @@ class _Restore:
         self._titles: dict[str, str] = {}
         self._chunks: dict[tuple[str, int], str] = {}
         self._occurrences: Counter[tuple[str, str]] = Counter()
+        self._entities_by_key: set[str] = set()
         self._entity_count = 0
 
     def write(self, parts: Iterator[Part]) -> dict[str, int]:
@@ -158,11 +165,26 @@ class _Restore:
         names = ("ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
         chunk = Chunk(self._chunk_id(value), value["document"], *(value[name] for name in names))
         vector: Vector = np.asarray(value.get("embedding", ()), dtype=np.float32)
-        # A vector from the file keeps the hash of the text that it was made from; a new vector gets a new hash.
-        content_hash = value["embedded"] if len(vector) else digest(embedded_text(chunk))
-        return PreparedChunk(chunk, vector, tuple(value["links"]), content_hash)
+        if len(vector):
+            self._check_vector(chunk, vector)
+        imported = bool(len(vector) and (self._options.untrusted or value.get("imported")))
+        # A vector that is kept keeps the hash of the text that it was made from, unless a file says so.
+        kept = len(vector) and not self._options.untrusted
+        content_hash = value["embedded"] if kept else content_hash_of(chunk, value["embedded"], vector)
+        return PreparedChunk(chunk, vector, tuple(value["links"]), content_hash, imported)
+
+    def _check_vector(self, chunk: Chunk, vector: Vector) -> None:
+        length = float(np.linalg.norm(vector))
+        if len(vector) != self._corpus.record.dimension or not abs(length - 1) <= _UNIT_TOLERANCE:
+            raise CorpusError(
+                f"The chunk {chunk.ordinal} of {chunk.document_key!r} has a vector of {len(vector)} numbers and length"
+                f" {length:.4g}.",
+                f"Vectors of this corpus have {self._corpus.record.dimension} numbers and length 1. Export it again.",
+            )
 
     def _chunk_id(self, value: dict[str, Any]) -> str:
+        if value["document"] not in self._titles:
+            raise _dangling(f"A chunk is of the document {value['document']!r}")
         text = (value["document"], value["text"])
         id_ = chunk_id(self._corpus.id, *text, self._occurrences[text])
         self._occurrences[text] += 1
@@ -171,6 +193,7 @@ class _Restore:
 
     def _entities(self, values: list[dict[str, Any]]) -> None:
         self._entity_count += len(values)
+        self._entities_by_key.update(value["key"] for value in values)
         self._session.stage_entities(
             Entity(entity_id(self._corpus.id, value["key"]), value["key"], value["name"]) for value in values
         )
@@ -184,10 +207,27 @@ class _Restore:
 
     def _edge(self, value: dict[str, Any]) -> Edge:
         kind, target = EdgeKind(value["kind"]), value["target"]
-        if isinstance(target, list):
-            target_id = self._chunks[target[0], target[1]]
-        else:
+        if kind in _BETWEEN_CHUNKS:
+            target_id = self._existing_chunk(kind, target)
+        elif target in (self._entities_by_key if kind is EdgeKind.MENTIONS else self._titles):
             target_id = (entity_id if kind is EdgeKind.MENTIONS else document_id)(self._corpus.id, target)
+        else:
+            raise _dangling(f"An edge {kind} leads to {target!r}")
         evidence = {name: field for name, field in value.items() if name not in ("kind", "source", "target")}
-        document, ordinal = value["source"]
-        return Edge(kind, self._chunks[document, ordinal], target_id, evidence)
+        return Edge(kind, self._existing_chunk(kind, value["source"]), target_id, evidence)
+
+    def _existing_chunk(self, kind: EdgeKind, place: Sequence[Any]) -> str:
+        id_ = self._chunks.get((place[0], place[1])) if len(place) == 2 else None
+        if id_ is None:
+            raise _dangling(f"An edge {kind} names the chunk {place!r}")
+        return id_
+
+
+def content_hash_of(chunk: Chunk, stated: str, vector: Vector) -> str:
+    """Return the hash of a chunk's text, or of its vector if ``stated`` says that the vector was supplied."""
+    own = digest(embedded_text(chunk))
+    return own if stated == own or not len(vector) else supplied_hash(vector)
+
+
+def _dangling(what: str) -> CorpusError:
+    return CorpusError(f"{what}, which the export lacks.", "Export the corpus again.")

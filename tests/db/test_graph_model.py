@@ -44,6 +44,9 @@ EDGES = declared(r"-\[:(\w+)(?: \{([^}]*)\})?\]->")
 OF_A_MOMENT = {"staging", "writer", "writer_since", "writer_seen", "awaited_name"}
 """Properties that nothing has once it is written."""
 
+OF_A_FILE = {"imported"}
+"""Properties of what came with an export."""
+
 
 @pytest.fixture(scope="module")
 def corpus_id(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytest.TempPathFactory) -> str:
@@ -82,7 +85,7 @@ def general(key: str) -> str:
 
 
 def lasting(model: Mapping[str, set[str]], names: set[str]) -> dict[str, set[str]]:
-    return {name: model[name] - OF_A_MOMENT for name in names}
+    return {name: model[name] - OF_A_MOMENT - OF_A_FILE for name in names}
 
 
 def test_the_nodes_of_a_corpus_have_the_properties_that_the_model_lists(cypher: Cypher, corpus_id: str) -> None:

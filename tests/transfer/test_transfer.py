@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from lxml import etree
 
 from pipeline import HopRank
@@ -16,6 +18,7 @@ from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows import maintain
 from pipeline.progress import Progress
+from pipeline.settings import Settings
 from pipeline.transfer.formats import Format
 
 Dump = dict[str, set[tuple[Any, ...]]]
@@ -108,12 +111,42 @@ def test_a_name_that_is_taken_is_refused(hoprank: HopRank, name: str, tmp_path: 
     assert graph_of(name) == before
 
 
+def changed(kind: str, values: Mapping[str, Any]) -> Callable[[list[str]], list[str]]:
+    """Change the first line of a kind."""
+
+    def spoil(lines: list[str]) -> list[str]:
+        at = next(at for at, line in enumerate(lines) if kind in json.loads(line))
+        value = json.loads(lines[at])[kind]
+        return [*lines[:at], json.dumps({kind: {**value, **values}}), *lines[at + 1 :]]
+
+    return spoil
+
+
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
         (lambda lines: lines[:3], "ends early, after line 3"),
         (lambda lines: [*lines[:4], "no json"], "line 5 isn't a line of an export"),
-        (lambda lines: [*lines[:4], '{"chunk": {"text": "x"}}'], "line 5 isn't a line of an export: it lacks document"),
+        (lambda lines: [*lines[:4], '{"chunk": {"text": "x"}}'], r"line 5 isn't a line of an export \(document: field"),
+        (
+            changed("edge", {"kind": "REMEMBERS"}),
+            "isn't a line of an export .kind: .*'REMEMBERS' is not a valid EdgeKind",
+        ),
+        (changed("edge", {"source": ["nowhere.md", 0]}), "names the chunk .'nowhere.md', 0., which the export lacks"),
+        (changed("edge", {"kind": "MENTIONS", "target": "nobody"}), "leads to 'nobody', which the export lacks"),
+        (changed("edge", {"kind": "NEXT", "target": "ada.md"}), "names the chunk 'ada.md', which the export lacks"),
+        (changed("chunk", {"document": "nowhere.md"}), "of the document 'nowhere.md', which the export lacks"),
+        (changed("chunk", {"embedding": [1.0]}), "has a vector of 1 numbers and length 1"),
+        (changed("chunk", {"embedding": [1.0] * 384}), "has a vector of 384 numbers and length 19.6"),
+        (changed("chunk", {"embedding": [float("nan")] * 384}), "embedding.0: input should be a finite number"),
+        (changed("chunk", {"text": "\ud800"}), "text: "),
+        (changed("chunk", {"ordinal": 2**70}), "ordinal: "),
+        (changed("chunk", {"until": 5}), "until: extra inputs are not permitted"),
+        (changed("document", {"since": 5}), "more than metadata"),
+        (changed("document", {"metadata.deep": {"a": 1}}), "more than metadata"),
+        (changed("counts", {"counts": {"a": 3}}), "counts.a: "),
+        (changed("corpus", {"analyzer": "x' OR 1"}), "analyzer: "),
+        (changed("corpus", {"dimension": 0}), "dimension: "),
         (lambda lines: lines[1:], "doesn't begin with a corpus"),
         (lambda lines: [lines[0].replace('"schema": ', '"schema": 9'), *lines[1:]], "schema version 9"),
         (lambda _: [], "doesn't begin with a corpus"),
@@ -129,6 +162,67 @@ def test_what_is_no_export_is_refused_and_leaves_no_corpus(
         imported(hoprank, path, other)
 
     assert find_corpus(hoprank.client, other) is None
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), value=ANYTHING)
+def test_any_value_of_any_field_is_taken_or_refused_by_name(
+    hoprank: HopRank, name: str, other: str, tmp_path: Path, data: st.DataObject, value: object
+) -> None:
+    path = exported(hoprank, name, tmp_path / "corpus.jsonl")
+    lines = path.read_text().splitlines()
+    at = data.draw(st.integers(0, len(lines) - 1))
+    ((kind, fields),) = json.loads(lines[at]).items()
+    field = data.draw(st.sampled_from([*fields, "new"]))
+    lines[at] = json.dumps({kind: {**fields, field: value}})
+    path.write_text("\n".join(lines))
+
+    try:
+        imported(hoprank, path, other)
+    except InputError:
+        assert find_corpus(hoprank.client, other) is None
+    else:
+        maintain.drop(hoprank.client, other)
+
+
+def test_a_file_plants_no_vectors_that_other_corpora_reuse(
+    hoprank: HopRank, other: str, new_corpus: NewCorpus, tmp_path: Path, cypher: Callable[..., Any]
+) -> None:
+    folder, path = tmp_path / "folder", tmp_path / "corpus.jsonl"
+    folder.mkdir()
+    (folder / "plain.md").write_text("A text that no other test embeds: the zebra finch sings.")
+    with new_corpus() as first:
+        hoprank.ingest(folder, corpus=first)
+        exported(hoprank, first, path)
+    planted = [1.0] + [0.0] * 383
+    path.write_text("\n".join(changed("chunk", {"embedding": planted})(path.read_text().splitlines())))
+    imported(hoprank, path, other)
+
+    def vector(corpus: str) -> list[float]:
+        label = get_corpus(hoprank.client, corpus).label
+        (row,) = cypher(f"MATCH (c:{label}) RETURN c.embedding AS vector")
+        return list(row["vector"])
+
+    assert vector(other) == planted
+    with new_corpus() as later:
+        hoprank.ingest(folder, corpus=later)
+        assert vector(later) != planted
+        maintain.relink(hoprank.client, loose(hoprank.settings), other, progress=Progress())
+        assert vector(other) == planted
+    with new_corpus() as last:
+        hoprank.ingest(folder, corpus=last)
+        assert vector(last) != planted, "nor after the imported corpus was rebuilt"
+
+
+def loose(settings: Settings) -> Settings:
+    return settings.model_copy(update={"link": settings.link.model_copy(update={"similar_threshold": 0.1})})
 
 
 def test_graphml_holds_every_node_and_edge(hoprank: HopRank, name: str, tmp_path: Path, graph_of: GraphOf) -> None:

@@ -36,7 +36,12 @@ def supplied_vector(document: Document, supplied: SuppliedChunk, dimension: int)
             " them made.",
         )
     vector = vector / np.float32(length)
-    return digest("given", vector.tobytes().hex()), vector
+    return supplied_hash(vector), vector
+
+
+def supplied_hash(vector: Vector) -> str:
+    """Return the hash of a supplied unit vector, which no text's hash equals."""
+    return digest("given", vector.tobytes().hex())
 
 
 def _supplied_chunks(document: Document, corpus_id: str) -> list[Chunk]:

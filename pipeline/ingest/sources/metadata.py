@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from datetime import date, time
+from typing import Any
 
 from pipeline.ingest.sources.decode import well_formed
 from pipeline.records import Metadata, Scalar
@@ -14,7 +15,7 @@ _INTEGERS = range(-(2**63), 2**63)
 _Items = list[str] | list[int] | list[float] | list[bool]
 
 
-def flat(metadata: Mapping[object, object]) -> Metadata:
+def flat(metadata: Mapping[Any, object]) -> Metadata:
     """Return ``metadata`` without nesting, in order: ``{"a": {"b": 1}}`` gives ``{"a.b": 1}``.
 
     None and numbers that aren't finite are dropped. Dates become ISO 8601 strings, integers beyond 64 bits decimal
@@ -36,7 +37,7 @@ def scalar_title(value: object) -> str:
     return well_formed(str(value)).strip()
 
 
-def _leaves(metadata: Mapping[object, object]) -> Iterator[tuple[str, object]]:
+def _leaves(metadata: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
     """Yield (name, value) of every value but mappings; an empty name, which Neo4j refuses, becomes ``_``."""
     pending = [("", iter(metadata.items()))]
     while pending:

@@ -278,6 +278,7 @@ class WriteSession:
             "document": chunk.document_key,
             "links": list(prepared.links),
             "embedded": prepared.content_hash,
+            **({"imported": True} if prepared.imported else {}),
         }
 
 

@@ -33,8 +33,9 @@ from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
 from pipeline.settings import load_settings
 
-# The servers of tests live for minutes, in which the second of Java's compilers takes more time than it saves.
-os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+JAVA_FLAGS = "JAVA_TOOL_OPTIONS"
+# The servers of single tests live for a minute, in which the second of Java's compilers takes more time than it saves.
+os.environ.setdefault(JAVA_FLAGS, "-XX:TieredStopAtLevel=1")
 
 IMAGE = "neo4j:2026.02-community"
 START_SECONDS = 240
@@ -257,7 +258,11 @@ def embedded_server() -> Iterator[Address]:
         # Idle minutes end a server whose tests were killed before they could stop it.
         options = ServerOptions(Path(home), idle_minutes=15, heap_mb=1024, page_cache_mb=128, jars=jars)
         try:
-            yield ensure_running(options)
+            # It serves all tests of a process, for which both compilers pay.
+            with pytest.MonkeyPatch.context() as environment:
+                environment.delenv(JAVA_FLAGS)
+                found = ensure_running(options)
+            yield found
         finally:
             stop(options)
 

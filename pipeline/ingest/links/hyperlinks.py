@@ -46,7 +46,9 @@ class LinkResolver:
 def names_of_document(key: str, title: str) -> set[str]:
     """Return the folded names by which a wikilink may refer to a document."""
     path = PurePosixPath(key)
-    folded = {name_key(name) for name in (path.stem, path.with_suffix("").as_posix(), title)}
+    # A key from a .jsonl file may be "/" or ".", which names no file.
+    without_suffix = path.with_suffix("").as_posix() if path.name else key
+    folded = {name_key(name) for name in (path.stem, without_suffix, title)}
     return folded - {""}
 
 

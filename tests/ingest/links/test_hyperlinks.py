@@ -72,3 +72,9 @@ def test_any_target_in_any_document_has_an_answer(target: str, source: str) -> N
         "people/engine.html",
         "a b/c#d.md",
     }
+
+
+@pytest.mark.parametrize("key", ["/", ".", "..", "//", "a/"])
+def test_a_key_that_names_no_file_is_found_by_its_title(key: str) -> None:
+    """As the ids of a .jsonl file may be."""
+    assert LinkResolver({key: "Lighthouses"}).resolve("Lighthouses", "b.md") == key

@@ -11,9 +11,10 @@
 //       for those who bring types to knowledge graphs.
 //   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
 //             documents, chunks, entities, edges.TYPE, generation, staging, writer, writer_since, writer_seen})
-//       A named corpus. `fingerprint` and `dimension` are those of its embedding model; `chunker` and `extractor` say how
-//       documents were cut and names found, `links` the settings that edges were made with, as JSON. Counts are those of `generation`, the visible one. `staging` is the generation
-//       that is being written, or that a crashed run left. The three `writer` properties are the lease of whoever writes.
+//       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;
+//       `chunker` and `extractor` say how documents were cut and names found, `links` the settings that edges were made
+//       with, as JSON. Counts are those of `generation`, the visible one. `staging` is the generation that is being
+//       written, or that a crashed run left. The three `writer` properties are the lease of whoever writes.
 //   (:DroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
 //   (:Document {id, corpus, key, title, path, hash, text_hash, metadata.NAME, since, until})

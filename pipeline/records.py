@@ -5,13 +5,49 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 Vector: TypeAlias = npt.NDArray[np.float32]
 """An embedding, shape ``(dimension,)``, or a stack of them, ``(n, dimension)``; unit length."""
+
+
+class Precision(StrEnum):
+    """Arithmetic of an embedding model."""
+
+    FLOAT32 = "float32"
+    BFLOAT16 = "bfloat16"
+
+
+class Fingerprint(NamedTuple):
+    """Identity of vectors: the ``model`` (name, revision of its weights, dimension), its pooling and the precision.
+
+    Written ``name@revision/dimension/pooling/precision``. ``pooling`` and ``precision`` are empty for vectors that were
+    made before these were recorded.
+    """
+
+    model: str
+    pooling: str = ""
+    precision: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> Fingerprint:
+        """Return the fingerprint that ``str`` wrote."""
+        name, dimension, *rest = [*text.split("/", 3), ""][:5]
+        return cls(f"{name}/{dimension}", *rest[:2])
+
+    def __str__(self) -> str:
+        return "/".join(filter(None, self))
+
+    def is_comparable(self, other: Fingerprint) -> bool:
+        """Return whether cosines between vectors of both have a meaning: equal but for precision, and what is unknown.
+
+        Vectors in bfloat16 have a cosine of 0.99 or more to those of the same texts in float32.
+        """
+        return self.model == other.model and ("" in (self.pooling, other.pooling) or self.pooling == other.pooling)
+
 
 Scalar: TypeAlias = str | int | float | bool
 Metadata: TypeAlias = Mapping[str, Scalar | list[str] | list[int] | list[float] | list[bool]]

@@ -56,9 +56,10 @@ class ServerSettings(Section):
 
 
 class EmbedSettings(Section):
-    """The embedding model, its device, precision and batch size."""
+    """The embedding model, its revision on a hub, its device, precision and batch size."""
 
     model: str = Field(min_length=1)
+    revision: str
     device: str
     precision: Literal["auto", "float32", "bfloat16"]
     batch_tokens: int = Field(ge=1)

@@ -16,7 +16,8 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,18 @@ from pipeline import HopRank
 from pipeline.db.catalogue import drop_corpus, find_corpus, get_corpus, list_corpora
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
+from pipeline.db.embedded.jars import pinned_jars
 from pipeline.db.indexes import LIVE
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
+from pipeline.records import Precision
 from pipeline.settings import load_settings
 
 JAVA_FLAGS = "JAVA_TOOL_OPTIONS"
 # The servers of single tests live for a minute, in which the second of Java's compilers takes more time than it saves.
 os.environ.setdefault(JAVA_FLAGS, "-XX:TieredStopAtLevel=1")
+# Most tests embed a few texts: in float32 they need not load the model. Tests of precision name theirs.
+os.environ.setdefault("HOPRANK_EMBED__PRECISION", Precision.FLOAT32)
 
 IMAGE = "neo4j:2026.02-community"
 START_SECONDS = 240
@@ -85,7 +90,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def address() -> Iterator[Address]:
+def jars(pytestconfig: pytest.Config) -> Path:
+    """The folder of the tests' jars, in pytest's cache: the user's own is only read, to spare a download."""
+    folder: Path = pytestconfig.cache.mkdir("jars")
+    own = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
+    for jar in pinned_jars():
+        (folder / jar.path).parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # it is there already, or the user has none, or on another disk
+            (folder / jar.path).hardlink_to(own / jar.path)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def own_server(jars: Path) -> Callable[..., AbstractContextManager[Address]]:
+    """Start a small server that nothing else uses; ``gds=False`` leaves out the jars of GDS."""
+    return lambda *, gds=True: embedded_server(jars, 512, 64, gds=gds)
+
+
+@pytest.fixture(scope="session")
+def plain_address(own_server: Callable[..., AbstractContextManager[Address]]) -> Iterator[Address]:
+    """A server without GDS, which only the tests of one worker use."""
+    with own_server(gds=False) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def address(jars: Path) -> Iterator[Address]:
     """A server to test on: it may hold other corpora, which the tests leave alone."""
     if uri := os.environ.get("NEO4J_URI"):
         named = {name: os.environ.get(f"NEO4J_{name.upper()}") for name in ("username", "password", "database")}
@@ -94,19 +124,14 @@ def address() -> Iterator[Address]:
         with in_docker() as found:
             yield found
     else:
-        with embedded_server() as found:
+        with embedded_server(jars, 1024, 128, compilers=2) as found:
             yield found
 
 
 @pytest.fixture(scope="session")
 def server_environment(address: Address) -> dict[str, str]:
     """What a subprocess needs in its environment to use the same server."""
-    return {
-        "NEO4J_URI": address.uri,
-        "NEO4J_USERNAME": address.username,
-        "NEO4J_PASSWORD": address.password,
-        "NEO4J_DATABASE": address.database,
-    }
+    return {f"NEO4J_{name.upper()}": value for name, value in asdict(address).items()}
 
 
 @pytest.fixture(scope="session")
@@ -126,7 +151,7 @@ def cypher(address: Address) -> Iterator[Callable[..., list[neo4j.Record]]]:
 @pytest.fixture(scope="session")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
     """The bundled model, which leaves its ONNX as it does for users."""
-    return Embedder(onnx=tmp_path_factory.mktemp("onnx"))
+    return Embedder(precision=Precision.FLOAT32, onnx=tmp_path_factory.mktemp("onnx"))
 
 
 @pytest.fixture(scope="session")
@@ -252,15 +277,19 @@ def wait_for(address: Address) -> None:
 
 
 @contextmanager
-def embedded_server() -> Iterator[Address]:
-    jars = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
+def embedded_server(
+    jars: Path, heap_mb: int, page_cache_mb: int, *, gds: bool = True, compilers: int = 1
+) -> Iterator[Address]:
+    """Start a server in a temporary home; both of Java's compilers pay for one that serves all tests of a worker."""
     with tempfile.TemporaryDirectory(prefix="hoprank-tests-", ignore_cleanup_errors=True) as home:
         # Idle minutes end a server whose tests were killed before they could stop it.
-        options = ServerOptions(Path(home), idle_minutes=15, heap_mb=1024, page_cache_mb=128, jars=jars)
+        options = ServerOptions(
+            Path(home), idle_minutes=15, heap_mb=heap_mb, page_cache_mb=page_cache_mb, jars=jars, gds=gds
+        )
         try:
-            # It serves all tests of a process, for which both compilers pay.
             with pytest.MonkeyPatch.context() as environment:
-                environment.delenv(JAVA_FLAGS)
+                if compilers == 2:
+                    environment.delenv(JAVA_FLAGS)
                 found = ensure_running(options)
             yield found
         finally:
@@ -270,10 +299,12 @@ def embedded_server() -> Iterator[Address]:
 @contextmanager
 def fresh_corpus(client: Client) -> Iterator[str]:
     name = f"test-{uuid.uuid4().hex[:12]}"
-    yield name
-    if corpus := find_corpus(client, name):
-        drop_projections(client, corpus.id)
-        drop_corpus(client, corpus)
+    try:
+        yield name
+    finally:
+        if corpus := find_corpus(client, name):
+            drop_projections(client, corpus.id)
+            drop_corpus(client, corpus)
 
 
 def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -> Dump:

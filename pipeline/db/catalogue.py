@@ -12,7 +12,7 @@ from pipeline.db.client import Client
 from pipeline.db.indexes import CONSTRAINTS, corpus_label, drop_indexes, ensure_declared, vector_index_name
 from pipeline.db.writers import is_stale
 from pipeline.errors import CorpusError, FingerprintError, InputError, did_you_mean
-from pipeline.records import EdgeKind
+from pipeline.records import EdgeKind, Fingerprint
 
 SCHEMA_VERSION = 5
 LONGEST_NAME = 200
@@ -127,16 +127,30 @@ def create_corpus(
     return Corpus.of(rows[0]["corpus"])
 
 
-def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str | None = None) -> None:
-    """Raise FingerprintError unless the corpus was made with this embedder and, if given, this chunker."""
-    if corpus.fingerprint != fingerprint:
+def check_model(corpus: Corpus, model: Fingerprint) -> None:
+    """Raise FingerprintError unless the corpus's vectors can be compared with those of this model."""
+    if not model.is_comparable(Fingerprint.of(corpus.fingerprint)):
         raise FingerprintError(
-            f"The corpus {corpus.name!r} was embedded with {corpus.fingerprint}, not with {fingerprint}.",
+            f"The corpus {corpus.name!r} was embedded with {corpus.fingerprint}, not with {model}.",
             "Set embed.model to the one it was made with, ingest into a new corpus, or run hoprank reembed.",
         )
-    if chunker is not None:
-        check_schema(corpus)
-    if chunker is not None and corpus.chunker != chunker:
+
+
+def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str) -> None:
+    """Raise FingerprintError unless vectors of this fingerprint and chunks of this chunker may join the corpus's."""
+    made_by, joining = Fingerprint.of(corpus.fingerprint), Fingerprint.of(fingerprint)
+    check_model(corpus, joining)
+    if made_by != joining:
+        raise FingerprintError(
+            f"The corpus {corpus.name!r} is embedded in {made_by.precision}, not in {joining.precision}."
+            if made_by.precision
+            else f"The corpus {corpus.name!r} is of a version that didn't record the precision of its vectors.",
+            f"Set embed.precision to auto, or embed the corpus anew: hoprank reembed {corpus.name}."
+            if made_by.precision
+            else f"Embed it anew: hoprank reembed {corpus.name}.",
+        )
+    check_schema(corpus)
+    if corpus.chunker != chunker:
         raise FingerprintError(
             f"The corpus {corpus.name!r} was chunked by {corpus.chunker}, not by {chunker}.",
             "Set chunk.max_tokens and chunk.overlap as they were, or ingest into a new corpus.",

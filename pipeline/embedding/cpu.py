@@ -33,7 +33,7 @@ def has_crippled_amx(folder: Path | None = None) -> bool:
     announced, a child process therefore tries a product, which takes three seconds. The result is kept in ``folder``,
     if given, until the machine restarts or PyTorch changes.
     """
-    if "amx_tile" not in _flags():
+    if "amx_tile" not in cpu_flags():
         return False
     file, key = (folder / "amx.json", _key()) if folder else (None, [])
     crippled = _read_result(file, key) if file else None
@@ -45,7 +45,8 @@ def has_crippled_amx(folder: Path | None = None) -> bool:
     return crippled is not False
 
 
-def _flags() -> frozenset[str]:
+def cpu_flags() -> frozenset[str]:
+    """Return the instruction sets that the processor announces; none where the system doesn't list them (not Linux)."""
     try:
         lines = _CPUINFO.read_text(encoding="utf-8").splitlines()
     except OSError:

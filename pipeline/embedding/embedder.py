@@ -14,21 +14,24 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline.embedding.cpu import has_crippled_amx
-from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
+from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles, commit_of, pooling_of
 from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, prompt_of, write_onnx
+from pipeline.embedding.precision import native_precision
 from pipeline.errors import ConfigurationError
-from pipeline.records import Vector
+from pipeline.records import Fingerprint, Precision, Vector
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+_AUTO = "auto"
 _SPECIAL_TOKENS = 2
 _TOKENIZE_BATCH = 1000
 _CHARACTERS_PER_TOKEN = 4
@@ -46,6 +49,7 @@ def make_embedder(settings: Settings) -> Embedder:
         embed.model,
         device=embed.device,
         precision=embed.precision,
+        revision=embed.revision,
         batch_tokens=embed.batch_tokens,
         onnx=settings.data_home / "onnx",
     )
@@ -54,13 +58,13 @@ def make_embedder(settings: Settings) -> Embedder:
 class Embedder:
     """Encodes texts into unit vectors. Thread-safe; loads the model at first use.
 
-    ``model`` is the bundled model's name, any sentence-transformers name, or a path. ``precision`` "auto" computes in
-    bfloat16 where the hardware supports it natively (a GPU, AMX, AVX-512 BF16). On such a CPU that is about three times
-    as fast as float32, and the vectors have a cosine of 0.996 or more to those of float32.
+    ``model`` is the bundled model's name, any sentence-transformers name, or a path. ``revision`` is the commit, tag or
+    branch of a model on a hub. ``precision`` "auto" computes in bfloat16 where the hardware supports it natively (a
+    GPU, AMX, AVX-512 BF16). On such a CPU that is about three times as fast as float32.
 
     A model for the CPU is exported to the folder ``onnx`` when it is first loaded. The export takes a second or two and
     as much disk space as the weights. From then on it encodes questions and, while the model isn't loaded, up to 256
-    passages, in float32.
+    passages in float32.
 
     Raises ConfigurationError if the model can't be loaded, DownloadFailed if the bundled weights are damaged.
     """
@@ -70,18 +74,19 @@ class Embedder:
         model: str = BUNDLED_MODEL,
         *,
         device: str = "auto",
-        precision: str = "auto",
+        precision: str = _AUTO,
+        revision: str = "",
         batch_tokens: int = 4096,
         onnx: Path | None = None,
     ) -> None:
         self.name = model
-        self.files = ModelFiles(model)
-        self._device = None if device == "auto" else device
-        self._precision = precision
+        self.files = ModelFiles(model, revision)
+        self._device = device
+        self._configured_precision = precision
         self._batch_tokens = batch_tokens
-        self._onnx_home = onnx if device in ("auto", "cpu") else None
+        self._onnx_home = onnx if device in (_AUTO, "cpu") else None
         self._lock = threading.RLock()
-        self._loaded: SentenceTransformer | None = None
+        self._loaded: dict[Precision, SentenceTransformer] = {}
         self._onnx: OnnxModel | None = None
         self._onnx_sought = False
 
@@ -99,44 +104,71 @@ class Embedder:
         return int(longest) - _SPECIAL_TOKENS
 
     @cached_property
-    def fingerprint(self) -> str:
-        """Identity of the vectors: the model's name, the revision of its weights, and the dimension.
+    def precision(self) -> Precision:
+        """The precision of the settings; for "auto" the fastest of the hardware."""
+        if self._configured_precision == _AUTO:
+            return native_precision(self._device, self._onnx_home)
+        return Precision(self._configured_precision)
 
-        The precision is left out: vectors of both precisions are comparable.
-        """
-        revision = self.files.revision or _commit(self.model)
-        return f"{Path(self.name).name}@{revision or 'unknown'}/{self.dimension}"
+    @property
+    def identity(self) -> Fingerprint:
+        """Identity of the vectors without their precision, which the vector of a question needn't share."""
+        return Fingerprint(self._model_identity, self._pooling)
+
+    @property
+    def fingerprint(self) -> str:
+        """Identity of the vectors that :meth:`encode` makes; see :class:`pipeline.records.Fingerprint`."""
+        return self.fingerprint_in(self.precision)
+
+    def fingerprint_in(self, precision: Precision) -> str:
+        """Return the identity of vectors in ``precision``."""
+        return str(self.identity._replace(precision=precision))
+
+    def fingerprint_beside(self, fingerprint: str) -> str:
+        """Return the identity of the vectors that join those of ``fingerprint``; see :meth:`precision_beside`."""
+        return self.fingerprint_in(self.precision_beside(fingerprint))
+
+    def precision_beside(self, fingerprint: str) -> Precision:
+        """Return the precision of vectors that join those of ``fingerprint``: theirs, unless the settings name one."""
+        theirs = Fingerprint.of(fingerprint).precision
+        return Precision(theirs) if self._configured_precision == _AUTO and theirs else self.precision
 
     @property
     def model(self) -> SentenceTransformer:
         """The loaded model, in the precision of the settings."""
-        with self._lock:
-            if self._loaded is None:
-                loaded = self._load()
-                self._export_onnx(loaded)
-                self._loaded = self._in_precision(loaded)
-            return self._loaded
+        return self._model_in(self.precision)
 
-    def encode(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Vector:
+    def encode(
+        self, texts: Sequence[str], done: Callable[[int], None] | None = None, *, precision: Precision | None = None
+    ) -> Vector:
         """Encode passages; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``.
 
-        ``done`` is called after each batch with its size.
+        ``done`` is called after each batch with its size. ``precision`` is that of the settings, unless it is given.
+
+        A text's vector doesn't depend on the texts beside it: a batch holds texts of one length in tokens, so that
+        nothing is padded. On a CPU it is the same in bfloat16, bit by bit, and differs by less than 1e-6 in float32; by
+        less than 1e-4 if one of both was encoded by ONNX.
         """
+        precision = precision or self.precision
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        onnx = self._find_onnx() if self._loaded is None and len(texts) <= _ONNX_LIMIT else None
+        onnx = self._onnx_for(len(texts)) if precision is Precision.FLOAT32 else None
         for batch in self._batches(texts):
             part = [texts[i] for i in batch]
-            raw = np.stack([onnx.encode(text, Task.DOCUMENT) for text in part]) if onnx else self._encode_batch(part)
-            vectors[batch] = _unit(raw)
+            vectors[batch] = _encode_by(onnx, part) if onnx else self._encode_batch(part, precision)
             if done:
                 done(len(batch))
         _release_memory()
         return vectors
 
+    def embed_passages(self, texts: Sequence[str]) -> Vector:
+        """Encode passages that are compared, but not stored: by ONNX if it can be, whatever the precision."""
+        onnx = self._onnx_for(len(texts))
+        return _encode_by(onnx, texts) if onnx and texts else self.encode(texts)
+
     def embed_query(self, text: str) -> list[float]:
         """Encode a question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
         if self._find_onnx() is None:
-            _ = self.model  # loading the model writes the export
+            _ = self._any_model  # loading the model writes the export
         onnx = self._find_onnx()
         raw = onnx.encode(text, Task.QUERY) if onnx else self._encode_question(text)
         vector: list[float] = _unit(raw[None])[0].tolist()
@@ -149,7 +181,7 @@ class Embedder:
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens in a text, estimated at four characters a token while no tokenizer is loaded."""
-        if self._loaded is None and self._onnx is None:
+        if not self._loaded and self._onnx is None:
             return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)
         return len(self._tokenizer.encode(text, add_special_tokens=False))
 
@@ -166,8 +198,8 @@ class Embedder:
         """The tokenizer without truncation and padding; None if the model has no fast tokenizer."""
         from tokenizers import Tokenizer
 
-        onnx = self._find_onnx() if self._loaded is None else None
-        backend = onnx.tokenizer if onnx else getattr(self.model.tokenizer, "backend_tokenizer", None)
+        onnx = None if self._loaded else self._find_onnx()
+        backend = onnx.tokenizer if onnx else getattr(self._any_model.tokenizer, "backend_tokenizer", None)
         if backend is None:
             return None
         tokenizer = Tokenizer.from_str(backend.to_str())
@@ -175,19 +207,43 @@ class Embedder:
         tokenizer.no_padding()
         return tokenizer
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        """Yield batches of indices into ``texts``, longest texts first, of about ``batch_tokens`` tokens with padding.
+    @cached_property
+    def _model_identity(self) -> str:
+        revision = self.files.revision or commit_of(self._any_model)
+        return f"{Path(self.name).name}@{revision or 'unknown'}/{self.dimension}"
 
-        Length is measured in tokens: texts with equally many characters differ by a fifth in tokens, which would be
-        padding.
+    @cached_property
+    def _pooling(self) -> str:
+        return self.files.pooling or pooling_of(self._any_model)
+
+    @property
+    def _any_model(self) -> SentenceTransformer:
+        """The model in a precision in which it is loaded, else in that of the settings."""
+        with self._lock:
+            return next(iter(self._loaded.values()), None) or self.model
+
+    def _model_in(self, precision: Precision) -> SentenceTransformer:
+        with self._lock:
+            if precision not in self._loaded:
+                loaded = self._load()
+                self._export_onnx(loaded)
+                self._loaded[precision] = _in_precision(loaded, precision)
+            return self._loaded[precision]
+
+    def _onnx_for(self, texts: int) -> OnnxModel | None:
+        """Return the ONNX export if it is the quickest for so many passages."""
+        return self._find_onnx() if not self._loaded and texts <= _ONNX_LIMIT else None
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        """Yield batches of indices into ``texts``, longest texts first: texts of one length, ``batch_tokens`` in all.
+
+        Texts of several lengths would be padded. Padding takes time, and in bfloat16 it changes the vectors.
         """
         sizes = self._sizes(texts)
         order = sorted(range(len(texts)), key=lambda i: -sizes[i])
-        start = 0
-        while start < len(order):
-            end = start + max(1, self._batch_tokens // sizes[order[start]])
-            yield order[start:end]
-            start = end
+        for size, group in groupby(order, key=lambda i: sizes[i]):
+            same, count = list(group), max(1, self._batch_tokens // size)
+            yield from (same[at : at + count] for at in range(0, len(same), count))
 
     def _sizes(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens that the model reads of each text, special tokens included.
@@ -203,32 +259,35 @@ class Embedder:
         )
         return [min(max(len(encoding), 1), self.max_tokens + _SPECIAL_TOKENS) for encoding in encodings]
 
-    def _encode_batch(self, texts: list[str]) -> Vector:
+    def _encode_batch(self, texts: list[str], precision: Precision) -> Vector:
         with self._lock:
-            tensor = self.model.encode_document(
-                texts, batch_size=len(texts), convert_to_tensor=True, show_progress_bar=False
-            )
-        vectors: Vector = tensor.float().cpu().numpy()
-        return vectors
+            return _unit(self._forward(self._model_in(precision), texts, Task.DOCUMENT))
 
     def _encode_question(self, text: str) -> Vector:
-        """Encode as ``encode_query`` does, without the preparations it repeats at each call: a sixth of its time."""
+        with self._lock, _one_thread():
+            vector: Vector = self._forward(self._any_model, [text], Task.QUERY)[0]
+        return vector
+
+    def _forward(self, model: SentenceTransformer, texts: list[str], task: Task) -> Vector:
+        """Encode a batch as ``encode_query`` and ``encode_document`` do, without the preparations they repeat.
+
+        These take a sixth of a question's time, and a tenth of a small batch's.
+        """
         import torch
         from sentence_transformers.util import batch_to_device
 
-        model = self.model
-        with self._lock, _one_thread(), torch.inference_mode():
-            tokens = model.preprocess([text], prompt=prompt_of(model, Task.QUERY), task="query")
-            output = model(batch_to_device(tokens, model.device), task="query")
-            vector: Vector = output["sentence_embedding"][0, : self.dimension].float().cpu().numpy()
-        return vector
+        with torch.inference_mode():
+            tokens = model.preprocess(texts, prompt=prompt_of(model, task), task=task.value)
+            output = model(batch_to_device(tokens, model.device), task=task.value)
+            vectors: Vector = output["sentence_embedding"][:, : self.dimension].float().cpu().numpy()
+        return vectors
 
     def _find_onnx(self) -> OnnxModel | None:
         """Return the model's ONNX export; None unless this process or an earlier process has written it."""
         with self._lock:
             if not self._onnx_sought:
                 self._onnx_sought = True
-                folder = self._onnx_folder(self._loaded)
+                folder = self._onnx_folder(next(iter(self._loaded.values()), None))
                 self._onnx = open_onnx(folder) if folder else None
             return self._onnx
 
@@ -245,7 +304,7 @@ class Embedder:
         """Return the folder of the ONNX export; None if there is no export or the revision takes loading the model."""
         if self._onnx_home is None:
             return None
-        revision = self.files.revision or (_commit(model) if model else "")
+        revision = self.files.revision or (commit_of(model) if model else "")
         if not revision:
             return None
         return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
@@ -260,7 +319,11 @@ class Embedder:
 
         transformers_logging.disable_progress_bar()
         try:
-            model = SentenceTransformer(self.files.location, device=self._device)
+            model = SentenceTransformer(
+                self.files.location,
+                device=None if self._device == _AUTO else self._device,
+                revision=self.files.pinned or None,
+            )
         except (OSError, ValueError, RuntimeError) as error:
             reason = str(error).strip().split("\n", 1)[0]
             raise ConfigurationError(
@@ -269,28 +332,17 @@ class Embedder:
             ) from error
         return model.eval()
 
-    def _in_precision(self, model: SentenceTransformer) -> SentenceTransformer:
-        import torch
 
-        if self._precision == "bfloat16" or (self._precision == "auto" and self._computes_bfloat16(model.device.type)):
-            return model.to(torch.bfloat16)
+def _in_precision(model: SentenceTransformer, precision: Precision) -> SentenceTransformer:
+    if precision is Precision.FLOAT32:
         return model
+    import torch
 
-    def _computes_bfloat16(self, device: str) -> bool:
-        """Return whether the hardware computes in bfloat16 natively, so that it is faster than float32."""
-        import torch
-
-        if device != "cpu":
-            return device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-        if torch.cpu._is_amx_tile_supported():
-            # A processor whose matrix unit can't be used is slower in bfloat16 than in float32.
-            return not has_crippled_amx(self._onnx_home)
-        return bool(torch.cpu._is_avx512_bf16_supported())
+    return model.to(torch.bfloat16)
 
 
-def _commit(model: SentenceTransformer) -> str:
-    """Return the hub's commit that a model was loaded from; "" if it is unknown."""
-    return str(getattr(model[0].auto_model.config, "_commit_hash", None) or "")[:12]
+def _encode_by(onnx: OnnxModel, texts: Sequence[str]) -> Vector:
+    return _unit(np.stack([onnx.encode(text, Task.DOCUMENT) for text in texts]))
 
 
 def _unit(vectors: Vector) -> Vector:

@@ -27,7 +27,7 @@ from pipeline.flows.search import Retriever
 from pipeline.ingest.sources import read
 from pipeline.ingest.update.stored import stored_documents
 from pipeline.progress import Progress
-from pipeline.records import Document, Skipped
+from pipeline.records import Document, Fingerprint, Skipped
 from pipeline.retrieve.legs import Leg, LegRow
 from pipeline.retrieve.question import check_question
 from pipeline.retrieve.trace import RankingTrace
@@ -105,8 +105,8 @@ def _circumstances(hoprank: Ready, corpus: Corpus) -> dict[str, Any]:
     searching = {name: getattr(hoprank.settings, name).model_dump() for name in _SEARCH_SECTIONS}
     made = {name: getattr(corpus, name) for name in ("chunker", "extractor", "analyzer", "schema_version")}
     return {
-        "model": hoprank.embedder.fingerprint,
-        "precision": hoprank.settings.embed.precision,
+        "model": corpus.fingerprint,
+        "precision": Fingerprint.of(corpus.fingerprint).precision,
         **searching,
         "link": dict(corpus.links),
         **made,

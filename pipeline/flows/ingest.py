@@ -147,7 +147,7 @@ def prepare(
     for documents in changes.documents.batches():
         with progress.stage("embed") as done:
             chunked = list(cut(chunker, documents, corpus.id))
-            prepared = embed(corpus.client, embedder, corpus.vector_index, chunked, done)
+            prepared = embed(corpus.client, embedder, corpus.record.fingerprint, chunked, done)
         yield prepared
 
 
@@ -225,7 +225,7 @@ class _Steps:
 
     def plan(self, name: str, corpus: CorpusHandle | None, changes: Changes) -> Plan:
         """Return what a sync of the corpus is going to do, and what that costs."""
-        vector_index = vector_index_name(self.embedder.fingerprint)
+        vector_index = corpus.vector_index if corpus else vector_index_name(self.embedder.fingerprint)
         return make_plan(name, changes, estimate_cost(self.client, corpus, self.chunker, vector_index, changes))
 
     def write(
@@ -254,7 +254,7 @@ class _Steps:
         return summarise(name, corpus, changes, outcome, self.progress.seconds, differing)
 
     def _checked(self, corpus: Corpus) -> CorpusHandle:
-        check_fingerprint(corpus, self.embedder.fingerprint, self.chunker.fingerprint)
+        check_fingerprint(corpus, self.embedder.fingerprint_beside(corpus.fingerprint), self.chunker.fingerprint)
         check_extractor(corpus, extractor_fingerprint(self.settings.link))
         return CorpusHandle(self.client, corpus)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 from pipeline.db.catalogue import LONGEST_NAME, Corpus, check_name, check_schema, drop_corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
-from pipeline.db.indexes import vector_index_name
 from pipeline.db.lease import lease
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
@@ -22,13 +21,12 @@ from pipeline.knowledge.load import load
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
 from pipeline.progress import Progress
-from pipeline.records import Vector
 from pipeline.settings import LinkSettings, Settings
 from pipeline.transfer.export import export
 from pipeline.transfer.formats import Format
 from pipeline.transfer.lines import read_lines
 from pipeline.transfer.portable import Part, portable
-from pipeline.transfer.restore import RestoreOptions, restore
+from pipeline.transfer.restore import Embed, RestoreOptions, restore
 
 _TOP = 10
 
@@ -103,7 +101,7 @@ def import_corpus(
 
 
 def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *, progress: Progress) -> Corpus:
-    """Embed a corpus with another model; return the new corpus, which replaces the old one.
+    """Embed a corpus with another model, or in another precision; return the new corpus, which replaces the old one.
 
     Searches use the old corpus until the new one is complete. Chunks keep their boundaries. Raises CorpusError if the
     corpus has this model already, Busy if the corpus has a writer.
@@ -111,7 +109,8 @@ def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *
     corpus = open_corpus(client, name)
     if corpus.record.fingerprint == embedder.fingerprint:
         raise CorpusError(
-            f"The corpus {name!r} is embedded with {embedder.fingerprint} already.", "Give another --model."
+            f"The corpus {name!r} is embedded with {embedder.fingerprint} already.",
+            "Give another --model, or set embed.precision.",
         )
     head = {"fingerprint": embedder.fingerprint, "dimension": embedder.dimension}
     links = settings.link.kept_by(corpus.record.links)
@@ -130,7 +129,7 @@ def relink(client: Client, settings: Settings, name: str, *, progress: Progress)
     links = settings.link
     if (corpus.record.links, corpus.record.extractor) == (links.of_edges, extractor_fingerprint(links)):
         return corpus.record
-    return _rebuild(corpus, lambda _: {}, links, settings.ingest.wait, {}, progress)
+    return _rebuild(corpus, lambda *_: {}, links, settings.ingest.wait, {}, progress)
 
 
 def migrate(client: Client, settings: Settings, name: str, *, progress: Progress) -> Corpus:
@@ -144,7 +143,7 @@ def migrate(client: Client, settings: Settings, name: str, *, progress: Progress
         check_schema(corpus.record)
     except CorpusError:
         links = settings.link.kept_by(corpus.record.links)
-        return _rebuild(corpus, lambda _: {}, links, settings.ingest.wait, {}, progress)
+        return _rebuild(corpus, lambda *_: {}, links, settings.ingest.wait, {}, progress)
     return corpus.record
 
 
@@ -162,7 +161,7 @@ def migrate_graph(client: Client, settings: Settings, name: str, *, progress: Pr
 
 def _rebuild(
     corpus: CorpusHandle,
-    embed: Callable[[Mapping[str, str]], Mapping[str, Vector]],
+    embed: Embed,
     links: LinkSettings,
     wait: float,
     head: Mapping[str, Any],
@@ -198,7 +197,7 @@ def _checked(parts: Iterator[Part], embedder: Embedder) -> Iterator[Part]:
         if (
             part.kind == "corpus"
             and not part.value.get("embeddings")
-            and part.value["fingerprint"] != embedder.fingerprint
+            and part.value["fingerprint"] != embedder.fingerprint_beside(part.value["fingerprint"])
         ):
             raise CorpusError(
                 f"The export lacks its vectors, by {part.value['fingerprint']}, not by {embedder.fingerprint}.",
@@ -207,6 +206,5 @@ def _checked(parts: Iterator[Part], embedder: Embedder) -> Iterator[Part]:
         yield part
 
 
-def _embed(client: Client, embedder: Embedder) -> Callable[[Mapping[str, str]], Mapping[str, Vector]]:
-    vector_index = vector_index_name(embedder.fingerprint)
-    return lambda texts: vectors_of(client, embedder, vector_index, texts, lambda _: None)
+def _embed(client: Client, embedder: Embedder) -> Embed:
+    return lambda fingerprint, texts: vectors_of(client, embedder, fingerprint, texts, lambda _: None)

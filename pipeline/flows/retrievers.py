@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from neo4j.exceptions import ClientError
 
-from pipeline.db.catalogue import check_fingerprint, find_corpus
+from pipeline.db.catalogue import check_model, find_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import open_corpus
 from pipeline.embedding.embedder import Embedder
@@ -58,7 +58,7 @@ class Retrievers:
 
     def _open(self, name: str) -> Retriever:
         corpus = open_corpus(self._client, name)
-        check_fingerprint(corpus.record, self._embedder.fingerprint)
+        check_model(corpus.record, self._embedder.identity)
         return Retriever(corpus, self._embedder.embed_query, self._settings)
 
     def _drop_if_replaced(self, retriever: Retriever, name: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.db.client import Client
+from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
 from pipeline.ids import digest
 from pipeline.ingest.chunking.prechunked import supplied_vector
@@ -48,14 +49,14 @@ class PreparedDocument:
 def embed(
     client: Client,
     embedder: Embedder,
-    vector_index: str,
+    fingerprint: str,
     chunked: Sequence[tuple[Document, Sequence[Chunk]]],
     done: Done,
 ) -> list[PreparedDocument]:
-    """Return documents with their embedded chunks, in order.
+    """Return documents with their embedded chunks, in order; the vectors are of the corpus's ``fingerprint``.
 
-    ``vector_index`` is the name of the model's vector index, and the label of its chunks. ``done`` is called with the
-    number of distinct texts embedded. Raises SourceError if a document brings an invalid vector.
+    ``done`` is called with the number of distinct texts embedded. Raises SourceError if a document brings an invalid
+    vector.
     """
     supplied = {
         chunk.id: vector for document, chunks in chunked for chunk, vector in _supplied(embedder, document, chunks)
@@ -66,20 +67,21 @@ def embed(
         for chunk in chunks
         if chunk.id not in supplied and (text := embedded_text(chunk))
     }
-    vectors = {**dict(supplied.values()), **vectors_of(client, embedder, vector_index, texts, done)}
+    vectors = {**dict(supplied.values()), **vectors_of(client, embedder, fingerprint, texts, done)}
     hashes = {id_: content_hash for id_, (content_hash, _) in supplied.items()}
     return [_prepared(document, chunks, hashes, vectors) for document, chunks in chunked]
 
 
 def vectors_of(
-    client: Client, embedder: Embedder, vector_index: str, texts: Mapping[str, str], done: Done
+    client: Client, embedder: Embedder, fingerprint: str, texts: Mapping[str, str], done: Done
 ) -> dict[str, Vector]:
-    """Return the vectors of texts, by hash: those that the graph holds in the vector index, and new ones."""
-    rows = client.read("stored_embeddings", hashes=list(texts), label=vector_index)
+    """Return the vectors of texts, by hash: those of this fingerprint that the graph holds, and new ones."""
+    rows = client.read("stored_embeddings", hashes=list(texts), label=vector_index_name(fingerprint))
     vectors = {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
     done(len(vectors))
     missing = [key for key in texts if key not in vectors]
-    encoded = embedder.encode([texts[key] for key in missing], done) if missing else ()
+    precision = embedder.precision_beside(fingerprint)
+    encoded = embedder.encode([texts[key] for key in missing], done, precision=precision) if missing else ()
     return {**vectors, **dict(zip(missing, encoded, strict=True))}
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pipeline.embedding.embedder import Embedder
 from pipeline.ids import digest
+from pipeline.records import Precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,9 @@ class Embeddings:
     encoded: int = 0
 
 
+PRECISION = Precision.FLOAT32
+"""Of every graph's embeddings: the few texts that most changes bring are encoded without loading the model."""
+
 NO_EMBEDDINGS = Embeddings()
 
 
@@ -34,10 +38,10 @@ def embed_texts(
 
     ``done`` is called with the number of texts that are ready.
     """
-    hashes = {node_id: digest("text", embedder.fingerprint, text) for node_id, text in texts.items()}
+    hashes = {node_id: digest("text", embedder.fingerprint_in(PRECISION), text) for node_id, text in texts.items()}
     vectors = dict(stored(sorted(set(hashes.values()))))
     missing = {hashes[node_id]: text for node_id, text in texts.items() if hashes[node_id] not in vectors}
     done(len(texts) - len(missing))
-    encoded = embedder.encode(list(missing.values()), done) if missing else ()
+    encoded = embedder.encode(list(missing.values()), done, precision=PRECISION) if missing else ()
     vectors.update((hash_, vector.tolist()) for hash_, vector in zip(missing, encoded, strict=True))
     return Embeddings({node_id: vectors[hash_] for node_id, hash_ in hashes.items()}, hashes, len(missing))

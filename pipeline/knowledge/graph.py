@@ -15,7 +15,7 @@ from pipeline.embedding.embedder import Embedder, make_embedder
 from pipeline.errors import GraphError
 from pipeline.knowledge.catalogue import check_layout, drop_graph, get_graph, make_graph
 from pipeline.knowledge.chunks import CosineEdges, EdgeOptions, GraphChunk, chunk_edges, chunk_nodes
-from pipeline.knowledge.embed import NO_EMBEDDINGS, Embeddings, embed_texts
+from pipeline.knowledge.embed import NO_EMBEDDINGS, PRECISION, Embeddings, embed_texts
 from pipeline.knowledge.exchange import Format, read_graph
 from pipeline.knowledge.load import load
 from pipeline.knowledge.reader import GraphReader
@@ -233,7 +233,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
 
     def _with_embeddings(self, chunks: Sequence[GraphChunk]) -> list[GraphChunk]:
         missing = [index for index, chunk in enumerate(chunks) if chunk.embedding is None and chunk.text]
-        encoded = self._embedder.encode([chunks[index].text or "" for index in missing])
+        encoded = self._embedder.encode([chunks[index].text or "" for index in missing], precision=PRECISION)
         vectors = dict(zip(missing, encoded.tolist(), strict=True))
         return [
             dataclasses.replace(chunk, embedding=vectors[index]) if index in vectors else chunk

@@ -37,7 +37,7 @@ def excerpts(
         for start, end in cut
     ]
     query_vector = vector if len(vector) else embedder.embed_query(question)
-    nearness = embedder.encode(alone) @ np.asarray(query_vector, dtype=np.float32)
+    nearness = embedder.embed_passages(alone) @ np.asarray(query_vector, dtype=np.float32)
     first = np.cumsum([0, *map(len, spans)])
     return [
         _excerpt(text, cut, int(nearness[begin : begin + len(cut)].argmax()), most)

@@ -38,8 +38,8 @@ _UNIT_TOLERANCE = 1e-3
 _BATCH = 1000
 _EDGE_BATCH = 10_000
 
-Embed = Callable[[Mapping[str, str]], Mapping[str, Vector]]
-"""Maps texts by content hash to their vectors by content hash."""
+Embed = Callable[[str, Mapping[str, str]], Mapping[str, Vector]]
+"""Maps a fingerprint and texts, by content hash, to the texts' vectors of that fingerprint, by content hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class _Restore:
     def _add_chunks(self, values: list[dict[str, Any]]) -> None:
         chunks = [self._chunk(value) for value in values]
         texts = {chunk.content_hash: embedded_text(chunk.chunk) for chunk in chunks if not len(chunk.vector)}
-        vectors = self._options.embed(texts) if texts else {}
+        vectors = self._options.embed(self._corpus.record.fingerprint, texts) if texts else {}
         embedded = [
             replace(chunk, vector=vectors[chunk.content_hash]) if chunk.content_hash in vectors else chunk
             for chunk in chunks

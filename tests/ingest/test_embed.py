@@ -11,12 +11,11 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.client import Client
-from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
 from pipeline.flows.ingest import make_chunker
 from pipeline.ingest.chunking.prechunked import cut
 from pipeline.ingest.embed import PreparedDocument, embed, embedded_text
-from pipeline.records import Chunk, Document, Link, Vector
+from pipeline.records import Chunk, Document, Link, Precision, Vector
 from pipeline.settings import load_settings
 
 ADA = Document("ada", "Ada Lovelace", "Ada Lovelace wrote notes on the engine.", path="x")
@@ -30,9 +29,11 @@ class Counting(Embedder):
         super().__init__()
         self.encoded: list[str] = []
 
-    def encode(self, texts: Sequence[str], done: Callable[[int], None] | None = None) -> Vector:
+    def encode(
+        self, texts: Sequence[str], done: Callable[[int], None] | None = None, *, precision: Precision | None = None
+    ) -> Vector:
         self.encoded += texts
-        return super().encode(texts, done)
+        return super().encode(texts, done, precision=precision)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ Prepare = Callable[..., list[PreparedDocument]]
 @pytest.fixture
 def prepare(client: Client, counting: Counting) -> Prepare:
     counting.encoded.clear()
-    return prepared_by(client, counting, "model-of-nobody@1/384")
+    return prepared_by(client, counting, "model-of-nobody@1/384/mean/float32")
 
 
 def prepared_by(client: Client, embedder: Embedder, fingerprint: str) -> Prepare:
@@ -54,7 +55,7 @@ def prepared_by(client: Client, embedder: Embedder, fingerprint: str) -> Prepare
 
     def prepare(documents: Sequence[Document], done: Callable[[int], None] = lambda _: None) -> list[PreparedDocument]:
         chunked = list(cut(chunker, documents, "corpus"))
-        return embed(client, embedder, vector_index_name(fingerprint), chunked, done)
+        return embed(client, embedder, fingerprint, chunked, done)
 
     return prepare
 

@@ -1,23 +1,29 @@
-"""One truth: after any edits and syncs the graph is that of one fresh ingest of what is there now."""
+"""One truth: after any edits and syncs the graph, vectors too, is that of one fresh ingest of what is there now."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import neo4j
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from pipeline import HopRank
-from pipeline.db.catalogue import find_corpus
+from pipeline.db.catalogue import find_corpus, get_corpus
+from pipeline.db.client import Client
+from pipeline.db.embedded import Address
+from pipeline.embedding.embedder import Embedder
 from pipeline.flows.maintain import drop
+from pipeline.records import Precision, Vector
 
 Dump = dict[str, set[tuple[Any, ...]]]
 
@@ -59,6 +65,9 @@ SENTENCES = (
 BODIES = st.tuples(st.sampled_from(TITLES), st.lists(st.sampled_from(SENTENCES), min_size=0, max_size=5))
 
 
+CORPUS = "one-truth"
+
+
 @pytest.fixture(scope="module")
 def small(hoprank: HopRank) -> HopRank:
     """With limits so low that a few documents reach them: short chunks, few neighbours, a low cap on hubs."""
@@ -66,20 +75,37 @@ def small(hoprank: HopRank) -> HopRank:
         update={"similar_top_k": 3, "similar_threshold": 0.3, "similar_hub_cap": 4, "title_shared_by": 2}
     )
     chunk = hoprank.settings.chunk.model_copy(update={"max_tokens": 24, "overlap": 4})
-    return HopRank(hoprank.client, hoprank.embedder, hoprank.settings.model_copy(update={"link": link, "chunk": chunk}))
+    settings = hoprank.settings.model_copy(update={"link": link, "chunk": chunk})
+    return HopRank(hoprank.client, Embedder(precision=Precision.BFLOAT16), settings)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(small: HopRank, plain_address: Address) -> Iterator[HopRank]:
+    """The same on a server of its own, where no vector is reused."""
+    with Client(plain_address) as client:
+        yield HopRank(client, small.embedder, small.settings)
+
+
+def vectors_of(client: Client) -> dict[tuple[str, int], Vector]:
+    address = client.address
+    chunk = "MATCH (c:Chunk {corpus: $id}) RETURN c.document AS document, c.ordinal AS ordinal, c.embedding AS vector"
+    with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
+        rows = driver.execute_query(chunk, id=get_corpus(client, CORPUS).id).records
+    return {(row["document"], row["ordinal"]): np.array(row["vector"], dtype=np.float32) for row in rows}
 
 
 @dataclass(frozen=True)
 class Seen:
     """The eyes of the test; in a class of its own, for a function that is a class's attribute is its method."""
 
-    graph_of: Callable[[str], Dump]
+    graph_by: Callable[[Client, str], Dump]
 
 
 class Edits(RuleBasedStateMachine):
     """A folder that is edited, and a corpus that is synced with it."""
 
     hoprank: ClassVar[HopRank]
+    elsewhere: ClassVar[HopRank]
     seen: ClassVar[Seen]
 
     def __init__(self) -> None:
@@ -125,18 +151,22 @@ class Edits(RuleBasedStateMachine):
     @precondition(lambda self: self.edited)
     @rule()
     def sync(self) -> None:
-        self.hoprank.sync(self.folder, corpus="one-truth")
-        self.hoprank.ingest(self.folder, corpus="one-truth-fresh")
-        synced, fresh = self.seen.graph_of("one-truth"), self.seen.graph_of("one-truth-fresh")
-        drop(self.hoprank.client, "one-truth-fresh")
+        self.hoprank.sync(self.folder, corpus=CORPUS)
+        self.elsewhere.ingest(self.folder, corpus=CORPUS)
+        clients = self.hoprank.client, self.elsewhere.client
+        synced, fresh = (self.seen.graph_by(client, CORPUS) for client in clients)
+        kept, embedded = (vectors_of(client) for client in clients)
+        drop(self.elsewhere.client, CORPUS)
         assert differences(synced, fresh) == {}
+        assert kept.keys() == embedded.keys()
+        assert all(np.abs(vector - embedded[place]).max() < 1e-6 for place, vector in kept.items())
         self.edited = False
 
     def teardown(self) -> None:
         shutil.rmtree(self.folder)
-        for name in ("one-truth", "one-truth-fresh"):
-            if find_corpus(self.hoprank.client, name):
-                drop(self.hoprank.client, name)
+        for one in (self.hoprank, self.elsewhere):
+            if find_corpus(one.client, CORPUS):
+                drop(one.client, CORPUS)
 
     def files(self) -> list[Path]:
         return sorted(self.folder.rglob("*.md"))
@@ -150,9 +180,9 @@ def differences(synced: Dump, fresh: Dump) -> dict[str, tuple[set[Any], set[Any]
 
 
 def test_any_edits_and_syncs_leave_the_graph_of_one_fresh_ingest(
-    small: HopRank, graph_of: Callable[[str], Dump]
+    small: HopRank, elsewhere: HopRank, graph_by: Callable[[Client, str], Dump]
 ) -> None:
-    Edits.hoprank, Edits.seen = small, Seen(graph_of)
+    Edits.hoprank, Edits.elsewhere, Edits.seen = small, elsewhere, Seen(graph_by)
     run_state_machine_as_test(
         Edits,
         settings=settings(

@@ -6,15 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import platformdirs
-
 from pipeline.db.embedded import ServerOptions, ensure_running, log_path, stop
 from pipeline.db.embedded.configuration import aot_cache
 from pipeline.db.embedded.fetch import provide
 from pipeline.db.embedded.jars import pinned_jars
 from pipeline.db.embedded.progress import silent
-
-JARS = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
 
 TRAIN = """
 import os, sys
@@ -37,28 +33,30 @@ with neo4j.GraphDatabase.driver(named["URI"], auth=(named["USERNAME"], named["PA
 """
 
 
-def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_starts_with(tmp_path: Path) -> None:
-    jars, home, told = tmp_path / "jars", tmp_path / "home", tmp_path / "told"
-    provide(pinned_jars(), JARS, silent)
-    jars.mkdir()
-    for entry in JARS.iterdir():
+def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_starts_with(
+    jars: Path, tmp_path: Path
+) -> None:
+    own, home, told = tmp_path / "jars", tmp_path / "home", tmp_path / "told"
+    provide(pinned_jars(), jars, silent)
+    own.mkdir()
+    for entry in jars.iterdir():
         # Not what is being made there.
         if entry.suffix not in (".aot", ".lock", ".log") and not entry.name.startswith("."):
-            (jars / entry.name).symlink_to(entry)
-    options = ServerOptions(home, jars=jars, heap_mb=512, page_cache_mb=64)
+            (own / entry.name).symlink_to(entry)
+    options = ServerOptions(home, jars=own, heap_mb=512, page_cache_mb=64)
     stop_after_start(options)
-    assert not (jars / "aot.log").exists(), "a server that stops records nothing"
+    assert not (own / "aot.log").exists(), "a server that stops records nothing"
 
-    command = [sys.executable, "-c", TRAIN, str(home), str(jars), WORKLOAD, str(told)]
+    command = [sys.executable, "-c", TRAIN, str(home), str(own), WORKLOAD, str(told)]
     trained = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert trained.returncode == 0, trained.stdout + trained.stderr
     assert told.read_text() == "1"
-    assert aot_cache(jars).stat().st_size > 1e7
-    assert not list(jars.glob(".training-*"))
+    assert aot_cache(own).stat().st_size > 1e7
+    assert not list(own.glob(".training-*"))
     stop_after_start(options)
     assert "AOT" not in log_path(options).read_text()
-    assert aot_cache(jars).exists(), "a cache that a server crashes on is removed"
+    assert aot_cache(own).exists(), "a cache that a server crashes on is removed"
 
 
 def stop_after_start(options: ServerOptions) -> None:

@@ -68,7 +68,7 @@ class Workshop:
 
     def prepared(self, *documents: Document) -> list[PreparedDocument]:
         chunked = list(cut(self._chunker, documents, self.corpus.id))
-        return embed(self.client, self._embedder, self.corpus.vector_index, chunked, lambda _: None)
+        return embed(self.client, self._embedder, self.corpus.fingerprint, chunked, lambda _: None)
 
     def titles(self) -> dict[str, str]:
         return {key: one.title for key, one in stored_documents(self.handle).items()}

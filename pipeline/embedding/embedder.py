@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.embedding.cpu import has_crippled_amx
-from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles, commit_of, pooling_of
+from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles, pooling_of
 from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, prompt_of, write_onnx
 from pipeline.embedding.precision import native_precision
 from pipeline.errors import ConfigurationError
@@ -209,8 +209,9 @@ class Embedder:
 
     @cached_property
     def _model_identity(self) -> str:
-        revision = self.files.revision or commit_of(self._any_model)
-        return f"{Path(self.name).name}@{revision or 'unknown'}/{self.dimension}"
+        if self.files.revision is None:
+            _ = self._any_model  # loading the model downloads it
+        return f"{Path(self.name).name}@{self.files.revision or 'unknown'}/{self.dimension}"
 
     @cached_property
     def _pooling(self) -> str:
@@ -287,12 +288,11 @@ class Embedder:
         with self._lock:
             if not self._onnx_sought:
                 self._onnx_sought = True
-                folder = self._onnx_folder(next(iter(self._loaded.values()), None))
-                self._onnx = open_onnx(folder) if folder else None
+                self._onnx = open_onnx(self._onnx_folder) if self._onnx_folder else None
             return self._onnx
 
     def _export_onnx(self, model: SentenceTransformer) -> None:
-        folder = self._onnx_folder(model)
+        folder = self._onnx_folder
         if folder and model.device.type == "cpu":
             try:
                 write_onnx(model, folder)
@@ -300,14 +300,12 @@ class Embedder:
                 _log.info("No ONNX in %s: %s", folder, error)
             self._onnx_sought = self._onnx is not None
 
-    def _onnx_folder(self, model: SentenceTransformer | None) -> Path | None:
-        """Return the folder of the ONNX export; None if there is no export or the revision takes loading the model."""
-        if self._onnx_home is None:
+    @property
+    def _onnx_folder(self) -> Path | None:
+        """The folder of the ONNX export; None if there is to be none, or if the revision is known only once loaded."""
+        if self._onnx_home is None or self.files.revision is None:
             return None
-        revision = self.files.revision or (commit_of(model) if model else "")
-        if not revision:
-            return None
-        return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
+        return self._onnx_home / f"{Path(self.name).name}@{self.files.revision}-{self.files.configuration}"
 
     def _load(self) -> SentenceTransformer:
         # By default idle OpenMP workers spin, which takes processor time from Neo4j on the same machine.
@@ -322,7 +320,7 @@ class Embedder:
             model = SentenceTransformer(
                 self.files.location,
                 device=None if self._device == _AUTO else self._device,
-                revision=self.files.pinned or None,
+                revision=self.files.commit or self.files.pinned or None,
             )
         except (OSError, ValueError, RuntimeError) as error:
             reason = str(error).strip().split("\n", 1)[0]

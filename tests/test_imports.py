@@ -19,7 +19,7 @@ from pipeline.db.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "records", "ids", "progress", "registry", "resources", "temporary"),
+    ("errors", "limits", "records", "ids", "progress", "registry", "resources", "temporary"),
     ("text", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),
     ("db",),

@@ -14,6 +14,7 @@ from pipeline.db.embedded import ServerOptions
 from pipeline.domains import skills
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.errors import ConfigurationError
+from pipeline.limits import DEFAULT_LIMITS
 from pipeline.resources import resource_folder
 from pipeline.settings import Section, Settings, load_settings, provenance
 
@@ -255,3 +256,8 @@ def test_a_section_that_no_domain_brings_is_refused_by_its_class() -> None:
 
     with pytest.raises(ConfigurationError, match=r"no section of settings for .*Stray"):
         load_settings().section(Stray)
+
+
+def test_the_limits_of_sources_are_those_of_the_readers() -> None:
+    assert load_settings().sources.limits == DEFAULT_LIMITS
+    assert load_settings({"sources": {"max_megabytes": 0.5}}).sources.limits.bytes_read == 500_000

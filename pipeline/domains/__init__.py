@@ -1,4 +1,4 @@
 """Domains: applications of knowledge graphs, one folder each; a domain imports knowledge and no other domain.
 
-May import: cli, embedding, errors, ingest, knowledge, progress, records, registry, settings.
+May import: cli, embedding, errors, ingest, knowledge, limits, progress, records, registry, settings.
 """

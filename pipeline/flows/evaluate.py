@@ -165,4 +165,4 @@ def _documents(dataset: Dataset, folder: Path, settings: Settings) -> Iterable[D
             "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv; or name the corpus that its questions are about.",
         )
     check_documents(dataset, read_document_ids(dataset.corpus_path))
-    return read([str(dataset.corpus_path)], max_bytes=settings.sources.max_bytes)
+    return read([str(dataset.corpus_path)], limits=settings.sources.limits)

@@ -57,7 +57,7 @@ def ingest(
 
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
-    source = read(paths, strict=strict, max_bytes=settings.sources.max_bytes)
+    source = read(paths, strict=strict, limits=settings.sources.limits)
     return ingest_documents(client, embedder, settings, source, corpus_name, progress=progress)
 
 
@@ -105,7 +105,7 @@ def sync(
     steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
     while True:
         corpus = steps.find(corpus_name)
-        source = read(paths, strict=strict, max_bytes=settings.sources.max_bytes)
+        source = read(paths, strict=strict, limits=settings.sources.limits)
         with detect_changes(source, stored_documents(corpus), steps.progress) as changes:
             _check_not_empty(changes, paths, corpus_name)
             plan = steps.plan(corpus_name, corpus, changes)

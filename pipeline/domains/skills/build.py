@@ -23,12 +23,18 @@ from pipeline.domains.skills.schema import FOLDER, PACKAGE, SCHEMA, SKILL
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import read_skills
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.limits import DEFAULT_LIMITS, Limits
 from pipeline.progress import Progress
 from pipeline.records import Vector
 
 
 def build(
-    open_graph: Callable[[], KnowledgeGraph], folder: Path, settings: SkillSettings, progress: Progress | None = None
+    open_graph: Callable[[], KnowledgeGraph],
+    folder: Path,
+    settings: SkillSettings,
+    progress: Progress | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Built:
     """Bring a graph to hold the skills in a folder, at any depth, and nothing else.
 
@@ -38,7 +44,7 @@ def build(
     """
     progress = progress or Progress()
     with progress.stage("read"):
-        skills, skipped = read_skills(folder)
+        skills, skipped = read_skills(folder, limits)
     graph = open_graph()
     with progress.stage("embed", len(skills)) as done:
         embeddings = graph.embed({skill.id: f"{skill.title}. {skill.description}" for skill in skills}, done)

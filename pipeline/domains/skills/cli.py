@@ -51,7 +51,8 @@ def build(
 ) -> None:
     """Make a graph hold the skills below a folder, and nothing else; until it is whole, the old one is there."""
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
-        built = domain.build.build(partial(hoprank.graph, graph), folder, _settings(hoprank), progress)
+        limits = hoprank.settings.sources.limits
+        built = domain.build.build(partial(hoprank.graph, graph), folder, _settings(hoprank), progress, limits=limits)
     if as_json:
         print_json(asdict(built))
     else:

@@ -13,15 +13,15 @@ from pipeline.domains.skills.records import Skill
 from pipeline.errors import SourceError
 from pipeline.ingest.sources.decode import decode
 from pipeline.ingest.sources.front_matter import split_front_matter
-from pipeline.ingest.sources.source import Unreadable, unopenable
+from pipeline.ingest.sources.source import Unreadable, content_of
+from pipeline.limits import Limits
 from pipeline.records import Skipped
 
 SKILL_FILE = "SKILL.md"
 _TITLE = re.compile(r"^# +(.+?) *#*$", re.MULTILINE)
-_MAX_BYTES = 5_000_000
 
 
-def read_skills(folder: Path) -> tuple[list[Skill], list[Skipped]]:
+def read_skills(folder: Path, limits: Limits) -> tuple[list[Skill], list[Skipped]]:
     """Return the skills in a folder, at any depth, ordered by path, and the skipped files with their reasons.
 
     Raises SourceError if the folder doesn't exist or holds no readable SKILL.md.
@@ -32,11 +32,9 @@ def read_skills(folder: Path) -> tuple[list[Skill], list[Skipped]]:
     skipped: list[Skipped] = []
     for path in sorted(_skill_files(folder)):
         try:
-            skills.append(_read(path, folder))
+            skills.append(_read(path, folder, limits))
         except Unreadable as error:
             skipped.append(Skipped(path.relative_to(folder).as_posix(), error.message))
-        except OSError as error:
-            skipped.append(Skipped(path.relative_to(folder).as_posix(), unopenable(error).message))
     if not skills:
         reason = f" {skipped[0].source} {skipped[0].reason}." if skipped else ""
         raise SourceError(f"{folder} holds no skill that can be read.{reason}", "A skill is a folder with a SKILL.md.")
@@ -50,10 +48,8 @@ def _skill_files(folder: Path) -> Iterator[Path]:
             yield Path(parent, SKILL_FILE)
 
 
-def _read(path: Path, folder: Path) -> Skill:
-    if path.stat().st_size > _MAX_BYTES:
-        raise Unreadable("has over 5 MB", "Split it.")
-    front, text, _ = split_front_matter(decode(path.read_bytes()))
+def _read(path: Path, folder: Path, limits: Limits) -> Skill:
+    front, text, _ = split_front_matter(decode(content_of(path, limits)))
     inner = front.get("metadata")
     # The specification puts name and description at the top level; many collections nest the rest under "metadata".
     fields = {**(inner if isinstance(inner, Mapping) else {}), **front}

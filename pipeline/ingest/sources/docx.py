@@ -16,11 +16,11 @@ from pipeline.ingest.sources.decode import well_formed
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.source import Source, Unreadable, parser_errors
 from pipeline.ingest.sources.text_builder import TextBuilder
+from pipeline.limits import MEGABYTE
 from pipeline.records import BlockKind, Document
 from pipeline.text.outline import first_heading
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
-_UNZIPPED_LIMIT = 500_000_000
 
 
 def parse(source: Source) -> Document:
@@ -30,7 +30,7 @@ def parse(source: Source) -> Document:
     level 1, else from the file's stem. Raises Unreadable.
     """
     with parser_errors("DOCX"):
-        _check_size(source.data)
+        _check_size(source)
         word = docx.Document(io.BytesIO(source.data))
         built = _built(word)
         title = well_formed(" ".join((word.core_properties.title or "").split()))
@@ -41,12 +41,12 @@ def parse(source: Source) -> Document:
     return Document(source.key, title, built.text, tuple(built.blocks), tuple(built.links), path=source.path)
 
 
-def _check_size(data: bytes) -> None:
+def _check_size(source: Source) -> None:
     """Raise Unreadable if the unpacked file would exceed the size limit."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
-    if size > _UNZIPPED_LIMIT:
-        raise Unreadable(f"unpacks to {size / 1e6:,.0f} MB", f"Keep it under {_UNZIPPED_LIMIT / 1e6:,.0f} MB.")
+    if size > source.limits.bytes_unpacked:
+        raise Unreadable(f"unpacks to {size / MEGABYTE:,.0f} MB", "Split it, or raise sources.max_unpacked_megabytes.")
 
 
 def _built(word: WordDocument) -> TextBuilder:

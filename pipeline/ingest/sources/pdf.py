@@ -30,6 +30,8 @@ def parse(source: Source) -> Document:
     with parser_errors("PDF"):
         reader = PdfReader(io.BytesIO(source.data))
         _unlock(reader)
+        if len(reader.pages) > source.limits.pages:
+            raise Unreadable(f"has {len(reader.pages):,} pages", "Split it, or raise sources.max_pages.")
         pages = [_page_text(page.extract_text()) for page in reader.pages]
         properties = reader.metadata
         title = " ".join((properties.title or "").split()) if properties else ""

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline.errors import SourceError
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.formats import LINES, format_of, parser_of
 from pipeline.ingest.sources.markup import structured
-from pipeline.ingest.sources.source import Source, Unreadable, unopenable
+from pipeline.ingest.sources.parser_process import FORMATS, ParserProcess
+from pipeline.ingest.sources.source import Source, Unreadable, content_of
 from pipeline.ingest.sources.unique_keys import UniqueKeys
 from pipeline.ingest.sources.walk import SourceFile, find
+from pipeline.limits import DEFAULT_LIMITS, Limits
 from pipeline.records import Document, Skipped
 
-MAX_BYTES = 50_000_000
-"""Default size limit of a file, and of a line of a .jsonl file; larger ones are left out."""
 
-
-def read(paths: Sequence[str], *, strict: bool = False, max_bytes: int = MAX_BYTES) -> Iterator[Document | Skipped]:
+def read(
+    paths: Sequence[str], *, strict: bool = False, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Document | Skipped]:
     """Return the documents in ``paths``, read one at a time and in order, and the files that were left out.
 
     A path is a file, a folder (read with its subfolders), a glob pattern, or a .jsonl file of {id, title, text,
@@ -33,17 +34,17 @@ def read(paths: Sequence[str], *, strict: bool = False, max_bytes: int = MAX_BYT
     wanted = [paths] if isinstance(paths, str) else paths
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
-    reading, keys = _Reading(strict, max_bytes), UniqueKeys()
+    reading, keys = _Reading(strict, limits), UniqueKeys()
     checked = [item for path in wanted for entry in find(path) for item in reading.checked(entry, keys)]
-    return (document for item in checked for document in reading.documents(item))
+    return reading.all_documents(checked)
 
 
 class _Reading:
     """A single read of several paths: its limits, and the files seen so far."""
 
-    def __init__(self, strict: bool, max_bytes: int) -> None:
+    def __init__(self, strict: bool, limits: Limits) -> None:
         self._strict = strict
-        self._max_bytes = max_bytes
+        self._limits = limits
         self._seen: set[tuple[str, str]] = set()
 
     def checked(self, item: SourceFile | Skipped, keys: UniqueKeys) -> Iterator[SourceFile | Skipped]:
@@ -65,7 +66,13 @@ class _Reading:
         else:
             yield item
 
-    def documents(self, item: SourceFile | Skipped) -> Iterator[Document | Skipped]:
+    def all_documents(self, items: Iterable[SourceFile | Skipped]) -> Iterator[Document | Skipped]:
+        """Yield the documents in ``items``; see :meth:`documents`."""
+        with ParserProcess() as process:
+            for item in items:
+                yield from self.documents(item, process)
+
+    def documents(self, item: SourceFile | Skipped, process: ParserProcess) -> Iterator[Document | Skipped]:
         """Yield the documents in ``item``, or a Skipped if it is left out."""
         if isinstance(item, Skipped):
             yield item
@@ -73,10 +80,12 @@ class _Reading:
         try:
             name = format_of(item.path)
             if name == LINES:
-                rows = jsonl.rows(item.path, self._max_bytes)
+                rows = jsonl.rows(item.path, self._limits.bytes_read)
                 yield from (structured(jsonl.document(item.path, row)) for row in rows)
             else:
-                yield parser_of(name)(Source(item.key, item.path.as_posix(), _content(item.path, self._max_bytes)))
+                content = content_of(item.path, self._limits)
+                source = Source(item.key, item.path.as_posix(), content, self._limits)
+                yield process.parse(name, source) if name in FORMATS else parser_of(name)(source)
         except Unreadable as error:
             yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
 
@@ -87,22 +96,7 @@ class _Reading:
 
     def _check_lines(self, path: Path, keys: UniqueKeys) -> None:
         row = None
-        for row in jsonl.rows(path, self._max_bytes):
+        for row in jsonl.rows(path, self._limits.bytes_read):
             keys.add(jsonl.document(path, row).key, path, row.line)
         if row is None:
             raise Unreadable("is empty", "Leave it out, or write documents into it, one a line.")
-
-
-def _content(path: Path, max_bytes: int) -> bytes:
-    """Return the bytes of ``path``. Raises Unreadable if the file is too large, empty, or can't be opened."""
-    try:
-        with path.open("rb") as file:
-            # reading a byte more than allowed tests the size, which may change meanwhile
-            data = file.read(max_bytes + 1)
-    except OSError as error:
-        raise unopenable(error) from None
-    if len(data) > max_bytes:
-        raise Unreadable(f"is larger than {max_bytes / 1e6:,.6g} MB", "Split it, or raise the limit.")
-    if not data:
-        raise Unreadable("is empty", "Leave it out, or write something into it.")
-    return data

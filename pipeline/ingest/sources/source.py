@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from pipeline.errors import SourceError
+from pipeline.limits import DEFAULT_LIMITS, MEGABYTE, Limits
 from pipeline.records import Document
 
 
@@ -25,12 +26,28 @@ def unopenable(error: OSError) -> Unreadable:
     )
 
 
+def content_of(path: Path, limits: Limits) -> bytes:
+    """Return the bytes of ``path``. Raises Unreadable if the file is too large, empty, or can't be opened."""
+    try:
+        with path.open("rb") as file:
+            # reading a byte more than allowed tests the size, which may change meanwhile
+            data = file.read(limits.bytes_read + 1)
+    except OSError as error:
+        raise unopenable(error) from None
+    if len(data) > limits.bytes_read:
+        megabytes = limits.bytes_read / MEGABYTE
+        raise Unreadable(f"is larger than {megabytes:,.6g} MB", "Split it, or raise sources.max_megabytes.")
+    if not data:
+        raise Unreadable("is empty", "Leave it out, or write something into it.")
+    return data
+
+
 @contextmanager
 def parser_errors(kind: str) -> Iterator[None]:
-    """Turn any exception of a library that parses a file of format ``kind`` into Unreadable."""
+    """Turn any exception but MemoryError of a library that parses a file of format ``kind`` into Unreadable."""
     try:
         yield
-    except Unreadable:
+    except (Unreadable, MemoryError):
         raise
     # broad: on damaged files parsers raise nearly anything, such as KeyError, RecursionError, zlib.error
     except Exception as error:
@@ -47,6 +64,7 @@ class Source:
     key: str
     path: str
     data: bytes
+    limits: Limits = DEFAULT_LIMITS
 
     @property
     def stem(self) -> str:

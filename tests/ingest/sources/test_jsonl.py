@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.errors import SourceError
 from pipeline.ingest.sources import read
+from pipeline.limits import Limits
 from pipeline.records import Document, Skipped
 
 
@@ -133,7 +134,7 @@ def test_a_line_over_the_limit_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path, {"id": "a", "text": "x" * 200})
 
     with pytest.raises(SourceError, match="line 1 is longer than 100"):
-        read([path], max_bytes=100)
+        read([path], limits=Limits(bytes_read=100))
 
 
 def test_what_cannot_be_stored_as_utf_8_is_replaced(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from pipeline.errors import SourceError
 from pipeline.ingest.sources import read
+from pipeline.limits import Limits
 from pipeline.records import Document, Skipped
 
 
@@ -41,7 +42,7 @@ def keys(*paths: str | Path) -> list[str]:
 
 
 def skipped(*paths: str | Path, max_bytes: int = 1_000) -> dict[str, str]:
-    found = read([str(path) for path in paths], max_bytes=max_bytes)
+    found = read([str(path) for path in paths], limits=Limits(bytes_read=max_bytes))
     return {Path(item.source).name: item.reason for item in found if isinstance(item, Skipped)}
 
 

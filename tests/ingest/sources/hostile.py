@@ -1,0 +1,144 @@
+"""Hostile and damaged files, ten of each format whose parser is a library's: bombs, loops, and what nests too deep."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Callable
+
+import docx
+
+Files = dict[str, Callable[[], bytes]]
+
+
+def pdf_of(*objects: bytes, root: int = 1) -> bytes:
+    """Return a PDF of these objects, numbered from 1, with a correct table of their offsets."""
+    data, offsets = b"%PDF-1.7\n", []
+    for number, content in enumerate(objects, 1):
+        offsets.append(len(data))
+        data += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    size = len(objects) + 1
+    trailer = b"trailer\n<< /Size %d /Root %d 0 R >>\nstartxref\n%d\n%%%%EOF" % (size, root, len(data))
+    return data + b"xref\n0 %d\n0000000000 65535 f \n" % size + table + trailer
+
+
+def stream(content: bytes, entries: bytes = b"") -> bytes:
+    return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(content), entries, content)
+
+
+CATALOG, PAGES = b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
+FONT = b"/Resources << /Font << /F1 5 0 R >> >>"
+
+
+def page(entries: bytes = b"") -> bytes:
+    return b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R %s >>" % entries
+
+
+def unpacking_pdf() -> bytes:
+    packer = zlib.compressobj(9)
+    packed = b"".join(packer.compress(b"(a) Tj " * 1_000_000) for _ in range(60)) + packer.flush()
+    return pdf_of(CATALOG, PAGES, page(), stream(packed, b"/Filter /FlateDecode"))
+
+
+def wide_character_map() -> bytes:
+    ranges = b"1 beginbfrange\n<00000000> <ffffffff> <0041>\nendbfrange\n"
+    font = b"<< /Type /Font /Subtype /Type0 /BaseFont /X /Encoding /Identity-H /ToUnicode 6 0 R >>"
+    return pdf_of(CATALOG, PAGES, page(FONT), stream(b"BT /F1 9 Tf (a) Tj ET"), font, stream(ranges))
+
+
+PDFS: Files = {
+    "unpacks to half a gigabyte": unpacking_pdf,
+    "pages that hold themselves": lambda: pdf_of(CATALOG, b"<< /Type /Pages /Kids [2 0 R] /Count 1 >>"),
+    "a page a million times": lambda: pdf_of(
+        CATALOG, b"<< /Type /Pages /Count 1000000 /Kids [" + b"3 0 R " * 1_000_000 + b"] >>", page(), stream(b"")
+    ),
+    "a form that draws itself": lambda: pdf_of(
+        CATALOG,
+        PAGES,
+        page(b"/Resources << /XObject << /X 5 0 R >> >>"),
+        stream(b"/X Do"),
+        stream(b"/X Do", b"/Type /XObject /Subtype /Form /Resources << /XObject << /X 5 0 R >> >>"),
+    ),
+    "arrays a million deep": lambda: pdf_of(CATALOG, PAGES, page(), stream(b"[" * 1_000_000)),
+    "objects that nest in the catalogue": lambda: pdf_of(b"<< /Type /Catalog /Pages " + b"[" * 200_000),
+    "tables that name each other": lambda: pdf_of(CATALOG, PAGES, page(), stream(b"")).replace(
+        b"/Root", b"/Prev 9 /Root"
+    ),
+    "a map of four billion characters": wide_character_map,
+    "a length beyond the file": lambda: pdf_of(
+        CATALOG, PAGES, page(), b"<< /Length 99999999999999999999 >>\nstream\nx\nendstream"
+    ),
+    "nothing but a beginning": lambda: b"%PDF-1.7\n" + b"\0\xff(" * 100_000,
+}
+
+
+def word(body: str, *, extra: str = "", before: str = "") -> bytes:
+    """Return a DOCX whose body is this XML."""
+    whole = io.BytesIO()
+    document = docx.Document()
+    document.add_paragraph("kept")
+    document.save(whole)
+    made = io.BytesIO()
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        for entry in old.namelist():
+            content = old.read(entry)
+            if entry == "word/document.xml":
+                text = content.decode().replace("<w:body>", f"<w:body>{body}", 1)
+                content = text.replace("<w:document", f"{before}<w:document", 1).encode()
+            new.writestr(entry, content)
+        if extra:
+            new.writestr(extra, "x")
+    return made.getvalue()
+
+
+def unpacking_word() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("word/document.xml", "w") as part:
+        for _ in range(600):
+            part.write(b"\0" * 1_000_000)
+    return packed.getvalue()
+
+
+def lying_word() -> bytes:
+    """A part that says it unpacks to a byte."""
+    data = bytearray(unpacking_word())
+    at = data.index(b"PK\x01\x02")
+    data[at + 24 : at + 28] = (1).to_bytes(4, "little")
+    return bytes(data)
+
+
+LAUGHS = "".join(f'<!ENTITY l{level} "{f"&l{level - 1};" * 10 if level else "ha"}">' for level in range(12))
+PARAGRAPH = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>"
+CELL = '<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="{}"/></w:tcPr>' + PARAGRAPH.format("x") + "</w:tc></w:tr></w:tbl>"
+
+WORDS: Files = {
+    "unpacks to 600 megabytes": unpacking_word,
+    "a part that lies about its size": lying_word,
+    "entities that multiply": lambda: word(PARAGRAPH.format("&l11;"), before=f"<!DOCTYPE x [{LAUGHS}]>"),
+    "an entity that reads a file": lambda: word(
+        PARAGRAPH.format("&secret;"), before='<!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/passwd">]>'
+    ),
+    "a cell a billion columns wide": lambda: word(CELL.format(1_000_000_000)),
+    "tables in tables": lambda: word("<w:tbl><w:tr><w:tc>" * 50_000 + "</w:tc></w:tr></w:tbl>" * 50_000),
+    "a million empty runs": lambda: word("<w:p>" + "<w:r/>" * 1_000_000 + "</w:p>"),
+    "a part outside the archive": lambda: word("", extra="../../../tmp/hostile"),
+    "no document": lambda: word("").replace(b"word/document.xml", b"word/dokument.xml"),
+    "cut off": lambda: word("")[:900],
+}
+
+HTMLS: Files = {
+    "a million elements deep": lambda: b"<div>" * 1_000_000 + b"text",
+    "tables in tables": lambda: b"<table><tr><td>" * 20_000 + b"text",
+    "a million unclosed tags": lambda: b"<a href=x " * 1_000_000 + b"<p>text",
+    "formatting that is never closed": lambda: b"<b><i><font>" * 100_000 + b"<p>text</p>" * 1_000,
+    "an attribute of ten megabytes": lambda: b'<p title="' + b"a" * 10_000_000 + b'">text</p>',
+    "a million attributes": lambda: b"<p " + b" ".join(b"a%d=1" % number for number in range(1_000_000)) + b">text</p>",
+    "entities that multiply": lambda: f"<!DOCTYPE x [{LAUGHS}]><p>&l11; text</p>".encode(),
+    "characters that are none": lambda: b"<p>" + b"&#x110000;&#xD800;&#0;\0" * 100_000 + b"text</p>",
+    "a comment that never ends": lambda: b"<p>text</p><!--" + b"-" * 5_000_000,
+    "an encoding that is none": lambda: b'<meta charset="no-such-encoding"><p>\xff\xfe\xfa text \x80</p>' * 1_000,
+}
+
+HOSTILE: dict[str, Files] = {"pdf": PDFS, "docx": WORDS, "html": HTMLS}

@@ -1,0 +1,151 @@
+"""The process that parses what libraries can't be bounded for: hostile files cost themselves and nothing else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pipeline.ingest.sources import read
+from pipeline.ingest.sources.formats import parser_of
+from pipeline.ingest.sources.parser_process import FORMATS, ParserProcess
+from pipeline.ingest.sources.source import Source, Unreadable
+from pipeline.limits import MEGABYTE, Limits
+from pipeline.records import Document, Skipped
+from tests.ingest.sources.hostile import HOSTILE
+from tests.ingest.sources.test_pdf import pdf
+
+SMALL = Limits(seconds=6, bytes_of_memory=400 * MEGABYTE)
+PAGE = b"<h1>Tides</h1><p>The <a href='moon.html'>moon</a> raises them.</p><table><tr><td>a</td><td>b</td></tr></table>"
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[ParserProcess]:
+    with ParserProcess() as process:
+        yield process
+
+
+def source(data: bytes, name: str = "a.html", limits: Limits = SMALL) -> Source:
+    return Source(name, f"/root/{name}", data, limits)
+
+
+def pid_of(process: ParserProcess) -> int:
+    assert process._process
+    return process._process.pid
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("html", PAGE), ("pdf", pdf("One page.\nA line.", "Another.", title="Pages"))]
+)
+def test_a_document_is_the_one_that_is_parsed_here(process: ParserProcess, name: str, data: bytes) -> None:
+    assert process.parse(name, source(data)) == parser_of(name)(source(data))
+
+
+def test_an_unreadable_file_is_told_with_its_reason_and_fix(process: ParserProcess) -> None:
+    with pytest.raises(Unreadable, match="has no text") as caught:
+        process.parse("html", source(b"<script>x</script>"))
+    assert "leave it out" in caught.value.fix
+
+
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kinds in HOSTILE.items() for kind in kinds])
+def test_a_hostile_file_is_read_or_refused_within_its_limits(process: ParserProcess, name: str, kind: str) -> None:
+    data = HOSTILE[name][kind]()
+    begun = time.monotonic()
+    with suppress(Unreadable):
+        assert "root:" not in process.parse(name, source(data)).text, "a file of the machine's is no part of it"
+    assert time.monotonic() - begun < SMALL.seconds + 5
+    assert process.parse("html", source(PAGE)).title == "Tides", "the next file is read"
+
+
+def test_ten_of_each_format_are_hostile() -> None:
+    assert HOSTILE.keys() == FORMATS
+    assert {len(kinds) for kinds in HOSTILE.values()} == {10}
+
+
+def test_the_limits_are_named_with_their_settings(process: ParserProcess) -> None:
+    pages, wide = pdf(*["page"] * 12), HOSTILE["docx"]["a cell a billion columns wide"]()
+    deep = HOSTILE["html"]["tables in tables"]()
+    for limits, name, data, message, setting in (
+        (Limits(pages=11), "pdf", pages, "has 12 pages", "sources.max_pages"),
+        (Limits(seconds=0.5), "html", deep, r"takes over 0\.5 seconds", "sources.max_seconds"),
+        (Limits(bytes_of_memory=150 * MEGABYTE), "docx", wide, "over 150 MB", "sources.max_memory_megabytes"),
+        (Limits(bytes_unpacked=100), "docx", wide, "unpacks to", "sources.max_unpacked_megabytes"),
+    ):
+        with pytest.raises(Unreadable, match=message) as caught:
+            process.parse(name, source(data, limits=limits))
+        assert setting in caught.value.fix
+
+
+def test_a_parser_that_dies_costs_its_file_alone() -> None:
+    dying = (sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    with ParserProcess(dying) as process, pytest.raises(Unreadable, match=f"crashes its parser .*{-signal.SIGSEGV}"):
+        process.parse("html", source(PAGE))
+
+
+def test_one_process_serves_many_files_and_is_replaced_after_one_that_ended_it(process: ParserProcess) -> None:
+    process.parse("html", source(PAGE))
+    first = pid_of(process)
+    process.parse("html", source(PAGE))
+    assert pid_of(process) == first
+
+    os.kill(first, signal.SIGKILL)
+    with pytest.raises(Unreadable, match="crashes its parser"):
+        process.parse("html", source(PAGE))
+    process.parse("html", source(PAGE))
+    assert pid_of(process) != first
+
+
+def test_the_process_ends_with_its_context_even_if_it_is_busy() -> None:
+    with ParserProcess() as process:
+        process.parse("html", source(PAGE))
+        begun = pid_of(process)
+    assert not psutil.pid_exists(begun)
+
+    with ParserProcess() as process, ThreadPoolExecutor(1) as reader:
+        busy = source(HOSTILE["html"]["tables in tables"](), limits=Limits())
+        answer = reader.submit(process.parse, "html", busy)
+        while process._process is None:
+            time.sleep(0.01)
+        begun = pid_of(process)
+        time.sleep(0.5)
+        psutil.Process(begun).send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        assert psutil.Process(begun).status() != psutil.STATUS_ZOMBIE, "Ctrl-C is for the ingest, which ends it"
+        assert not answer.done()
+        psutil.Process(begun).kill()
+        assert isinstance(answer.exception(), Unreadable)
+
+
+def test_one_bad_file_of_a_folder_is_skipped_and_the_others_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(PAGE)
+    (tmp_path / "b.pdf").write_bytes(HOSTILE["pdf"]["a map of four billion characters"]())
+    (tmp_path / "c.docx").write_bytes(HOSTILE["docx"]["unpacks to 600 megabytes"]())
+    (tmp_path / "d.html").write_bytes(PAGE)
+    (tmp_path / "e.md").write_text("# Moon\n\nIt raises the tides.\n")
+
+    found = list(read([str(tmp_path)], limits=SMALL))
+
+    assert [item.key for item in found if isinstance(item, Document)] == ["a.html", "d.html", "e.md"]
+    assert sorted(Path(item.source).name for item in found if isinstance(item, Skipped)) == ["b.pdf", "c.docx"]
+
+
+def test_a_read_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.html").write_bytes(PAGE)
+    before = {child.pid for child in psutil.Process().children()}
+    documents = read([str(tmp_path)])
+    next(documents)
+    begun = {child.pid for child in psutil.Process().children()} - before
+    assert len(begun) == 1
+
+    del documents
+
+    assert not any(map(psutil.pid_exists, begun))

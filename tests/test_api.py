@@ -33,13 +33,18 @@ DOCUMENTS = [
 ]
 
 
-def test_it_connects_to_the_server_that_is_named(address: Address, embedder: Embedder) -> None:
+COMPONENTS = "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version"
+
+
+def test_it_connects_to_the_server_that_is_named(
+    address: Address, embedder: Embedder, cypher: Callable[..., list[Any]]
+) -> None:
     with HopRank.connect(
         address.uri, address.username, address.password, address.database, embedder=embedder
     ) as hoprank:
         assert hoprank.client.address == address
         assert hoprank.embedder is embedder
-        assert hoprank.client.read("corpora") is not None
+        assert hoprank.client.server_version() == cypher(COMPONENTS)[0]["version"]
 
 
 def test_it_connects_to_the_server_of_the_environment(

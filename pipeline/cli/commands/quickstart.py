@@ -76,6 +76,7 @@ def _search(hoprank: HopRank, question: str, needed: Collection[str]) -> None:
 
 def _measure(hoprank: HopRank, queryset: Dataset, documents: int, seconds: float) -> None:
     show(*heading(f"3. Evaluate: {len(queryset.queries)} such questions, by every leg and by the fused whole"))
+    show("Nothing was learned from these questions; but every change of HopRank is tested on them.")
     with show_progress() as progress:
         report = evaluate.measure(hoprank, queryset, CORPUS, documents, seconds, progress=progress)
     show(report_table(report))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +15,10 @@ from pipeline.cli.app import app
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.measures import mean_measures
-from pipeline.evaluate.tuning.lessons import Lesson, Lessons
-from pipeline.evaluate.tuning.tune import check_sets, select_features, tune
+from pipeline.evaluate.tuning.learn import fit_scorer
+from pipeline.evaluate.tuning.lessons import Example, Lesson, Lessons, NameLesson
+from pipeline.evaluate.tuning.lessons import name_lessons as lessons_of_names
+from pipeline.evaluate.tuning.tune import Learned, check_sets, select_features, tune
 from pipeline.progress import Progress
 from pipeline.retrieve.candidates import Candidates
 from pipeline.retrieve.expansion import Mentions, Neighbourhood
@@ -24,7 +26,7 @@ from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.scoring.confidence import NamedEntity
 from pipeline.retrieve.scoring.coverage import Passage
 from pipeline.retrieve.scoring.features import FEATURES
-from pipeline.settings import load_settings
+from pipeline.settings import NameSettings, ScorerSettings, Settings, load_settings
 
 from .test_learn import questions
 
@@ -77,6 +79,66 @@ def test_a_set_is_judged_by_what_other_kinds_teach_too() -> None:
 
     assert [(one.kind, bool(one.of_other_kinds)) for one in judged] == [("wiki", True), ("wiki", True), ("docs", True)]
     assert not any(one.of_other_kinds for one in tune(several[:2], SETTINGS, Progress()).judged)
+
+
+def dataset_of(given: Iterable[Example]) -> str:
+    """The dataset that these examples are of, by its documents' names."""
+    (name,) = {key.split("-")[1] for example in given for key in example.query.relevant}
+    return name
+
+
+def test_nothing_is_learned_from_what_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is learned carries the names of the datasets that taught it, and what is judged tells by what."""
+    names_given: dict[int, str] = {}
+    judged: list[tuple[str, set[str], set[str]]] = []
+    bits = {name: 2**number for number, name in enumerate("abcd")}
+
+    def name_lessons(one: Lessons) -> Sequence[NameLesson]:
+        given = list(lessons_of_names(one))
+        names_given[id(given)] = one.dataset
+        return given
+
+    def fit_names(given: Sequence[Sequence[NameLesson]]) -> NameSettings:
+        taught = float(sum(bits[names_given[id(of_one)]] for of_one in given))
+        return SETTINGS.names.model_copy(update={"intercept": taught})
+
+    def fit_scorer(shown: Sequence[Sequence[Example]], features: Sequence[str]) -> ScorerSettings:
+        taught = {dataset_of(given): 1.0 for given in shown}
+        return SETTINGS.scorer.model_copy(update={"unnamed": taught})
+
+    def judge(one: Lessons, learned: Learned | None, _: Settings) -> tuple[Mapping[str, float], ...]:
+        assert learned
+        by_names = {name for name, bit in bits.items() if int(learned.names.intercept) & bit}
+        judged.append((one.dataset, set(learned.scorer.unnamed), by_names))
+        return ()
+
+    for name, spy in (("name_lessons", name_lessons), ("fit_names", fit_names), ("fit_scorer", fit_scorer)):
+        monkeypatch.setattr(f"pipeline.evaluate.tuning.tune.{name}", spy)
+    monkeypatch.setattr("pipeline.evaluate.tuning.tune._judge", judge)
+
+    tune([lessons(name, "wiki" if name in "ab" else "docs") for name in bits], SETTINGS, Progress())
+
+    assert len(judged) == 3 * len(bits)
+    for name in bits:
+        kind = {"a", "b"} if name in "ab" else {"c", "d"}
+        ways = [(by_scorer, by_names) for one, by_scorer, by_names in judged if one == name]
+        expected: list[set[str]] = [bits.keys() - kind, bits.keys() - {name}, set(bits)]
+        assert ways == [(taught, taught) for taught in expected]
+
+
+def test_features_are_chosen_by_what_the_others_teach(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = [questions(seed, "covers_together") for seed in range(3)]
+    taught: list[set[int]] = []
+
+    def fit(shown: Sequence[Sequence[Example]], features: Sequence[str]) -> ScorerSettings:
+        taught.append({seed for seed, examples in enumerate(sets) if any(one[0] is examples[0] for one in shown)})
+        return fit_scorer(shown, features)
+
+    monkeypatch.setattr("pipeline.evaluate.tuning.tune.fit_scorer", fit)
+    select_features(sets, SETTINGS.retrieve)
+
+    assert len(taught) == 3 * (1 + len(FEATURES))
+    assert taught == [{1, 2}, {0, 2}, {0, 1}] * (1 + len(FEATURES))
 
 
 def test_names_that_mislead_learn_to_be_doubted_and_the_order_stays_that_of_the_text() -> None:

@@ -15,7 +15,11 @@ from pipeline.embedding.cpu import has_crippled_amx
 from pipeline.embedding.embedder import Embedder
 
 _MULTIPLY = "import torch; ones = torch.ones(64, 64, dtype=torch.bfloat16); torch.nn.functional.linear(ones, ones)"
-_EMBED = "from pipeline.embedding.embedder import Embedder; print(len(Embedder(precision='{}').encode(['tide'] * 9)))"
+_EMBED = """
+from pipeline.embedding.embedder import Embedder
+for precision in ("auto", "bfloat16", "float32"):
+    print(precision, len(Embedder(precision=precision).encode(["tide"] * 9)), flush=True)
+"""
 
 _ILLEGAL = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
 _KILLED = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
@@ -46,10 +50,10 @@ def test_bfloat16_ends_a_process_only_where_amx_is_crippled() -> None:
 
 def test_no_precision_ends_the_process() -> None:
     """It did on a virtual machine that announces AMX and has none of its palettes."""
-    for precision in ("auto", "bfloat16", "float32"):
-        done = run(_EMBED.format(precision))
+    done = run(_EMBED)
 
-        assert (done.returncode, done.stdout.strip()) == (0, "9"), done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split() == ["auto", "9", "bfloat16", "9", "float32", "9"]
 
 
 def test_auto_is_float32_where_amx_is_crippled(embedder: Embedder) -> None:

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.nearest import nearest
+from pipeline.examples import example_corpus
 from pipeline.ingest.links.similar import SimilarPair, similar_pairs
 from pipeline.records import Vector
+from pipeline.settings import load_settings
+
+SEVERAL = 50_500
 
 
 def random_vectors(count: int, dimension: int = 32, seed: int = 0) -> Vector:
@@ -77,13 +83,30 @@ def test_a_pair_is_linked_once_from_the_one_that_lists_the_other_with_its_cosine
         assert link.score == pytest.approx(float(vectors[link.source] @ vectors[link.target]), abs=1e-4)
 
 
-def test_approximate_links_are_nearly_all_of_the_exact_ones() -> None:
-    vectors = random_vectors(3000)
-    exact, approximate = pairs(linked(vectors, 10, 0.5)), pairs(linked(vectors, 10, 0.5, exact=False))
+@pytest.fixture(scope="module")
+def like_real_ones(embedder: Embedder) -> Vector:
+    """More vectors than are searched exactly by default: mixtures of a text's and another's, with real deviations."""
+    texts = [text for page in sorted(example_corpus().rglob("*.md")) for text in page.read_text().split("\n\n")]
+    real = embedder.encode([text for text in texts if len(text) > 80][:80])
+    draw = np.random.default_rng(0)
+    mixed = real[draw.integers(len(real), size=SEVERAL)] + 0.6 * real[draw.integers(len(real), size=SEVERAL)]
+    deviations = draw.normal(size=(SEVERAL, len(real))) @ (real - real.mean(axis=0)) / np.sqrt(len(real))
+    return unit(mixed + 0.9 * deviations)
 
-    assert len(exact) > 3000
-    assert len(exact & approximate) >= 0.97 * len(exact)
-    assert len(approximate - exact) <= 0.03 * len(exact)
+
+def test_approximate_links_are_nearly_all_of_the_exact_ones(like_real_ones: Vector) -> None:
+    approximate = pairs(linked(like_real_ones, 10, 0.5, degree_limit=SEVERAL, exact=False))
+    rows = np.arange(0, SEVERAL, 100)
+    near = nearest(like_real_ones, rows, 10, 0.5)
+    exact = {
+        (min(row, other), max(row, other)) for row, other in zip(near.row.tolist(), near.other.tolist(), strict=True)
+    }
+
+    assert like_real_ones.shape == (SEVERAL, 384)
+    assert len(rows) < load_settings().link.exact_up_to < SEVERAL
+    assert len(exact) > 5 * len(rows)
+    assert len(exact & approximate) >= 0.99 * len(exact)
+    assert len(approximate) <= 10 * SEVERAL
 
 
 @pytest.mark.parametrize("exact", [True, False])

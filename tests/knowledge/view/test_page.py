@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -100,6 +101,7 @@ def test_a_page_that_cannot_be_written_says_so(graph: KnowledgeGraph, tmp_path: 
 def in_browser(tmp_path: Path) -> Callable[[str], Any]:
     """Run a script in the page in a browser without a network, and return what it returns."""
     if BROWSER is None:
+        assert "HOPRANK_TEST_BROWSER" not in os.environ, "there was a browser when the tests began"
         pytest.skip("no Chromium here")
 
     def run(script: str) -> Any:

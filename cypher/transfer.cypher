@@ -15,7 +15,9 @@ RETURN properties(d) AS document ORDER BY d.key;
 CYPHER 25
 MATCH (c:$($label)) WHERE <visible(c, $generation)>
 WITH c ORDER BY c.document, c.ordinal
-RETURN c {.document, .ordinal, .text, .title, .heading, .start, .end, .line_start, .line_end, .tokens, .links, .embedded} AS chunk, c.imported AS imported,
+RETURN c {
+    .document, .ordinal, .text, .title, .heading, .start, .end, .line_start, .line_end, .tokens, .links, .embedded
+  } AS chunk, c.imported AS imported,
        CASE WHEN $embeddings THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector;
 
 // name: export_entities

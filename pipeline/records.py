@@ -165,6 +165,11 @@ class EdgeKind(StrEnum):
     CAPPED = "CAPPED"
     """as SIMILAR, but over the degree limit of an endpoint; only the next update reads it"""
 
+    @property
+    def leads_to_chunk(self) -> bool:
+        """Whether relationships of this type end at a chunk; others end at a document, MENTIONS at an entity."""
+        return self in (EdgeKind.NEXT, EdgeKind.SIMILAR, EdgeKind.CAPPED)
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:

@@ -212,7 +212,7 @@ def _fragment(section: _Section, path: Path) -> Fragment:
     if not section.text or not section.documentation:
         raise ValueError(f"{path}: {signature} lacks its text or its documentation")
     parameters = tuple(_listed(match[2]))
-    # What is left besides the parameters must mean the same in every query.
+    # A fragment must mean the same in every query: it depends on its parameters alone.
     used = _PLACEHOLDER.findall(section.text)
     if set(used) != set(parameters) or _PARAMETER.search(section.text) or _CALL.search(section.text):
         raise ValueError(f"{path}: {signature} must use exactly its parameters, and no fragment")

@@ -85,8 +85,6 @@ def _results(
     corpus = open_corpus(hoprank.client, corpus_name)
     check_documents(dataset, stored_documents(corpus))
     retriever = Retriever(corpus, hoprank.embedder.embed_query, settings)
-    # A projection has the weights of the settings that it was made with.
-    drop_projections(hoprank.client, corpus.id)
     try:
         return run_legs(retriever, dataset, [Leg.WHOLE], progress)
     finally:

@@ -28,7 +28,6 @@ _Text = Annotated[str, AfterValidator(_encodable)]
 _Count = Annotated[int, Field(ge=0, le=_LARGEST)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
-
 _Place = Annotated[tuple[_Text, _Count], Field(strict=False)]
 """A document's key and a chunk's ordinal; JSON has lists for tuples."""
 
@@ -58,6 +57,7 @@ class _Corpus(_Line):
 
 class _Document(_Line):
     model_config = ConfigDict(strict=True, extra="allow")
+
     key: _Text
     title: _Text
     path: _Text | None = None

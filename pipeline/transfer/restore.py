@@ -32,7 +32,6 @@ from pipeline.transfer.portable import FORMAT, Part
 _READABLE = (4, SCHEMA_VERSION)
 """Schema versions whose exports are alike."""
 
-_BETWEEN_CHUNKS = frozenset({EdgeKind.NEXT, EdgeKind.SIMILAR, EdgeKind.CAPPED})
 _UNIT_TOLERANCE = 1e-3
 
 _BATCH = 1000
@@ -170,7 +169,7 @@ class _Restore:
         imported = bool(len(vector) and (self._options.untrusted or value.get("imported")))
         # A vector that is kept keeps the hash of the text that it was made from, unless a file says so.
         kept = len(vector) and not self._options.untrusted
-        content_hash = value["embedded"] if kept else content_hash_of(chunk, value["embedded"], vector)
+        content_hash = value["embedded"] if kept else _content_hash(chunk, value["embedded"], vector)
         return PreparedChunk(chunk, vector, tuple(value["links"]), content_hash, imported)
 
     def _check_vector(self, chunk: Chunk, vector: Vector) -> None:
@@ -207,7 +206,7 @@ class _Restore:
 
     def _edge(self, value: dict[str, Any]) -> Edge:
         kind, target = EdgeKind(value["kind"]), value["target"]
-        if kind in _BETWEEN_CHUNKS:
+        if kind.leads_to_chunk:
             target_id = self._existing_chunk(kind, target)
         elif target in (self._entities_by_key if kind is EdgeKind.MENTIONS else self._titles):
             target_id = (entity_id if kind is EdgeKind.MENTIONS else document_id)(self._corpus.id, target)
@@ -223,7 +222,7 @@ class _Restore:
         return id_
 
 
-def content_hash_of(chunk: Chunk, stated: str, vector: Vector) -> str:
+def _content_hash(chunk: Chunk, stated: str, vector: Vector) -> str:
     """Return the hash of a chunk's text, or of its vector if ``stated`` says that the vector was supplied."""
     own = digest(embedded_text(chunk))
     return own if stated == own or not len(vector) else supplied_hash(vector)

@@ -123,9 +123,9 @@ def _skipped(skipped: Sequence[Skipped]) -> str:
     for one in skipped:
         groups[PurePath(one.source).suffix.lower(), one.reason].append(one.source)
     lines = [_group(suffix, reason, sources) for (suffix, reason), sources in groups.items()]
-    if more := len(lines) - _MOST_SKIPPED:
-        lines = [*lines[:_MOST_SKIPPED], f"... and {more:,} other kinds (--json lists all)"] if more > 0 else lines
-    return "\n".join([f"{len(skipped):,}", *lines] if skipped else [])
+    if (more := len(lines) - _MOST_SKIPPED) > 0:
+        lines[_MOST_SKIPPED:] = [f"... and {more:,} other kinds (--json lists all)"]
+    return "\n".join([f"{len(skipped):,}", *lines]) if skipped else ""
 
 
 def _group(suffix: str, reason: str, sources: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ _NODE_BATCH = 1000
 _EDGE_BATCH = 10_000
 _COUNT_BATCH = 256
 _GARBAGE_BATCH = 10_000
-_TO_CHUNKS = frozenset({EdgeKind.NEXT, EdgeKind.SIMILAR, EdgeKind.CAPPED})
+_TO_CHUNKS = frozenset(kind for kind in EdgeKind if kind.leads_to_chunk)
 _TO_ENTITIES = frozenset({EdgeKind.MENTIONS})
 
 _CHUNK_PROPERTIES = ("id", "ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")

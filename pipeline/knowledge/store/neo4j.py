@@ -184,7 +184,7 @@ class Neo4jStore:
             return self.client.read("personalised_pagerank", seeds=rows, **params)
 
         if state.temporal or self.visibility.moment is Moment.PAST:
-            # What is visible changes with the time, so such a projection serves once.
+            # Visibility changes with the time, so such a projection serves once.
             return read_pagerank(run_once(self.client, self.graph.id, project, run), limit)
         projection = Projection(self.graph.id, VIEW, state.version, direction.value)
         rows = run_on_projection(self.client, projection, self._projection_megabytes, project, run)

@@ -79,6 +79,12 @@ LONGEST = ("test_aot.py", "test_kills.py")
 """Files of one long test each: a worker that begins with them isn't waited for at the end."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the tests a home in pytest's cache: nothing is written into the user's own."""
+    assert config.cache
+    os.environ["HOPRANK_HOME"] = str(config.cache.mkdir("home"))
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Run on two workers, each with a server of its own; on a given server alone, for tests look at all that it has."""
     return 0 if os.environ.get("NEO4J_URI") else 2
@@ -90,9 +96,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def jars(pytestconfig: pytest.Config) -> Path:
-    """The folder of the tests' jars, in pytest's cache: the user's own is only read, to spare a download."""
-    folder: Path = pytestconfig.cache.mkdir("jars")
+def jars() -> Path:
+    """The folder of the tests' jars. The user's own is only read, to spare a download."""
+    folder = Path(os.environ["HOPRANK_HOME"]) / "jars"
     own = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
     for jar in pinned_jars():
         (folder / jar.path).parent.mkdir(parents=True, exist_ok=True)

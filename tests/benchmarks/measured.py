@@ -207,7 +207,9 @@ def page(results: Mapping[str, Facts]) -> str:
 
 
 def with_table(readme: str, results: Mapping[str, Facts]) -> str:
-    """Return the README with its table written anew."""
+    """Return the README with its table written anew, once both steps that it states have run."""
+    if not {"quality", "tune"} <= results.keys():
+        return readme
     before, _, rest = readme.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}{_readme_table(results)}{END}{after}" if after else readme
@@ -263,7 +265,10 @@ def _readme_table(results: Mapping[str, Facts]) -> str:
         )
         for key in IN_README
     ]
-    return _table(("set", "questions", "documents", "vector", "hybrid", "HopRank", "HopRank, left out"), rows)
+    table = _table(("set", "questions", "documents", "vector", "hybrid", "HopRank", "HopRank, left out"), rows)
+    times = [one["p50_ms"] for one in sets.values()]
+    machine = results["quality"]["run"]["machine"]
+    return f"\n{table}\nA search takes {min(times):.0f} to {max(times):.0f} ms (p50) on {machine}.\n\n"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -301,14 +306,15 @@ _INTRODUCTION = """\
 # Measured
 
 Quality and speed on public sets: how these were drawn, what was tuned on what, and how to repeat it.
+
 `tests/benchmarks/measured.py DATA_DIR` ran all of it and wrote this page. What it found is in
 `tests/benchmarks/measured.json`, to the last digit.
 
 ## The sets
 
 The sets are folders as `hoprank evaluate` takes them. They are not the 1,000 questions of each set that
-HippoRAG reports: those of 2WikiMultiHopQA, HotpotQA and MuSiQue are other questions, with 2 to 10 times
-fewer passages to choose from.
+HippoRAG reports: those of 2WikiMultiHopQA, HotpotQA and MuSiQue are other questions, and the smaller of
+these sets have 5 to 10 times fewer passages to choose from.
 """
 
 _FIGURES = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pipeline import docs
 from pipeline.cli.app import app
 from pipeline.docs import read_page, read_pages, topics
 from pipeline.registry import registry
+from tests.benchmarks import measured
 
 TOPICS = tuple(topics())
 
@@ -86,3 +88,12 @@ def test_the_shell_completes_topics() -> None:
     )
 
     assert result.stdout.split() == ["search", "skills", "settings", "server"]
+
+
+def test_the_page_of_figures_and_the_readme_state_what_was_measured() -> None:
+    results = json.loads(measured.RESULTS.read_text(encoding="utf-8"))
+
+    assert measured.PAGE.read_text(encoding="utf-8") == measured.page(results)
+    readme = measured.README.read_text(encoding="utf-8")
+    assert readme == measured.with_table(readme, results)
+    assert measured.BEGIN in readme

@@ -86,7 +86,8 @@ def test_a_home_that_was_never_used_has_nothing_running(tmp_path: Path) -> None:
     assert not log_path(options).exists()
 
 
-def test_a_first_start_that_is_killed_half_way_is_reported_with_the_log(options: ServerOptions) -> None:
+def test_a_first_start_that_is_killed_half_way_is_reported_with_the_log(jars: Path, tmp_path: Path) -> None:
+    options = ServerOptions(tmp_path / "new", jars=jars, heap_mb=512, page_cache_mb=64)
     starter = start_elsewhere(options)
     wait_until((layout(options).data / "databases" / "system").exists)
     assert status(options).starting
@@ -105,10 +106,12 @@ def test_two_processes_that_start_at_once_get_one_server(options: ServerOptions)
 
 
 def test_the_server_has_outlived_its_starter_and_is_nobodys_child_in_this_terminal(options: ServerOptions) -> None:
+    ensure_running(options)
     assert os.getsid(pid_of(options)) == pid_of(options)
 
 
 def test_the_password_is_for_its_owner_only(options: ServerOptions) -> None:
+    ensure_running(options)
     files = layout(options)
     assert stat.S_IMODE(files.password.stat().st_mode) == 0o600
     for folder in (files.home, files.neo4j, files.logs):
@@ -145,6 +148,7 @@ def test_after_kill_9_data_and_password_are_still_there(options: ServerOptions) 
 
 
 def test_stop_waits_for_the_end_and_says_whether_there_was_anything_to_stop(options: ServerOptions) -> None:
+    ensure_running(options)
     pid = pid_of(options)
     assert stop(options)
     assert not psutil.pid_exists(pid)
@@ -153,6 +157,7 @@ def test_stop_waits_for_the_end_and_says_whether_there_was_anything_to_stop(opti
 
 
 def test_a_pid_that_went_to_another_process_is_not_taken_for_the_server(options: ServerOptions) -> None:
+    stop(options)
     state = layout(options).state
     state.write_text(f'{{"pid": {os.getpid()}, "port": 1, "since": 0}}')
     assert not status(options).running
@@ -160,7 +165,8 @@ def test_a_pid_that_went_to_another_process_is_not_taken_for_the_server(options:
 
 
 def test_it_stops_by_itself_once_nobody_is_connected_and_a_lost_password_is_made_anew(options: ServerOptions) -> None:
-    layout(options).password.unlink()
+    stop(options)
+    layout(options).password.unlink(missing_ok=True)
     brief = replace(options, idle_minutes=1 / 60)
     address = ensure_running(brief)
     with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
@@ -173,6 +179,7 @@ def test_it_stops_by_itself_once_nobody_is_connected_and_a_lost_password_is_made
 
 
 def test_a_server_that_cannot_start_is_reported_with_the_end_of_its_log(options: ServerOptions) -> None:
+    stop(options)
     with pytest.raises(
         ServerStartFailed, match=r"Could not reserve enough space|Too small|Invalid maximum heap"
     ) as raised:
@@ -181,11 +188,13 @@ def test_a_server_that_cannot_start_is_reported_with_the_end_of_its_log(options:
 
 
 def test_somebody_else_starting_for_too_long_is_reported(options: ServerOptions) -> None:
+    stop(options)
     with FileLock(layout(options).start_lock), pytest.raises(Busy, match="starting or stopping"):
         ensure_running(replace(options, start_timeout=0.1))
 
 
 def test_two_homes_cannot_serve_one_neo4j_folder(options: ServerOptions, tmp_path: Path) -> None:
+    stop(options)
     home = tmp_path / "other"
     home.mkdir()
     (home / "neo4j").symlink_to(layout(options).neo4j)

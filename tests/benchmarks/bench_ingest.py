@@ -2,9 +2,9 @@
 
     uv run python tests/benchmarks/bench_ingest.py DATA_DIR/multihop/2wiki-dev146 DATA_DIR/ir/scifact-train
 
-The server and the model are warm. The server is in a temporary home of its own: vectors that the graph has are not made
-again. The bare encoder is ``SentenceTransformer.encode`` of the same precision on the corpus's texts, batched and sorted
-as it does by itself.
+The server and the model are warm. The server is in a temporary home of its own: vectors that a graph has are not made
+again. The bare encoder is ``SentenceTransformer.encode`` of the same precision on the corpus's texts, batched and
+sorted as it does by itself.
 """
 
 from __future__ import annotations

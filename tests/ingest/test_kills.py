@@ -29,6 +29,7 @@ from pipeline.flows.maintain import drop
 from pipeline.settings import load_settings
 
 KILLS = int(os.environ.get("HOPRANK_TEST_KILLS", "3"))
+TRIES = 5
 NAMES = "Ada Lovelace|Charles Babbage|Mary Somerville|Luigi Menabrea|Turin|engine|Engine|the river".split("|")
 
 DYING = """
@@ -146,16 +147,21 @@ def test_whatever_is_killed_and_whenever_the_next_run_leaves_nothing_different(
     write(path, chance)
     undisturbed = dying(path, 0, 0.0, server=False)
     assert undisturbed.status == 0, undisturbed.error
-    died = 0
+
+    def die(*, server: bool) -> None:
+        """Sync new states until a process has died of its kill: a point may lie behind the end of a run."""
+        for _ in range(TRIES):
+            write(path, chance)
+            ended = dying(path, chance.randint(1, undisturbed.calls), chance.random() * 0.02, server=server)
+            assert ended.status in ((0, 1) if server else (0, -signal.SIGKILL)), ended.error
+            if ended.status:
+                return
+        pytest.fail(f"{TRIES} points lay behind the end of the run")
+
     for kill in range(KILLS):
-        write(path, chance)
         for _ in range(chance.choice((1, 1, 2))):
             # Every second time it is the server, whose restart takes longest.
-            server = kill % 2 == 1
-            ended = dying(path, chance.randint(1, undisturbed.calls), chance.random() * 0.02, server=server)
-            # A process may be done before it is killed.
-            assert ended.status in ((0, 1) if server else (0, -signal.SIGKILL)), ended.error
-            died += ended.status != 0
+            die(server=kill % 2 == 1)
         with Client(ensure_running(options), retry_time=5.0) as client:
             hoprank = HopRank(client, embedder, load_settings())
             hoprank.sync(path, corpus="killed")
@@ -164,4 +170,3 @@ def test_whatever_is_killed_and_whenever_the_next_run_leaves_nothing_different(
             assert {kind for kind in killed.keys() | fresh.keys() if killed[kind] != fresh[kind]} == set(), kill
             assert get_corpus(client, "killed").staging is None
             drop(client, "fresh")
-    assert died >= KILLS / 2, "most points lie inside the run"

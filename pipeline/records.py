@@ -167,7 +167,7 @@ class EdgeKind(StrEnum):
 
     @property
     def leads_to_chunk(self) -> bool:
-        """Whether relationships of this type end at a chunk; others end at a document, MENTIONS at an entity."""
+        """True for the types that end at a chunk; others end at a document, MENTIONS at an entity."""
         return self in (EdgeKind.NEXT, EdgeKind.SIMILAR, EdgeKind.CAPPED)
 
 

@@ -15,10 +15,12 @@ import datetime
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,9 @@ BEGIN, END = "<!-- measured.py writes this table -->\n", "<!-- until here -->\n"
 _LEGS = (Leg.VECTOR, Leg.HYBRID, Leg.WHOLE)
 _MEASURES = ("recall@5", "recall@10", "ndcg@10")
 _TABLES = ("unnamed", "confident", "named")
+_EDGES = "┃│"
+"""Edges of the cells of a table that a benchmark prints, in its head and in its rows."""
+
 _SAID = 0.005
 """Smallest lead that is set in bold."""
 
@@ -306,8 +311,16 @@ def _bold(legs: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def _printed(title: str, facts: Facts) -> str:
-    lines = "\n".join(facts["printed"]).strip("\n")
-    return f"{title}\n\n```sh\n{facts['command']}\n```\n\n```text\n{lines}\n```\n\n({_said(facts['run'])})\n"
+    rows = [_cells(line) for line in facts["printed"] if line[:1] in _EDGES]
+    for row, wrapped in reversed(list(pairwise(rows))):
+        if not wrapped[0]:
+            row[:] = [f"{cell} {more}".strip() for cell, more in zip(row, wrapped, strict=True)]
+    table = _table(rows[0], [row for row in rows[1:] if row[0]])
+    return f"{title}\n\n```sh\n{facts['command']}\n```\n\n{table}\n({_said(facts['run'])})\n"
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split(f"[{_EDGES}]", line)[1:-1]]
 
 
 def _said(run: Mapping[str, str]) -> str:
@@ -321,9 +334,9 @@ def _mean(measures: Sequence[Mapping[str, float]], name: str) -> float:
 _INTRODUCTION = """\
 # Measured
 
-Quality and speed on public sets: how these were drawn, what was tuned on what, and how to repeat it.
+Quality and speed on public sets: what was tuned on what, and how to repeat it.
 
-`tests/benchmarks/measured.py DATA_DIR` ran all of it and wrote this page. What it found is in
+`python tests/benchmarks/measured.py DATA_DIR` ran all of it and wrote this page. What it found is in
 `tests/benchmarks/measured.json`, to the last digit.
 
 ## The sets

@@ -44,11 +44,11 @@ def other(new_corpus: Callable[[], Any]) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def twin(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-    """The bundled model under another name, as another model."""
+def twin(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Embedder:
+    """The bundled model under another name, as another model, in the same precision."""
     folder = tmp_path_factory.mktemp("models") / "twin"
     folder.symlink_to(get_model_path())
-    return Embedder(str(folder))
+    return Embedder(str(folder), precision=embedder.precision)
 
 
 def test_statistics_name_what_most_chunks_mention(hoprank: HopRank, animals: str) -> None:

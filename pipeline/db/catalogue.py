@@ -140,14 +140,15 @@ def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str) -> None:
     """Raise FingerprintError unless vectors of this fingerprint and chunks of this chunker may join the corpus's."""
     made_by, joining = Fingerprint.of(corpus.fingerprint), Fingerprint.of(fingerprint)
     check_model(corpus, joining)
+    if not made_by.precision and made_by != joining:
+        raise FingerprintError(
+            f"The corpus {corpus.name!r} is of a version that didn't record the precision of its vectors.",
+            f"Embed it anew: hoprank reembed {corpus.name}.",
+        )
     if made_by != joining:
         raise FingerprintError(
-            f"The corpus {corpus.name!r} is embedded in {made_by.precision}, not in {joining.precision}."
-            if made_by.precision
-            else f"The corpus {corpus.name!r} is of a version that didn't record the precision of its vectors.",
-            f"Set embed.precision to auto, or embed the corpus anew: hoprank reembed {corpus.name}."
-            if made_by.precision
-            else f"Embed it anew: hoprank reembed {corpus.name}.",
+            f"The corpus {corpus.name!r} is embedded in {made_by.precision}, not in {joining.precision}.",
+            f"Set embed.precision to auto, or embed the corpus anew: hoprank reembed {corpus.name}.",
         )
     check_schema(corpus)
     if corpus.chunker != chunker:

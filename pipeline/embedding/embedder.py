@@ -75,7 +75,7 @@ class Embedder:
         self,
         model: str = BUNDLED_MODEL,
         *,
-        device: str = "auto",
+        device: str = _AUTO,
         precision: str = _AUTO,
         revision: str = "",
         batch_tokens: int = 4096,
@@ -292,7 +292,8 @@ class Embedder:
         with self._lock:
             if not self._onnx_sought:
                 self._onnx_sought = True
-                self._onnx = open_onnx(self._onnx_folder) if self._onnx_folder else None
+                folder = self._onnx_folder
+                self._onnx = open_onnx(folder) if folder else None
             return self._onnx
 
     def _export_onnx(self, model: SentenceTransformer) -> None:
@@ -307,9 +308,10 @@ class Embedder:
     @property
     def _onnx_folder(self) -> Path | None:
         """The folder of the ONNX export; None if there is to be none, or if the revision is known only once loaded."""
-        if self._onnx_home is None or self.files.revision is None:
+        revision = self.files.revision if self._onnx_home else None
+        if self._onnx_home is None or revision is None:
             return None
-        return self._onnx_home / f"{Path(self.name).name}@{self.files.revision}-{self.files.configuration}"
+        return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
 
     def _load(self) -> SentenceTransformer:
         # By default idle OpenMP workers spin, which takes processor time from Neo4j on the same machine.

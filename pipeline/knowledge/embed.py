@@ -23,7 +23,7 @@ class Embeddings:
 
 
 PRECISION = Precision.FLOAT32
-"""Of every graph's embeddings: the few texts that most changes bring are encoded without loading the model."""
+"""Precision of every graph's embeddings: the few texts of most changes are encoded without loading the model."""
 
 NO_EMBEDDINGS = Embeddings()
 
@@ -38,7 +38,8 @@ def embed_texts(
 
     ``done`` is called with the number of texts that are ready.
     """
-    hashes = {node_id: digest("text", embedder.fingerprint_in(PRECISION), text) for node_id, text in texts.items()}
+    fingerprint = embedder.fingerprint_in(PRECISION)
+    hashes = {node_id: digest("text", fingerprint, text) for node_id, text in texts.items()}
     vectors = dict(stored(sorted(set(hashes.values()))))
     missing = {hashes[node_id]: text for node_id, text in texts.items() if hashes[node_id] not in vectors}
     done(len(texts) - len(missing))

@@ -16,9 +16,9 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import cache
 from typing import BinaryIO, cast
 
-import psutil
 from pydantic import TypeAdapter
 
 from pipeline.ingest.sources.formats import parser_of
@@ -29,7 +29,6 @@ from pipeline.records import Document
 FORMATS = frozenset({"pdf", "docx", "html"})
 """Formats that are parsed in a process of their own."""
 
-_DOCUMENT = TypeAdapter(Document)
 _COMMAND = (sys.executable, "-c", "from pipeline.ingest.sources.parser_process import serve; serve()")
 _LEAVE_OUT = "Open and save it again, or leave it out."
 
@@ -57,7 +56,7 @@ class ParserProcess(AbstractContextManager["ParserProcess"]):
         kind, value = json.loads(line)
         if kind == "unreadable":
             raise Unreadable(*value)
-        return _DOCUMENT.validate_python(value)
+        return _documents().validate_python(value)
 
     def _ask(self, format_name: str, source: Source) -> tuple[bytes, bool]:
         """Send a request; return the line of the answer, and whether it took too long, so that the process was ended.
@@ -110,7 +109,7 @@ def serve() -> None:
     # Ctrl-C is the parent's, which then closes the requests.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
-    # What a library prints is no answer.
+    # Output of a library is no answer.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     while (request := _next_request(sys.stdin.buffer)) is not None:
         answers.write(json.dumps(_answer(*request)).encode() + b"\n")
@@ -129,7 +128,7 @@ def _answer(format_name: str, source: Source) -> tuple[str, object]:
     try:
         parse = parser_of(format_name)
         _limit_memory(source.limits)
-        return "document", _DOCUMENT.dump_python(parse(source), mode="json")
+        return "document", _documents().dump_python(parse(source), mode="json")
     except Unreadable as error:
         return "unreadable", (error.message, error.fix)
     except MemoryError:
@@ -140,10 +139,18 @@ def _answer(format_name: str, source: Source) -> tuple[str, object]:
         )
 
 
+@cache
+def _documents() -> TypeAdapter[Document]:
+    """Return the converter of documents to JSON and back, made once they are: many runs parse no such file."""
+    return TypeAdapter(Document)
+
+
 def _limit_memory(limits: Limits) -> None:
     """Let the process allocate no more than the limit; systems without such a limit (Windows) have none."""
     with suppress(ImportError, ValueError, OSError):
         import resource
+
+        import psutil
 
         used = psutil.Process().memory_info().vms
         _, most = resource.getrlimit(resource.RLIMIT_AS)

@@ -109,9 +109,10 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=platformdirs.user_cache_path("hoprank") / "measured")
     arguments = parser.parse_args()
     os.environ["HOPRANK_HOME"] = str(arguments.home)
+    run = _run()  # before a step's results change the tree
     for step in arguments.steps or STEPS:
         results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-        results[step] = {"run": _run(), **STEPS[step](arguments.data)}
+        results[step] = {"run": run, **STEPS[step](arguments.data)}
         RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         PAGE.write_text(page(results), encoding="utf-8")
         README.write_text(with_table(README.read_text(encoding="utf-8"), results), encoding="utf-8")

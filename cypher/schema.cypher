@@ -17,12 +17,14 @@
 //       written, or that a crashed run left. The three `writer` properties are the lease of whoever writes.
 //   (:DroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
-//   (:Document {id, corpus, key, title, path, hash, text_hash, metadata.NAME, since, until})
-//       A document. `key` is its path relative to the ingested folder, or its .jsonl id; `path` is where it was read last.
+//   (:Document {id, corpus, key, title, path, modified, hash, text_hash, metadata.NAME, since, until})
+//       A document. `key` is its path relative to the ingested folder, or its .jsonl id; `path` is where it was read last,
+//       and in a vault `modified` when its file was written.
 //   (:Chunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, links,
-//            embedded, embedding, imported, since, until})
+//            link_relations, link_contexts, embedded, embedding, imported, since, until})
 //       A passage of the document whose key is `document`. `start` and `end` count characters, lines count from 1, `links`
-//       are hyperlink targets as written, `embedded` is the hash of the text that `embedding` was made from; other corpora
+//       are hyperlink targets as written; in a vault `link_relations` are their types and `link_contexts` the sentences
+//       around them. `embedded` is the hash of the text that `embedding` was made from; other corpora
 //       with that text reuse it, unless it is `imported`, from a file that anybody may have written. A chunk also
 //       carries the labels Corpus_<corpus id> and Embedding_<hash of the fingerprint>, which name its two search indexes.
 //   (:Entity {id, corpus, key, name})
@@ -37,8 +39,9 @@
 //       `about` if the document or section of the chunk is named after the entity.
 //   (:Chunk)-[:REFERS_TO {count, position, since, until}]->(:Document)
 //       The text names the title of the document.
-//   (:Chunk)-[:LINKS_TO {count, since, until}]->(:Document)
-//       The text hyperlinks the document.
+//   (:Chunk)-[:LINKS_TO {count, relations, context, embedding, since, until}]->(:Document)
+//       The text hyperlinks the document. In a vault `relations` are the types of the links, `context` the sentences around
+//       them, and `embedding` the vector of these.
 //   (:Chunk)-[:SIMILAR {score, mutual, since, until}]->(:Chunk)
 //       Neighbours by cosine, which is `score`; stored once for a pair. `mutual` if each is among the other's nearest.
 //   (:Chunk)-[:CAPPED {score, mutual, since, until}]->(:Chunk)

@@ -16,7 +16,8 @@ CYPHER 25
 MATCH (c:$($label)) WHERE <visible(c, $generation)>
 WITH c ORDER BY c.document, c.ordinal
 RETURN c {
-    .document, .ordinal, .text, .title, .heading, .start, .end, .line_start, .line_end, .tokens, .links, .embedded
+    .document, .ordinal, .text, .title, .heading, .start, .end, .line_start, .line_end, .tokens, .links, .link_relations,
+    .link_contexts, .embedded
   } AS chunk, c.imported AS imported,
        CASE WHEN $embeddings THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector;
 

@@ -168,7 +168,7 @@ CALL (settled, generation, chunks, named) {
   }
   RETURN collect([e.id, frequency, CASE WHEN frequency > $hub THEN of_seeds ELSE of_all END]) AS mentions
 }
-// links: [seed, type, [chunk of the linked document, ...]]
+// links: [seed, type, [chunk of the linked document, ...], similarity of the link's sentence to the question or null]
 CALL (settled, generation, chunks, near, matching) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[r:REFERS_TO|LINKS_TO]->(d)
@@ -178,9 +178,10 @@ CALL (settled, generation, chunks, near, matching) {
   WITH id, r, near, matching, collect(t) AS parts
   WITH id, r, CASE WHEN size(parts) < 4 THEN parts
     ELSE [t IN parts WHERE t.ordinal = 0 OR t.id IN near OR t.id IN matching OR t.id IN $seeds] END AS parts
-  RETURN collect([id, type(r), [t IN parts | t.id]]) AS links
+  RETURN collect([id, type(r), [t IN parts | t.id],
+    CASE WHEN r.embedding IS NULL THEN null ELSE vector.similarity.cosine(r.embedding, $vector) END]) AS links
 }
-// backlinks: [chunk, type, seed, how many chunks the seed's document has]
+// backlinks: [chunk, type, seed, how many chunks the seed's document has, similarity as above]
 CALL (settled, generation, chunks) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[:PART_OF]->(d)
@@ -189,7 +190,8 @@ CALL (settled, generation, chunks) {
   MATCH (d)<-[r:REFERS_TO|LINKS_TO]-(t)
   WHERE settled OR (<visible(r, generation)> AND <visible(t, generation)>)
   WITH id, parts, r, t LIMIT 1000
-  RETURN collect([t.id, type(r), id, parts]) AS backlinks
+  RETURN collect([t.id, type(r), id, parts,
+    CASE WHEN r.embedding IS NULL THEN null ELSE vector.similarity.cosine(r.embedding, $vector) END]) AS backlinks
 }
 // beside: [seed, chunk, type, cosine or null]
 CALL (settled, generation, chunks) {

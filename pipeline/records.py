@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -78,11 +78,26 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A hyperlink or wikilink at ``text[start:end]``; ``target`` is as written, without its fragment."""
+    """A hyperlink or wikilink at ``text[start:end]``; ``target`` is as written, without its ``fragment``.
+
+    ``relation`` is the type of a typed link, such as ``parent``, and ``context`` the sentence around the link; only the
+    notes of a vault have them.
+    """
 
     target: str
     start: int
     end: int
+    fragment: str = ""
+    relation: str = ""
+    context: str = ""
+
+
+class WrittenLink(NamedTuple):
+    """A link of a chunk, not yet resolved: its target as written, its type and the sentence around it."""
+
+    target: str
+    relation: str = ""
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +115,9 @@ class Document:
 
     ``key`` identifies it in its corpus: its path relative to the given root, or its .jsonl id. ``blocks`` are in order
     and don't overlap; text outside all blocks is white space or markup. ``line_offset`` is the number of lines of
-    removed front matter, added to line numbers in ``text``. ``page_starts`` holds the character offsets of a PDF's
+    removed front matter, added to line numbers in ``text``. Front matter that is kept ends at ``body_start``; it makes
+    no chunk, but for the span ``summary``, if it isn't empty. ``modified`` is the time of its file in ISO 8601, if that
+    is to be known; a new time alone changes nothing. ``page_starts`` holds the character offsets of a PDF's
     pages, else nothing. ``prechunked`` holds the chunks that the document brings; without them it is cut.
     """
 
@@ -111,7 +128,10 @@ class Document:
     links: tuple[Link, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     path: str = ""
+    modified: str = ""
     line_offset: int = 0
+    body_start: int = 0
+    summary: tuple[int, int] = (0, 0)
     page_starts: tuple[int, ...] = ()
     prechunked: tuple[SuppliedChunk, ...] = ()
 
@@ -158,7 +178,7 @@ class EdgeKind(StrEnum):
     REFERS_TO = "REFERS_TO"
     """to a document whose title it names, with ``count`` and ``position``"""
     LINKS_TO = "LINKS_TO"
-    """to a hyperlinked document, with ``count``"""
+    """to a hyperlinked document, with ``count``; in a vault also ``relations``, ``context`` and its ``embedding``"""
     SIMILAR = "SIMILAR"
     """to one of the nearest chunks by cosine, which is ``score``; stored once per pair, ``mutual`` if each chunk is
     among the other's nearest"""
@@ -173,12 +193,15 @@ class EdgeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relationship and its local evidence, from which weights are computed at reading time."""
+    """A relationship and its local evidence, from which weights are computed at reading time.
+
+    The evidence is numbers, texts, true and false, or lists of texts.
+    """
 
     kind: EdgeKind
     source: str
     target: str
-    evidence: Mapping[str, Scalar] = field(default_factory=dict)
+    evidence: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -177,6 +177,7 @@ class WalkSettings(Section):
     names: float = Field(ge=0)
     title: float = Field(ge=0)
     link: float = Field(ge=0)
+    meaning: float = Field(ge=0)
     similar: float = Field(ge=0)
     next: float = Field(ge=0)
     projection_megabytes: int = Field(ge=1)

@@ -31,11 +31,11 @@ LAYERS = (
     ("ingest",),
     ("transfer",),
     ("knowledge",),
-    ("domains",),
     ("evaluate",),
     ("flows",),
     ("api",),
     ("",),
+    ("domains",),
     ("cli",),
 )
 """Each may import from those before it and from itself; "" is the package's own __init__."""

@@ -50,7 +50,7 @@ MATCH (c:Chunk {corpus: $corpus, document: key})
 WITH c ORDER BY c.document, c.ordinal
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
-       c.links AS links, c.embedded AS embedded, c.since AS since, c.until AS until;
+       c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until;
 
 // name: visible_chunks
 // mode: read
@@ -59,7 +59,7 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text,
 MATCH (c:$($label)) WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
-       c.links AS links, c.embedded AS embedded, c.since AS since, c.until AS until;
+       c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until;
 
 // name: visible_titles
 // mode: read
@@ -76,3 +76,19 @@ UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[r]->(target)
 WHERE type(r) IN $kinds AND <visible(r, $generation)>
 RETURN type(r) AS kind, id AS source, target.id AS target, properties(r) AS properties;
+
+// name: links_without_vector
+// mode: read
+// params: label, generation
+// The staged links whose sentence has no vector yet.
+MATCH (c:$($label))-[r:LINKS_TO]->()
+WHERE <staged(r, $generation)> AND r.context IS NOT NULL AND r.embedding IS NULL
+RETURN elementId(r) AS id, r.context AS context;
+
+// name: vectors_of_contexts
+// mode: read
+// params: label, contexts
+// The vectors that links have for sentences; label is that of the chunks of one fingerprint, in any corpus.
+MATCH (c:$($label))-[r:LINKS_TO]->()
+WHERE r.context IN $contexts AND r.embedding IS NOT NULL
+RETURN r.context AS context, collect(r.embedding)[0] AS vector;

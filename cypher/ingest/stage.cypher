@@ -70,6 +70,14 @@ MATCH (target:Entity {id: edge.target})
 CREATE (c)-[r:$(edge.kind)]->(target)
 SET r = edge.properties;
 
+// name: set_link_vectors
+// mode: write
+// params: rows
+// Give links the vectors of their sentences: rows of {id, vector}.
+UNWIND $rows AS row
+MATCH ()-[r:LINKS_TO]->() WHERE elementId(r) = row.id
+CALL db.create.setRelationshipVectorProperty(r, 'embedding', row.vector);
+
 // name: retire_chunks
 // mode: write
 // params: rows, until

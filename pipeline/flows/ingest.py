@@ -18,8 +18,9 @@ from pipeline.errors import CorpusError, SourceError
 from pipeline.ids import document_id
 from pipeline.ingest.chunking import Chunker
 from pipeline.ingest.chunking.prechunked import cut
-from pipeline.ingest.embed import PREFIX_TOKENS, PreparedChunk, PreparedDocument, embed
+from pipeline.ingest.embed import PREFIX_TOKENS, PreparedChunk, PreparedDocument, embed, vectors_of
 from pipeline.ingest.entities.extractors import extractor_fingerprint
+from pipeline.ingest.links.contexts import EmbedTexts, embed_contexts, no_vectors
 from pipeline.ingest.links.entity_links import TitleChanges, link_entities, update_lexicon
 from pipeline.ingest.links.similarity_links import link_similar
 from pipeline.ingest.sources import read
@@ -102,12 +103,40 @@ def sync(
     Raises SourceError (also if ``paths`` hold no document at all, and the corpus some), FingerprintError, Busy,
     ServerLost; after wrong input the corpus is as it was before.
     """
+    return sync_documents(
+        client,
+        embedder,
+        settings,
+        lambda: read(paths, strict=strict, limits=settings.sources.limits),
+        ", ".join(paths),
+        corpus_name,
+        dry_run=dry_run,
+        announce=announce,
+        progress=progress,
+    )
+
+
+def sync_documents(
+    client: Client,
+    embedder: Embedder,
+    settings: Settings,
+    read_source: Callable[[], Iterable[Document | Skipped]],
+    source: str,
+    corpus_name: str,
+    *,
+    dry_run: bool = False,
+    announce: Announce = lambda _: None,
+    progress: Progress | None = None,
+) -> SyncSummary:
+    """Bring the corpus to hold exactly the documents that ``read_source`` returns, which ``source`` names in errors.
+
+    See :func:`sync`. The documents are read again if another run writes to the corpus meanwhile.
+    """
     steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
     while True:
         corpus = steps.find(corpus_name)
-        source = read(paths, strict=strict, limits=settings.sources.limits)
-        with detect_changes(source, stored_documents(corpus), steps.progress) as changes:
-            _check_not_empty(changes, paths, corpus_name)
+        with detect_changes(read_source(), stored_documents(corpus), steps.progress) as changes:
+            _check_not_empty(changes, source, corpus_name)
             plan = steps.plan(corpus_name, corpus, changes)
             if dry_run:
                 return SyncSummary(plan, None)
@@ -137,7 +166,7 @@ def remove(
     with writing(corpus, settings.ingest.wait) as session:
         stored = stored_documents(session.corpus)
         links = settings.link.kept_by(session.corpus.record.links)
-        return write_generation(session, (), stored, frozenset(keys), links, progress or Progress())
+        return write_generation(session, (), stored, frozenset(keys), links, no_vectors, progress or Progress())
 
 
 def prepare(
@@ -157,12 +186,13 @@ def write_generation(
     stored: Mapping[str, StoredDocument],
     removed: Collection[str],
     settings: LinkSettings,
+    embed_texts: EmbedTexts,
     progress: Progress,
 ) -> Outcome:
     """Load, extract, link and publish the next generation of a corpus; it is visible when this returns.
 
     ``batches`` are new and changed documents, ``stored`` the visible ones before, ``removed`` the keys of those to
-    remove.
+    remove. ``embed_texts`` embeds the sentences around links.
     """
     corpus = session.corpus
     session.begin()
@@ -177,6 +207,7 @@ def write_generation(
             # Link: by names, titles and hyperlinks, then by cosine.
             names = link_entities(session, chunks, diff, titles, lexicon, done)
             link_similar(session, chunks, diff, settings, done)
+            embed_contexts(session, embed_texts)
         total = diff.chunks_after(corpus.record.chunks, chunks.count)
     counts = {"documents": len(titles.after), "chunks": total, "entities": names.entities}
     with progress.stage("publish"):
@@ -242,7 +273,16 @@ class _Steps:
             stored = stored_documents(corpus) if unseen else changes.stored
             batches = prepare(self.embedder, self.chunker, corpus, changes, self.progress)
             links = self.settings.link.kept_by(corpus.record.links)
-            outcome = write_generation(session, batches, stored, removed, links, self.progress)
+            fingerprint = corpus.record.fingerprint
+            outcome = write_generation(
+                session,
+                batches,
+                stored,
+                removed,
+                links,
+                lambda texts: vectors_of(self.client, self.embedder, fingerprint, texts, lambda _: None),
+                self.progress,
+            )
         session.move_documents(changes.moved, outcome.generation if outcome else corpus.generation)
         return outcome
 
@@ -265,9 +305,9 @@ def _titles(stored: Mapping[str, StoredDocument], staged: Mapping[str, str], rem
     return TitleChanges(before, {**remaining, **staged}, (staged.keys() & before.keys()) | set(removed))
 
 
-def _check_not_empty(changes: Changes, paths: Sequence[str], corpus_name: str) -> None:
+def _check_not_empty(changes: Changes, source: str, corpus_name: str) -> None:
     if changes.stored and not changes.seen:
         raise SourceError(
-            f"{', '.join(paths)} holds no document; all {len(changes.stored):,} of {corpus_name!r} would be removed.",
+            f"{source} holds no document; all {len(changes.stored):,} of {corpus_name!r} would be removed.",
             f"If that is wanted: hoprank corpus drop {corpus_name}.",
         )

@@ -12,7 +12,7 @@ from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
 from pipeline.ids import digest
 from pipeline.ingest.chunking.prechunked import supplied_vector
-from pipeline.records import Chunk, Document, Vector
+from pipeline.records import Chunk, Document, Vector, WrittenLink
 
 PREFIX_TOKENS = 16
 """Tokens that a chunk leaves for its title and heading, which are embedded with it; longer ones truncate its end."""
@@ -25,7 +25,7 @@ Done = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class PreparedChunk:
-    """A chunk with its vector and the targets of its hyperlinks, as written.
+    """A chunk with its vector and its hyperlinks, as written.
 
     ``content_hash`` is the hash of the embedded text, or of a supplied vector. An ``imported`` vector came with a file,
     and isn't reused for equal texts.
@@ -33,7 +33,7 @@ class PreparedChunk:
 
     chunk: Chunk
     vector: Vector
-    links: tuple[str, ...]
+    links: tuple[WrittenLink, ...]
     content_hash: str
     imported: bool = False
 
@@ -113,5 +113,10 @@ def _prepared(
     )
 
 
-def _links_of(document: Document, chunk: Chunk) -> tuple[str, ...]:
-    return tuple(link.target for link in document.links if chunk.start <= link.start < chunk.end)
+def _links_of(document: Document, chunk: Chunk) -> tuple[WrittenLink, ...]:
+    """Return the links in a chunk; links in front matter belong to the first chunk."""
+    start = 0 if chunk.ordinal == 0 else max(chunk.start, document.body_start)
+    end = max(chunk.end, document.body_start) if chunk.ordinal == 0 else chunk.end
+    return tuple(
+        WrittenLink(link.target, link.relation, link.context) for link in document.links if start <= link.start < end
+    )

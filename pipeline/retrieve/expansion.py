@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from pipeline.db.indexes import cosine_of
 from pipeline.records import EdgeKind
 from pipeline.settings import WalkSettings
 
@@ -24,12 +25,16 @@ class Mentions:
 
 @dataclass(frozen=True, slots=True)
 class ChunkLink:
-    """An edge from chunk to chunk; ``share`` is its cosine, or 1 / n for a link to a document of n chunks."""
+    """An edge from chunk to chunk; ``share`` is its cosine, or 1 / n for a link to a document of n chunks.
+
+    ``meaning`` is the cosine of the question and the sentence around the link, None if the link has no sentence.
+    """
 
     source: str
     target: str
     kind: EdgeKind
     share: float
+    meaning: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,11 @@ class Neighbourhood:
             sources.append(link.source)
             targets.append(link.target)
             weights.append(by_kind[link.kind] * link.share)
+        known = [(place, link.meaning) for place, link in enumerate(self.links) if link.meaning is not None]
+        if known:
+            mean = math.fsum(meaning for _, meaning in known) / len(known)
+            for place, meaning in known:
+                weights[place - len(self.links)] *= math.exp(settings.meaning * (meaning - mean))
         return sources, targets, weights
 
     def filtered(self, chunks: Container[str]) -> Neighbourhood:
@@ -84,8 +94,10 @@ class ExploreRow(TypedDict):
     The rest is the expansion of the seeds, which are chunks:
 
     - ``mentions``: an entity, its frequency, and chunks that mention it, each with whether it is about it;
-    - ``links``: a seed, the relationship type, and the chunks of the document that it links to;
-    - ``backlinks``: a chunk, the relationship type, the seed whose document it links to, and that document's chunks;
+    - ``links``: a seed, the relationship type, the chunks of the document that it links to, and the similarity of the
+      link's sentence to the question, None without a sentence;
+    - ``backlinks``: a chunk, the relationship type, the seed whose document it links to, the number of that document's
+      chunks, and the similarity as above;
     - ``beside``: a seed, a chunk, the relationship type, and the cosine, None for NEXT.
     """
 
@@ -98,8 +110,8 @@ class ExploreRow(TypedDict):
     matching_scores: Sequence[float]
     named: Sequence[Mapping[str, Any]]
     mentions: Sequence[tuple[str, int, Sequence[tuple[str, bool | None]]]]
-    links: Sequence[tuple[str, str, Sequence[str]]]
-    backlinks: Sequence[tuple[str, str, str, int]]
+    links: Sequence[tuple[str, str, Sequence[str], float | None]]
+    backlinks: Sequence[tuple[str, str, str, int, float | None]]
     beside: Sequence[tuple[str, str, str, float | None]]
 
 
@@ -119,13 +131,17 @@ def neighbourhood(row: ExploreRow, chunks: Container[str], entities: Container[s
 
 def _links(row: ExploreRow) -> Iterator[ChunkLink]:
     seen = set()
-    links = [(source, target, kind, 1 / len(parts)) for source, kind, parts in row["links"] for target in parts]
-    links += [(source, target, kind, 1 / parts) for source, kind, target, parts in row["backlinks"]]
-    links += [(source, target, kind, 1.0 if score is None else score) for source, target, kind, score in row["beside"]]
-    for source, target, kind, share in links:
+    links: list[tuple[str, str, str, float, float | None]] = [
+        (source, target, kind, 1 / len(parts), near) for source, kind, parts, near in row["links"] for target in parts
+    ]
+    links += [(source, target, kind, 1 / parts, near) for source, kind, target, parts, near in row["backlinks"]]
+    links += [
+        (source, target, kind, 1.0 if score is None else score, None) for source, target, kind, score in row["beside"]
+    ]
+    for source, target, kind, share, near in links:
         # An edge between two seeds comes twice. Only titles and hyperlinks have two edges, one each way.
         symmetric = kind in (EdgeKind.SIMILAR, EdgeKind.NEXT)
         key = (kind, *(sorted((source, target)) if symmetric else (source, target)))
         if key not in seen and source != target:
             seen.add(key)
-            yield ChunkLink(source, target, EdgeKind(kind), share)
+            yield ChunkLink(source, target, EdgeKind(kind), share, None if near is None else cosine_of(near))

@@ -19,7 +19,7 @@ _NODES = {
 }
 _KEYS = {
     "node": ("kind", *dict.fromkeys(name for names in _NODES.values() for name in names)),
-    "edge": ("kind", "score", "count", "position", "about", "mutual"),
+    "edge": ("kind", "score", "count", "position", "about", "mutual", "context"),
 }
 _TYPES = {
     "ordinal": "long",

@@ -61,6 +61,7 @@ class _Document(_Line):
     key: _Text
     title: _Text
     path: _Text | None = None
+    modified: _Text | None = None
     hash: _Text = ""
     text_hash: _Text | None = None
 
@@ -84,8 +85,17 @@ class _Chunk(_Line):
     line_end: _Count
     tokens: _Count
     links: list[_Text]
+    link_relations: list[_Text] | None = None
+    link_contexts: list[_Text] | None = None
     embedded: _Text
     embedding: list[_Number] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _is_aligned(self) -> Self:
+        for values in (self.link_relations, self.link_contexts):
+            if values is not None and len(values) != len(self.links):
+                raise ValueError("as many relations and contexts as links")
+        return self
 
 
 class _Entity(_Line):
@@ -108,6 +118,8 @@ class _Edge(_Line):
     count: _Count | None = None
     position: _Count | None = None
     about: bool | None = None
+    relations: list[_Text] | None = None
+    context: _Text | None = None
 
 
 _LINES: Mapping[str, type[_Line]] = {

@@ -22,16 +22,20 @@ _SCHEMAS = {
         [
             *((name, pa.string()) for name in ("document", "text", "title", "heading", "embedded")),
             *((name, pa.int64()) for name in ("ordinal", "start", "end", "line_start", "line_end", "tokens")),
-            ("links", pa.list_(pa.string())),
+            *((name, pa.list_(pa.string())) for name in ("links", "link_relations", "link_contexts")),
             ("embedding", pa.list_(pa.float32())),
         ]
     ),
     "entity": pa.schema([("key", pa.string()), ("name", pa.string())]),
     "edge": pa.schema(
         [
-            *((name, pa.string()) for name in ("kind", "source_document", "target_document", "target_entity")),
+            *(
+                (name, pa.string())
+                for name in ("kind", "source_document", "target_document", "target_entity", "context")
+            ),
             *((name, pa.int64()) for name in ("source_ordinal", "target_ordinal", "count", "position")),
             ("score", pa.float64()),
+            ("relations", pa.list_(pa.string())),
             ("about", pa.bool_()),
             ("mutual", pa.bool_()),
         ]

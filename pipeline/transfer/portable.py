@@ -33,13 +33,15 @@ def portable(corpus: CorpusHandle, *, embeddings: bool = True, imported: bool = 
     for row in corpus.stream("export_chunks", embeddings=embeddings):
         vector = {"embedding": row["vector"].to_native()} if row["vector"] is not None else {}
         came_with_file = {"imported": True} if imported and row["imported"] else {}
-        yield Part("chunk", {**row["chunk"], **vector, **came_with_file})
+        chunk = {name: value for name, value in row["chunk"].items() if value is not None}
+        yield Part("chunk", {**chunk, **vector, **came_with_file})
     for row in corpus.stream("export_entities"):
         yield Part("entity", {"key": row["key"], "name": row["name"]})
     for row in corpus.stream("export_counts"):
         yield Part("counts", {"kind": row["kind"], "shard": row["shard"], "counts": json.loads(row["counts"])})
     for row in corpus.stream("export_edges"):
-        evidence = _without(row["properties"], "since", "until")
+        # The vector of a link's sentence is made anew: it follows from the sentence.
+        evidence = _without(row["properties"], "since", "until", "embedding")
         yield Part("edge", {"kind": row["kind"], "source": row["source"], "target": row["target"], **evidence})
 
 

@@ -19,11 +19,12 @@ from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
 from pipeline.ingest.chunking.prechunked import supplied_hash
 from pipeline.ingest.embed import PreparedChunk, embedded_text
+from pipeline.ingest.links.contexts import embed_contexts
 from pipeline.ingest.links.entity_links import TitleChanges, link_entities, update_lexicon
 from pipeline.ingest.links.similarity_links import link_similar
 from pipeline.ingest.update.diff import new_chunks
 from pipeline.ingest.update.spool import Spool
-from pipeline.ingest.update.stored import StoredChunk
+from pipeline.ingest.update.stored import StoredChunk, stored_links
 from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
 from pipeline.settings import LinkSettings
@@ -74,6 +75,7 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, options: Re
         session.begin()
         with Spool[PreparedChunk]() as spool:
             counts = _Restore(session, options, spool).write(remaining)
+            embed_contexts(session, lambda texts: options.embed(session.corpus.record.fingerprint, texts))
         session.collect_garbage(session.publish(counts=counts))
     return get_corpus(client, name)
 
@@ -170,7 +172,7 @@ class _Restore:
         # A vector that is kept keeps the hash of the text that it was made from, unless a file says so.
         kept = len(vector) and not self._options.untrusted
         content_hash = value["embedded"] if kept else _content_hash(chunk, value["embedded"], vector)
-        return PreparedChunk(chunk, vector, tuple(value["links"]), content_hash, imported)
+        return PreparedChunk(chunk, vector, stored_links(value), content_hash, imported)
 
     def _check_vector(self, chunk: Chunk, vector: Vector) -> None:
         length = float(np.linalg.norm(vector))

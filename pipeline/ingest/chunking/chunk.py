@@ -60,12 +60,22 @@ class Chunker:
     def chunk_all(self, documents: Iterable[Document], corpus_id: str) -> Iterator[list[Chunk]]:
         """Yield the chunks of each document in turn; tokenising many together takes about half the time."""
         for batch in _batches(documents):
-            stretches = [(document.text, *trimmed(document.text, 0, len(document.text))) for document in batch]
+            stretches = [
+                (document.text, *trimmed(document.text, document.body_start, len(document.text))) for document in batch
+            ]
             maps = token_maps(stretches, self._token_offsets)
             for document, (_, start, end), tokens in zip(batch, stretches, maps, strict=True):
                 root = outline(document)
                 spans = self._spans(document.text, start, end, root, tokens)
-                yield _chunks(document, corpus_id, root, spans)
+                yield _chunks(document, corpus_id, root, [*self._summary(document), *spans])
+
+    def _summary(self, document: Document) -> list[MeasuredSpan]:
+        """Return the span of the summary in the front matter, if the document has one."""
+        start, end = trimmed(document.text, *document.summary)
+        if start == end:
+            return []
+        (tokens,) = self._token_offsets([document.text[start:end]])
+        return list(self._cut_again(document.text, start, end, len(tokens)))
 
     def _spans(self, text: str, start: int, end: int, root: Section, tokens: TokenMap) -> list[MeasuredSpan]:
         if start == end:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pipeline.ids import document_id, entity_id
 from pipeline.ingest.entities.extract import ChunkNames
 from pipeline.ingest.links.hyperlinks import LinkResolver
-from pipeline.records import Chunk, Edge, EdgeKind
+from pipeline.records import Chunk, Edge, EdgeKind, WrittenLink
 
 
 def structure_edges(corpus_id: str, chunks: Iterable[Chunk]) -> Iterator[Edge]:
@@ -33,7 +33,19 @@ def name_edges(corpus_id: str, named: Iterable[ChunkNames]) -> Iterator[Edge]:
             yield Edge(EdgeKind.REFERS_TO, names.chunk_id, document_id(corpus_id, title.document_key), evidence)
 
 
-def hyperlink_edges(corpus_id: str, chunk: Chunk, links: Sequence[str], resolver: LinkResolver) -> Iterator[Edge]:
-    """Yield the edges from a chunk to the targets of its ``links``, which are as written."""
-    for key, count in resolver.resolve_all(links, chunk.document_key):
-        yield Edge(EdgeKind.LINKS_TO, chunk.id, document_id(corpus_id, key), {"count": count})
+def hyperlink_edges(
+    corpus_id: str, chunk: Chunk, links: Sequence[WrittenLink], resolver: LinkResolver
+) -> Iterator[Edge]:
+    """Yield the edges from a chunk to the targets of its ``links``, which are as written.
+
+    An edge has the types of its links and the sentences around them, each once, in order, if there are any.
+    """
+    for key, resolved in resolver.resolve_all(links, chunk.document_key):
+        relations = list(dict.fromkeys(link.relation for link in resolved if link.relation))
+        context = "\n".join(dict.fromkeys(link.context for link in resolved if link.context))
+        evidence = {
+            "count": len(resolved),
+            **({"relations": relations} if relations else {}),
+            **({"context": context} if context else {}),
+        }
+        yield Edge(EdgeKind.LINKS_TO, chunk.id, document_id(corpus_id, key), evidence)

@@ -25,7 +25,7 @@ from pipeline.ingest.update.diff import ChunkDiff
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.stored import stored_counts, stored_edges, stored_headings, visible_chunks
 from pipeline.ingest.update.write_session import WriteSession
-from pipeline.records import Chunk, EdgeKind, Entity
+from pipeline.records import Chunk, EdgeKind, Entity, WrittenLink
 from pipeline.settings import LinkSettings
 from pipeline.text.names import name_key
 
@@ -33,7 +33,7 @@ _BY_NAME = (EdgeKind.MENTIONS, EdgeKind.REFERS_TO, EdgeKind.LINKS_TO)
 _BY_TEXT = (EdgeKind.PART_OF, EdgeKind.NEXT, *_BY_NAME)
 _BATCH = 500
 
-LinkedChunk = tuple[Chunk, tuple[str, ...]]
+LinkedChunk = tuple[Chunk, tuple[WrittenLink, ...]]
 """A chunk, and its hyperlinks as written."""
 
 
@@ -150,7 +150,7 @@ class _EntityLinks:
             chunk = stored.chunk
             if chunk.document_key in self._titles.replaced:
                 continue
-            if targets.affect(stored.links, chunk.document_key) or chunk in texts:
+            if targets.affect((link.target for link in stored.links), chunk.document_key) or chunk in texts:
                 yield chunk, stored.links
 
     def _link(
@@ -169,7 +169,7 @@ class _EntityLinks:
             self._spellings.add(key, counts)
         background.submit(self._session.stage_entities, self._provisional_entities(spellings))
         structure = structure_edges(self._corpus.id, chunks) if EdgeKind.PART_OF in kinds else ()
-        links = (hyperlink_edges(self._corpus.id, chunk, targets, self._resolver) for chunk, targets in linked)
+        links = (hyperlink_edges(self._corpus.id, chunk, written, self._resolver) for chunk, written in linked)
         wanted = {edge.key: edge for edge in chain(structure, name_edges(self._corpus.id, named), *links)}
         ids = [chunk.id for chunk in chunks if chunk.id in stored_ids]
         stored = stored_edges(self._corpus, ids, kinds)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from pipeline.records import WrittenLink
 from pipeline.text.names import name_key
 
 
@@ -33,14 +34,14 @@ class LinkResolver:
         named = [key for key in self._by_name.get(name_key(target), ()) if key != source_key]
         return min(named, key=lambda key: (-_shared_folders(key, source_key), key), default=None)
 
-    def resolve_all(self, targets: Sequence[str], source_key: str) -> Iterable[tuple[str, int]]:
-        """Return the keys of the documents that ``targets`` mean, each with its number of targets, ordered by key."""
-        counts: dict[str, int] = defaultdict(int)
-        for target in targets:
-            key = self.resolve(target, source_key)
+    def resolve_all(self, links: Sequence[WrittenLink], source_key: str) -> Iterable[tuple[str, list[WrittenLink]]]:
+        """Return the keys of the documents that ``links`` lead to, each with its links, ordered by key."""
+        resolved: dict[str, list[WrittenLink]] = defaultdict(list)
+        for link in links:
+            key = self.resolve(link.target, source_key)
             if key is not None:
-                counts[key] += 1
-        return sorted(counts.items())
+                resolved[key].append(link)
+        return sorted(resolved.items())
 
 
 def names_of_document(key: str, title: str) -> set[str]:

@@ -15,7 +15,7 @@ from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.markdown_links import links
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.source import Source
-from pipeline.records import Block, BlockKind, Document
+from pipeline.records import Block, BlockKind, Document, Link
 from pipeline.text.outline import first_heading
 from pipeline.text.paragraphs import trimmed
 
@@ -58,20 +58,25 @@ def structure(document: Document) -> Document:
     Unreadable.
     """
     mapping, text, line_offset = split_front_matter(document.text)
-    env: dict[str, Any] = {}
-    tokens = _PARSER.parse(text, env)
-    lines = [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text)]
-    blocks = tuple(_blocks(text, tokens, lines))
+    blocks, linked = blocks_and_links(text)
     title = scalar_title(mapping.pop("title", None))
     return replace(
         document,
         title=document.title or title or first_heading(text, blocks),
         text=text,
         blocks=blocks,
-        links=tuple(links(text, tokens, lines, env)),
+        links=tuple(link for link in linked if link.target),
         metadata={**flat(mapping), **document.metadata},
         line_offset=line_offset,
     )
+
+
+def blocks_and_links(text: str) -> tuple[tuple[Block, ...], tuple[Link, ...]]:
+    """Return the blocks and links of Markdown without front matter; links within the text have an empty target."""
+    env: dict[str, Any] = {}
+    tokens = _PARSER.parse(text, env)
+    lines = [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text)]
+    return tuple(_blocks(text, tokens, lines)), tuple(links(text, tokens, lines, env))
 
 
 def _blocks(text: str, tokens: Sequence[Token], lines: Sequence[int]) -> Iterator[Block]:

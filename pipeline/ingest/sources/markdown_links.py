@@ -11,7 +11,12 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline, link
 from markdown_it.token import Token
 
-from pipeline.ingest.sources.link_targets import document_target, wikilink_target
+from pipeline.ingest.sources.link_targets import (
+    document_fragment,
+    document_target,
+    wikilink_fragment,
+    wikilink_target,
+)
 from pipeline.records import Link
 
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
@@ -19,7 +24,7 @@ _RANGE = "range"
 
 
 def links(text: str, tokens: Sequence[Token], lines: Sequence[int], env: dict[str, Any]) -> Iterator[Link]:
-    """Yield the links to other documents in ``text``, in order.
+    """Yield the links in ``text`` to other documents, or to places in this one (with an empty target), in order.
 
     ``tokens`` are the text's blocks from markdown-it-py. ``lines`` holds the offsets of its lines and, last, its
     length. ``env`` holds its link references.
@@ -37,11 +42,19 @@ def links(text: str, tokens: Sequence[Token], lines: Sequence[int], env: dict[st
             continue
         starts, shifts = _alignment(text, content, lines, row, cursor)
         for child in link_tokens:
-            target = child.content if child.type == "wikilink" else document_target(str(child.attrGet("href") or ""))
-            if target:
+            target, fragment = _destination(child)
+            if target or fragment:
                 start, end = (at + shifts[bisect_right(starts, at) - 1] for at in child.meta[_RANGE])
-                yield Link(target, start, end)
+                yield Link(target, start, end, fragment)
                 cursor = end
+
+
+def _destination(token: Token) -> tuple[str, str]:
+    """Return the document's name or path in a link, and the fragment; both are empty for a link to the web."""
+    if token.type == "wikilink":
+        return wikilink_target(token.content) or "", wikilink_fragment(token.content)
+    href = str(token.attrGet("href") or "")
+    return document_target(href) or "", document_fragment(href)
 
 
 def _as_written(content: str, line: str) -> str:
@@ -84,7 +97,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
         return False
     if not silent:
         token = state.push("wikilink", "", 0)
-        token.content = wikilink_target(match[1]) or ""
+        token.content = match[1]
         token.meta[_RANGE] = match.span()
     state.pos = match.end()
     return True

@@ -100,11 +100,12 @@ def detect_changes(
 
 
 def document_hash(document: Document) -> str:
-    """Return the hash of everything that the graph holds of a document, except its key and path.
+    """Return the hash of everything that the graph holds of a document, except its key, path and time.
 
-    Without these, the documents of a moved folder or a renamed file stay unchanged.
+    Without these, the documents of a moved or copied folder and a renamed file stay unchanged.
     """
-    links = repr([(link.target, link.start) for link in document.links])
+    # Only notes have more than target and place; without them the hashes of other documents stay as they were.
+    links = repr([(link.target, link.start, *filter(None, (link.relation, link.context))) for link in document.links])
     # A heading that becomes a paragraph changes the chunks of an HTML page, but not its text.
     blocks = repr([(block.kind.value, block.start, block.level) for block in document.blocks])
     metadata = repr(sorted(document.metadata.items()))
@@ -117,6 +118,7 @@ def document_hash(document: Document) -> str:
         metadata,
         str(document.line_offset),
         repr(supplied) if supplied else "",
+        *([repr((document.body_start, document.summary))] if document.body_start else ()),
     )
 
 

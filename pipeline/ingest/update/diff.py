@@ -11,7 +11,7 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.stored import StoredChunk, chunks_of_documents, staged_chunks
-from pipeline.records import Chunk
+from pipeline.records import Chunk, WrittenLink
 
 _BATCH = 500
 
@@ -134,7 +134,7 @@ class _Version(NamedTuple):
         return self.content_hash != stored.content_hash or self.ordinal != stored.chunk.ordinal
 
 
-def _fingerprint(chunk: Chunk, links: tuple[str, ...], content_hash: str) -> int:
+def _fingerprint(chunk: Chunk, links: tuple[WrittenLink, ...], content_hash: str) -> int:
     """Return a hash of everything that the graph holds of a chunk."""
     return hash((chunk, links, content_hash))
 

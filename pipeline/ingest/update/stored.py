@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,10 @@ from neo4j import Record
 
 from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
-from pipeline.records import Chunk, Edge, EdgeKind
+from pipeline.records import Chunk, Edge, EdgeKind, WrittenLink
 
 _READ_BATCH = 1000
+_NO_EVIDENCE = frozenset(("since", "until", "embedding"))
 
 Heading = tuple[str, str, str]
 """A document's key, its title, and the path of headings of one of its chunks."""
@@ -34,7 +35,7 @@ class StoredChunk:
     """A chunk in the graph, its links as written, and the hash of its embedded text."""
 
     chunk: Chunk
-    links: tuple[str, ...]
+    links: tuple[WrittenLink, ...]
     content_hash: str
     since: int
     until: int
@@ -91,7 +92,7 @@ def stored_edges(corpus: CorpusHandle, ids: Iterable[str], kinds: Iterable[EdgeK
     edges = {}
     for part in batches(ids, _READ_BATCH):
         for row in corpus.stream("stored_edges", ids=part, kinds=types):
-            evidence = {name: value for name, value in row["properties"].items() if name not in ("since", "until")}
+            evidence = {name: value for name, value in row["properties"].items() if name not in _NO_EVIDENCE}
             edge = Edge(EdgeKind(row["kind"]), row["source"], row["target"], evidence)
             edges[edge.key] = edge
     return edges
@@ -104,4 +105,12 @@ def _stored(row: Record) -> StoredChunk:
         **{name: row[name] for name in ("ordinal", "text", "title", "heading", "start", "end")},
         **{name: row[name] for name in ("line_start", "line_end", "tokens")},
     )
-    return StoredChunk(chunk, tuple(row["links"]), row["embedded"], row["since"], row["until"])
+    return StoredChunk(chunk, stored_links(row), row["embedded"], row["since"], row["until"])
+
+
+def stored_links(row: Mapping[str, Any] | Record) -> tuple[WrittenLink, ...]:
+    """Return the links of a stored chunk; relations and contexts are missing where no link has any."""
+    targets: list[str] = row["links"]
+    nothing = [""] * len(targets)
+    columns = (targets, row.get("link_relations") or nothing, row.get("link_contexts") or nothing)
+    return tuple(WrittenLink(*link) for link in zip(*columns, strict=True))

@@ -25,7 +25,7 @@ from pipeline.ids import digest, document_id
 from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.update.changes import document_hash
 from pipeline.ingest.update.diff import ChangedChunk
-from pipeline.records import Document, Edge, EdgeKind, Entity, Vector
+from pipeline.records import Document, Edge, EdgeKind, Entity, Vector, WrittenLink
 
 _NODE_BATCH = 1000
 _EDGE_BATCH = 10_000
@@ -63,7 +63,8 @@ class WriteSession:
     """Writes the next generation of a corpus, which the caller has leased as ``writer``.
 
     Call ``begin``, then any of the stage and retire methods, then ``publish``, then ``collect_garbage``; ``abandon`` at
-    any time before ``publish``. ``edges`` holds, by kind, the staged edges less the retired ones. Every write raises
+    any time before ``publish``. ``edges`` holds, by kind, the staged edges less the retired ones; ``stages_contexts``
+    is true once a staged link has a sentence. Every write raises
     Busy once another writer has taken over the lease.
     """
 
@@ -71,6 +72,7 @@ class WriteSession:
         self.corpus = corpus
         self.writer = writer
         self.edges: Counter[EdgeKind] = Counter()
+        self.stages_contexts = False
         self._writes = LeasedWrites(corpus, writer)
         self.begun = False
         self._retired: list[Row] = []
@@ -135,6 +137,11 @@ class WriteSession:
                 self._writes.write(query, rows=[self._edge_row(source, group) for source, group in rows.items()])
                 done(count)
         self.edges.update(edge.kind for edge in edges)
+        self.stages_contexts |= any("context" in edge.evidence for edge in edges)
+
+    def set_link_vectors(self, rows: Iterable[Row]) -> None:
+        """Give staged links the vectors of their sentences: rows of {id, vector}."""
+        self._writes.write_rows("set_link_vectors", rows, batch=_NODE_BATCH)
 
     def stage_counts(self, kind: str, shards: Iterable[tuple[int, CountsByKey]]) -> None:
         """Write shards of counts of one kind, and retire the visible shards that they replace."""
@@ -266,6 +273,7 @@ class WriteSession:
             "key": document.key,
             "title": document.title,
             "path": document.path,
+            **({"modified": document.modified} if document.modified else {}),
             "hash": document_hash(document),
             "text_hash": digest(document.text),
         }
@@ -276,10 +284,20 @@ class WriteSession:
             **{name: getattr(chunk, name) for name in _CHUNK_PROPERTIES},
             "corpus": self.corpus.id,
             "document": chunk.document_key,
-            "links": list(prepared.links),
+            **link_properties(prepared.links),
             "embedded": prepared.content_hash,
             **({"imported": True} if prepared.imported else {}),
         }
+
+
+def link_properties(links: Sequence[WrittenLink]) -> Row:
+    """Return the properties of a chunk that hold its links; None, which Neo4j leaves out, if no link has the value."""
+    targets, relations, contexts = ([link[column] for link in links] for column in range(3))
+    return {
+        "links": targets,
+        "link_relations": relations if any(relations) else None,
+        "link_contexts": contexts if any(contexts) else None,
+    }
 
 
 def _packed(vector: Vector) -> DriverVector:

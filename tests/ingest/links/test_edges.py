@@ -16,7 +16,7 @@ from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.entities.extract import ChunkNames
 from pipeline.ingest.links.edges import hyperlink_edges, name_edges, structure_edges
 from pipeline.ingest.links.hyperlinks import LinkResolver
-from pipeline.records import Chunk, Edge, EdgeKind
+from pipeline.records import Chunk, Edge, EdgeKind, WrittenLink
 
 CORPUS = "corpus"
 TITLES = {"ada.md": "Ada Lovelace", "babbage.md": "Charles Babbage", "empty.md": "Nothing"}
@@ -28,7 +28,9 @@ def linked(
     chunk = Chunk(
         f"{key}-{ordinal}", key, ordinal, text, TITLES[key] if title is None else title, "", 0, len(text), 1, 1, 5
     )
-    return PreparedChunk(chunk, np.array([np.cos(angle), np.sin(angle)], dtype=np.float32), links, "hash")
+    return PreparedChunk(
+        chunk, np.array([np.cos(angle), np.sin(angle)], dtype=np.float32), tuple(map(WrittenLink, links)), "hash"
+    )
 
 
 CHUNKS = [

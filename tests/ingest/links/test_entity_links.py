@@ -14,10 +14,11 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.flows.ingest import write_generation
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument
+from pipeline.ingest.links.contexts import no_vectors
 from pipeline.ingest.update.stored import stored_documents
 from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.progress import Progress
-from pipeline.records import Chunk, Document, Edge, EdgeKind
+from pipeline.records import Chunk, Document, Edge, EdgeKind, WrittenLink
 from pipeline.settings import load_settings
 
 Texts = Mapping[str, tuple[str, str, tuple[str, ...]]]
@@ -52,13 +53,15 @@ class Notes:
         with writing(corpus) as session:
             stored = stored_documents(corpus)
             settings = load_settings().link
-            write_generation(session, [batch], stored, frozenset(removed), settings, Progress())
+            write_generation(session, [batch], stored, frozenset(removed), settings, no_vectors, Progress())
 
     def _prepared(self, corpus: str, key: str, title: str, text: str, links: tuple[str, ...]) -> PreparedDocument:
         # The text is part of a chunk's id, as it is when documents are chunked.
         chunk = Chunk(f"{corpus}:{key}:{text}", key, 0, text, title, "", 0, len(text), 1, 1, 1)
         vector = np.array([1, 0], dtype=np.float32)
-        return PreparedDocument(Document(key, title, text), (PreparedChunk(chunk, vector, links, text),))
+        return PreparedDocument(
+            Document(key, title, text), (PreparedChunk(chunk, vector, tuple(map(WrittenLink, links)), text),)
+        )
 
     def _note_staged(self, session: WriteSession, edges: Iterable[Edge], done: Callable[[int], None]) -> None:
         edges = list(edges)

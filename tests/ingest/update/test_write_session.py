@@ -19,6 +19,7 @@ from pipeline.errors import Busy, InputError, ServerLost
 from pipeline.flows.ingest import make_chunker, write_generation
 from pipeline.ingest.chunking.prechunked import cut
 from pipeline.ingest.embed import PreparedDocument, embed
+from pipeline.ingest.links.contexts import no_vectors
 from pipeline.ingest.update.stored import stored_documents
 from pipeline.ingest.update.summary import Outcome
 from pipeline.ingest.update.write_session import WriteSession, writing
@@ -80,7 +81,9 @@ class Workshop:
     def write_batches(self, batches: Iterable[list[PreparedDocument]], removed: Sequence[str] = ()) -> Outcome:
         with writing(self.handle) as session:
             stored = stored_documents(session.corpus)
-            return write_generation(session, batches, stored, frozenset(removed), self.settings.link, Progress())
+            return write_generation(
+                session, batches, stored, frozenset(removed), self.settings.link, no_vectors, Progress()
+            )
 
     def die(self, at: str, *documents: Document, removed: Sequence[str] = ()) -> None:
         """Do as :meth:`write`, but lose the server when the session's method ``at`` is called."""

@@ -165,6 +165,10 @@ def _tune(data: Path) -> Facts:
         "left_out": judged,
         "gains": {name: asdict(gain) for name, gain in gains.items()},
         "names": [asdict(row) for row in tuned.calibration],
+        "learned": {
+            "names": tuned.learned.names.model_dump(),
+            "scorer": {table: dict(getattr(tuned.learned.scorer, table)) for table in _TABLES},
+        },
         "shipped_differs": shipped_differs(tuned.learned, shipped),
     }
 

@@ -15,6 +15,7 @@ from pipeline import docs
 from pipeline.cli.app import app
 from pipeline.docs import read_page, read_pages, topics
 from pipeline.registry import registry
+from pipeline.settings import load_settings
 from tests.benchmarks import measured
 
 TOPICS = tuple(topics())
@@ -97,3 +98,13 @@ def test_the_page_of_figures_and_the_readme_state_what_was_measured() -> None:
     readme = measured.README.read_text(encoding="utf-8")
     assert readme == measured.with_table(readme, results)
     assert measured.BEGIN in readme
+
+
+def test_the_shipped_weights_are_those_that_tune_learned() -> None:
+    learned = json.loads(measured.RESULTS.read_text(encoding="utf-8"))["tune"]["learned"]
+    shipped = load_settings()
+
+    # Learning starts from the shipped confidence in names, which moves the seeds of the walk a little.
+    assert shipped.names.model_dump() == pytest.approx(learned["names"], rel=0.02)
+    for table, weights in learned["scorer"].items():
+        assert getattr(shipped.scorer, table) == pytest.approx(weights, rel=0.02)

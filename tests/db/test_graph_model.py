@@ -15,10 +15,11 @@ from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.queries import load_queries
 from pipeline.docs import read_pages
+from pipeline.flows.ingest import ingest_documents
 from pipeline.knowledge import SupportedEdgeType
 from pipeline.knowledge.catalogue import get_graph
 from pipeline.knowledge.embed import Embeddings
-from pipeline.records import EdgeKind
+from pipeline.records import Document, EdgeKind, Link
 from pipeline.resources import resource_folder
 
 Cypher = Callable[..., list[neo4j.Record]]
@@ -56,6 +57,9 @@ def corpus_id(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytes
     (folder / "ada.md").write_text(f"---\nyear: 1833\n---\n\n# Ada Lovelace\n\n{text}\n")
     (folder / "babbage.md").write_text(f"# Charles Babbage\n\n[Ada](ada.md) knew him. {text}\n")
     hoprank.ingest(folder, corpus=shared_corpus_name)
+    link = Link("/ada.md", 0, 6, relation="parent", context="A note that links another.")
+    note = Document("note.md", "A note", "A note that links another.", links=(link,), modified="2026-01-01")
+    ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, [note], shared_corpus_name)
     return get_corpus(hoprank.client, shared_corpus_name).id
 
 

@@ -31,6 +31,7 @@ PARAMS: Mapping[str, Any] = {
     "before": "2026-01-01",
     "chunk_seeds": [{"id": "c", "weight": 1.0}],
     "chunks": 10,
+    "contexts": ["s"],
     "corpus": "c",
     "damping": 0.85,
     "stale": ["host/1/1.0/x"],

@@ -1,0 +1,14 @@
+"""Vaults of linked notes: kept in a corpus, asked for context, checked and mended.
+
+May import: api, cli, db, errors, flows, ids, ingest, knowledge, limits, progress, records, registry, retrieve,
+settings, temporary, text.
+"""
+
+from pipeline.registry import Domain
+
+DOMAIN = Domain(
+    __name__,
+    "vault",
+    "Vaults of linked notes: sync one, get context for a prompt, check its links.",
+    settings="settings:VaultSettings",
+)

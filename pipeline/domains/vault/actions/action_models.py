@@ -1,0 +1,190 @@
+"""Requests and results of the actions by which agents use a vault, with their JSON Schema."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from pipeline.domains.vault.reading.notes import LONGEST_DESCRIPTION
+from pipeline.domains.vault.records import NoteType
+from pipeline.domains.vault.upkeep.targets import fits_wikilink
+from pipeline.errors import InputError
+from pipeline.knowledge import Direction
+
+LONGEST_TITLE = 150
+LONGEST_CONTENT = 20_000
+"""Characters of a note's Markdown text: a note holds one thought."""
+
+LONGEST_CONTEXT = 300
+MOST_TAGS = 30
+MOST_LINKS = 50
+MOST_STEPS = 2
+MOST_NODES = 50
+"""Notes of a page of a traversal."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
+_RELATION = re.compile(r"[^\W\d_][\w /-]{0,60}")
+_Result = TypeVar("_Result", bound=BaseModel)
+
+
+def _line(text: str) -> str:
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def _titled(text: str) -> str:
+    if not fits_wikilink(_line(text)):
+        raise ValueError("a title is a text without [ ] | # ^ and backslash, so that [[title]] links to it")
+    return _line(text)
+
+
+def _related(text: str) -> str:
+    if text and not _RELATION.fullmatch(text):
+        raise ValueError("a relation begins with a letter, and has letters, digits, spaces, - _ / (61 at most)")
+    return text
+
+
+def _lines(text: str) -> str:
+    cleaned = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
+    if not cleaned.strip():
+        raise ValueError("a note needs a text")
+    return cleaned
+
+
+_Line = AfterValidator(_line)
+Title = Annotated[str, StringConstraints(max_length=LONGEST_TITLE), AfterValidator(_titled)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+Owner = Annotated[str, StringConstraints(max_length=200), _Line]
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=100), _Line]
+Relation = Annotated[str, _Line, AfterValidator(_related)]
+Context = Annotated[str, StringConstraints(max_length=LONGEST_CONTEXT), _Line]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class NewLink(_Record):
+    """A link to an existing note: its path, file name, title or alias; the link's type; why the link exists."""
+
+    target: Name
+    relation: Relation = ""
+    context: Context = ""
+
+
+class CreateKnowledgeNode(_Record):
+    """Create a note: one complete thought, technique or concept. [[Title]] in ``content`` links to another note."""
+
+    title: Title
+    content: Annotated[str, StringConstraints(max_length=LONGEST_CONTENT), AfterValidator(_lines)]
+    description: Annotated[str, StringConstraints(max_length=LONGEST_DESCRIPTION), _Line] = ""
+    type: NoteType = NoteType.CONCEPT
+    tags: Annotated[tuple[Tag, ...], Field(max_length=MOST_TAGS)] = ()
+    links: Annotated[tuple[NewLink, ...], Field(max_length=MOST_LINKS)] = ()
+    skill: Owner = ""
+    agent: Owner = ""
+
+
+class LinkKnowledgeNodes(_Record):
+    """Link a note to another one; ``relation`` is the link's type, ``context`` a sentence that says why."""
+
+    source: Name
+    target: Name
+    relation: Relation = ""
+    context: Context = ""
+
+
+class TraverseKnowledge(_Record):
+    """List the notes that links lead to from a note, nearest first; ``cursor`` goes on where a result stopped."""
+
+    start: Name
+    depth: Annotated[int, Field(ge=1, le=MOST_STEPS)] = 1
+    budget: Annotated[int, Field(ge=1, le=MOST_NODES)] = 10
+    cursor: str | None = None
+    direction: Direction = Direction.OUT
+    relations: tuple[Relation, ...] = ()
+
+
+class CreatedNode(_Record):
+    """The note that was created. ``links`` are the notes that it links to, ``unresolved`` links that lead to none.
+
+    ``path`` is its file, if it was written into the vault's folder.
+    """
+
+    key: str
+    title: str
+    description: str
+    type: NoteType
+    links: tuple[str, ...]
+    unresolved: tuple[str, ...]
+    path: str = ""
+
+
+class LinkedNodes(_Record):
+    """Two linked notes; ``created`` is false if they had this link before. ``path`` is the file that holds the link."""
+
+    source: str
+    target: str
+    relation: str
+    created: bool
+    path: str = ""
+
+
+class LinkStep(_Record):
+    """The links from one note to another, by key: their types, and the sentences around them."""
+
+    source: str
+    target: str
+    relations: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+class TraversedNode(_Record):
+    """A note that a traversal reached after ``distance`` links; ``path`` holds these in order, from the start."""
+
+    key: str
+    title: str
+    description: str
+    type: NoteType
+    distance: int
+    path: tuple[LinkStep, ...]
+
+
+class Traversal(_Record):
+    """A page of a traversal; ``total`` counts the notes of all pages, ``cursor`` asks for the next one, if any."""
+
+    start: TraversedNode
+    nodes: tuple[TraversedNode, ...]
+    total: int
+    cursor: str | None = None
+
+
+ACTIONS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
+    "create_knowledge_node": (CreateKnowledgeNode, CreatedNode),
+    "link_knowledge_nodes": (LinkKnowledgeNodes, LinkedNodes),
+    "traverse_knowledge": (TraverseKnowledge, Traversal),
+}
+"""The request and the result of each action, by its name."""
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of each action's request and result, by the action's name."""
+    return {
+        name: {"request": request.model_json_schema(), "result": result.model_json_schema(mode="serialization")}
+        for name, (request, result) in ACTIONS.items()
+    }
+
+
+def checked(model: type[_Result], **values: object) -> _Result:
+    """Return a request with these values; raises InputError naming the first that can't be."""
+    try:
+        return model(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        given = f", not {str(first['input'])[:80]!r}" if field else ""
+        message = first["msg"].removeprefix("Value error, ")
+        raise InputError(
+            f"{field}: {message}{given}.", "`hoprank vault schema` prints what each action takes."
+        ) from None

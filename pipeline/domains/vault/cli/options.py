@@ -1,0 +1,26 @@
+"""Options that several commands of a vault share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the vault.")]
+Vault = Annotated[str, typer.Option("--vault", metavar="NAME", help="The vault: a corpus of that name.")]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--include", metavar="PATTERN", help="Only notes at this path or pattern; repeatable.", show_default=False
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude", metavar="PATTERN", help="No notes at this path or pattern; repeatable.", show_default=False
+    ),
+]
+User = Annotated[str, typer.Option("--user", help="The user whose notes these are.", show_default=False)]
+Skill = Annotated[str, typer.Option("--skill", help="The skill whose notes these are.", show_default=False)]
+Agent = Annotated[str, typer.Option("--agent", help="The agent whose notes these are.", show_default=False)]

@@ -1,0 +1,111 @@
+"""``hoprank vault check``, ``mentions`` and ``rename``: the upkeep of a vault's files, without a server."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline.cli.options import Json, read_settings
+from pipeline.cli.views.output import print_json, show, warn
+from pipeline.domains.vault import deferred as domain
+from pipeline.domains.vault.cli.options import Exclude, Folder, Include
+from pipeline.domains.vault.views.upkeep import findings_view, mentions_view, plan_view, renamed_view, written_view
+
+if TYPE_CHECKING:
+    from pipeline.domains.vault import records
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(check)
+    app.command()(mentions)
+    app.command()(rename)
+
+
+def check(
+    folder: Folder,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if anything needs mending.")] = False,
+    as_json: Json = False,
+    include: Include = None,
+    exclude: Exclude = None,
+) -> None:
+    """Look for broken and ambiguous links, missing headings and blocks, orphans and duplicate titles.
+
+    --include and --exclude choose the notes to check; links to the others aren't broken.
+    """
+    only = {note.key for note in _read(folder, include, exclude).notes} if include or exclude else None
+    findings = domain.check.check(_read(folder), only)
+    if as_json:
+        print_json(asdict(findings))
+    else:
+        show(findings_view(findings))
+    if strict and findings:
+        raise typer.Exit(1)
+
+
+def mentions(
+    folder: Folder,
+    note: Annotated[
+        str | None,
+        typer.Option("--note", metavar="NAME", help="Only mentions in this note, and of it.", show_default=False),
+    ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Make the first mention of each note in each other one a link.")
+    ] = False,
+    every: Annotated[bool, typer.Option("--every", help="With --write: make all mentions links.")] = False,
+    as_json: Json = False,
+) -> None:
+    """List the places where a note names another one without a link, or make them links."""
+    read = _read(folder)
+    key = domain.find.find_note(read, note).key if note is not None else None
+    listed = domain.mentions.mentions(read, key)
+    if not write:
+        if as_json:
+            print_json([asdict(mention) for mention in listed])
+        elif listed:
+            show(mentions_view(listed))
+        else:
+            warn("No note names another one without a link.")
+        return
+    written = domain.mentions.write_mentions(read, listed, every=every)
+    if as_json:
+        print_json(asdict(written))
+    else:
+        show(written_view(written))
+    if written.conflicts:
+        raise typer.Exit(1)
+
+
+def rename(
+    folder: Folder,
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The note: its path, file name, title or an alias.")],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW", help="Its new file name, or path in the vault; /NAME at its top.")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Rename or move a note, and rewrite the links to it."""
+    read = _read(folder)
+    plan = domain.rename.plan_rename(read, old, new)
+    if dry_run:
+        if as_json:
+            print_json({"plan": asdict(plan)})
+        else:
+            show(plan_view(plan))
+        return
+    renamed = domain.rename.apply(read, plan)
+    if as_json:
+        print_json({"plan": asdict(plan), "done": asdict(renamed)})
+    else:
+        show(renamed_view(plan, renamed))
+    if renamed.conflicts:
+        raise typer.Exit(1)
+
+
+def _read(folder: Path, include: list[str] | None = None, exclude: list[str] | None = None) -> records.Folder:
+    limits = read_settings().sources.limits
+    return domain.folder.read_folder(folder, include=include or (), exclude=exclude or (), limits=limits)

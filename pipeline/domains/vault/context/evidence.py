@@ -1,0 +1,182 @@
+"""Evidence that a message needs notes: by their meaning, or by their words where there is no embedder."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.db.indexes import cosine_of
+from pipeline.domains.vault.context.threshold import Threshold, everyday_messages
+from pipeline.domains.vault.context.words import NoteWords
+from pipeline.domains.vault.graph import NoteGraph
+from pipeline.domains.vault.vault import Vault
+from pipeline.records import Hit, Vector
+from pipeline.retrieve.candidates import packed
+from pipeline.retrieve.fusion import Ranked, fuse, ranked
+from pipeline.retrieve.legs import Leg
+
+Pair: TypeAlias = tuple[str, str]
+"""The keys of the notes from which and to which a link leads."""
+
+Relevance: TypeAlias = npt.NDArray[np.float64]
+"""The relevance of each note of a graph, by row."""
+
+_PASSAGES = 60
+"""Passages of the search that are read for their notes."""
+
+_BESIDE = 0.5
+"""Weight of the ranking by relevance alone, beside that of the search. Chosen with k on 30 messages to a vault."""
+
+_K = 5.0
+"""k of the fusion of both."""
+
+_BLOCK = 10_000
+_COSINE, _SHARE = "cosine", "share of words"
+
+
+class Evidence(Protocol):
+    """Evidence on a message: how relevant each note is to it, and the notes in order.
+
+    ``passages`` are the starts of each note's passages that the search found, best first. ``measure`` names the
+    relevance.
+    """
+
+    @property
+    def threshold(self) -> Threshold:
+        """The relevance that counts."""
+
+    @property
+    def relevance(self) -> Relevance:
+        """The relevance of each note."""
+
+    @property
+    def order(self) -> Ranked:
+        """The notes, best first."""
+
+    @property
+    def passages(self) -> Mapping[str, Sequence[int]]:
+        """The starts of the passages that the search found."""
+
+    @property
+    def measure(self) -> str:
+        """The name of the relevance."""
+
+    def link_relevance(self, keys: Sequence[str]) -> Mapping[Pair, float]:
+        """Return the relevance of the sentences around the links from and to some notes; links without are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByMeaning:
+    """Evidence by the vector of a message: relevance is the cosine of a note's nearest passage."""
+
+    graph: NoteGraph
+    query: Sequence[float]
+    threshold: Threshold
+    relevance: Relevance
+    order: Ranked
+    passages: Mapping[str, Sequence[int]]
+
+    @property
+    def measure(self) -> str:
+        """The name of the relevance."""
+        return _COSINE
+
+    @classmethod
+    def of(cls, vault: Vault, graph: NoteGraph, message: str, query: Sequence[float]) -> ByMeaning:
+        """Search a vault by words, meaning and names."""
+        vectors, _ = graph.passages
+        relevance = graph.best(vectors @ np.asarray(query, dtype=np.float32))
+        hits = _hits(vault, graph, message, Leg.WHOLE, query)
+        threshold = vault.threshold(_COSINE, partial(_nearest_by_chance, vault, vectors))
+        return cls(graph, query, threshold, relevance, _order(graph, hits, relevance), _starts(hits))
+
+    def link_relevance(self, keys: Sequence[str]) -> Mapping[Pair, float]:
+        """Return the cosines of the sentences around links; see :class:`Evidence`."""
+        (row,) = self.graph.corpus.read("vault_link_similarity", keys=list(keys), vector=packed(self.query))
+        return {(source, target): cosine_of(similarity) for source, target, similarity in row["links"]}
+
+
+@dataclass(frozen=True, slots=True)
+class ByWords:
+    """Evidence by the words of a message: relevance is the share of its words, by rarity, that a note has together.
+
+    They are together in its head (title, description, aliases and tags) or in a passage.
+    """
+
+    words: NoteWords
+    message: str
+    threshold: Threshold
+    relevance: Relevance
+    order: Ranked
+    passages: Mapping[str, Sequence[int]]
+
+    @property
+    def measure(self) -> str:
+        """The name of the relevance."""
+        return _SHARE
+
+    @classmethod
+    def of(cls, vault: Vault, graph: NoteGraph, message: str) -> ByWords:
+        """Search a vault by full text and by the heads of its notes."""
+        words = NoteWords(graph)
+        hits, relevance = _held(vault, words, message)
+        threshold = vault.threshold(_SHARE, partial(_held_by_chance, vault, words))
+        return cls(words, message, threshold, relevance, _order(graph, hits, relevance), _starts(hits))
+
+    def link_relevance(self, keys: Sequence[str]) -> Mapping[Pair, float]:
+        """Return the shares of the message's words in the sentences around links; see :class:`Evidence`."""
+        wanted = set(keys)
+        links = (link for link in self.words.graph.links if link.contexts and wanted & {link.source, link.target})
+        return {(link.source, link.target): self.words.share(self.message, " ".join(link.contexts)) for link in links}
+
+
+def _hits(vault: Vault, graph: NoteGraph, message: str, leg: Leg, query: Sequence[float] | None) -> tuple[Hit, ...]:
+    found = vault.hoprank.search(
+        message, query, top_k=_PASSAGES, filters=vault.filters(graph), corpus=vault.name, leg=leg
+    )
+    return tuple(hit for hit in found.hits if hit.document in graph.rows)
+
+
+def _order(graph: NoteGraph, hits: Sequence[Hit], relevance: Relevance) -> Ranked:
+    """Fuse the notes that the search found, each at its best passage, with the most relevant ones."""
+    found: dict[str, float] = {}
+    for hit in hits:
+        found.setdefault(hit.document, hit.score)
+    most = ranked("relevance", {key: float(relevance[row]) for key, row in graph.rows.items() if relevance[row] > 0})
+    return fuse("notes", [(ranked("search", found), 1.0), (most.first(_PASSAGES), _BESIDE)], _K)
+
+
+def _starts(hits: Sequence[Hit]) -> Mapping[str, Sequence[int]]:
+    starts: dict[str, list[int]] = defaultdict(list)
+    for hit in hits:
+        starts[hit.document].append(hit.start)
+    return starts
+
+
+def _nearest_by_chance(vault: Vault, vectors: Vector) -> Sequence[float]:
+    """Return the cosine of each probe and its nearest passage."""
+    probes = np.array(list(map(vault.hoprank.embedder.embed_query, everyday_messages())), dtype=np.float32)
+    blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
+    nearest: list[float] = np.max([(probes @ block.T).max(axis=1) for block in blocks], axis=0).tolist()
+    return nearest
+
+
+def _held(vault: Vault, words: NoteWords, message: str) -> tuple[tuple[Hit, ...], Relevance]:
+    """Return the passages with words of a message, and the share of these that each note has together."""
+    hits = _hits(vault, words.graph, message, Leg.FULLTEXT, None)
+    relevance = words.shares(message)
+    for hit in hits:
+        row = words.graph.rows[hit.document]
+        relevance[row] = max(relevance[row], words.share(message, f"{hit.title} {hit.heading} {hit.text}"))
+    return hits, relevance
+
+
+def _held_by_chance(vault: Vault, words: NoteWords) -> Sequence[float]:
+    """Return for each probe the share of its words that a note has by chance."""
+    return [float(_held(vault, words, probe)[1].max(initial=0.0)) for probe in everyday_messages()]

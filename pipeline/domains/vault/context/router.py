@@ -1,0 +1,223 @@
+"""The context router: the notes that a message needs, and nothing if it needs none.
+
+Search and meaning find notes. Links lead on from the relevant ones, as far as the sentences around the links resemble
+the message. Of notes that are equally relevant the newest comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from pipeline.domains.vault.context.disclosure import Disclosed, disclose
+from pipeline.domains.vault.context.evidence import ByMeaning, ByWords, Evidence
+from pipeline.domains.vault.graph import NoteGraph, NoteLink, StoredNote
+from pipeline.domains.vault.settings import VaultSettings
+from pipeline.domains.vault.vault import Vault
+from pipeline.errors import ConfigurationError, DownloadFailed
+from pipeline.retrieve.question import check_question
+
+_LINKED = 0.3
+"""The most that a link adds to a note, in shares of the note from which or to which it leads."""
+
+_TELLING = 0.5
+"""Relevance of a link's sentence, from chance (0) to the best note (1), from which its note needs none of its own."""
+
+_LEADING = 5
+"""Notes whose links are followed in a step."""
+
+_SECONDS_A_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedNote:
+    """A note of a context, and why it was chosen.
+
+    ``relevance`` is that to the message. ``score`` adds up its rank (1 for the first), what links from relevant notes
+    give, and its ``freshness``: 1 for a note of today, half after the half-life of the settings.
+    """
+
+    key: str
+    title: str
+    description: str
+    type: str
+    updated: str
+    score: float
+    relevance: float
+    link: float
+    freshness: float
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """The notes that a message needs, best first; ``contents`` are those of the first, by key.
+
+    ``text`` is the section of a prompt with all of them, empty if none is needed; ``reason`` then says why. ``best`` is
+    the relevance of the best note, ``threshold`` what it has to exceed, ``measure`` what both measure.
+    """
+
+    message: str
+    notes: tuple[LoadedNote, ...] = ()
+    contents: Mapping[str, str] | None = None
+    text: str = ""
+    best: float = 0.0
+    threshold: float = 0.0
+    measure: str = ""
+    reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    rank: float = 0.0
+    link: float = 0.0
+    why: tuple[str, ...] = ()
+
+    @property
+    def strength(self) -> float:
+        return max(self.rank, self.link)
+
+
+def load_relevant_knowledge(
+    vault: Vault,
+    message: str,
+    *,
+    top_k: int | None = None,
+    full: int | None = None,
+    tokens: int | None = None,
+    hops: int | None = None,
+    vectors: bool = True,
+    now: datetime | None = None,
+) -> Knowledge:
+    """Return the published notes of the vault's scope that a message needs.
+
+    At most ``top_k`` notes (10 at most), the first ``full`` with their content, of ``tokens`` together; links are
+    followed for ``hops`` steps (2 at most). Limits that aren't given are those of the settings. Without ``vectors``, or
+    without a model to make them, words alone find notes. Raises QuestionError for an empty message, CorpusError if
+    there is no vault of that name, ConfigurationError for a limit out of bounds.
+    """
+    settings = _limited(vault, {"top_k": top_k, "full": full, "tokens": tokens, "hops": hops})
+    message = check_question(message)
+    graph = vault.graph(published=True)
+    if not graph.notes:
+        return Knowledge(message, reason="the vault holds no note of this scope")
+    evidence = _evidence(vault, graph, message, vectors=vectors)
+    best, threshold = float(evidence.relevance.max()), evidence.threshold.value
+    judged = Knowledge(message, best=best, threshold=threshold, measure=evidence.measure)
+    if best <= threshold:
+        return replace(
+            judged, reason=f"the best note has a {evidence.measure} of {best:.2f}, and {threshold:.2f} counts"
+        )
+    candidates = _direct(graph, evidence)
+    for _ in range(settings.hops):
+        candidates = _with_links(graph, evidence, candidates)
+    notes = _first(graph, evidence, candidates, settings, now or datetime.now(UTC))
+    shown = [Disclosed(graph.notes[note.key], note.why) for note in notes]
+    contents, text = disclose(graph, shown, evidence.passages, settings.full, settings.tokens)
+    return replace(judged, notes=tuple(notes), contents=contents, text=text)
+
+
+def _limited(vault: Vault, limits: Mapping[str, int | None]) -> VaultSettings:
+    settings = vault.hoprank.settings.section(VaultSettings)
+    given = {name: value for name, value in limits.items() if value is not None}
+    for name, value in given.items():
+        if not (0 if name in ("full", "hops") else 1) <= value <= {"hops": 2, "tokens": value}.get(name, 10):
+            raise ConfigurationError(f"{name} is {value}.", "At most 10 notes are loaded, and links followed twice.")
+    return settings.model_copy(update=given)
+
+
+def _evidence(vault: Vault, graph: NoteGraph, message: str, *, vectors: bool) -> Evidence:
+    if vectors:
+        try:
+            query = vault.hoprank.embedder.embed_query(message)
+        except (ConfigurationError, DownloadFailed):
+            pass  # no model: words are left
+        else:
+            return ByMeaning.of(vault, graph, message, query)
+    return ByWords.of(vault, graph, message)
+
+
+def _direct(graph: NoteGraph, evidence: Evidence) -> dict[str, _Candidate]:
+    """Return the notes that are relevant themselves, each with its place between the first (1) and none (0)."""
+    first = max(evidence.order.scores.values(), default=1.0)
+    return {
+        key: _Candidate(score / first, why=(f"{evidence.measure} {evidence.relevance[graph.rows[key]]:.2f}",))
+        for key, score in evidence.order.scores.items()
+        if key in graph.rows and evidence.relevance[graph.rows[key]] > evidence.threshold.least
+    }
+
+
+def _with_links(graph: NoteGraph, evidence: Evidence, candidates: Mapping[str, _Candidate]) -> dict[str, _Candidate]:
+    """Return the candidates with the notes that links from or to them add, and what links add to each."""
+    sources = sorted(candidates, key=lambda key: (-candidates[key].strength, key))[:_LEADING]
+    meanings = evidence.link_relevance(sources)
+    result = dict(candidates)
+    chance, reach = evidence.threshold.mean, max(float(evidence.relevance.max()) - evidence.threshold.mean, 1e-9)
+    for source in sources:
+        for link in (*graph.outgoing.get(source, ()), *graph.incoming.get(source, ())):
+            other = link.target if link.source == source else link.source
+            meaning = min(max(0.0, (meanings.get((link.source, link.target), chance) - chance) / reach), 1.0)
+            gain = _LINKED * candidates[source].strength * meaning
+            known = result.get(other, _Candidate())
+            heard = meaning >= _TELLING or evidence.relevance[graph.rows[other]] > evidence.threshold.least
+            if gain > known.link and heard:
+                why = (*(text for text in known.why if not text.startswith("link")), _reason(graph, link, source))
+                result[other] = replace(known, link=gain, why=why)
+    return result
+
+
+def _reason(graph: NoteGraph, link: NoteLink, source: str) -> str:
+    direction = "linked from" if link.source == source else "links to"
+    types = f" ({', '.join(link.relations)})" if link.relations else ""
+    sentence = f": {link.contexts[0]}" if link.contexts else ""
+    return f"{direction} {graph.notes[source].title}{types}{sentence}"
+
+
+def _first(
+    graph: NoteGraph,
+    evidence: Evidence,
+    candidates: Mapping[str, _Candidate],
+    settings: VaultSettings,
+    now: datetime,
+) -> list[LoadedNote]:
+    """Return the best notes, best first, ties by key."""
+    notes = [
+        _loaded(graph.notes[key], candidate, float(evidence.relevance[graph.rows[key]]), settings, now)
+        for key, candidate in candidates.items()
+    ]
+    return sorted(notes, key=lambda note: (-note.score, note.key))[: settings.top_k]
+
+
+def _loaded(
+    note: StoredNote, candidate: _Candidate, relevance: float, settings: VaultSettings, now: datetime
+) -> LoadedNote:
+    fresh = freshness(note.updated, now, settings.half_life_days)
+    return LoadedNote(
+        key=note.key,
+        title=note.title,
+        description=note.description,
+        type=note.type.value,
+        updated=note.updated,
+        score=candidate.rank + candidate.link + settings.freshness * fresh,
+        relevance=relevance,
+        link=candidate.link,
+        freshness=fresh,
+        why=candidate.why,
+    )
+
+
+def freshness(updated: str, now: datetime, half_life_days: float) -> float:
+    """Return 1 for a time that isn't past, half as much for each half-life since, and 0 for no time."""
+    try:
+        time = datetime.fromisoformat(updated)
+    except ValueError:
+        return 0.0
+    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
+    days = max(0.0, (now - aware).total_seconds() / _SECONDS_A_DAY)
+    return float(0.5 ** (days / half_life_days))

@@ -1,0 +1,141 @@
+"""Measure a vault: hide some of its links, and count how many of them the rankings of related notes find.
+
+A link is evidence of its author that two notes belong together, which no question had to be written for (link
+prediction: Liben-Nowell and Kleinberg, The link-prediction problem for social networks, 2007).
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pipeline.api import HopRank
+from pipeline.db.catalogue import find_corpus
+from pipeline.db.corpus import open_corpus
+from pipeline.domains.vault.documents import documents
+from pipeline.domains.vault.graph import read_graph
+from pipeline.domains.vault.reading.folder import read_folder
+from pipeline.domains.vault.reading.notes import read_note
+from pipeline.domains.vault.reading.resolve import NoteResolver
+from pipeline.domains.vault.records import Folder, Note
+from pipeline.domains.vault.related import Ranking, ranked_keys, related_scores
+from pipeline.errors import SourceError
+from pipeline.flows.ingest import ingest_documents
+from pipeline.flows.maintain import drop
+from pipeline.ingest.sources.source import Source
+from pipeline.progress import Progress
+
+CUTOFFS = (5, 10, 20)
+"""Numbers of notes after which recall is measured."""
+
+Pair = tuple[str, str]
+"""The keys of two linked notes, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class VaultReport:
+    """The measures of each ranking, as fractions of 1, averaged over the notes that a hidden link belongs to."""
+
+    metrics: Mapping[str, Mapping[str, float]]
+    notes: int
+    linked_pairs: int
+    hidden_pairs: int
+    queries: int
+    hide: float
+    seed: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain JSON values."""
+        return asdict(self)
+
+
+def evaluate(
+    hoprank: HopRank,
+    folder: Path,
+    *,
+    hide: float,
+    seed: int,
+    exclude: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> VaultReport:
+    """Hide a share of the linked pairs of a vault's notes, and rank the notes related to each note of such a pair.
+
+    The links of a hidden pair are cut out of both texts, with the names that they show. Notes that are still linked
+    aren't ranked. The vault is ingested into a corpus of its own, which is dropped afterwards. Raises SourceError if
+    the vault has too few links to hide any.
+    """
+    read = read_folder(folder, exclude=exclude, limits=hoprank.settings.sources.limits)
+    pairs = linked_pairs(read)
+    hidden = set(random.Random(seed).sample(pairs, round(hide * len(pairs))))  # noqa: S311 - a sample, no secret
+    if not hidden:
+        raise SourceError(
+            f"{folder} has {len(pairs):,} pairs of linked notes, too few to hide {hide:.0%} of them.",
+            "Give another vault, or raise --hide.",
+        )
+    name = f"evaluate-{uuid.uuid4().hex[:12]}"
+    try:
+        source = documents(without_links(read, hidden))
+        ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, source, name, progress=progress)
+        graph = read_graph(open_corpus(hoprank.client, name))
+        gold: dict[str, set[str]] = defaultdict(set)
+        for first, second in hidden:
+            gold[first].add(second)
+            gold[second].add(first)
+        rankings: dict[str, list[Mapping[str, float]]] = defaultdict(list)
+        for key, wanted in sorted(gold.items()):
+            excluded = {key, *graph.neighbours(key)}
+            for ranking, scores in related_scores(graph, key).items():
+                rankings[ranking].append(_measured(ranked_keys(graph, scores, excluded), wanted))
+    finally:
+        if find_corpus(hoprank.client, name):
+            drop(hoprank.client, name)
+    metrics = {ranking.value: _means(rankings[ranking]) for ranking in Ranking}
+    return VaultReport(metrics, len(read.notes), len(pairs), len(hidden), len(gold), hide, seed)
+
+
+def linked_pairs(folder: Folder) -> list[Pair]:
+    """Return the pairs of notes with a link from one to the other, in order."""
+    resolver = NoteResolver(folder.notes, folder.attachments)
+    return sorted(
+        {
+            pair
+            for note in folder.notes
+            for link in note.links
+            if (pair := _pair(note.key, resolver.resolve(link.target, note.key).key))
+        }
+    )
+
+
+def without_links(folder: Folder, hidden: set[Pair]) -> Folder:
+    """Return a vault without the links between the notes of ``hidden`` pairs."""
+    resolver = NoteResolver(folder.notes, folder.attachments)
+    return replace(folder, notes=tuple(_cut(note, resolver, hidden) for note in folder.notes))
+
+
+def _cut(note: Note, resolver: NoteResolver, hidden: set[Pair]) -> Note:
+    text = note.text
+    for link in sorted(note.links, key=lambda link: -link.start):
+        if _pair(note.key, resolver.resolve(link.target, note.key).key) in hidden:
+            start = link.start - (text[max(0, link.start - 1)] == "!")
+            text = text[:start] + text[link.end :]
+    return note if text == note.text else read_note(Source(note.key, note.path, b""), text, note.modified, note.scope)
+
+
+def _pair(first: str, second: str) -> Pair | None:
+    """Return two keys in order; None if either is missing or both are equal."""
+    return None if not second or first == second else (min(first, second), max(first, second))
+
+
+def _measured(ranked: Sequence[str], wanted: set[str]) -> dict[str, float]:
+    places = [place for place, key in enumerate(ranked, 1) if key in wanted]
+    recall = {f"recall@{cutoff}": sum(place <= cutoff for place in places) / len(wanted) for cutoff in CUTOFFS}
+    return {**recall, "mrr": 1 / places[0] if places else 0.0}
+
+
+def _means(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: sum(one[name] for one in measured) / len(measured) for name in measured[0]}

@@ -1,0 +1,176 @@
+"""A vault's notes and links in memory: one generation of its corpus, read at once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.db.corpus import CorpusHandle
+from pipeline.domains.vault.records import NoteType, Scope
+from pipeline.records import Metadata, Vector
+
+_METADATA = "metadata."
+
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNote:
+    """A note as its corpus holds it; see :class:`pipeline.domains.vault.records.Note`."""
+
+    key: str
+    title: str
+    description: str
+    type: NoteType
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    scope: Scope
+    published: bool
+    created: str
+    updated: str
+    path: str
+    unresolved: tuple[str, ...]
+    metadata: Metadata
+
+
+class NoteLink(NamedTuple):
+    """The links from one note to another: their number, types, and the sentences around them, in order."""
+
+    source: str
+    target: str
+    times: int
+    relations: tuple[str, ...]
+    contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NoteGraph:
+    """The notes of a vault by key, in order, and the links between different notes."""
+
+    corpus: CorpusHandle
+    notes: Mapping[str, StoredNote]
+    links: tuple[NoteLink, ...]
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The notes' keys: the order of rows in ``vectors``."""
+        return tuple(self.notes)
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """The row of each note, by key."""
+        return {key: row for row, key in enumerate(self.keys)}
+
+    @cached_property
+    def outgoing(self) -> Mapping[str, Sequence[NoteLink]]:
+        """The links from each note, by key."""
+        return _grouped(self.links, "source")
+
+    @cached_property
+    def incoming(self) -> Mapping[str, Sequence[NoteLink]]:
+        """The links to each note, by key."""
+        return _grouped(self.links, "target")
+
+    @cached_property
+    def ends(self) -> tuple[Rows, Rows]:
+        """The pairs of linked notes, by row, each pair once in both directions."""
+        pairs = sorted({tuple(sorted((self.rows[link.source], self.rows[link.target]))) for link in self.links})
+        first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        return np.concatenate([first, second]), np.concatenate([second, first])
+
+    @cached_property
+    def passages(self) -> tuple[Vector, Rows]:
+        """The vectors of all passages, shape (passages, dimension), and the row of each one's note."""
+        rows: list[int] = []
+        vectors: list[npt.NDArray[np.float32]] = []
+        for found in self.corpus.stream("visible_vectors"):
+            if found["document"] in self.rows:
+                rows.append(self.rows[found["document"]])
+                vectors.append(found["vector"].to_numpy())
+        dimension = self.corpus.record.dimension
+        return np.array(vectors, dtype=np.float32).reshape(-1, dimension), np.array(rows, dtype=np.intp)
+
+    @cached_property
+    def vectors(self) -> Vector:
+        """The mean direction of each note's passages, shape (notes, dimension); zero for a note without any."""
+        vectors, rows = self.passages
+        sums = np.zeros((len(self.notes), self.corpus.record.dimension))
+        np.add.at(sums, rows, vectors)
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        unit = sums / np.where(lengths > 0, lengths, 1)
+        return unit.astype(np.float32)
+
+    def best(self, cosines: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
+        """Return the highest value of each note's passages, -1 for a note without any; ``cosines`` are by passage."""
+        highest: npt.NDArray[np.float64] = np.full(len(self.notes), -1.0)
+        np.maximum.at(highest, self.passages[1], cosines)
+        return highest
+
+    def scoped(self, scope: Scope, *, published: bool = False) -> NoteGraph:
+        """Return the graph of the notes of a user, skill and agent, and the links among them.
+
+        With ``published`` only those that are published.
+        """
+        notes = {
+            key: note
+            for key, note in self.notes.items()
+            if (note.published or not published)
+            and all(wanted in ("", has) for wanted, has in zip(scope, note.scope, strict=True))
+        }
+        if len(notes) == len(self.notes):
+            return self
+        links = tuple(link for link in self.links if link.source in notes and link.target in notes)
+        return NoteGraph(self.corpus, notes, links)
+
+    def neighbours(self, key: str) -> set[str]:
+        """Return the notes that a note links to, or that link to it."""
+        return {link.target for link in self.outgoing.get(key, ())} | {
+            link.source for link in self.incoming.get(key, ())
+        }
+
+
+def read_graph(corpus: CorpusHandle) -> NoteGraph:
+    """Return the notes and links of a vault's visible generation."""
+    notes = {row["note"]["key"]: _note(row["note"]) for row in corpus.stream("vault_notes")}
+    merged: dict[tuple[str, str], list[Any]] = defaultdict(lambda: [0, {}, {}])
+    for row in corpus.stream("vault_links"):
+        if row["source"] != row["target"] and {row["source"], row["target"]} <= notes.keys():
+            link = merged[row["source"], row["target"]]
+            link[0] += row["count"]
+            link[1].update(dict.fromkeys(row["relations"]))
+            link[2].update(dict.fromkeys(filter(None, row["context"].split("\n"))))
+    links = (NoteLink(*ends, count, tuple(types), tuple(texts)) for ends, (count, types, texts) in merged.items())
+    return NoteGraph(corpus, notes, tuple(links))
+
+
+def _note(properties: Mapping[str, Any]) -> StoredNote:
+    given = {name.removeprefix(_METADATA): value for name, value in properties.items() if name.startswith(_METADATA)}
+    type_ = given.get("type", "")
+    return StoredNote(
+        key=properties["key"],
+        title=properties["title"],
+        description=given.get("description", ""),
+        type=NoteType(type_) if type_ in set(NoteType) else NoteType.CONCEPT,
+        tags=tuple(given.get("tags", ())),
+        aliases=tuple(given.get("aliases", ())),
+        scope=Scope(*(given.get(name, "") for name in Scope._fields)),
+        published=given.get("published", True) is not False,
+        created=given.get("created", ""),
+        updated=given.get("updated") or properties.get("modified", ""),
+        path=properties["path"],
+        unresolved=tuple(given.get("unresolved", ())),
+        metadata=given,
+    )
+
+
+def _grouped(links: Sequence[NoteLink], end: str) -> Mapping[str, list[NoteLink]]:
+    groups: dict[str, list[NoteLink]] = defaultdict(list)
+    for link in links:
+        groups[getattr(link, end)].append(link)
+    return groups

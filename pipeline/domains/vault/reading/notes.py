@@ -1,0 +1,254 @@
+"""Read a note: front matter, properties, description, and links with their types and the sentences around them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+
+from pipeline.domains.vault.records import Note, NoteType, Scope
+from pipeline.ingest.sources.decode import well_formed
+from pipeline.ingest.sources.front_matter import split_front_matter
+from pipeline.ingest.sources.link_targets import wikilink_fragment, wikilink_target
+from pipeline.ingest.sources.markdown import blocks_and_links
+from pipeline.ingest.sources.metadata import flat, scalar_title
+from pipeline.ingest.sources.source import Source
+from pipeline.records import Block, BlockKind, Link
+from pipeline.text.outline import first_heading
+from pipeline.text.paragraphs import paragraphs
+from pipeline.text.sentences import sentences
+
+LONGEST_DESCRIPTION = 200
+_LONGEST_CONTEXT = 300
+_EMBEDS = "embeds"
+
+_WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+_HYPERLINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+_MARKS = re.compile(r"\*\*|__|`|^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?|^\s*#+\s+|^\s*>\s?", re.MULTILINE)
+_RELATION = re.compile(r"(?:^|[\[(]|[-*+]\s)\s*(?:\*\*|__)?([^\W\d_][\w /-]{0,60}?)(?:\*\*|__)?::(?:\*\*|__)?\s[^\n]*$")
+_PROPERTY = re.compile(r"([\w-]+)::[ \t]*(.*)")
+_FRONT_KEY = re.compile(r"([^\s#:\-][^:\n]*):(?:\s|$)")
+_TAG = re.compile(r"(?<![\w/#&\[(])#([^\W\d_][\w/-]*)")
+_WORD = re.compile(r"\w+")
+_SEPARATOR = re.compile(r"[,\s]+")
+
+_DESCRIPTIONS = ("description", "summary", "abstract")
+_CREATED, _UPDATED = ("created", "date"), ("updated", "modified", "last_modified")
+_TYPES = ("type", "node_type", "nodeType", "kind")
+_OWN = frozenset(
+    ("title", "aliases", "alias", "tags", "tag", "user", "skill", "agent", "published", "publish", "draft")
+)
+
+
+def read_note(source: Source, text: str, modified: str, defaults: Scope) -> Note:
+    """Return the note in a file. ``modified`` is the file's time in ISO 8601; ``defaults`` are for what it doesn't say.
+
+    Raises Unreadable for front matter that is malformed.
+    """
+    mapping, body, _ = split_front_matter(text)
+    start = len(text) - len(body)
+    blocks, links = blocks_and_links(body)
+    blocks = blocks or tuple(paragraphs(body))
+    fields = {**_properties(body, blocks), **{str(name): value for name, value in mapping.items()}}
+    described = _span_of_description(text, start, fields)
+    shifted = tuple(replace(block, start=block.start + start, end=block.end + start) for block in blocks)
+    in_body = [replace(link, start=link.start + start, end=link.end + start) for link in links]
+    linked = (*_front_links(text, start), *_with_contexts(text, shifted, in_body))
+    title = scalar_title(fields.get("title")) or first_heading(body, blocks) or _name_of(source.key)
+    return Note(
+        key=source.key,
+        path=source.path,
+        title=title,
+        description=_description(fields, body, blocks),
+        type=_type(fields),
+        text=text,
+        body_start=start,
+        described=described,
+        blocks=shifted,
+        links=linked,
+        in_code=tuple(_in_code(text, linked)),
+        tags=tuple(dict.fromkeys([*_words(fields.get("tags", fields.get("tag"))), *_inline_tags(body, blocks)])),
+        aliases=tuple(dict.fromkeys(_listed(fields.get("aliases", fields.get("alias"))))),
+        scope=Scope(*(scalar_title(fields.get(name)) or getattr(defaults, name) for name in Scope._fields)),
+        published=_is_published(fields),
+        created=_first_date(fields, _CREATED),
+        updated=_first_date(fields, _UPDATED),
+        modified=modified,
+        metadata=flat({name: value for name, value in fields.items() if name not in _OWN}),
+    )
+
+
+def plain(text: str) -> str:
+    """Return Markdown as a reader sees it: the text of links, without marks of emphasis, lists and headings."""
+    shown = _WIKILINK.sub(lambda match: displayed(match[1]), text)
+    return " ".join(_MARKS.sub("", _HYPERLINK.sub(r"\1", shown)).split())
+
+
+def displayed(inside: str) -> str:
+    """Return the text that ``[[inside]]`` shows: its alias, else the note's name."""
+    name, _, alias = inside.replace("\\|", "|").partition("|")
+    return (alias or name.split("#")[0] or name).strip()
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return the first sentences or words of ``text`` that fit into ``limit`` characters."""
+    if len(text) <= limit:
+        return text
+    ends = [end for _, end in sentences(text, 0, len(text)) if limit // 2 <= end <= limit]
+    return text[: ends[-1]] if ends else f"{text[: limit - 1].rsplit(' ', 1)[0]}…"
+
+
+def _name_of(key: str) -> str:
+    """Return a note's name, which Logseq writes with ``___`` or ``%2F`` for the folders of a namespace."""
+    stem = key.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    return stem.replace("___", "/").replace("%2F", "/").strip() or key
+
+
+def _properties(body: str, blocks: Sequence[Block]) -> dict[str, object]:
+    """Return the properties of Logseq and Dataview (``name:: value``) in a first paragraph that holds nothing else."""
+    if not blocks or blocks[0].kind is not BlockKind.PARAGRAPH:
+        return {}
+    matches = [_PROPERTY.fullmatch(line.strip()) for line in body[blocks[0].start : blocks[0].end].split("\n")]
+    return (
+        {match[1]: _WIKILINK.sub(lambda link: displayed(link[1]), match[2]) for match in matches if match}
+        if all(matches)
+        else {}
+    )
+
+
+def _description(fields: Mapping[str, object], body: str, blocks: Sequence[Block]) -> str:
+    given = next(filter(None, (scalar_title(fields.get(name)) for name in _DESCRIPTIONS)), "")
+    if not given:
+        texts = (plain(body[block.start : block.end]) for block in blocks if block.kind is BlockKind.PARAGRAPH)
+        given = next((text for text in texts if text and "::" not in text), "")
+    return shortened(" ".join(given.split()), LONGEST_DESCRIPTION)
+
+
+def _span_of_description(text: str, end: int, fields: Mapping[str, object]) -> tuple[int, int]:
+    """Return the span of the description in the front matter ``text[:end]``, with its continuation lines."""
+    for name in _DESCRIPTIONS:
+        if not scalar_title(fields.get(name)):
+            continue
+        match = re.search(rf"^{name}:[ \t]*(?:[|>][+-]?\n[ \t]*)?(\S.*(?:\n[ \t]+.+)*)", text[:end], re.MULTILINE)
+        if match is None:
+            continue
+        start, stop = match.span(1)
+        if text[start] in "\"'" and text[stop - 1] == text[start]:
+            start, stop = start + 1, stop - 1
+        return start, max(start, stop)
+    return 0, 0
+
+
+def _type(fields: Mapping[str, object]) -> NoteType:
+    given = (scalar_title(fields.get(name)).lower() for name in _TYPES)
+    tags = [tag.lower() for tag in _words(fields.get("tags", fields.get("tag")))]
+    known = [name for name in (*given, *tags) if name in set(NoteType)]
+    return NoteType(known[0]) if known else NoteType.CONCEPT
+
+
+def _is_published(fields: Mapping[str, object]) -> bool:
+    for name in ("published", "publish"):
+        if isinstance(fields.get(name), bool):
+            return bool(fields[name])
+    return fields.get("draft") is not True
+
+
+def _first_date(fields: Mapping[str, object], names: Iterable[str]) -> str:
+    """Return the first field that is a date, or a text that begins with one, in ISO 8601."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, date):
+            return value.isoformat()
+        try:
+            return datetime.fromisoformat(str(value).strip()).isoformat()
+        except ValueError:
+            continue
+    return ""
+
+
+def _listed(value: object) -> list[str]:
+    """Return the texts of a list, or of a text with commas."""
+    items = value if isinstance(value, list) else str(value).split(",") if value is not None else []
+    return [text for item in items if (text := well_formed(str(item)).strip())]
+
+
+def _words(value: object) -> list[str]:
+    """Return the tags in a list, or in a text with commas or spaces, without ``#``."""
+    items = value if isinstance(value, list) else _SEPARATOR.split(str(value)) if value is not None else []
+    return [text for item in items if (text := well_formed(str(item)).strip().lstrip("#"))]
+
+
+def _inline_tags(body: str, blocks: Sequence[Block]) -> Iterator[str]:
+    for block in blocks:
+        if block.kind is not BlockKind.CODE and "#" in body[block.start : block.end]:
+            yield from _TAG.findall(_HYPERLINK.sub(" ", body[block.start : block.end]))
+
+
+def _front_links(text: str, end: int) -> Iterator[Link]:
+    """Yield the wikilinks in the front matter ``text[:end]``; the type of each is the field that it stands in."""
+    relation, at = "", 0
+    for line in text[:end].splitlines(keepends=True):
+        key = _FRONT_KEY.match(line)
+        relation = key[1].strip() if key else relation
+        for match in _WIKILINK.finditer(line):
+            value = line[key.end() :] if key else line
+            context = _telling(plain(value).strip(" \"'[],"), displayed(match[1]))
+            target, fragment = wikilink_target(match[1]) or "", wikilink_fragment(match[1])
+            yield Link(target, at + match.start(), at + match.end(), fragment, relation, context)
+        at += len(line)
+
+
+def _in_code(text: str, links: Sequence[Link]) -> Iterator[Link]:
+    """Yield the wikilinks that are code, and so link nothing."""
+    known = {link.start for link in links}
+    for match in _WIKILINK.finditer(text):
+        start = match.start() + match[0].startswith("!")
+        if not known & {start, match.start()}:
+            yield Link(wikilink_target(match[1]) or "", start, match.end(), wikilink_fragment(match[1]))
+
+
+def _with_contexts(text: str, blocks: Sequence[Block], links: Sequence[Link]) -> Iterator[Link]:
+    """Yield links with their types and the sentences around them."""
+    starts = [block.start for block in blocks]
+    known: dict[int, list[tuple[int, int]]] = {}
+    for link in links:
+        place = bisect_right(starts, link.start) - 1
+        line = text.rfind("\n", 0, link.start) + 1
+        relation = _RELATION.search(text[line : link.start].removesuffix("!"))
+        embeds = _EMBEDS if text[max(0, link.start - 1)] == "!" else ""
+        if place not in known:
+            known[place] = list(_stretches(text, blocks[place])) if place >= 0 else []
+        inside = (span for span in known[place] if span[0] <= link.start < span[1])
+        sentence = next(inside, (line, _end_of_line(text, link.end)))
+        yield replace(
+            link,
+            relation=relation[1].strip() if relation else embeds,
+            context=_context(text, link, sentence),
+        )
+
+
+def _stretches(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a block, or its lines if it isn't running text."""
+    if block.kind is BlockKind.PARAGRAPH:
+        return sentences(text, block.start, block.end)
+    lines = re.finditer(r"[^\n]+", text[block.start : block.end])
+    return ((block.start + line.start(), block.start + line.end()) for line in lines)
+
+
+def _end_of_line(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def _context(text: str, link: Link, sentence: tuple[int, int]) -> str:
+    """Return the sentence around a link, at most so many characters on each side, as a reader sees it."""
+    start = max(sentence[0], link.start - _LONGEST_CONTEXT)
+    end = min(sentence[1], link.end + _LONGEST_CONTEXT)
+    return _telling(plain(text[start:end]), plain(text[link.start : link.end]))
+
+
+def _telling(context: str, shown: str) -> str:
+    """Return the context if it says more than the link itself, else nothing."""
+    return context if len(_WORD.findall(context)) > len(_WORD.findall(shown)) + 1 else ""

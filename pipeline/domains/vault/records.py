@@ -1,0 +1,86 @@
+"""Records of a vault: notes as read, their links, and what these resolve to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from pipeline.records import Block, Link, Metadata, Skipped
+
+
+class NoteType(StrEnum):
+    """Kind of knowledge in a note."""
+
+    CONCEPT = "concept"
+    TECHNIQUE = "technique"
+    REFERENCE = "reference"
+    MOC = "moc"
+    """a map of content: a note that indexes others"""
+    CLAIM = "claim"
+    PROCEDURE = "procedure"
+
+
+class Scope(NamedTuple):
+    """The owner of notes: a user, and optionally a skill and an agent; an empty field stands for any."""
+
+    user: str = ""
+    skill: str = ""
+    agent: str = ""
+
+
+ANY = Scope()
+"""The notes of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note as read. ``key`` is its path relative to the vault, with ``/``.
+
+    ``text`` is the whole file; ``body_start`` is the character where its front matter ends, and ``described`` the span
+    of the description in it, empty if the note gives none. ``blocks`` and ``links`` are in characters of ``text``;
+    ``in_code`` are wikilinks that a code block or span shows, which link nothing. ``created`` and ``updated`` are what
+    the front matter says, ``modified`` is the file's time, in ISO 8601. ``metadata`` is the rest of the front matter.
+    """
+
+    key: str
+    path: str
+    title: str
+    description: str
+    type: NoteType
+    text: str
+    body_start: int = 0
+    described: tuple[int, int] = (0, 0)
+    blocks: tuple[Block, ...] = ()
+    links: tuple[Link, ...] = ()
+    in_code: tuple[Link, ...] = ()
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    scope: Scope = ANY
+    published: bool = True
+    created: str = ""
+    updated: str = ""
+    modified: str = ""
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A vault as read from a folder: its notes by key, the paths of its other files, and the files left out."""
+
+    root: str
+    notes: tuple[Note, ...]
+    attachments: frozenset[str]
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The meaning of a link: the ``key`` of a note, empty if there is none, and the other notes that it may mean.
+
+    ``attachment``: it means a file that is no note.
+    """
+
+    key: str = ""
+    others: tuple[str, ...] = ()
+    attachment: bool = False

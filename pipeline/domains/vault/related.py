@@ -1,0 +1,114 @@
+"""Notes related to a note: by the meaning of their texts, by a walk along links, and by both together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.db.pagerank import power_iteration
+from pipeline.domains.vault.graph import NoteGraph
+
+_DAMPING = 0.5
+"""Short walks: of a note's neighbours' neighbours, not of the notes that are central to the vault."""
+
+_ITERATIONS = 10
+_UNREACHED = 1e-6
+"""The score that a note which the walk doesn't reach has, so that its logarithm is finite."""
+
+Scores = npt.NDArray[np.float64]
+
+
+class Ranking(StrEnum):
+    """A ranking of the notes related to a note."""
+
+    VECTOR = "vector"
+    LINKS = "links"
+    WHOLE = "hoprank"
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedNote:
+    """A note related to another.
+
+    ``cosine`` is that of both notes, ``visits`` the share of a walk from the other that visits it; ``linked``: a link
+    leads from one to the other.
+    """
+
+    key: str
+    title: str
+    score: float
+    cosine: float
+    visits: float
+    linked: bool
+
+
+def related(graph: NoteGraph, key: str, top_k: int, *, unlinked: bool = False) -> list[RelatedNote]:
+    """Return the ``top_k`` notes most related to a note; with ``unlinked`` only those that it isn't linked with."""
+    scores = related_scores(graph, key)
+    neighbours = graph.neighbours(key)
+    excluded = {key, *(neighbours if unlinked else ())}
+    first = ranked_keys(graph, scores[Ranking.WHOLE], excluded)[:top_k]
+    return [
+        RelatedNote(
+            key=other,
+            title=graph.notes[other].title,
+            score=float(scores[Ranking.WHOLE][row]),
+            cosine=float(scores[Ranking.VECTOR][row]),
+            visits=float(scores[Ranking.LINKS][row]),
+            linked=other in neighbours,
+        )
+        for other, row in ((other, graph.rows[other]) for other in first)
+    ]
+
+
+def related_scores(graph: NoteGraph, key: str) -> dict[Ranking, Scores]:
+    """Return the score of every note, by row, in each ranking.
+
+    The vectors' ranking compares the means of both notes' passages. The whole adds the standard scores of the nearest
+    passages and of the logarithm of the walk's visits.
+    """
+    row = graph.rows[key]
+    cosines = (graph.vectors @ graph.vectors[row]).astype(np.float64)
+    others = np.arange(len(graph.keys)) != row
+    restart = np.zeros(len(graph.keys))
+    restart[row] = 1.0
+    source, target = graph.ends
+    visits = power_iteration(source, target, np.ones(len(source)), restart, damping=_DAMPING, iterations=_ITERATIONS)
+    passages = _standard(_nearest_passages(graph, row), others) + _standard(_to_notes(graph, row), others)
+    whole = _standard(passages, others) + _standard(np.log(visits + _UNREACHED), others)
+    return {Ranking.VECTOR: cosines, Ranking.LINKS: visits, Ranking.WHOLE: whole}
+
+
+def _nearest_passages(graph: NoteGraph, row: int) -> Scores:
+    """Return for each note the cosine of its nearest passage and the nearest one of the note at ``row``."""
+    vectors, rows = graph.passages
+    own = vectors[rows == row]
+    return graph.best((vectors @ own.T).max(axis=1)) if len(own) else np.full(len(graph.keys), -1.0)
+
+
+def _to_notes(graph: NoteGraph, row: int) -> Scores:
+    """Return for each note how near a passage of either is to the other as a whole: the mean of both directions."""
+    vectors, rows = graph.passages
+    own = vectors[rows == row]
+    theirs = graph.best(vectors @ graph.vectors[row])
+    ours = (own @ graph.vectors.T).max(axis=0) if len(own) else np.full(len(graph.keys), -1.0)
+    both: Scores = (theirs + ours) / 2
+    return both
+
+
+def ranked_keys(graph: NoteGraph, scores: Scores, excluded: set[str]) -> Sequence[str]:
+    """Return the keys of the notes, best first, ties by key, without those excluded."""
+    order = np.argsort(-scores, kind="stable").tolist()
+    return [key for key in (graph.keys[row] for row in order) if key not in excluded]
+
+
+def _standard(values: Scores, among: npt.NDArray[np.bool_]) -> Scores:
+    """Return standard scores, by the mean and deviation of the values ``among`` others."""
+    if not among.any():
+        return values
+    standard: Scores = (values - values[among].mean()) / (float(values[among].std()) or 1.0)
+    return standard

@@ -1,0 +1,101 @@
+"""Sync a vault: make a corpus equal to the notes of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.api import HopRank
+from pipeline.domains.vault.actions.created import created_notes
+from pipeline.domains.vault.documents import documents
+from pipeline.domains.vault.maps.mocs import refresh_index
+from pipeline.domains.vault.reading.folder import read_folder
+from pipeline.domains.vault.reading.resolve import NoteResolver
+from pipeline.domains.vault.records import ANY, Folder, Scope
+from pipeline.errors import SourceError
+from pipeline.flows.ingest import Announce, sync_documents
+from pipeline.ingest.update.summary import SyncSummary
+from pipeline.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCounts:
+    """The links of a vault's notes: all, those that lead to a note, and why the others don't.
+
+    ``in_code`` of them are shown as code, and make no edge of the graph; ``resolved`` includes those of them that name
+    a note. ``ambiguous`` are resolved, but more than one note has the name.
+    """
+
+    written: int
+    resolved: int
+    unresolved: int
+    attachments: int
+    in_code: int
+    ambiguous: int
+
+
+@dataclass(frozen=True, slots=True)
+class VaultSync:
+    """The outcome of a sync of a vault: that of its corpus, and the counts of its links."""
+
+    synced: SyncSummary
+    links: LinkCounts
+
+
+def sync_vault(
+    hoprank: HopRank,
+    folder: Path,
+    vault: str,
+    *,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    scope: Scope = ANY,
+    dry_run: bool = False,
+    announce: Announce = lambda _: None,
+    progress: Progress | None = None,
+) -> VaultSync:
+    """Bring the corpus ``vault`` to hold exactly the notes in a folder and those that agents created.
+
+    See :func:`pipeline.flows.ingest.sync`. A note of the folder replaces a created one with the same key. The maps of
+    content follow (:mod:`pipeline.domains.vault.maps.mocs`).
+
+    ``scope`` is for notes that name no user, skill or agent. Raises SourceError if the folder holds no note.
+    """
+    limits, progress = hoprank.settings.sources.limits, progress or Progress()
+    read = read_folder(folder, include=include, exclude=exclude, scope=scope, limits=limits)
+    if not read.notes:
+        raise SourceError(f"{folder} holds no note.", "A note is a Markdown file: NAME.md.")
+    synced = sync_documents(
+        hoprank.client,
+        hoprank.embedder,
+        hoprank.settings,
+        lambda: (*read.skipped, *documents(read, created_notes(hoprank.client, vault))),
+        str(folder),
+        vault,
+        dry_run=dry_run,
+        announce=announce,
+        progress=progress,
+    )
+    if not dry_run:
+        with progress.stage("index"):
+            refresh_index(hoprank, vault)
+    return VaultSync(synced, count_links(read))
+
+
+def count_links(folder: Folder) -> LinkCounts:
+    """Count the links of a vault by what they lead to."""
+    resolver = NoteResolver(folder.notes, folder.attachments)
+    resolutions = [resolver.resolve(link.target, note.key) for note in folder.notes for link in note.links]
+    in_code = [resolver.resolve(link.target, note.key) for note in folder.notes for link in note.in_code]
+    every = [*resolutions, *in_code]
+    resolved = sum(bool(one.key) for one in every)
+    attachments = sum(one.attachment for one in every)
+    return LinkCounts(
+        written=len(every),
+        resolved=resolved,
+        unresolved=len(every) - resolved - attachments,
+        attachments=attachments,
+        in_code=len(in_code),
+        ambiguous=sum(bool(one.others) for one in resolutions),
+    )

@@ -1,0 +1,200 @@
+"""Write notes: atomically, only where a file still has the content that was read, and without touching other bytes."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import shutil
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.domains.vault.records import Folder, Note
+from pipeline.errors import SourceError
+from pipeline.ingest.sources.decode import well_formed
+from pipeline.ingest.sources.source import unopenable
+from pipeline.temporary import replacing
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CHANGED = "has changed since it was read"
+_AGAIN = "Run the command again."
+
+
+class Unwritable(SourceError):
+    """A note can't be written; the message continues a sentence that begins with its key: ``is read-only``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A replacement of the characters ``[start:end]`` of a note's text."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A note that was left as it is, and the reason."""
+
+    note: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The keys of the notes that were changed, the number of edits in them, and the notes that were left out."""
+
+    changed: tuple[str, ...]
+    edits: int
+    conflicts: tuple[Conflict, ...]
+
+
+def write_edits(folder: Folder, edits: Mapping[str, Sequence[Edit]]) -> Written:
+    """Write edits of notes, given by key. A note is written with all its edits or not at all.
+
+    The file keeps its encoding, byte order mark, line ends and mode. A note that has changed since ``folder`` was read
+    is a conflict, and so is one that can't be written. Raises ValueError if edits of a note overlap.
+    """
+    changed, conflicts, count = [], [], 0
+    for note in folder.notes:
+        wanted = edits.get(note.key, ())
+        if not wanted:
+            continue
+        try:
+            _write(Path(folder.root), note, wanted)
+        except Unwritable as error:
+            conflicts.append(Conflict(note.key, error.message))
+        else:
+            changed.append(note.key)
+            count += len(wanted)
+    return Written(tuple(sorted(changed)), count, tuple(sorted(conflicts, key=lambda conflict: conflict.note)))
+
+
+def find_conflicts(folder: Folder, keys: Iterable[str]) -> list[Conflict]:
+    """Return those of some notes that can't be written now, or have changed since ``folder`` was read."""
+    wanted, conflicts = set(keys), []
+    for note in folder.notes:
+        if note.key in wanted:
+            try:
+                _unchanged(Path(folder.root), note)
+            except Unwritable as error:
+                conflicts.append(Conflict(note.key, error.message))
+    return conflicts
+
+
+def move(folder: Folder, note: Note, key: str) -> None:
+    """Move a note's file to a new key, for which missing folders are made; its content stays.
+
+    Raises Unwritable if a file has that key; none is overwritten, even if it appears meanwhile.
+    """
+    old, new = Path(note.path), Path(folder.root) / key
+    try:
+        new.parent.mkdir(parents=True, exist_ok=True)
+        claimed = _claim(old, new)
+        try:
+            old.replace(new)
+        except OSError:
+            if claimed:
+                new.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise Unwritable(f"can't be moved: {(error.strerror or str(error)).lower()}") from None
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with edits applied. Raises ValueError if they overlap."""
+    parts, at = [], 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        if edit.start < at:
+            raise ValueError(f"edits overlap at character {edit.start}")
+        parts += [text[at : edit.start], edit.text]
+        at = edit.end
+    return "".join([*parts, text[at:]])
+
+
+def _claim(old: Path, new: Path) -> bool:
+    """Create ``new`` as an empty file, so that nobody else does; not if it is ``old`` in other letter case."""
+    try:
+        new.open("xb").close()
+    except FileExistsError:
+        if new.samefile(old) and new.parent.samefile(old.parent):
+            return False
+        raise
+    return True
+
+
+def _write(root: Path, note: Note, edits: Sequence[Edit]) -> None:
+    path = Path(note.path)
+    data = _unchanged(root, note)
+    try:
+        with replacing(path) as partial:
+            with partial.open("xb") as file:
+                file.write(_edited_bytes(data, edits))
+                file.flush()
+                os.fsync(file.fileno())
+            shutil.copymode(path, partial)
+            if path.read_bytes() != data:
+                raise Unwritable(_CHANGED, _AGAIN)
+    except OSError as error:
+        raise Unwritable(f"can't be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def _unchanged(root: Path, note: Note) -> bytes:
+    """Return the bytes of a note's file. Raises Unwritable unless they are those that were read."""
+    path = Path(note.path)
+    try:
+        if not path.resolve().is_relative_to(root.resolve()):
+            raise Unwritable("is a link to a file outside of the vault")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise Unwritable("is gone", _AGAIN) from None
+    except OSError as error:
+        raise Unwritable(unopenable(error).message) from None
+    if not os.access(path, os.W_OK):
+        raise Unwritable("is read-only")
+    try:
+        raw = _content(data).raw
+    except UnicodeDecodeError:
+        raise Unwritable(_CHANGED, _AGAIN) from None
+    text = well_formed(raw.replace("\r\n", "\n").replace("\r", "\n"))
+    # A note of white space alone is read as empty.
+    if text != note.text and (note.text or raw.strip()):
+        raise Unwritable(_CHANGED, _AGAIN)
+    return data
+
+
+class _Content(NamedTuple):
+    """A file's byte order mark, its encoding, and its text with the line ends that it has."""
+
+    mark: bytes
+    encoding: str
+    raw: str
+
+
+def _content(data: bytes) -> _Content:
+    mark, encoding = next((known for known in _MARKS if data.startswith(known[0])), (b"", "utf-8"))
+    return _Content(mark, encoding, data[len(mark) :].decode(encoding))
+
+
+def _edited_bytes(data: bytes, edits: Iterable[Edit]) -> bytes:
+    """Return a file's bytes with edits, whose offsets count a line end as one character."""
+    mark, encoding, raw = _content(data)
+    ends = [match.start() - index for index, match in enumerate(re.finditer("\r\n", raw))]
+    newline = "\r\n" if ends else "\n"
+    shifted = [
+        Edit(
+            edit.start + bisect_left(ends, edit.start),
+            edit.end + bisect_left(ends, edit.end),
+            edit.text.replace("\n", newline),
+        )
+        for edit in edits
+    ]
+    return mark + edited(raw, shifted).encode(encoding)

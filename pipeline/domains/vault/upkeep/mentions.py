@@ -1,0 +1,193 @@
+"""Find unlinked mentions: places where a note names another one without a link, and make them links."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+import ahocorasick
+
+from pipeline.domains.vault.reading.prose import prose_mask
+from pipeline.domains.vault.reading.resolve import NoteResolver
+from pipeline.domains.vault.records import Folder, Note
+from pipeline.domains.vault.upkeep.check import line_of
+from pipeline.domains.vault.upkeep.files import Conflict, Edit, Written, write_edits
+from pipeline.domains.vault.upkeep.targets import shortest_target
+from pipeline.records import BlockKind
+from pipeline.text.names import FUNCTION_WORDS
+
+_SHORT = 4
+_AROUND = 60
+_SPACING = re.compile(r"[-_\s]")
+_WORDS = re.compile(r"[^\W_]+")
+_JOINING = "-_/\\"
+_NOT_IN_ALIAS = re.compile(r"[\[\]|\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name of the note ``target`` at ``[start:end]`` of the text of ``note``, both given by key.
+
+    ``text`` is the name as written there, ``context`` the line around it. Lines count from 1 in the file.
+    """
+
+    note: str
+    line: int
+    start: int
+    end: int
+    text: str
+    target: str
+    context: str
+
+
+class _Name(NamedTuple):
+    """A name as a note gives it; ``exact``: too short or common to be recognised in other letter case."""
+
+    text: str
+    key: str
+    exact: bool
+
+
+def mentions(folder: Folder, note_key: str | None = None) -> list[Mention]:
+    """Return the unlinked mentions in a vault, by note and place; with ``note_key``, those in that note or of it.
+
+    A mention is a title, file name or alias in running text, as whole words; letter case makes no difference, nor do
+    dashes and underscores for spaces. The longest name counts. Names of several notes are left out; names shorter than
+    4 characters, or of function words alone, count only in their own letter case, and if they have a capital.
+    """
+    names = _names(folder.notes)
+    if not names:
+        return []
+    finder = ahocorasick.Automaton()
+    for spelling in names:
+        finder.add_word(spelling, spelling)
+    finder.make_automaton()
+    found = (mention for note in folder.notes for mention in _mentions_in(note, finder, names))
+    return [mention for mention in found if note_key in (None, mention.note, mention.target)]
+
+
+def write_mentions(folder: Folder, mentions: Iterable[Mention], *, every: bool = False) -> Written:
+    """Turn mentions into links: ``[[Note]]``, or ``[[Note|text]]`` where the text is another.
+
+    Of the mentions of a note in another the first becomes a link, and none if that text has a link to it already;
+    ``every``: all of them. A note that has changed since ``folder`` was read is a conflict.
+    """
+    resolver = NoteResolver(folder.notes, folder.attachments)
+    notes = {note.key: note for note in folder.notes}
+    linked = {(note.key, target) for note in folder.notes for target in _linked(note, resolver)}
+    edits: dict[str, list[Edit]] = defaultdict(list)
+    unnamed = []
+    for mention in sorted(mentions, key=lambda mention: (mention.note, mention.start)):
+        pair = mention.note, mention.target
+        if pair in linked and not every:
+            continue
+        linked.add(pair)
+        target = shortest_target(notes[mention.target], mention.note, resolver)
+        if target is None:
+            unnamed.append(Conflict(mention.note, f"can't link {mention.target}: no link can have its name"))
+        else:
+            edits[mention.note].append(_edit(mention, target, notes[mention.note]))
+    written = write_edits(folder, edits)
+    return Written(written.changed, written.edits, (*written.conflicts, *unnamed))
+
+
+def _names(notes: Iterable[Note]) -> dict[str, list[_Name]]:
+    """Return the names of notes by their spellings in small letters."""
+    names: dict[str, list[_Name]] = defaultdict(list)
+    for note in notes:
+        own = (note.title, PurePosixPath(note.key).stem, *note.aliases)
+        for text in dict.fromkeys(" ".join(name.split()) for name in own):
+            exact = _is_weak(text)
+            if not text or _NOT_IN_ALIAS.search(text) or (exact and not _is_telling(text)):
+                continue
+            for form in ("NFC", "NFD"):
+                spelling = _lowered(unicodedata.normalize(form, text))
+                if (name := _Name(text, note.key, exact)) not in names[spelling]:
+                    names[spelling].append(name)
+    return dict(names)
+
+
+def _is_weak(name: str) -> bool:
+    return len(name) < _SHORT or _is_function_words(name)
+
+
+def _is_function_words(name: str) -> bool:
+    return FUNCTION_WORDS.issuperset(_WORDS.findall(name.lower()))
+
+
+def _is_telling(name: str) -> bool:
+    """Return whether a weak name tells something in its own letter case: ``Ada``, ``k8s``, ``IT``, but not ``It``."""
+    marks = sum(char.isupper() or char.isdigit() for char in name)
+    if len(name) < 2 or not any(map(str.isalpha, name)):
+        return False
+    return marks >= (2 if _is_function_words(name) else 1)
+
+
+def _lowered(text: str) -> str:
+    """Return a text in small letters, with spaces for dashes and underscores, each character at its place."""
+    spaced = _SPACING.sub(" ", text)
+    lowered = spaced.lower()
+    if len(lowered) == len(spaced):
+        return lowered
+    return "".join(char.lower() if len(char.lower()) == 1 else char for char in spaced)
+
+
+def _mentions_in(note: Note, finder: ahocorasick.Automaton, names: Mapping[str, Sequence[_Name]]) -> Iterator[Mention]:
+    text, mask = note.text, prose_mask(note)
+    matches = [
+        (last - len(spelling) + 1, last + 1, spelling)
+        for last, spelling in finder.iter(_lowered(text))
+        if all(mask[last - len(spelling) + 1 : last + 1])
+    ]
+    at = 0
+    for start, end, spelling in sorted(matches, key=lambda match: (match[0], -match[1])):
+        if start < at or not _is_whole(text, start, end):
+            continue
+        written = text[start:end]
+        named = {name.key for name in names[spelling] if not name.exact or name.text == " ".join(written.split())}
+        if not named:
+            continue
+        # The note's own name and one that several notes have aren't mentions, nor are names within them.
+        at = end
+        if len(named) == 1 and note.key not in named:
+            (target,) = named
+            yield Mention(note.key, line_of(text, start), start, end, written, target, _context(text, start, end))
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether ``text[start:end]`` is whole words, and no part of a compound, a path or a file name."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if text[start].isalnum() and (before.isalnum() or before in tuple(_JOINING)):
+        return False
+    if text[end - 1].isalnum() and (after.isalnum() or after in tuple(_JOINING)):
+        return False
+    if before == "!" or (after and unicodedata.combining(after)):
+        return False
+    is_suffix = before == "." and text[start - 2 : start - 1].isalnum()
+    has_suffix = after == "." and text[end + 1 : end + 2].isalnum()
+    return not (is_suffix or has_suffix)
+
+
+def _context(text: str, start: int, end: int) -> str:
+    """Return the line around a mention, at most so many characters on each side."""
+    first = max(text.rfind("\n", 0, start) + 1, start - _AROUND)
+    line_end = text.find("\n", end)
+    last = min(len(text) if line_end < 0 else line_end, end + _AROUND)
+    return " ".join(text[first:last].split())
+
+
+def _linked(note: Note, resolver: NoteResolver) -> Iterator[str]:
+    """Yield the keys of the notes to which a note's text has links."""
+    return (resolver.resolve(link.target, note.key).key for link in note.links if link.start >= note.body_start)
+
+
+def _edit(mention: Mention, target: str, note: Note) -> Edit:
+    text = " ".join(mention.text.split())
+    in_table = any(block.kind is BlockKind.TABLE and block.start <= mention.start < block.end for block in note.blocks)
+    bar = "\\|" if in_table else "|"
+    return Edit(mention.start, mention.end, f"[[{target}]]" if text == target else f"[[{target}{bar}{text}]]")

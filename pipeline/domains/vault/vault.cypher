@@ -1,0 +1,55 @@
+// Reads of a vault from its corpus: notes, and the links between them.
+
+// name: vault_notes
+// mode: read
+// params: corpus, generation
+// The visible notes, by key, with all their properties.
+MATCH (d:Document {corpus: $corpus})
+WHERE <visible(d, $generation)>
+RETURN properties(d) AS note ORDER BY d.key;
+
+// name: vault_links
+// mode: read
+// params: label, generation
+// The visible links from note to note, with what is known of them.
+MATCH (c:$($label))-[r:LINKS_TO]->(d:Document)
+WHERE <visible(r, $generation)> AND <visible(c, $generation)>
+RETURN c.document AS source, d.key AS target, r.count AS count, coalesce(r.relations, []) AS relations,
+       coalesce(r.context, '') AS context
+ORDER BY source, target, c.ordinal;
+
+// name: vault_passages
+// mode: read
+// params: corpus, keys, generation
+// The visible passages of some notes, in order.
+UNWIND $keys AS key
+MATCH (c:Chunk {corpus: $corpus, document: key})
+WHERE <visible(c, $generation)>
+WITH c ORDER BY c.document, c.ordinal
+RETURN c.document AS key, c.start AS start, c.end AS end, c.text AS text, c.tokens AS tokens;
+
+// name: vault_link_similarity
+// mode: read
+// params: corpus, keys, vector, generation
+// The similarity of a vector to the sentences around the links from and to some notes, the best of each pair of notes.
+CALL () {
+  UNWIND $keys AS key
+  MATCH (c:Chunk {corpus: $corpus, document: key})-[r:LINKS_TO]->(d)
+  RETURN c, r, d
+  UNION
+  UNWIND $keys AS key
+  MATCH (d:Document {corpus: $corpus, key: key})<-[r:LINKS_TO]-(c)
+  RETURN c, r, d
+}
+WITH c, r, d
+WHERE r.embedding IS NOT NULL AND <visible(r, $generation)> AND <visible(c, $generation)>
+WITH c.document AS source, d.key AS target, max(vector.similarity.cosine(r.embedding, $vector)) AS similarity
+RETURN collect([source, target, similarity]) AS links;
+
+// name: vault_created
+// mode: read
+// params: corpus, generation
+// The visible notes that agents created and that are in no folder, by key, with their Markdown.
+MATCH (d:Document {corpus: $corpus})
+WHERE <visible(d, $generation)> AND d.path = '' AND d.`metadata.origin` = 'agent' AND d.`metadata.markdown` IS NOT NULL
+RETURN d.key AS key, d.`metadata.markdown` AS markdown ORDER BY key;

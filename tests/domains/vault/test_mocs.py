@@ -1,0 +1,246 @@
+"""Maps of content: topics of linked notes, by skill, by folder, and of the whole vault."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline import HopRank, KnowledgeGraph, KnowledgeNode
+from pipeline.cli.app import app
+from pipeline.db.catalogue import find_corpus
+from pipeline.db.client import Client
+from pipeline.db.embedded import Address
+from pipeline.domains.vault.actions.actions import create_knowledge_node
+from pipeline.domains.vault.maps.index_node import IndexNode, graph_index_node
+from pipeline.domains.vault.maps.mocs import drop_vault, index_name, refresh_index
+from pipeline.domains.vault.maps.topics import OTHERS
+from pipeline.domains.vault.reading.folder import read_folder
+from pipeline.domains.vault.records import ANY, NoteType, Scope
+from pipeline.domains.vault.sync import sync_vault
+from pipeline.domains.vault.vault import Vault
+from pipeline.embedding.embedder import Embedder
+from pipeline.errors import CorpusError, GraphError, InputError
+from pipeline.knowledge.catalogue import find_graph
+
+GARDEN = Path(__file__).parent / "garden"
+SOIL = {"soil/Compost.md", "soil/Earthworms.md", "soil/Mulch.md", "soil/Turning the heap.md"}
+PLANTS = {f"plants/{name}.md" for name in ("Tomatoes", "Basil", "Marigold", "Pruning", "Seedlings", "Frost")}
+
+
+def new_name() -> str:
+    return f"h2-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture(scope="module")
+def garden(hoprank: HopRank) -> Iterator[str]:
+    """The name of a vault that tests only read."""
+    name = new_name()
+    sync_vault(hoprank, GARDEN, name)
+    yield name
+    drop_vault(hoprank, name)
+
+
+@pytest.fixture
+def grown(hoprank: HopRank, tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A copy of the garden and the name of its vault, for tests that change them."""
+    shutil.copytree(GARDEN, tmp_path, dirs_exist_ok=True)
+    name = new_name()
+    sync_vault(hoprank, tmp_path, name, scope=Scope("alice"))
+    yield tmp_path, name
+    drop_vault(hoprank, name)
+
+
+def groups(index: IndexNode) -> list[set[str]]:
+    return [{note.key for note in topic.notes} for topic in index.topics]
+
+
+def content(graph: KnowledgeGraph) -> tuple[set[tuple[object, ...]], set[tuple[object, ...]]]:
+    """What a graph holds, with the times of the writes."""
+    nodes: set[tuple[object, ...]] = {
+        (node.id, node.type, repr(sorted(node.properties.items())), node.updated_at) for node in graph.nodes()
+    }
+    return nodes, {(edge.source, edge.target, edge.type, edge.weight, edge.created_at) for edge in graph.edges()}
+
+
+def test_topics_are_the_communities_of_the_links(hoprank: HopRank, garden: str) -> None:
+    index = graph_index_node(Vault(hoprank, garden))
+    topic_of = {key: place for place, group in enumerate(groups(index)) for key in group}
+
+    assert topic_of.keys() == {note.key for note in read_folder(GARDEN).notes}
+    assert len({topic_of[key] for key in SOIL}) == 1
+    assert len({topic_of[f"plants/{name}.md"] for name in ("Tomatoes", "Basil", "Marigold", "Pruning")}) == 1
+    assert topic_of["soil/Compost.md"] != topic_of["plants/Tomatoes.md"]
+
+
+def test_a_topic_is_named_by_what_tells_it_from_the_others(hoprank: HopRank, garden: str) -> None:
+    index = graph_index_node(Vault(hoprank, garden))
+    soil = next(topic for topic in index.topics if topic.notes[0].key in SOIL)
+    plants = next(topic for topic in index.topics if "plants/Tomatoes.md" in {note.key for note in topic.notes})
+
+    assert soil.name.split(", ")[:2] == ["earth", "heap"]
+    assert plants.name.startswith("summer")
+    # `work` is a tag of notes of both.
+    assert "work" not in soil.name
+    assert soil.notes[0].key == "soil/Compost.md"
+    assert plants.notes[0].key in {"plants/Tomatoes.md", "plants/Basil.md"}
+
+
+def test_a_skill_and_a_folder_have_an_index_each(hoprank: HopRank, garden: str) -> None:
+    vault = Vault(hoprank, garden)
+    skill, folder = graph_index_node(vault, "composting"), graph_index_node(vault, folder="soil")
+
+    assert set().union(*groups(skill)) == SOIL
+    assert set().union(*groups(folder)) == {"soil/Watering.md"}
+    assert set().union(*groups(graph_index_node(vault, folder="plants"))) == PLANTS
+    assert groups(graph_index_node(Vault(hoprank, garden, Scope(skill="composting")))) == groups(skill)
+    compost = next(note for topic in skill.topics for note in topic.notes if note.key == "soil/Compost.md")
+    assert (compost.title, compost.description, compost.type) == ("Compost", "What was alive becomes earth.", "concept")
+    assert set(compost.links) == {"soil/Earthworms.md", "soil/Mulch.md", "soil/Turning the heap.md"}
+
+
+def test_the_graph_has_the_indexes_topics_and_links(hoprank: HopRank, garden: str) -> None:
+    graph = hoprank.graph(index_name(garden), create=False)
+    indexes = {
+        str(node.properties["title"]): node for node in graph.find_nodes_by_type("index") if "title" in node.properties
+    }
+    link = next(
+        edge
+        for edge in graph.get_edges_by_type("links_to")
+        if edge.source == "plants/Basil.md" and edge.target == "plants/Tomatoes.md"
+    )
+
+    assert indexes.keys() == {"composting", "plants", "soil"}
+    assert indexes["composting"].properties["type"] == "moc"
+    assert indexes["composting"].properties["generated"] is True
+    assert link.properties["relations"] == ["companion"]
+    assert link.weight > 0.5
+    topics = graph.get_neighbors(indexes["composting"].id, "holds")
+    assert {note.id for topic in topics for note in graph.get_neighbors(topic.id, "holds")} == SOIL
+    # The map that somebody wrote is a note.
+    written = graph.get_node("Garden.md")
+    assert written is not None
+    assert (written.type, written.properties["type"]) == ("note", NoteType.MOC.value)
+
+
+def test_a_second_build_writes_nothing(hoprank: HopRank, grown: tuple[Path, str]) -> None:
+    folder, name = grown
+    graph = hoprank.graph(index_name(name), create=False)
+    before = content(graph)
+
+    sync_vault(hoprank, folder, name, scope=Scope("alice"))
+    refresh_index(hoprank, name)
+
+    assert content(graph) == before
+
+
+def test_the_index_follows_the_notes(hoprank: HopRank, grown: tuple[Path, str]) -> None:
+    folder, name = grown
+    (folder / "soil/Mulch.md").unlink()
+    (folder / "soil/Compost.md").write_text("---\nskill: composting\npublished: false\n---\nSoon.\n")
+    (folder / "plants/Moss.md").write_text("Moss is linked with nothing.\n")
+    sync_vault(hoprank, folder, name, scope=Scope("alice"))
+    vault = Vault(hoprank, name, Scope("alice"))
+
+    index = graph_index_node(vault)
+    assert not {"soil/Mulch.md", "soil/Compost.md"} & set().union(*groups(index))
+    assert "plants/Moss.md" in {note.key for note in index.topics[-1].notes}
+    assert index.topics[-1].name == OTHERS
+    stored = {node.id for node in hoprank.graph(index_name(name), create=False).find_nodes_by_type("note")}
+    assert stored == set().union(*groups(index))
+
+    made = create_knowledge_node(vault, "Lichen", "Lichen grows beside [[Moss]].")
+    names = {
+        topic.notes[0].title for topic in graph_index_node(vault).topics if made.key in {n.key for n in topic.notes}
+    }
+    assert names <= {"Lichen", "Moss"}
+
+
+def test_another_users_notes_are_in_no_index(hoprank: HopRank, grown: tuple[Path, str]) -> None:
+    folder, name = grown
+    text = (
+        "---\nuser: mallory\nskill: composting\ntags: [of-{0}]\nagent: {0}\n---\nInto the [[Compost]] and [[Poison]].\n"
+    )
+    (folder / "soil/Poison.md").write_text(text.format("one"))
+    (folder / "soil/Venom.md").write_text(text.format("two"))
+    sync_vault(hoprank, folder, name, scope=Scope("alice"))
+
+    alice, mallory = Vault(hoprank, name, Scope("alice")), Vault(hoprank, name, Scope("mallory"))
+    for index in (graph_index_node(alice), graph_index_node(alice, "composting")):
+        assert "oison" not in index.to_markdown()
+    assert set().union(*groups(graph_index_node(mallory))) == {"soil/Poison.md", "soil/Venom.md"}
+    one = graph_index_node(Vault(hoprank, name, Scope("mallory", "", "two")), "composting")
+    assert groups(one) == [{"soil/Venom.md"}]
+    assert "Poison" not in one.topics[0].name
+    assert "of-one" not in one.to_markdown()
+    with pytest.raises(CorpusError, match="has no folder 'plants'"):
+        graph_index_node(mallory, folder="plants")
+    # Without a user all are seen.
+    assert "soil/Poison.md" in set().union(*groups(graph_index_node(Vault(hoprank, name, ANY))))
+
+
+def test_an_unknown_skill_is_told(hoprank: HopRank, garden: str) -> None:
+    with pytest.raises(CorpusError, match="has no skill 'compost'") as told:
+        graph_index_node(Vault(hoprank, garden), "compost")
+    assert told.value.fix == "Did you mean 'composting'?"
+    with pytest.raises(InputError, match="Both a skill"):
+        graph_index_node(Vault(hoprank, garden), "composting", folder="soil")
+
+
+def test_a_graph_of_somebody_else_is_left_alone(hoprank: HopRank, grown: tuple[Path, str]) -> None:
+    folder, name = grown
+    drop_vault(hoprank, name)
+    other = hoprank.graph(index_name(name))
+    other.add_node(KnowledgeNode("mine", "thing"))
+
+    with pytest.raises(GraphError, match="isn't the index"):
+        sync_vault(hoprank, folder, name)
+    assert other.get_node("mine")
+
+
+def test_without_gds_the_same_topics_are_found(
+    hoprank: HopRank, garden: str, plain_address: Address, embedder: Embedder
+) -> None:
+    with Client(plain_address) as client:
+        assert not client.has_gds
+        elsewhere = HopRank(client, embedder, hoprank.settings)
+        sync_vault(elsewhere, GARDEN, garden)
+        found = graph_index_node(Vault(elsewhere, garden))
+        drop_vault(elsewhere, garden)
+
+    soil = [group for group in groups(found) if group & SOIL]
+    assert len(soil) == 1
+    assert soil[0] >= SOIL
+    assert not soil[0] & {"plants/Tomatoes.md", "plants/Basil.md"}
+
+
+def test_index_and_drop_as_commands(
+    hoprank: HopRank, grown: tuple[Path, str], server_environment: dict[str, str]
+) -> None:
+    _, name = grown
+    environment = {**server_environment, "COLUMNS": "100"}
+
+    def run(*arguments: str) -> str:
+        result = CliRunner().invoke(app, ["vault", *arguments], env=environment)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    people, markdown = run("index", "--vault", name), run("index", "--vault", name, "--markdown")
+    document = json.loads(run("index", "--vault", name, "--skill", "composting", "--json"))
+
+    assert "Compost" in people
+    assert "What was alive becomes earth." in people
+    assert "- [[soil/Compost|Compost]]: What was alive becomes earth." in markdown
+    assert "  - links to [[" in markdown
+    assert markdown.startswith("---\ntype: moc\n")
+    assert document["skill"] == "composting"
+    assert {note["key"] for topic in document["topics"] for note in topic["notes"]} == SOIL
+    assert run("drop", name, "--yes") == f"Dropped {name}.\n"
+    assert find_corpus(hoprank.client, name) is None
+    assert find_graph(hoprank.client, index_name(name)) is None
+    sync_vault(hoprank, GARDEN, name)  # for the fixture to drop

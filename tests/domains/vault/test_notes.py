@@ -1,0 +1,162 @@
+"""Notes as read: fields, types and descriptions, links with their types and the sentences around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from pipeline.domains.vault.reading.folder import read_folder
+from pipeline.domains.vault.reading.notes import LONGEST_DESCRIPTION, plain, shortened
+from pipeline.domains.vault.records import Folder, Note, NoteType, Scope
+
+Read = Callable[[Mapping[str, str | bytes]], Folder]
+
+
+@pytest.fixture
+def note(vault: Read) -> Callable[[str], Note]:
+    """Read a single note."""
+    return lambda text: vault({"folder/A note.md": text}).notes[0]
+
+
+def test_front_matter_gives_the_fields(note: Callable[[str], Note]) -> None:
+    read = note(
+        "---\ntitle: Tides\ndescription: Why the sea rises.\ntype: claim\ntags: [sea, moon]\n"
+        "aliases: Ebb and flow, Flood\nuser: ada\nskill: sailing\npublished: false\ncreated: 2024-05-01\n"
+        "updated: 2024-06-02 10:00\nsource: Newton\n---\n"
+        "The moon pulls.\n"
+    )
+
+    assert (read.title, read.description, read.type) == ("Tides", "Why the sea rises.", NoteType.CLAIM)
+    assert (read.tags, read.aliases) == (("sea", "moon"), ("Ebb and flow", "Flood"))
+    assert (read.scope, read.published) == (Scope("ada", "sailing", ""), False)
+    assert (read.created, read.updated) == ("2024-05-01", "2024-06-02T10:00:00")
+    assert read.metadata["source"] == "Newton"
+    assert read.text[slice(*read.described)] == "Why the sea rises."
+    assert read.text[read.body_start :] == "The moon pulls.\n"
+
+
+def test_what_a_note_does_not_say_is_taken_from_it(note: Callable[[str], Note]) -> None:
+    read = note("# Harbours\n\n" + "A harbour shelters ships. " * 20 + "\n")
+
+    assert read.title == "Harbours"
+    assert read.description.startswith("A harbour shelters ships.")
+    assert len(read.description) <= LONGEST_DESCRIPTION
+    assert read.described[0] == read.described[1]
+    assert (read.type, read.published) == (NoteType.CONCEPT, True)
+    assert (read.created, read.updated) == ("", "")
+    assert read.modified.startswith("20")
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "description: 'Quoted: text'\n",
+        'description: "Quoted: text"\n',
+        "description: >\n  Quoted: text\n",
+        "title: x\ndescription: Quoted: text\ntags: [a]\n",
+    ],
+)
+def test_a_description_is_found_where_it_stands(note: Callable[[str], Note], front: str) -> None:
+    read = note(f"---\n{front}---\nBody.\n")
+
+    assert (read.description, read.text[slice(*read.described)]) == ("Quoted: text", "Quoted: text")
+
+
+def test_links_have_their_types_fragments_and_sentences(note: Callable[[str], Note]) -> None:
+    read = note(
+        '---\nup: [[Home]]\nrelevant:\n  - "[[Ebb]] -- says when the water falls"\n---\n'
+        "The moon moves the sea. Because of [[Tide#Spring tides|spring tides]] ships wait. Nothing else.\n\n"
+        "- parent:: [[Sea]]\n- ![[chart.png]]\n- [[Bare]]\n\n[neap](../notes/Neap%20tide.md#when-it-is)\n"
+    )
+    links = {link.target: link for link in read.links}
+
+    assert {target: link.relation for target, link in links.items()} == {
+        "Home": "up",
+        "Ebb": "relevant",
+        "Tide": "",
+        "Sea": "parent",
+        "chart.png": "embeds",
+        "Bare": "",
+        "../notes/Neap tide.md": "",
+    }
+    assert links["Tide"].fragment == "Spring tides"
+    assert links["../notes/Neap tide.md"].fragment == "when-it-is"
+    assert links["Tide"].context == "Because of spring tides ships wait."
+    assert links["Ebb"].context == "Ebb -- says when the water falls"
+    assert links["Bare"].context == links["Home"].context == ""
+    for link in read.links:
+        assert link.target.split("/")[-1].replace(" ", "%20") in read.text[link.start : link.end].replace(" ", "%20")
+
+
+def test_links_in_code_are_none(note: Callable[[str], Note]) -> None:
+    read = note("Write `[[Tide]]` for a link.\n\n```\n[[Sea]]\n```\n\nBut [[Moon]] is one.\n")
+
+    assert [link.target for link in read.links] == ["Moon"]
+    assert [link.target for link in read.in_code] == ["Tide", "Sea"]
+
+
+def test_properties_of_logseq_are_fields(vault: Read) -> None:
+    (read,) = vault(
+        {"pages/science___tides.md": "alias:: Ebb, Flood\ntags:: sea, [[moon]]\n\n- The [[Moon]] pulls.\n"}
+    ).notes
+
+    assert (read.title, read.aliases, read.tags) == ("science/tides", ("Ebb", "Flood"), ("sea", "moon"))
+
+
+def test_tags_in_the_text_count_too(note: Callable[[str], Note]) -> None:
+    read = note("---\ntags: sea\n---\nA #tide is no#tag, nor is [x](y#z).\n\n```\n#code\n```\n")
+
+    assert read.tags == ("sea", "tide")
+
+
+def test_empty_notes_are_notes(vault: Read) -> None:
+    read = vault({"Empty.md": "", "Blank.md": " \n\n", "Front.md": "---\ntags: [x]\n---\n"})
+
+    assert [(note.key, note.title) for note in read.notes] == [
+        ("Blank.md", "Blank"),
+        ("Empty.md", "Empty"),
+        ("Front.md", "Front"),
+    ]
+    assert read.skipped == ()
+
+
+def test_patterns_choose_the_notes(write: Callable[[Mapping[str, str | bytes]], Path]) -> None:
+    folder = write(
+        {"a.md": "A", "daily/b.md": "B", "daily/old/c.md": "C", "templates/t.md": "T", ".obsidian/x.md": "X"}
+    )
+
+    def keys(include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> list[str]:
+        return [note.key for note in read_folder(folder, include=include, exclude=exclude).notes]
+
+    assert keys() == ["a.md", "daily/b.md", "daily/old/c.md", "templates/t.md"]
+    assert keys(exclude=("templates",)) == ["a.md", "daily/b.md", "daily/old/c.md"]
+    assert keys(include=("daily/**",), exclude=("daily/old/*.md",)) == ["daily/b.md"]
+    assert keys(include=("*.md",)) == ["a.md"]
+
+
+def test_a_file_that_cannot_be_read_is_skipped_and_named(vault: Read) -> None:
+    read = vault({"good.md": "Good.", "bad.md": b"\xff\xfe\xff", "worse.md": "---\na: [\n---\nx\n"})
+
+    assert [note.key for note in read.notes] == ["good.md"]
+    assert sorted(Path(one.source).name for one in read.skipped) == ["bad.md", "worse.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("- [ ] see [[Tide|the tide]] and **more**", "see the tide and more"),
+        ("[[Tide#Neap]] and [x](y.md)", "Tide and x"),
+        ("## A heading", "A heading"),
+        ("> quoted `code`", "quoted code"),
+    ],
+)
+def test_plain_text_is_what_a_reader_sees(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+def test_a_long_text_is_cut_after_a_sentence_or_a_word() -> None:
+    assert shortened("One two. Three four five six.", 15) == "One two."
+    assert shortened("one two three four", 10) == "one two…"
+    assert shortened("short", 10) == "short"

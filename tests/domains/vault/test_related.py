@@ -100,7 +100,7 @@ def test_ten_thousand_notes() -> None:
     names = [f"n{row:05}" for row in range(count)]
     graph = graph_of(unit(*map(tuple, vectors.tolist())), *zip(names, [*names[1:], names[0]], strict=True))
 
-    found = {note.key for note in related(graph, "n00042.md", 8)}
+    found = {note.key for note in related(graph, "n00042.md", 21)}
 
     assert found >= {"n00007.md", "n00041.md", "n00043.md"}
     assert graph.neighbours("n00042.md") == {"n00041.md", "n00043.md"}

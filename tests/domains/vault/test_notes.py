@@ -122,6 +122,17 @@ def test_empty_notes_are_notes(vault: Read) -> None:
     assert read.skipped == ()
 
 
+def test_a_note_of_five_megabytes_is_read_with_all_its_links(vault: Read) -> None:
+    sentence = "The tide of the [[Moon {}]] comes in twice a day and fills the pools along the rocky shore once more. "
+    text = "".join(sentence.format(number) + "\n\n" * (number % 5 == 4) for number in range(52_000))
+
+    (read,) = vault({"Large.md": text}).notes
+
+    assert len(read.text) > 5_000_000
+    assert len(read.links) == 52_000
+    assert read.links[-1].context.startswith("The tide of the Moon 51999 comes in")
+
+
 def test_patterns_choose_the_notes(write: Callable[[Mapping[str, str | bytes]], Path]) -> None:
     folder = write(
         {"a.md": "A", "daily/b.md": "B", "daily/old/c.md": "C", "templates/t.md": "T", ".obsidian/x.md": "X"}

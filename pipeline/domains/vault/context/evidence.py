@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,9 @@ _BESIDE = 0.5
 
 _K = 5.0
 """k of the fusion of both."""
+
+_LINKS_AHEAD = 12
+"""Notes whose links are read during the search."""
 
 _BLOCK = 10_000
 _COSINE, _SHARE = "cosine", "share of words"
@@ -71,6 +75,13 @@ class Evidence(Protocol):
         """Return the relevance of the sentences around the links from and to some notes; links without are left out."""
 
 
+class LinkSimilarity(NamedTuple):
+    """The cosines of the sentences around the links from and to the notes ``keys``."""
+
+    keys: frozenset[str]
+    cosines: Mapping[Pair, float]
+
+
 @dataclass(frozen=True, slots=True)
 class ByMeaning:
     """Evidence by the vector of a message: relevance is the cosine of a note's nearest passage."""
@@ -81,6 +92,7 @@ class ByMeaning:
     relevance: Relevance
     order: Ranked
     passages: Mapping[str, Sequence[int]]
+    links: LinkSimilarity
 
     @property
     def measure(self) -> str:
@@ -92,14 +104,19 @@ class ByMeaning:
         """Search a vault by words, meaning and names."""
         vectors, _ = graph.passages
         relevance = graph.best(vectors @ np.asarray(query, dtype=np.float32))
-        hits = _hits(vault, graph, message, Leg.WHOLE, query)
+        nearest = [graph.keys[row] for row in np.argsort(-relevance, kind="stable")[:_LINKS_AHEAD].tolist()]
+        # The links of the nearest notes are read while the search runs: most contexts need no others.
+        with ThreadPoolExecutor(1) as ahead:
+            similarity = ahead.submit(_link_similarity, graph, nearest, query)
+            hits = _hits(vault, graph, message, Leg.WHOLE, query)
+            links = LinkSimilarity(frozenset(nearest), similarity.result())
         threshold = vault.threshold(_COSINE, partial(_nearest_by_chance, vault, vectors))
-        return cls(graph, query, threshold, relevance, _order(graph, hits, relevance), _starts(hits))
+        return cls(graph, query, threshold, relevance, _order(graph, hits, relevance), _starts(hits), links)
 
     def link_relevance(self, keys: Sequence[str]) -> Mapping[Pair, float]:
         """Return the cosines of the sentences around links; see :class:`Evidence`."""
-        (row,) = self.graph.corpus.read("vault_link_similarity", keys=list(keys), vector=packed(self.query))
-        return {(source, target): cosine_of(similarity) for source, target, similarity in row["links"]}
+        missing = [key for key in keys if key not in self.links.keys]
+        return {**self.links.cosines, **(_link_similarity(self.graph, missing, self.query) if missing else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +151,11 @@ class ByWords:
         wanted = set(keys)
         links = (link for link in self.words.graph.links if link.contexts and wanted & {link.source, link.target})
         return {(link.source, link.target): self.words.share(self.message, " ".join(link.contexts)) for link in links}
+
+
+def _link_similarity(graph: NoteGraph, keys: Sequence[str], query: Sequence[float]) -> dict[Pair, float]:
+    (row,) = graph.corpus.read("vault_link_similarity", keys=list(keys), vector=packed(query))
+    return {(source, target): cosine_of(similarity) for source, target, similarity in row["links"]}
 
 
 def _hits(vault: Vault, graph: NoteGraph, message: str, leg: Leg, query: Sequence[float] | None) -> tuple[Hit, ...]:

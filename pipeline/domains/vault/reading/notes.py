@@ -212,16 +212,20 @@ def _in_code(text: str, links: Sequence[Link]) -> Iterator[Link]:
 def _with_contexts(text: str, blocks: Sequence[Block], links: Sequence[Link]) -> Iterator[Link]:
     """Yield links with their types and the sentences around them."""
     starts = [block.start for block in blocks]
-    known: dict[int, list[tuple[int, int]]] = {}
+    known: dict[int, tuple[list[tuple[int, int]], list[int]]] = {}
     for link in links:
         place = bisect_right(starts, link.start) - 1
-        line = text.rfind("\n", 0, link.start) + 1
-        relation = _RELATION.search(text[line : link.start].removesuffix("!"))
+        line = _line_before(text, link.start)
+        before = text[line : link.start].removesuffix("!")
+        relation = _RELATION.search(before if line == 0 or text[line - 1] == "\n" else f"\0{before}")
         embeds = _EMBEDS if text[max(0, link.start - 1)] == "!" else ""
         if place not in known:
-            known[place] = list(_stretches(text, blocks[place])) if place >= 0 else []
-        inside = (span for span in known[place] if span[0] <= link.start < span[1])
-        sentence = next(inside, (line, _end_of_line(text, link.end)))
+            spans = list(_stretches(text, blocks[place])) if place >= 0 else []
+            known[place] = spans, [span[0] for span in spans]
+        spans, begins = known[place]
+        sentence = spans[bisect_right(begins, link.start) - 1] if spans else (0, 0)
+        if not sentence[0] <= link.start < sentence[1]:
+            sentence = line, _end_of_line(text, link.end)
         yield replace(
             link,
             relation=relation[1].strip() if relation else embeds,
@@ -237,9 +241,17 @@ def _stretches(text: str, block: Block) -> Iterator[tuple[int, int]]:
     return ((block.start + line.start(), block.start + line.end()) for line in lines)
 
 
+def _line_before(text: str, start: int) -> int:
+    """Return where the line of ``start`` begins, or a place within it if that is far away."""
+    first = max(0, start - _LONGEST_CONTEXT)
+    newline = text.rfind("\n", first, start)
+    return first if newline < 0 else newline + 1
+
+
 def _end_of_line(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
+    last = min(len(text), start + _LONGEST_CONTEXT)
+    end = text.find("\n", start, last)
+    return last if end < 0 else end
 
 
 def _context(text: str, link: Link, sentence: tuple[int, int]) -> str:

@@ -18,6 +18,10 @@ from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
 from pipeline.db.queries import Query, load_queries, parse_fragments, parse_queries
+from pipeline.domains.vault.actions.actions import create_knowledge_node
+from pipeline.domains.vault.maps.mocs import drop_vault
+from pipeline.domains.vault.sync import sync_vault
+from pipeline.domains.vault.vault import Vault
 from pipeline.errors import GraphError
 from pipeline.knowledge import SupportedEdgeType
 from pipeline.knowledge.catalogue import find_graph, replacing
@@ -165,10 +169,22 @@ def graph_names(client: Client) -> Iterator[Mapping[str, str]]:
 
 
 @pytest.fixture(scope="module")
+def vault(hoprank: HopRank, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Make a vault with all that notes can have; the server knows the names of its properties from then on."""
+    folder, name = tmp_path_factory.mktemp("vault"), f"test-{uuid.uuid4().hex}"
+    (folder / "Ada.md").write_text("# Ada\n\nfriend:: [[Babbage]], who built the first engine with gears.\n")
+    (folder / "Babbage.md").write_text("# Babbage\n\nHe built the engines.\n")
+    sync_vault(hoprank, folder, name)
+    create_knowledge_node(Vault(hoprank, name), "Engine", "[[Babbage]] drew it, and never built all of it.")
+    drop_vault(hoprank, name)
+
+
+@pytest.fixture(scope="module")
 def names(
     hoprank: HopRank,
     shared_corpus_name: str,
     graph_names: Mapping[str, str],
+    vault: None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Mapping[str, str]:
     """Identifiers that exist, as some queries aren't planned without their index."""

@@ -117,8 +117,9 @@ class Document:
     and don't overlap; text outside all blocks is white space or markup. ``line_offset`` is the number of lines of
     removed front matter, added to line numbers in ``text``. Front matter that is kept ends at ``body_start``; it makes
     no chunk, but for the span ``summary``, if it isn't empty. ``modified`` is the time of its file in ISO 8601, if that
-    is to be known; a new time alone changes nothing. ``page_starts`` holds the character offsets of a PDF's
-    pages, else nothing. ``prechunked`` holds the chunks that the document brings; without them it is cut.
+    is to be known; a new time alone changes nothing. ``original`` is what to read the document from again, if that is
+    in no file. ``page_starts`` holds the character offsets of a PDF's pages, else nothing. ``prechunked`` holds the
+    chunks that the document brings; without them it is cut.
     """
 
     key: str
@@ -129,6 +130,7 @@ class Document:
     metadata: Metadata = field(default_factory=dict)
     path: str = ""
     modified: str = ""
+    original: str = ""
     line_offset: int = 0
     body_start: int = 0
     summary: tuple[int, int] = (0, 0)

@@ -39,6 +39,9 @@ from pipeline.settings import LinkSettings, Settings
 Announce = Callable[[Plan], None]
 """A function that is called with the plan of a sync before anything is written."""
 
+Decide = Callable[[CorpusHandle], Iterable[Document]]
+"""A function that returns the documents to write, given the corpus that nobody else writes to meanwhile."""
+
 
 def ingest(
     client: Client,
@@ -81,6 +84,30 @@ def ingest_documents(
                 outcome = steps.write(session, changes, corpus)
                 corpus = session.corpus
         return steps.summary(corpus_name, corpus, changes, outcome)
+
+
+def ingest_decided(
+    client: Client,
+    embedder: Embedder,
+    settings: Settings,
+    decide: Decide,
+    corpus_name: str,
+    *,
+    wait: float,
+    progress: Progress | None = None,
+) -> IngestSummary:
+    """Ingest the documents that ``decide`` returns while the corpus is leased; see :func:`ingest`.
+
+    What it checks still holds when they are written, whatever other runs do; these are waited for up to ``wait``
+    seconds. Raises what it raises, and then writes nothing.
+    """
+    steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
+    with (
+        writing(steps.find(corpus_name) or steps.create(corpus_name), wait) as session,
+        detect_changes(decide(session.corpus), stored_documents(session.corpus), steps.progress) as changes,
+    ):
+        outcome = steps.write(session, changes, session.corpus) if changes else None
+        return steps.summary(corpus_name, session.corpus, changes, outcome)
 
 
 def sync(

@@ -62,6 +62,7 @@ class _Document(_Line):
     title: _Text
     path: _Text | None = None
     modified: _Text | None = None
+    original: _Text | None = None
     hash: _Text = ""
     text_hash: _Text | None = None
 

@@ -58,7 +58,9 @@ def corpus_id(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytes
     (folder / "babbage.md").write_text(f"# Charles Babbage\n\n[Ada](ada.md) knew him. {text}\n")
     hoprank.ingest(folder, corpus=shared_corpus_name)
     link = Link("/ada.md", 0, 6, relation="parent", context="A note that links another.")
-    note = Document("note.md", "A note", "A note that links another.", links=(link,), modified="2026-01-01")
+    note = Document(
+        "note.md", "A note", "A note that links another.", links=(link,), modified="2026-01-01", original="A note."
+    )
     ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, [note], shared_corpus_name)
     return get_corpus(hoprank.client, shared_corpus_name).id
 

@@ -10,16 +10,13 @@ import typer
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import datasets
-from pipeline.cli.deferred import report as reports
+from pipeline.cli.json_report import JsonFile, check_json_file, deliver
 from pipeline.cli.options import KeptCorpus, Legs, Model, Set, Split, read_settings
 from pipeline.cli.views.ablation import ablation_table
-from pipeline.cli.views.output import print_json, show
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.report import report_views
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.legs import Leg
-
-_STDOUT = "-"
 
 
 def evaluate(
@@ -32,12 +29,7 @@ def evaluate(
             show_default=False,
         ),
     ],
-    json_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--json", metavar="FILE", help="Write the report to FILE as JSON; - prints it instead of the table."
-        ),
-    ] = None,
+    json_file: JsonFile = None,
     corpus: KeptCorpus = None,
     split: Split = None,
     legs: Legs = None,
@@ -54,27 +46,19 @@ def evaluate(
     Without --corpus the documents go into a corpus of their own, which is dropped afterwards.
     """
     _check(folders, legs, per_query=per_query, ablate=ablate)
-    to_file = json_file if json_file and str(json_file) != _STDOUT else None
-    if to_file:
-        reports.check_json_path(to_file)
+    check_json_file(json_file)
     for folder in folders:
         datasets.read_dataset(folder, split)
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
         if ablate:
             ablation = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
-            document = ablation.to_json()
         else:
             chosen = legs or tuple(Leg)
             report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)
-            document = report.to_json(per_query=True)
-    if to_file:
-        reports.write_document(document, to_file)
-    if json_file and not to_file:
-        print_json(document)
-    elif ablate:
-        show(ablation_table(ablation))
+    if ablate:
+        deliver(ablation.to_json(), json_file, lambda: [ablation_table(ablation)])
     else:
-        show(*report_views(report, per_query=per_query))
+        deliver(report.to_json(per_query=True), json_file, lambda: report_views(report, per_query=per_query))
 
 
 def _check(folders: Sequence[Path], legs: Sequence[Leg] | None, *, per_query: bool, ablate: bool) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from pipeline.cli.connection import connected
-from pipeline.cli.deferred import watch as watching
 from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, read_settings
+from pipeline.cli.syncing import DryRun, Watch, check_watch, follow
 from pipeline.cli.views.output import print_json, show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import link_warnings, plan_table, summary_table
-from pipeline.errors import Busy, ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from pipeline.ingest.update.plan import Plan
@@ -23,10 +19,8 @@ if TYPE_CHECKING:
 def sync(
     paths: Paths,
     corpus: Corpus = "default",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Sync again whenever something changes, until Ctrl-C.")
-    ] = False,
+    dry_run: DryRun = False,
+    watch: Watch = False,
     strict: Strict = False,
     as_json: Json = False,
     model: Model = None,
@@ -42,8 +36,11 @@ def sync(
         if not as_json:
             show(plan_table(plan))
 
-    if watch and dry_run:
-        raise ConfigurationError("--watch and --dry-run contradict each other.", "Give one of them.")
+    def show_changes(summary: SyncSummary) -> None:
+        if summary.plan:
+            _show(summary, as_json=as_json)
+
+    check_watch(watched=watch, dry_run=dry_run)
     with connected(read_settings(model, settings, wait)) as hoprank:
 
         def once() -> SyncSummary:
@@ -54,19 +51,7 @@ def sync(
 
         _show(once(), as_json=as_json)
         if watch:
-            _follow(paths, once, as_json=as_json)
-
-
-def _follow(paths: list[str], once: Callable[[], SyncSummary], *, as_json: bool) -> None:
-    """Sync after every change below ``paths``, until Ctrl-C; print an error and try again at the next change."""
-    for _ in watching.changes(paths):
-        try:
-            summary = once()
-        except (InputError, Busy) as error:
-            warn(f"{error}\nWaiting for the next change.")
-        else:
-            if summary.plan:
-                _show(summary, as_json=as_json)
+            follow(paths, once, show_changes)
 
 
 def _show(summary: SyncSummary, *, as_json: bool) -> None:

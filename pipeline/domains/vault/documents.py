@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from pipeline.domains.vault.actions.created import created_metadata
+from pipeline.domains.vault.actions.created import ORIGIN
 from pipeline.domains.vault.reading.resolve import NoteResolver, VaultResolver
 from pipeline.domains.vault.records import Folder, Note, Scope
 from pipeline.records import Document, Link, Metadata
@@ -34,7 +34,7 @@ def stored_document(note: Note, resolver: NoteResolver) -> Document:
 def created_document(note: Note, resolver: NoteResolver) -> Document:
     """Return a note that an agent created as a document, which holds the note's whole text."""
     document = document_of(note, resolver)
-    return replace(document, metadata={**document.metadata, **created_metadata(note)})
+    return replace(document, metadata={**document.metadata, **ORIGIN}, original=note.text)
 
 
 def document_of(note: Note, resolver: NoteResolver) -> Document:

@@ -20,14 +20,13 @@ from pipeline.db.corpus import open_corpus
 from pipeline.domains.vault.documents import documents
 from pipeline.domains.vault.graph import read_graph
 from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.reading.notes import read_note
+from pipeline.domains.vault.reading.notes import reread
 from pipeline.domains.vault.reading.resolve import NoteResolver
 from pipeline.domains.vault.records import Folder, Note
 from pipeline.domains.vault.related import Ranking, ranked_keys, related_scores
 from pipeline.errors import SourceError
 from pipeline.flows.ingest import ingest_documents
 from pipeline.flows.maintain import drop
-from pipeline.ingest.sources.source import Source
 from pipeline.progress import Progress
 
 CUTOFFS = (5, 10, 20)
@@ -123,7 +122,7 @@ def _cut(note: Note, resolver: NoteResolver, hidden: set[Pair]) -> Note:
         if _pair(note.key, resolver.resolve(link.target, note.key).key) in hidden:
             start = link.start - (text[max(0, link.start - 1)] == "!")
             text = text[:start] + text[link.end :]
-    return note if text == note.text else read_note(Source(note.key, note.path, b""), text, note.modified, note.scope)
+    return note if text == note.text else reread(note, text)
 
 
 def _pair(first: str, second: str) -> Pair | None:

@@ -22,7 +22,10 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class StoredNote:
-    """A note as its corpus holds it; see :class:`pipeline.domains.vault.records.Note`."""
+    """A note as its corpus holds it; see :class:`pipeline.domains.vault.records.Note`.
+
+    ``original`` is the whole text of a note that an agent created and that is in no folder.
+    """
 
     key: str
     title: str
@@ -35,6 +38,7 @@ class StoredNote:
     created: str
     updated: str
     path: str
+    original: str
     unresolved: tuple[str, ...]
     metadata: Metadata
 
@@ -120,8 +124,7 @@ class NoteGraph:
         notes = {
             key: note
             for key, note in self.notes.items()
-            if (note.published or not published)
-            and all(wanted in ("", has) for wanted, has in zip(scope, note.scope, strict=True))
+            if (note.published or not published) and scope.holds(note.scope)
         }
         if len(notes) == len(self.notes):
             return self
@@ -164,6 +167,7 @@ def _note(properties: Mapping[str, Any]) -> StoredNote:
         created=given.get("created", ""),
         updated=given.get("updated") or properties.get("modified", ""),
         path=properties["path"],
+        original=properties.get("original", ""),
         unresolved=tuple(given.get("unresolved", ())),
         metadata=given,
     )

@@ -28,6 +28,10 @@ class Scope(NamedTuple):
     skill: str = ""
     agent: str = ""
 
+    def holds(self, owner: Scope) -> bool:
+        """Return whether the notes of an owner are in the scope."""
+        return all(wanted in ("", has) for wanted, has in zip(self, owner, strict=True))
+
 
 ANY = Scope()
 """The notes of all."""

@@ -49,7 +49,7 @@ RETURN collect([source, target, similarity]) AS links;
 // name: vault_created
 // mode: read
 // params: corpus, generation
-// The visible notes that agents created and that are in no folder, by key, with their Markdown.
+// The visible notes that agents created and that are in no folder, by key, with their texts.
 MATCH (d:Document {corpus: $corpus})
-WHERE <visible(d, $generation)> AND d.path = '' AND d.`metadata.origin` = 'agent' AND d.`metadata.markdown` IS NOT NULL
-RETURN d.key AS key, d.`metadata.markdown` AS markdown ORDER BY key;
+WHERE <visible(d, $generation)> AND d.original IS NOT NULL
+RETURN d.key AS key, d.original AS original ORDER BY key;

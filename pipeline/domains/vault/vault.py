@@ -9,8 +9,9 @@ from typing import Any
 from pipeline.api import HopRank
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.vault.context.threshold import Threshold
+from pipeline.domains.vault.context.words import NoteWords
 from pipeline.domains.vault.graph import NoteGraph, StoredNote, read_graph
-from pipeline.domains.vault.reading.resolve import folded
+from pipeline.domains.vault.reading.resolve import folded, names_of
 from pipeline.domains.vault.records import ANY, Scope
 from pipeline.errors import CorpusError, did_you_mean
 
@@ -39,6 +40,7 @@ class Vault:
         self._all: NoteGraph | None = None
         self._graphs: dict[bool, NoteGraph] = {}
         self._thresholds: dict[str, Threshold] = {}
+        self._words: NoteWords | None = None
 
     def graph(self, *, published: bool = False) -> NoteGraph:
         """Return the notes and links of the scope; with ``published`` only notes that are published.
@@ -54,6 +56,13 @@ class Vault:
             if published not in self._graphs:
                 self._graphs[published] = every.scoped(self.scope, published=published)
             return self._graphs[published]
+
+    def words(self, graph: NoteGraph) -> NoteWords:
+        """Return the words in the heads of a graph's notes; those of the last graph are kept."""
+        known = self._words
+        if known is None or known.graph is not graph:
+            known = self._words = NoteWords(graph)
+        return known
 
     def threshold(self, measure: str, chance: Callable[[], Sequence[float]]) -> Threshold:
         """Return the threshold of a measure of relevance, which ``chance`` calibrates once for a generation."""
@@ -75,7 +84,7 @@ class Vault:
         if name in graph.notes:
             return graph.notes[name]
         wanted = folded(name.removesuffix(".md"))
-        found = [note for note in graph.notes.values() if wanted in _names(note)]
+        found = [note for note in graph.notes.values() if wanted in names_of(note)]
         if len(found) == 1:
             return found[0]
         if found:
@@ -88,8 +97,3 @@ class Vault:
             f"The vault {self.name!r} has no note {name!r}.",
             did_you_mean(name, known, "Give its path, file name, title or alias."),
         )
-
-
-def _names(note: StoredNote) -> set[str]:
-    stem = note.key.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    return {folded(name) for name in (stem, note.key.removesuffix(".md"), note.title, *note.aliases)}

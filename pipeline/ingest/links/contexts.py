@@ -22,14 +22,14 @@ def no_vectors(_: Mapping[str, str]) -> Mapping[str, Vector]:
     return {}
 
 
-def embed_contexts(session: WriteSession, embed: EmbedTexts) -> int:
-    """Give each staged link with a sentence the vector of that sentence; return how many sentences were embedded.
+def embed_contexts(session: WriteSession, embed: EmbedTexts) -> None:
+    """Give each staged link with a sentence the vector of that sentence.
 
     A sentence that any link has a vector for, in a corpus of the same fingerprint, isn't embedded again. A link stays
     without a vector if ``embed`` doesn't return one: the walk then follows it as it follows other links.
     """
     if not session.stages_contexts:
-        return 0
+        return
     corpus = session.corpus
     missing = {row["id"]: row["context"] for row in corpus.stream("links_without_vector")}
     contexts = {digest(context): context for context in missing.values()}
@@ -43,4 +43,3 @@ def embed_contexts(session: WriteSession, embed: EmbedTexts) -> int:
         vectors = {**vectors, **embed(new)}
     keyed = ((id_, digest(context)) for id_, context in missing.items())
     session.set_link_vectors({"id": id_, "vector": vectors[key].tolist()} for id_, key in keyed if key in vectors)
-    return len(new)

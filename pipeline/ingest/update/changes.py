@@ -119,6 +119,7 @@ def document_hash(document: Document) -> str:
         str(document.line_offset),
         repr(supplied) if supplied else "",
         *([repr((document.body_start, document.summary))] if document.body_start else ()),
+        *([document.original] if document.original else ()),
     )
 
 

@@ -44,7 +44,8 @@ CountsByKey = Mapping[str, Mapping[str, int]]
 def writing(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[WriteSession]:
     """Lease a corpus for writing, waiting up to ``wait`` seconds; yield the session.
 
-    On wrong input everything staged is undone, and a corpus that was never published is dropped. If the server goes
+    On wrong input everything staged is undone, and a corpus that was never published is dropped, unless an interrupted
+    run has left something to go on from. If the server goes
     away, the next session completes or undoes the work. Raises Busy.
     """
     with lease(corpus, wait) as (leased, writer):
@@ -54,8 +55,8 @@ def writing(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[WriteSession]:
         except InputError:
             if session.begun:
                 session.abandon()
-                if leased.generation == 0:
-                    drop_corpus(leased.client, leased.record)
+            if leased.generation == 0 and (session.begun or leased.record.staging is None):
+                drop_corpus(leased.client, leased.record)
             raise
 
 
@@ -273,7 +274,7 @@ class WriteSession:
             "key": document.key,
             "title": document.title,
             "path": document.path,
-            **({"modified": document.modified} if document.modified else {}),
+            **{name: value for name in ("modified", "original") if (value := getattr(document, name))},
             "hash": document_hash(document),
             "text_hash": digest(document.text),
         }

@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from pipeline import HopRank
 from pipeline.cli.app import app
+from pipeline.db.catalogue import find_corpus
 from pipeline.domains.vault.actions import write_back
 from pipeline.domains.vault.actions.action_models import ACTIONS, Traversal, schema
 from pipeline.domains.vault.actions.actions import create_knowledge_node, link_knowledge_nodes, traverse_knowledge
@@ -167,6 +168,42 @@ def test_a_vault_begins_with_a_created_note(hoprank: HopRank, garden: Garden) ->
         drop_vault(hoprank, vault.name)
 
 
+def test_agents_that_begin_a_vault_at_the_same_time_lose_nothing(hoprank: HopRank, garden: Garden) -> None:
+    vault = Vault(hoprank, f"{garden.name}-new", ALICE)
+    titles = ["First", "Second", "Third"]
+    threads = [
+        threading.Thread(target=create_knowledge_node, args=(Vault(hoprank, vault.name, ALICE), title, f"A {title}."))
+        for title in titles
+    ]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert sorted(note.title for note in vault.graph().notes.values()) == titles
+    finally:
+        drop_vault(hoprank, vault.name)
+
+
+def test_a_first_note_that_is_refused_leaves_no_vault(hoprank: HopRank, garden: Garden) -> None:
+    name = f"{garden.name}-new"
+
+    with pytest.raises(CorpusError, match="No note is called 'Nowhere'"):
+        create_knowledge_node(Vault(hoprank, name, ALICE), "First", "Text.", links=[{"target": "Nowhere"}])
+
+    assert find_corpus(hoprank.client, name) is None
+
+
+def test_hits_hold_the_metadata_of_an_agents_note_and_not_its_text_again(hoprank: HopRank, garden: Garden) -> None:
+    made = create_knowledge_node(garden.vault(), "Greenhouse", "Warm.\n\nGlass above the seedlings.", tags=["glass"])
+
+    hits = hoprank.search("glass above the seedlings", corpus=garden.name).hits
+    metadata = next(hit.document_metadata for hit in hits if hit.document == made.key)
+    assert metadata.keys() >= {"origin", "tags"}
+    assert not any("above" in str(value) for value in metadata.values())
+
+
 @pytest.mark.parametrize("title", ["tomatoes", "Turning-the-Heap", "Compost"])
 def test_a_title_of_the_scope_is_refused(kept: Garden, title: str) -> None:
     with pytest.raises(CorpusError, match="already called") as refused:
@@ -254,8 +291,7 @@ def test_a_link_is_added_once_and_survives_a_sync(garden: Garden) -> None:
     }
     assert garden.links(made.key) == expected
     assert garden.vault().graph().corpus.generation == generation + 1
-    markdown = garden.vault().note("Greenhouse").metadata["markdown"]
-    assert str(markdown).split("---\n\n")[1] == (
+    assert garden.vault().note("Greenhouse").original.split("---\n\n")[1] == (
         "Glass.\n\n## Related\n\n- keeps out:: [[Frost]]: Glass holds the warmth.\n- Warmth is for [[basil]] too.\n"
     )
     garden.sync()
@@ -307,7 +343,8 @@ def test_a_created_note_becomes_a_file(garden: Garden) -> None:
     note = garden.vault().note("Greenhouse")
     assert garden.text(made.key).endswith("---\n\nGlass for [[Tomatoes]].\n")
     assert made.path == note.path == str(garden.folder / made.key)
-    assert not {"origin", "markdown"} & note.metadata.keys()
+    assert not note.original
+    assert "origin" not in note.metadata
     assert "plants/Tomatoes.md" in garden.links(made.key)
     synced = garden.sync()
     assert synced.synced.plan.added == ()

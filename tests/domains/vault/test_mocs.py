@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -17,8 +18,10 @@ from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
 from pipeline.domains.vault.actions.actions import create_knowledge_node
+from pipeline.domains.vault.graph import StoredNote
+from pipeline.domains.vault.maps import mocs
 from pipeline.domains.vault.maps.index_node import IndexNode, graph_index_node
-from pipeline.domains.vault.maps.mocs import drop_vault, index_name, refresh_index
+from pipeline.domains.vault.maps.mocs import IndexKey, drop_vault, index_name, indexes, refresh_index
 from pipeline.domains.vault.maps.topics import OTHERS
 from pipeline.domains.vault.reading.folder import read_folder
 from pipeline.domains.vault.records import ANY, NoteType, Scope
@@ -26,6 +29,7 @@ from pipeline.domains.vault.sync import sync_vault
 from pipeline.domains.vault.vault import Vault
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, GraphError, InputError
+from pipeline.flows import maintain
 from pipeline.knowledge.catalogue import find_graph
 
 GARDEN = Path(__file__).parent / "garden"
@@ -58,6 +62,10 @@ def grown(hoprank: HopRank, tmp_path: Path) -> Iterator[tuple[Path, str]]:
 
 def groups(index: IndexNode) -> list[set[str]]:
     return [{note.key for note in topic.notes} for topic in index.topics]
+
+
+def stored(key: str, user: str) -> StoredNote:
+    return StoredNote(key, key, "", NoteType.CONCEPT, (), (), Scope(user), True, "", "", key, "", (), {})
 
 
 def content(graph: KnowledgeGraph) -> tuple[set[tuple[object, ...]], set[tuple[object, ...]]]:
@@ -190,6 +198,60 @@ def test_an_unknown_skill_is_told(hoprank: HopRank, garden: str) -> None:
     assert told.value.fix == "Did you mean 'composting'?"
     with pytest.raises(InputError, match="Both a skill"):
         graph_index_node(Vault(hoprank, garden), "composting", folder="soil")
+
+
+def test_an_index_that_is_left_by_its_corpus_can_be_dropped(hoprank: HopRank, grown: tuple[Path, str]) -> None:
+    _, name = grown
+    maintain.drop(hoprank.client, name)
+
+    drop_vault(hoprank, name)
+
+    assert find_graph(hoprank.client, index_name(name)) is None
+    with pytest.raises(CorpusError, match="no corpus"):
+        drop_vault(hoprank, name)
+    sync_vault(hoprank, GARDEN, name)
+
+
+def test_an_index_is_as_if_the_vault_were_new_whatever_its_topics_were(
+    hoprank: HopRank, grown: tuple[Path, str]
+) -> None:
+    folder, name = grown
+    for note in folder.rglob("*.md"):
+        note.write_text(re.sub(r"\[\[[^\]]*\]\]", "it", note.read_text(encoding="utf-8")), encoding="utf-8")
+    pairs = [("plants/Basil.md", "Compost"), ("plants/Frost.md", "Mulch")]
+    for path, target in pairs:
+        with (folder / path).open("a", encoding="utf-8") as file:
+            file.write(f"\n[[{target}]]\n")
+    sync_vault(hoprank, folder, name, scope=Scope("alice"))
+    fresh = new_name()
+    sync_vault(hoprank, folder, fresh, scope=Scope("alice"))
+
+    index, anew = (graph_index_node(Vault(hoprank, one)) for one in (name, fresh))
+
+    drop_vault(hoprank, fresh)
+    assert groups(index) == groups(anew)
+    assert {"plants/Basil.md", "soil/Compost.md"} in groups(index)
+
+
+def test_users_have_indexes_of_their_own() -> None:
+    notes = {f"soil/{user}.md": stored(f"soil/{user}.md", user) for user in ("alice", "bob")}
+
+    keys = indexes(notes)
+
+    assert keys[IndexKey("alice", "", "soil")] == ["soil/alice.md"]
+    assert keys[IndexKey("bob")] == ["soil/bob.md"]
+    assert len({key.id for key in keys}) == 4
+
+
+def test_an_index_that_is_current_is_not_built_again(
+    hoprank: HopRank, garden: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("the notes were read again")
+
+    monkeypatch.setattr(mocs, "read_graph", fail)
+
+    refresh_index(hoprank, garden)
 
 
 def test_a_graph_of_somebody_else_is_left_alone(hoprank: HopRank, grown: tuple[Path, str]) -> None:

@@ -43,7 +43,7 @@ class GivenGraph(NoteGraph):
 def graph_of(vectors: Vector, *links: tuple[str, str]) -> NoteGraph:
     keys = [f"n{row:05}.md" for row in range(len(vectors))]
     notes = {
-        key: StoredNote(key, key[:-3], "", NoteType.CONCEPT, (), (), ANY, True, "", "", key, (), {}) for key in keys
+        key: StoredNote(key, key[:-3], "", NoteType.CONCEPT, (), (), ANY, True, "", "", key, "", (), {}) for key in keys
     }
     handle = _handle(vectors.shape[1])
     made = GivenGraph(handle, notes, tuple(NoteLink(f"{a}.md", f"{b}.md", 1, (), ()) for a, b in links))

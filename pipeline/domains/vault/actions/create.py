@@ -12,7 +12,7 @@ from pipeline.domains.vault.actions.store import store_notes
 from pipeline.domains.vault.actions.write_back import VaultFolder
 from pipeline.domains.vault.documents import created_document, stored_document
 from pipeline.domains.vault.graph import StoredNote
-from pipeline.domains.vault.reading.resolve import NoteResolver, folded
+from pipeline.domains.vault.reading.resolve import NoteResolver, folded, names_of
 from pipeline.domains.vault.records import Note, NoteType, Scope
 from pipeline.domains.vault.vault import Vault
 from pipeline.errors import CorpusError, InputError
@@ -79,8 +79,7 @@ def _scope(scope: Scope, request: CreateKnowledgeNode) -> Scope:
 
 def _refuse_known(title: str, notes: Sequence[Note]) -> None:
     for note in notes:
-        stem = note.key.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-        if folded(title) in {folded(name) for name in (stem, note.title, *note.aliases)}:
+        if folded(title) in names_of(note):
             raise CorpusError(
                 f"The note {note.key} is already called {title!r}.",
                 "Give another title, or link it: link_knowledge_nodes, hoprank vault link.",

@@ -16,13 +16,11 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.domains.vault.graph import StoredNote
 from pipeline.domains.vault.reading.notes import read_note
 from pipeline.domains.vault.reading.resolve import VaultResolver
-from pipeline.domains.vault.records import ANY, Note, Scope
-from pipeline.ingest.sources.source import Source
+from pipeline.domains.vault.records import Note, Scope
 
 ORIGIN = {"origin": "agent"}
-"""Metadata of a note that an agent created and that is in no folder; ``markdown`` is its whole text."""
+"""Metadata of a note that an agent created and that is in no folder."""
 
-_MARKDOWN = "markdown"
 _FOLDER = "agents"
 _LONGEST_STEM = 100
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f\\/:*?"<>|#^\[\]]+')
@@ -42,7 +40,7 @@ class PresentNotes:
         folder, created = [], []
         for note in stored:
             if is_created(note):
-                created.append(read_created(note.key, str(note.metadata[_MARKDOWN])))
+                created.append(read_created(note.key, note.original))
             else:
                 folder.append(_bare(note))
         return cls(tuple(folder), tuple(created))
@@ -55,11 +53,7 @@ class PresentNotes:
 
     def within(self, scope: Scope) -> list[Note]:
         """Return the notes of a user, skill and agent."""
-        return [
-            note
-            for note in (*self.folder, *self.created)
-            if all(wanted in ("", has) for wanted, has in zip(scope, note.scope, strict=True))
-        ]
+        return [note for note in (*self.folder, *self.created) if scope.holds(note.scope)]
 
     def resolver(self, attachments: Iterable[str] = ()) -> VaultResolver:
         """Return the resolver of the notes' links."""
@@ -72,22 +66,17 @@ def created_notes(client: Client, vault: str) -> tuple[Note, ...]:
     if corpus is None:
         return ()
     rows = CorpusHandle(client, corpus).stream("vault_created")
-    return tuple(read_created(row["key"], row["markdown"]) for row in rows)
+    return tuple(read_created(row["key"], row["original"]) for row in rows)
 
 
 def is_created(note: StoredNote) -> bool:
     """Return whether a note is an agent's and in no folder, whatever the front matter of a file says."""
-    return not note.path and ORIGIN.items() <= note.metadata.items() and isinstance(note.metadata.get(_MARKDOWN), str)
+    return bool(note.original)
 
 
 def read_created(key: str, markdown: str) -> Note:
     """Return the note with this text; nothing but the text decides what it is, on any machine."""
-    return read_note(Source(key, "", b""), markdown, "", ANY)
-
-
-def created_metadata(note: Note) -> Mapping[str, str]:
-    """Return the metadata by which a created note is kept."""
-    return {**ORIGIN, _MARKDOWN: note.text}
+    return read_note(key, markdown)
 
 
 def compose(fields: Mapping[str, object], body: str) -> str:

@@ -12,6 +12,7 @@ from pipeline.domains.vault.actions.store import store_notes
 from pipeline.domains.vault.actions.write_back import VaultFolder
 from pipeline.domains.vault.documents import stored_document
 from pipeline.domains.vault.graph import StoredNote
+from pipeline.domains.vault.reading.notes import reread
 from pipeline.domains.vault.records import Note
 from pipeline.domains.vault.upkeep.files import edited
 from pipeline.domains.vault.vault import Vault
@@ -68,9 +69,7 @@ def _linked(before: Note, target: str, request: LinkKnowledgeNodes, present: Pre
     new = NewLink(target=target, relation=request.relation, context=request.context)
     edit = appended(before, link_line(new, notes[target], before.key, resolver))
     text = edited(before.text, [edit])
-    after = (
-        place.read_again(before, text) if before.path else read_created(before.key, touched(text, before.body_start))
-    )
+    after = reread(before, text) if before.path else read_created(before.key, touched(text, before.body_start))
     if not has_link(after, target, request.relation, resolver):
         raise SourceError(f"A link at the end of {before.key!r} would be none.", "Close the code or comment there.")
     return after

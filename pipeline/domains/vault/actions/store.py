@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pipeline.db.catalogue import check_extractor, check_fingerprint, find_corpus
-from pipeline.db.corpus import CorpusHandle
 from pipeline.domains.vault.graph import StoredNote, read_graph
 from pipeline.domains.vault.vault import Vault
-from pipeline.flows.ingest import ingest_documents, make_chunker, prepare, write_generation
-from pipeline.ingest.embed import vectors_of
-from pipeline.ingest.entities.extractors import extractor_fingerprint
-from pipeline.ingest.update.changes import Changes, detect_changes
-from pipeline.ingest.update.stored import stored_documents
-from pipeline.ingest.update.write_session import WriteSession, writing
-from pipeline.progress import Progress
+from pipeline.flows.ingest import ingest_decided
 from pipeline.records import Document
 
 Decide = Callable[[Mapping[str, StoredNote]], Sequence[Document]]
@@ -31,30 +23,11 @@ def store_notes(vault: Vault, decide: Decide) -> None:
     checks hold. Raises what it raises, and then writes nothing; FingerprintError, Busy, ServerLost.
     """
     hoprank = vault.hoprank
-    corpus = find_corpus(hoprank.client, vault.name)
-    if corpus is None:
-        ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, decide({}), vault.name)
-        return
-    wait = max(hoprank.settings.ingest.wait, _WAIT_SECONDS)
-    with writing(CorpusHandle(hoprank.client, corpus), wait) as session:
-        documents = decide(read_graph(session.corpus).notes)
-        with detect_changes(documents, stored_documents(session.corpus), Progress()) as changes:
-            if changes.changed:
-                _write(vault, session, changes)
-
-
-def _write(vault: Vault, session: WriteSession, changes: Changes) -> None:
-    hoprank, corpus, progress = vault.hoprank, session.corpus, Progress()
-    embedder, settings = hoprank.embedder, hoprank.settings
-    chunker, fingerprint = make_chunker(embedder, settings), corpus.record.fingerprint
-    check_fingerprint(corpus.record, embedder.fingerprint_beside(fingerprint), chunker.fingerprint)
-    check_extractor(corpus.record, extractor_fingerprint(settings.link))
-    write_generation(
-        session,
-        prepare(embedder, chunker, corpus, changes, progress),
-        changes.stored,
-        (),
-        settings.link.kept_by(corpus.record.links),
-        lambda texts: vectors_of(hoprank.client, embedder, fingerprint, texts, lambda _: None),
-        progress,
+    ingest_decided(
+        hoprank.client,
+        hoprank.embedder,
+        hoprank.settings,
+        lambda corpus: decide(read_graph(corpus).notes),
+        vault.name,
+        wait=max(hoprank.settings.ingest.wait, _WAIT_SECONDS),
     )

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline.domains.vault.actions.created import PresentNotes
 from pipeline.domains.vault.graph import StoredNote
-from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.reading.notes import read_note
+from pipeline.domains.vault.reading.folder import modified_at, read_folder
+from pipeline.domains.vault.reading.notes import reread
 from pipeline.domains.vault.records import ANY, Folder, Note, Scope
 from pipeline.domains.vault.upkeep.files import Edit, write_edits
 from pipeline.domains.vault.vault import Vault
 from pipeline.errors import SourceError
-from pipeline.ingest.sources.source import Source
 from pipeline.temporary import replacing
 
 _NO_FOLDER = Folder("", (), frozenset(), ())
@@ -54,12 +52,7 @@ class VaultFolder:
         if stored.key not in notes:
             raise SourceError(f"The folder has no note {stored.key!r}.", "Give the vault's folder, or sync it.")
         note = notes[stored.key]
-        own = read_note(Source(note.key, stored.path, b""), note.text, note.modified, stored.scope)
-        return replace(own, path=note.path)
-
-    def read_again(self, note: Note, text: str) -> Note:
-        """Return a note of the folder with another text."""
-        return read_note(Source(note.key, note.path, b""), text, note.modified, note.scope)
+        return reread(replace(note, scope=stored.scope), note.text)
 
     def create(self, note: Note) -> Note:
         """Write a created note as a new file, and return it as a note of the folder.
@@ -94,9 +87,8 @@ class VaultFolder:
         return self._as_written(after, Path(before.path))
 
     def _as_written(self, note: Note, path: Path) -> Note:
-        modified = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
         scope = note.scope if note.path else ANY
-        return read_note(Source(note.key, path.as_posix(), b""), note.text, modified, scope)
+        return reread(replace(note, path=path.as_posix(), modified=modified_at(path), scope=scope), note.text)
 
 
 def _create(path: Path, text: str) -> None:

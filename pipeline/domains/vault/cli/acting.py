@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,13 +12,9 @@ from pipeline.cli.connection import connected
 from pipeline.cli.options import Json, Model, Set, Wait, read_settings
 from pipeline.cli.views.output import print_json, say, show, warn
 from pipeline.domains.vault import deferred as domain
-from pipeline.domains.vault.cli.options import Agent, Skill, User, Vault
+from pipeline.domains.vault.cli.options import Agent, Skill, User, Vault, open_vault
 from pipeline.domains.vault.views.acting import created_view, linked_view, traversal_view
 from pipeline.errors import InputError
-
-if TYPE_CHECKING:
-    import pipeline
-    from pipeline.domains.vault import vault as vaults
 
 WriteBack = Annotated[
     Path | None,
@@ -68,7 +64,7 @@ def create(
     text = content if content is not None else _piped()
     with connected(read_settings(model, settings, wait)) as hoprank:
         made = domain.actions.create_knowledge_node(
-            _open(hoprank, vault, user, skill, agent),
+            open_vault(hoprank, vault, user, skill, agent),
             title,
             text,
             description,
@@ -102,7 +98,7 @@ def link(
 ) -> None:
     """Link a note to another one; nothing changes if it has the link."""
     with connected(read_settings(model, settings, wait)) as hoprank:
-        opened = _open(hoprank, vault, user, skill, agent)
+        opened = open_vault(hoprank, vault, user, skill, agent)
         done = domain.actions.link_knowledge_nodes(opened, source, target, relation, context, folder=folder)
     if as_json:
         print_json(done.model_dump(mode="json"))
@@ -134,7 +130,7 @@ def traverse(
     """List the notes that links lead to from a note, nearest first, each with the way to it."""
     with connected(read_settings(None, settings)) as hoprank:
         page = domain.actions.traverse_knowledge(
-            _open(hoprank, vault, user, skill, agent),
+            open_vault(hoprank, vault, user, skill, agent),
             note,
             depth,
             budget,
@@ -155,10 +151,6 @@ def traverse(
 def schema() -> None:
     """Print the JSON Schema of the actions' requests and results."""
     print_json(domain.action_models.schema())
-
-
-def _open(hoprank: pipeline.HopRank, name: str, user: str, skill: str, agent: str) -> vaults.Vault:
-    return domain.vault.Vault(hoprank, name, domain.records.Scope(user, skill, agent))
 
 
 def _piped() -> str:

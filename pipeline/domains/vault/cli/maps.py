@@ -8,10 +8,11 @@ import typer
 
 from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected
+from pipeline.cli.deferred import catalogue
 from pipeline.cli.options import Json, Set, read_settings
 from pipeline.cli.views.output import print_json, say, show, warn
 from pipeline.domains.vault import deferred as domain
-from pipeline.domains.vault.cli.options import Agent, Skill, User, Vault
+from pipeline.domains.vault.cli.options import Agent, Skill, User, Vault, open_vault
 from pipeline.domains.vault.views.acting import index_view
 
 
@@ -35,7 +36,7 @@ def index(
 ) -> None:
     """Print the notes of a skill, of a folder or of the whole vault by topic, with their descriptions."""
     with connected(read_settings(None, settings)) as hoprank:
-        opened = domain.vault.Vault(hoprank, vault, domain.records.Scope(user, skill, agent))
+        opened = open_vault(hoprank, vault, user, skill, agent)
         found = domain.index_node.graph_index_node(opened, skill, folder=folder)
     if as_json:
         print_json(found.to_json())
@@ -53,8 +54,8 @@ def drop(
 ) -> None:
     """Delete a vault from the server, with its indexes and the notes that agents created; its folder stays."""
     with connected(read_settings()) as hoprank:
-        size = len(domain.vault.Vault(hoprank, name).graph().notes)
-        if not yes:
-            confirm(f"Drop {name!r} ({size:,} notes)?")
+        corpus = catalogue.find_corpus(hoprank.client, name)
+        if corpus and not yes:
+            confirm(f"Drop {name!r} ({corpus.documents:,} notes)?")
         domain.mocs.drop_vault(hoprank, name)
     say(f"Dropped {name}.")

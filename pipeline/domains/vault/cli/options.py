@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from pipeline.domains.vault import deferred as domain
+
+if TYPE_CHECKING:
+    import pipeline
+    from pipeline.domains.vault import vault as vaults
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the vault.")]
 Vault = Annotated[str, typer.Option("--vault", metavar="NAME", help="The vault: a corpus of that name.")]
@@ -24,3 +30,8 @@ Exclude = Annotated[
 User = Annotated[str, typer.Option("--user", help="The user whose notes these are.", show_default=False)]
 Skill = Annotated[str, typer.Option("--skill", help="The skill whose notes these are.", show_default=False)]
 Agent = Annotated[str, typer.Option("--agent", help="The agent whose notes these are.", show_default=False)]
+
+
+def open_vault(hoprank: pipeline.HopRank, name: str, user: str, skill: str, agent: str) -> vaults.Vault:
+    """Return the vault of a name, limited to the notes of --user, --skill and --agent."""
+    return domain.vault.Vault(hoprank, name, domain.records.Scope(user, skill, agent))

@@ -11,7 +11,7 @@ from pipeline.cli.connection import connected
 from pipeline.cli.options import Json, Model, Set, read_settings
 from pipeline.cli.views.output import print_json, say, show, spinner, warn
 from pipeline.domains.vault import deferred as domain
-from pipeline.domains.vault.cli.options import Agent, Skill, User, Vault
+from pipeline.domains.vault.cli.options import Agent, Skill, User, Vault, open_vault
 from pipeline.domains.vault.views.reading import related_view, why_view
 
 
@@ -37,7 +37,7 @@ def context(
 ) -> None:
     """Print the notes that a message needs, as a section for a prompt; nothing if no note is relevant."""
     with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
-        opened = domain.vault.Vault(hoprank, vault, domain.records.Scope(user, skill, agent))
+        opened = open_vault(hoprank, vault, user, skill, agent)
         knowledge = domain.router.load_relevant_knowledge(opened, message, top_k=top_k)
     if as_json:
         print_json(knowledge.to_json())
@@ -63,7 +63,7 @@ def related(
 ) -> None:
     """Print the notes that belong to a note by meaning and by links."""
     with connected(read_settings(None, settings)) as hoprank, spinner("Reading"):
-        opened = domain.vault.Vault(hoprank, vault, domain.records.Scope(user, skill, agent))
+        opened = open_vault(hoprank, vault, user, skill, agent)
         key = opened.note(note).key
         notes = domain.related.related(opened.graph(), key, top_k, unlinked=unlinked)
     if as_json:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.deferred import report as reports
-from pipeline.cli.deferred import watch as watching
+from pipeline.cli.json_report import JsonFile, check_json_file, deliver
 from pipeline.cli.options import Json, Model, Set, Wait, read_settings
-from pipeline.cli.views.output import print_json, show, warn
+from pipeline.cli.syncing import DryRun, Watch, check_watch, follow
+from pipeline.cli.views.output import print_json, show
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import plan_table, summary_table
 from pipeline.domains.vault import deferred as domain
 from pipeline.domains.vault.cli.options import Agent, Exclude, Folder, Include, Skill, User, Vault
 from pipeline.domains.vault.views.syncing import links_view, report_view
-from pipeline.errors import Busy, ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from pipeline.domains.vault.sync import VaultSync
@@ -40,8 +37,8 @@ def sync(
     user: User = "",
     skill: Skill = "",
     agent: Agent = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Sync again whenever a note changes, until Ctrl-C.")] = False,
+    dry_run: DryRun = False,
+    watch: Watch = False,
     as_json: Json = False,
     model: Model = None,
     settings: Set = None,
@@ -56,8 +53,11 @@ def sync(
         if not as_json:
             show(plan_table(plan))
 
-    if watch and dry_run:
-        raise ConfigurationError("--watch and --dry-run contradict each other.", "Give one of them.")
+    def show_changes(done: VaultSync) -> None:
+        if done.synced.plan:
+            _show(done, as_json=as_json)
+
+    check_watch(watched=watch, dry_run=dry_run)
     with connected(read_settings(model, settings, wait)) as hoprank:
 
         def once() -> VaultSync:
@@ -76,7 +76,7 @@ def sync(
 
         _show(once(), as_json=as_json)
         if watch:
-            _follow(folder, once, as_json=as_json)
+            follow([str(folder)], once, show_changes)
 
 
 def evaluate(
@@ -84,39 +84,17 @@ def evaluate(
     hide: Annotated[float, typer.Option("--hide", min=0, max=0.9, help="The share of linked pairs to hide.")] = 0.2,
     seed: Annotated[int, typer.Option("--seed", help="Chooses the pairs: the same seed, the same pairs.")] = 1,
     exclude: Exclude = None,
-    json_file: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write the report to FILE as JSON; - prints it instead."),
-    ] = None,
+    json_file: JsonFile = None,
     model: Model = None,
     settings: Set = None,
 ) -> None:
     """Hide some links of a vault, and measure how many the rankings of related notes find."""
-    to_file = json_file if json_file and str(json_file) != "-" else None
-    if to_file:
-        reports.check_json_path(to_file)
+    check_json_file(json_file)
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
         report = domain.evaluate.evaluate(
             hoprank, folder, hide=hide, seed=seed, exclude=exclude or (), progress=progress
         )
-    if to_file:
-        reports.write_document(report.to_json(), to_file)
-    if json_file and not to_file:
-        print_json(report.to_json())
-    else:
-        show(report_view(report))
-
-
-def _follow(folder: Path, once: Callable[[], VaultSync], *, as_json: bool) -> None:
-    """Sync after every change in the folder, until Ctrl-C; print an error and try again at the next change."""
-    for _ in watching.changes([str(folder)]):
-        try:
-            done = once()
-        except (InputError, Busy) as error:
-            warn(f"{error}\nWaiting for the next change.")
-        else:
-            if done.synced.plan:
-                _show(done, as_json=as_json)
+    deliver(report.to_json(), json_file, lambda: [report_view(report)])
 
 
 def _show(done: VaultSync, *, as_json: bool) -> None:

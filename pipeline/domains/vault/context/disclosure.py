@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.domains.vault.graph import NoteGraph, StoredNote
 
 _HEADING = "## Relevant Knowledge"
 _LEFT_OUT = "[...]"
-
-
-@dataclass(frozen=True, slots=True)
-class Disclosed:
-    """A note that is disclosed, and why."""
-
-    note: StoredNote
-    why: tuple[str, ...]
 
 
 class _Passage(NamedTuple):
@@ -30,7 +21,7 @@ class _Passage(NamedTuple):
 
 def disclose(
     graph: NoteGraph,
-    notes: Sequence[Disclosed],
+    notes: Sequence[StoredNote],
     found: Mapping[str, Sequence[int]],
     full: int,
     tokens: int,
@@ -40,11 +31,11 @@ def disclose(
     The contents have at most ``tokens`` tokens of the embedder together. Of a longer note the sections are kept that
     the search found, best first (``found``: where they start), then those from its beginning, in reading order.
     """
-    wanted = [one.note.key for one in notes[:full]]
+    wanted = [note.key for note in notes[:full]]
     passages = _passages(graph, wanted)
     contents: dict[str, str] = {}
     for left, key in zip(range(len(wanted), 0, -1), wanted, strict=True):
-        # What a short note leaves of its share, the next may use.
+        # A share of the tokens goes unused by a short note: the next note may use it.
         kept = _kept(passages[key], found.get(key, ()), tokens // left, tokens)
         tokens -= sum(passage.tokens for passage in kept)
         if kept:
@@ -87,13 +78,12 @@ def _joined(kept: set[_Passage], every: Sequence[_Passage]) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _section(notes: Sequence[Disclosed], contents: Mapping[str, str]) -> str:
+def _section(notes: Sequence[StoredNote], contents: Mapping[str, str]) -> str:
     """Return the section of a prompt. Text of notes stands between tags, which it can't close itself."""
     if not notes:
         return ""
     parts = [_HEADING]
-    for one in notes:
-        note = one.note
+    for note in notes:
         parts.append(f"### {_line(note.title)}\n\n{_line(note.description)}".rstrip())
         if note.key in contents:
             body = contents[note.key].replace("</note", "<\\/note")

@@ -141,7 +141,7 @@ class ByWords:
     @classmethod
     def of(cls, vault: Vault, graph: NoteGraph, message: str) -> ByWords:
         """Search a vault by full text and by the heads of its notes."""
-        words = NoteWords(graph)
+        words = vault.words(graph)
         hits, relevance = _held(vault, words, message)
         threshold = vault.threshold(_SHARE, partial(_held_by_chance, vault, words))
         return cls(words, message, threshold, relevance, _order(graph, hits, relevance), _starts(hits))

@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from pipeline.domains.vault.context.disclosure import Disclosed, disclose
+from pydantic import ValidationError
+
+from pipeline.domains.vault.context.disclosure import disclose
 from pipeline.domains.vault.context.evidence import ByMeaning, ByWords, Evidence
 from pipeline.domains.vault.graph import NoteGraph, NoteLink, StoredNote
 from pipeline.domains.vault.settings import VaultSettings
@@ -118,18 +120,21 @@ def load_relevant_knowledge(
     for _ in range(settings.hops):
         candidates = _with_links(graph, evidence, candidates)
     notes = _first(graph, evidence, candidates, settings, now or datetime.now(UTC))
-    shown = [Disclosed(graph.notes[note.key], note.why) for note in notes]
+    shown = [graph.notes[note.key] for note in notes]
     contents, text = disclose(graph, shown, evidence.passages, settings.full, settings.tokens)
     return replace(judged, notes=tuple(notes), contents=contents, text=text)
 
 
 def _limited(vault: Vault, limits: Mapping[str, int | None]) -> VaultSettings:
+    """Return the settings with the limits that are given."""
     settings = vault.hoprank.settings.section(VaultSettings)
     given = {name: value for name, value in limits.items() if value is not None}
-    for name, value in given.items():
-        if not (0 if name in ("full", "hops") else 1) <= value <= {"hops": 2, "tokens": value}.get(name, 10):
-            raise ConfigurationError(f"{name} is {value}.", "At most 10 notes are loaded, and links followed twice.")
-    return settings.model_copy(update=given)
+    try:
+        return VaultSettings(**{**settings.model_dump(), **given})
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name = ".".join(map(str, fault["loc"]))
+        raise ConfigurationError(f"{name} is {fault['input']!r}: {fault['msg']}.", "Give another limit.") from error
 
 
 def _evidence(vault: Vault, graph: NoteGraph, message: str, *, vectors: bool) -> Evidence:

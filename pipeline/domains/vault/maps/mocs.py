@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.api import HopRank
+from pipeline.db.catalogue import find_corpus
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.domains.vault.graph import NoteGraph, StoredNote, read_graph
 from pipeline.domains.vault.maps.topics import Cluster, clusters, topic_names
@@ -80,9 +81,14 @@ def indexes(notes: Mapping[str, StoredNote]) -> dict[IndexKey, list[str]]:
 
 
 def drop_vault(hoprank: HopRank, vault: str) -> None:
-    """Delete a vault and its indexes, irrevocably; its folder stays. Raises CorpusError if there is none."""
-    maintain.drop(hoprank.client, vault)
-    if find_graph(hoprank.client, index_name(vault)):
+    """Delete a vault and its indexes, irrevocably; its folder stays. Raises CorpusError if there is neither.
+
+    The indexes are deleted too if the corpus was dropped before.
+    """
+    has_index = find_graph(hoprank.client, index_name(vault)) is not None
+    if find_corpus(hoprank.client, vault) or not has_index:
+        maintain.drop(hoprank.client, vault)
+    if has_index:
         hoprank.graph(index_name(vault)).drop()
 
 

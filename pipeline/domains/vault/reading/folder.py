@@ -12,7 +12,7 @@ from pipeline.domains.vault.records import ANY, Folder, Note, Scope
 from pipeline.errors import SourceError
 from pipeline.ingest.sources.decode import decode
 from pipeline.ingest.sources.pattern import Pattern, is_pattern
-from pipeline.ingest.sources.source import Source, Unreadable, content_of
+from pipeline.ingest.sources.source import Unreadable, content_of
 from pipeline.ingest.sources.walk import SourceFile, find
 from pipeline.limits import DEFAULT_LIMITS, Limits
 from pipeline.records import Skipped
@@ -53,9 +53,14 @@ def _files(folder: Path) -> Iterator[SourceFile | Skipped]:
     return find(str(folder))
 
 
+def modified_at(path: Path) -> str:
+    """Return when a file was written, in ISO 8601."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+
+
 def _note(file: SourceFile, scope: Scope, limits: Limits) -> Note:
-    modified = datetime.fromtimestamp(file.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
-    return read_note(Source(file.key, file.path.as_posix(), b"", limits), _text(file.path, limits), modified, scope)
+    text = _text(file.path, limits)
+    return read_note(file.key, text, path=file.path.as_posix(), modified=modified_at(file.path), defaults=scope)
 
 
 def _text(path: Path, limits: Limits) -> str:

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 
-from pipeline.domains.vault.records import Note, NoteType, Scope
+from pipeline.domains.vault.records import ANY, Note, NoteType, Scope
 from pipeline.ingest.sources.decode import well_formed
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import wikilink_fragment, wikilink_target
 from pipeline.ingest.sources.markdown import blocks_and_links
 from pipeline.ingest.sources.metadata import flat, scalar_title
-from pipeline.ingest.sources.source import Source
 from pipeline.records import Block, BlockKind, Link
 from pipeline.text.outline import first_heading
 from pipeline.text.paragraphs import paragraphs
@@ -42,10 +41,10 @@ _OWN = frozenset(
 )
 
 
-def read_note(source: Source, text: str, modified: str, defaults: Scope) -> Note:
-    """Return the note in a file. ``modified`` is the file's time in ISO 8601; ``defaults`` are for what it doesn't say.
+def read_note(key: str, text: str, *, path: str = "", modified: str = "", defaults: Scope = ANY) -> Note:
+    """Return the note in a text. ``path`` and ``modified`` are those of its file, the time in ISO 8601.
 
-    Raises Unreadable for front matter that is malformed.
+    ``defaults`` are for what the front matter doesn't say. Raises Unreadable for front matter that is malformed.
     """
     mapping, body, _ = split_front_matter(text)
     start = len(text) - len(body)
@@ -56,10 +55,10 @@ def read_note(source: Source, text: str, modified: str, defaults: Scope) -> Note
     shifted = tuple(replace(block, start=block.start + start, end=block.end + start) for block in blocks)
     in_body = [replace(link, start=link.start + start, end=link.end + start) for link in links]
     linked = (*_front_links(text, start), *_with_contexts(text, shifted, in_body))
-    title = scalar_title(fields.get("title")) or first_heading(body, blocks) or _name_of(source.key)
+    title = scalar_title(fields.get("title")) or first_heading(body, blocks) or _name_of(key)
     return Note(
-        key=source.key,
-        path=source.path,
+        key=key,
+        path=path,
         title=title,
         description=_description(fields, body, blocks),
         type=_type(fields),
@@ -78,6 +77,11 @@ def read_note(source: Source, text: str, modified: str, defaults: Scope) -> Note
         modified=modified,
         metadata=flat({name: value for name, value in fields.items() if name not in _OWN}),
     )
+
+
+def reread(note: Note, text: str) -> Note:
+    """Return a note with another text; raises Unreadable as :func:`read_note` does."""
+    return read_note(note.key, text, path=note.path, modified=note.modified, defaults=note.scope)
 
 
 def plain(text: str) -> str:

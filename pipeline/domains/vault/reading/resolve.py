@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from pipeline.domains.vault.records import Note, Resolution
 
@@ -20,6 +21,22 @@ SUFFIXES = (".md", ".markdown")
 """Suffixes of the files that are notes."""
 
 _SPACING = re.compile(r"[-_\s]+")
+
+
+class Named(Protocol):
+    """A note, as read or as stored, as far as its names go."""
+
+    @property
+    def key(self) -> str:
+        """Its path."""
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Its other titles."""
 
 
 class NoteResolver:
@@ -130,6 +147,12 @@ class VaultResolver(NoteResolver):
             own = [note for note in self._created.values() if note.scope.user == user]
             self._created_for[user] = NoteResolver(own)
         return self._created_for[user].resolve(target, source)
+
+
+def names_of(note: Named) -> set[str]:
+    """Return the folded names by which a note can be meant: its path, file name, title and aliases."""
+    path = _without_suffix(note.key)
+    return {folded(name) for name in (path, path.rsplit("/", 1)[-1], note.title, *note.aliases)} - {""}
 
 
 def folded(name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.domains.vault.reading.notes import read_note
+from pipeline.domains.vault.reading.notes import reread
 from pipeline.domains.vault.records import Folder, Note
 from pipeline.domains.vault.upkeep.check import line_of
 from pipeline.domains.vault.upkeep.files import Conflict, Edit, Unwritable, edited, find_conflicts, move, write_edits
@@ -18,7 +18,7 @@ from pipeline.domains.vault.upkeep.find import find_note
 from pipeline.domains.vault.upkeep.relink import Relinker
 from pipeline.domains.vault.upkeep.targets import note_suffix
 from pipeline.errors import SourceError
-from pipeline.ingest.sources.source import Source, Unreadable
+from pipeline.ingest.sources.source import Unreadable
 from pipeline.records import Skipped
 
 _UNFIT = re.compile(r"[\[\]#^|\x00-\x1f]")
@@ -149,7 +149,7 @@ def _check_name(new: str, key: str) -> None:
 
 def _renamed(note: Note, key: str) -> Note:
     """Return a note under another key, from which its title may come."""
-    return read_note(Source(key, note.path, b""), note.text, note.updated, note.scope)
+    return reread(replace(note, key=key), note.text)
 
 
 def _safe_edits(before: Note, after: Note, relinker: Relinker) -> list[Edit]:

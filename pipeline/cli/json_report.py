@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from pipeline.cli.deferred import report as reports
-from pipeline.cli.views.output import print_json, show
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from pipeline.cli.views.output import print_json
 
 JsonFile = Annotated[
     Path | None,
@@ -28,11 +25,11 @@ def check_json_file(file: Path | None) -> None:
         reports.check_json_path(file)
 
 
-def deliver(document: Mapping[str, Any], file: Path | None, views: Callable[[], Sequence[RenderableType]]) -> None:
-    """Write a report to ``file`` as JSON, if one is given, and show its views; with ``-`` print the JSON instead."""
+def deliver(document: Mapping[str, Any], file: Path | None, show_views: Callable[[], None]) -> None:
+    """Write a report to ``file`` as JSON, if that is given, and call ``show_views``; with ``-`` print JSON instead."""
     if file == _STDOUT:
         print_json(document)
         return
     if file:
         reports.write_document(dict(document), file)
-    show(*views())
+    show_views()

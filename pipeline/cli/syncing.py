@@ -1,4 +1,4 @@
-"""What the commands that sync share: --dry-run and --watch."""
+"""``--dry-run`` and ``--watch`` of the commands that sync."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from pipeline.cli.deferred import datasets
 from pipeline.cli.json_report import JsonFile, check_json_file, deliver
 from pipeline.cli.options import KeptCorpus, Legs, Model, Set, Split, read_settings
 from pipeline.cli.views.ablation import ablation_table
+from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.report import report_views
 from pipeline.errors import ConfigurationError
@@ -56,9 +57,9 @@ def evaluate(
             chosen = legs or tuple(Leg)
             report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)
     if ablate:
-        deliver(ablation.to_json(), json_file, lambda: [ablation_table(ablation)])
+        deliver(ablation.to_json(), json_file, lambda: show(ablation_table(ablation)))
     else:
-        deliver(report.to_json(per_query=True), json_file, lambda: report_views(report, per_query=per_query))
+        deliver(report.to_json(per_query=True), json_file, lambda: show(*report_views(report, per_query=per_query)))
 
 
 def _check(folders: Sequence[Path], legs: Sequence[Leg] | None, *, per_query: bool, ablate: bool) -> None:

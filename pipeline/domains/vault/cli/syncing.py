@@ -94,7 +94,7 @@ def evaluate(
         report = domain.evaluate.evaluate(
             hoprank, folder, hide=hide, seed=seed, exclude=exclude or (), progress=progress
         )
-    deliver(report.to_json(), json_file, lambda: [report_view(report)])
+    deliver(report.to_json(), json_file, lambda: show(report_view(report)))
 
 
 def _show(done: VaultSync, *, as_json: bool) -> None:

@@ -101,6 +101,18 @@ class NoteGraph:
         return np.array(vectors, dtype=np.float32).reshape(-1, dimension), np.array(rows, dtype=np.intp)
 
     @cached_property
+    def sentences(self) -> tuple[Vector, Rows, Rows]:
+        """The vectors of the sentences around links, shape (sentences, dimension), and each one's source and target."""
+        found = [
+            (self.rows[row["source"]], self.rows[row["target"]], row["vector"].to_numpy())
+            for row in self.corpus.stream("vault_sentences")
+            if row["source"] != row["target"] and {row["source"], row["target"]} <= self.rows.keys()
+        ]
+        vectors = np.array([vector for *_, vector in found], dtype=np.float32)
+        sources, targets = (np.array([row[end] for row in found], dtype=np.intp) for end in (0, 1))
+        return vectors.reshape(-1, self.corpus.record.dimension), sources, targets
+
+    @cached_property
     def vectors(self) -> Vector:
         """The mean direction of each note's passages, shape (notes, dimension); zero for a note without any."""
         vectors, rows = self.passages

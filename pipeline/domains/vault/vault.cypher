@@ -28,23 +28,14 @@ WHERE <visible(c, $generation)>
 WITH c ORDER BY c.document, c.ordinal
 RETURN c.document AS key, c.start AS start, c.end AS end, c.text AS text, c.tokens AS tokens;
 
-// name: vault_link_similarity
+// name: vault_sentences
 // mode: read
-// params: corpus, keys, vector, generation
-// The similarity of a vector to the sentences around the links from and to some notes, the best of each pair of notes.
-CALL () {
-  UNWIND $keys AS key
-  MATCH (c:Chunk {corpus: $corpus, document: key})-[r:LINKS_TO]->(d)
-  RETURN c, r, d
-  UNION
-  UNWIND $keys AS key
-  MATCH (d:Document {corpus: $corpus, key: key})<-[r:LINKS_TO]-(c)
-  RETURN c, r, d
-}
-WITH c, r, d
+// params: label, generation
+// The vectors of the sentences around the visible links, as FLOAT32.
+CYPHER 25
+MATCH (c:$($label))-[r:LINKS_TO]->(d:Document)
 WHERE r.embedding IS NOT NULL AND <visible(r, $generation)> AND <visible(c, $generation)>
-WITH c.document AS source, d.key AS target, max(vector.similarity.cosine(r.embedding, $vector)) AS similarity
-RETURN collect([source, target, similarity]) AS links;
+RETURN c.document AS source, d.key AS target, vector(r.embedding, size(r.embedding), FLOAT32) AS vector;
 
 // name: vault_created
 // mode: read

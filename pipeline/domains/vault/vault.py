@@ -19,7 +19,8 @@ from pipeline.errors import CorpusError, did_you_mean
 class Vault:
     """The vault of a name; ``scope`` limits it to the notes of a user, skill and agent. Thread-safe.
 
-    Every read sees the newest generation. The notes of a generation are kept in memory: about 2 KB a passage.
+    Every read sees the newest generation. The notes of a generation are kept in memory: about 2 KB for each passage and
+    for each link with a sentence.
 
     Example::
 

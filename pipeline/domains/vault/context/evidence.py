@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.db.indexes import cosine_of
 from pipeline.domains.vault.context.threshold import Threshold, everyday_messages
 from pipeline.domains.vault.context.words import NoteWords
 from pipeline.domains.vault.graph import NoteGraph
 from pipeline.domains.vault.vault import Vault
 from pipeline.records import Hit, Vector
-from pipeline.retrieve.candidates import packed
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
 
@@ -36,9 +33,6 @@ _BESIDE = 0.5
 
 _K = 5.0
 """k of the fusion of both."""
-
-_LINKS_AHEAD = 12
-"""Notes whose links are read during the search."""
 
 _BLOCK = 10_000
 _COSINE, _SHARE = "cosine", "share of words"
@@ -75,24 +69,16 @@ class Evidence(Protocol):
         """Return the relevance of the sentences around the links from and to some notes; links without are left out."""
 
 
-class LinkSimilarity(NamedTuple):
-    """The cosines of the sentences around the links from and to the notes ``keys``."""
-
-    keys: frozenset[str]
-    cosines: Mapping[Pair, float]
-
-
 @dataclass(frozen=True, slots=True)
 class ByMeaning:
     """Evidence by the vector of a message: relevance is the cosine of a note's nearest passage."""
 
     graph: NoteGraph
-    query: Sequence[float]
+    query: npt.NDArray[np.float32]
     threshold: Threshold
     relevance: Relevance
     order: Ranked
     passages: Mapping[str, Sequence[int]]
-    links: LinkSimilarity
 
     @property
     def measure(self) -> str:
@@ -103,20 +89,24 @@ class ByMeaning:
     def of(cls, vault: Vault, graph: NoteGraph, message: str, query: Sequence[float]) -> ByMeaning:
         """Search a vault by words, meaning and names."""
         vectors, _ = graph.passages
-        relevance = graph.best(vectors @ np.asarray(query, dtype=np.float32))
-        nearest = [graph.keys[row] for row in np.argsort(-relevance, kind="stable")[:_LINKS_AHEAD].tolist()]
-        # The links of the nearest notes are read while the search runs: most contexts need no others.
-        with ThreadPoolExecutor(1) as ahead:
-            similarity = ahead.submit(_link_similarity, graph, nearest, query)
-            hits = _hits(vault, graph, message, Leg.WHOLE, query)
-            links = LinkSimilarity(frozenset(nearest), similarity.result())
+        vector = np.asarray(query, dtype=np.float32)
+        relevance = graph.best(vectors @ vector)
+        hits = _hits(vault, graph, message, Leg.WHOLE, query)
         threshold = vault.threshold(_COSINE, partial(_nearest_by_chance, vault, vectors))
-        return cls(graph, query, threshold, relevance, _order(graph, hits, relevance), _starts(hits), links)
+        return cls(graph, vector, threshold, relevance, _order(graph, hits, relevance), _starts(hits))
 
     def link_relevance(self, keys: Sequence[str]) -> Mapping[Pair, float]:
         """Return the cosines of the sentences around links; see :class:`Evidence`."""
-        missing = [key for key in keys if key not in self.links.keys]
-        return {**self.links.cosines, **(_link_similarity(self.graph, missing, self.query) if missing else {})}
+        vectors, sources, targets = self.graph.sentences
+        wanted = [self.graph.rows[key] for key in keys]
+        places = np.flatnonzero(np.isin(sources, wanted) | np.isin(targets, wanted))
+        cosines = (vectors[places] @ self.query).tolist()
+        ends = zip(sources[places].tolist(), targets[places].tolist(), strict=True)
+        best: dict[Pair, float] = {}
+        for (source, target), cosine in zip(ends, cosines, strict=True):
+            pair = self.graph.keys[source], self.graph.keys[target]
+            best[pair] = max(cosine, best.get(pair, cosine))
+        return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +143,6 @@ class ByWords:
         return {(link.source, link.target): self.words.share(self.message, " ".join(link.contexts)) for link in links}
 
 
-def _link_similarity(graph: NoteGraph, keys: Sequence[str], query: Sequence[float]) -> dict[Pair, float]:
-    (row,) = graph.corpus.read("vault_link_similarity", keys=list(keys), vector=packed(query))
-    return {(source, target): cosine_of(similarity) for source, target, similarity in row["links"]}
-
-
 def _hits(vault: Vault, graph: NoteGraph, message: str, leg: Leg, query: Sequence[float] | None) -> tuple[Hit, ...]:
     found = vault.hoprank.search(
         message, query, top_k=_PASSAGES, filters=vault.filters(graph), corpus=vault.name, leg=leg
@@ -170,8 +155,9 @@ def _order(graph: NoteGraph, hits: Sequence[Hit], relevance: Relevance) -> Ranke
     found: dict[str, float] = {}
     for hit in hits:
         found.setdefault(hit.document, hit.score)
-    most = ranked("relevance", {key: float(relevance[row]) for key, row in graph.rows.items() if relevance[row] > 0})
-    return fuse("notes", [(ranked("search", found), 1.0), (most.first(_PASSAGES), _BESIDE)], _K)
+    first = np.argsort(-relevance, kind="stable")[:_PASSAGES].tolist()
+    most = {graph.keys[row]: float(relevance[row]) for row in first if relevance[row] > 0}
+    return fuse("notes", [(ranked("search", found), 1.0), (ranked("relevance", most), _BESIDE)], _K)
 
 
 def _starts(hits: Sequence[Hit]) -> Mapping[str, Sequence[int]]:

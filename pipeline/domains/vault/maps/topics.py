@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.domains.vault.graph import NoteGraph, StoredNote
-from pipeline.text.names import FUNCTION_WORDS
+from pipeline.text.labels import labels, terms_of
 
 OTHERS = "Other notes"
 """The name of the topic of notes that no link joins with another one of their index."""
-
-_TERMS = 3
-_WORD = re.compile(r"[^\W\d_][\w'-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,38 +41,21 @@ def clusters(communities: Iterable[Sequence[str]], notes: NoteGraph) -> list[Clu
 
 
 def topic_names(topics: Sequence[Cluster], notes: Mapping[str, StoredNote]) -> list[str]:
-    """Return the name of each topic: the terms of titles and tags with the highest tf-idf over the topics.
+    """Return the name of each topic: the terms of titles and tags that tell it from the others.
 
     Each name is another: one that is taken gets the title of the central note.
     """
-    spellings: dict[str, Counter[str]] = defaultdict(Counter)
-    counts = [_count_terms((notes[key] for key in topic.keys), spellings) for topic in topics]
-    topics_with = Counter(term for count in counts for term in count)
+    found = labels([[_terms(notes[key]) for key in topic.keys] for topic in topics])
     names: list[str] = []
-    for topic, count in zip(topics, counts, strict=True):
-        weights = {term: tf * math.log((1 + len(topics)) / topics_with[term]) for term, tf in count.items()}
-        best = sorted(weights, key=lambda term: (-weights[term], term))[:_TERMS]
-        shown = ", ".join(_usual(spellings[term]) for term in best)
+    for topic, shown in zip(topics, found, strict=True):
         title = notes[topic.central].title
         name = (shown or title) if topic.linked else OTHERS
         names.append(name if name not in names else f"{name} ({title})")
     return names
 
 
-def _usual(spellings: Counter[str]) -> str:
-    return min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
-
-
-def _count_terms(notes: Iterable[StoredNote], spellings: dict[str, Counter[str]]) -> Counter[str]:
-    """Return in how many of some notes each term is, and count how these spell it."""
-    counts: Counter[str] = Counter()
-    for note in notes:
-        words = [word for word in _WORD.findall(note.title) if word.casefold() not in FUNCTION_WORDS]
-        terms = {word.casefold(): word for word in (*words, *note.tags)}
-        counts.update(terms.keys())
-        for term, spelling in terms.items():
-            spellings[term][spelling] += 1
-    return counts
+def _terms(note: StoredNote) -> Mapping[str, str]:
+    return {**terms_of(note.title), **{tag.casefold(): tag for tag in note.tags}}
 
 
 def _central_first(keys: Sequence[str], notes: NoteGraph) -> tuple[str, ...]:

@@ -1,0 +1,14 @@
+"""Graphs of MCP tools: what there is, what fits together, and chains of tools for a task.
+
+May import: api, cli, embedding, errors, evaluate, ingest, knowledge, limits, progress, records, registry, retrieve,
+settings, text.
+"""
+
+from pipeline.registry import Domain
+
+DOMAIN = Domain(
+    __name__,
+    "tools",
+    "MCP tools: build their graph, find the tools for a task, chain them.",
+    settings="settings:ToolSettings",
+)

@@ -1,0 +1,191 @@
+"""Build a tool graph: read -> embed -> types and flows -> concepts -> nodes and edges -> sync."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.domains.tools import link
+from pipeline.domains.tools.concepts import Concept, find_concepts
+from pipeline.domains.tools.mentions import mentions
+from pipeline.domains.tools.needs import resolved
+from pipeline.domains.tools.records import Built, Catalogue, Service, Tool
+from pipeline.domains.tools.schema import CONCEPT, REGISTRY, SCHEMA, SERVICE, TOOL, TYPE
+from pipeline.domains.tools.settings import ToolSettings
+from pipeline.domains.tools.sources.paths import read
+from pipeline.domains.tools.stored import registry_id, service_id, stored_catalogue, type_id
+from pipeline.domains.tools.texts import service_text, tool_text
+from pipeline.domains.tools.types.fields import inputs
+from pipeline.domains.tools.types.flows import flows
+from pipeline.domains.tools.types.system import CompatibilityRule, TypeSystem
+from pipeline.errors import SourceError
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.limits import DEFAULT_LIMITS, Limits
+from pipeline.progress import Progress
+from pipeline.records import Vector
+
+OpenGraph = Callable[[], KnowledgeGraph]
+"""A function that opens or makes the graph; it is called once all sources are read."""
+
+
+def build(
+    open_graph: OpenGraph,
+    paths: Sequence[Path],
+    settings: ToolSettings,
+    progress: Progress | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Built:
+    """Bring a graph to hold the tools of some files and folders, and nothing else; see :func:`build_catalogue`.
+
+    Raises SourceError if they hold no tool that can be read.
+    """
+    progress = progress or Progress()
+    with progress.stage("read"):
+        catalogue = read(paths, limits)
+    return build_catalogue(open_graph, catalogue, settings, progress)
+
+
+def add(open_graph: OpenGraph, catalogue: Catalogue, settings: ToolSettings, progress: Progress | None = None) -> Built:
+    """Add the services of a catalogue to a graph, or replace them with all their tools; the others stay.
+
+    See :func:`build_catalogue`.
+    """
+    stored = stored_catalogue(open_graph())
+    new = {service.id for service in catalogue.services} | {tool.service for tool in catalogue.tools}
+    both = Catalogue(
+        {**stored.registries, **catalogue.registries},
+        [*(service for service in stored.services if service.id not in new), *catalogue.services],
+        [*(tool for tool in stored.tools if tool.service not in new), *catalogue.tools],
+        catalogue.skipped,
+    )
+    return build_catalogue(open_graph, both, settings, progress)
+
+
+def build_catalogue(
+    open_graph: OpenGraph, catalogue: Catalogue, settings: ToolSettings, progress: Progress | None = None
+) -> Built:
+    """Bring a graph to hold a catalogue's tools, with their services, types, concepts and what joins them.
+
+    Only new texts are embedded, and only differences are written; readers see the graph before or after all of them.
+    Raises SourceError if the catalogue holds no tool.
+    """
+    if not catalogue.tools:
+        raise SourceError("There is no tool to build a graph of.", "Give tools/list JSON, server.yaml or corpus.jsonl.")
+    progress, catalogue = progress or Progress(), _with_services(catalogue)
+    graph = open_graph()
+    texts = {tool.id: tool_text(tool) for tool in catalogue.tools}
+    texts |= {service_id(service.id): service_text(service) for service in catalogue.services}
+    with progress.stage("embed", len(texts)) as done:
+        embeddings = graph.embed(texts, done)
+    with progress.stage("link"):
+        vectors = np.array([embeddings.vectors[tool.id] for tool in catalogue.tools])
+        nodes, edges = tool_graph(catalogue, vectors, settings)
+        SCHEMA.check(nodes, edges)
+    with progress.stage("write"):
+        changes = graph.sync(nodes, edges, embeddings)
+    return Built(
+        dict(sorted(Counter(node.type for node in nodes).items())),
+        dict(sorted(Counter(edge.type for edge in edges).items())),
+        catalogue.skipped,
+        [f"{tool.id}: {fault}" for tool in catalogue.tools for fault in tool.faults],
+        embeddings.encoded,
+        changes.count(),
+    )
+
+
+def _with_services(catalogue: Catalogue) -> Catalogue:
+    """Return a catalogue in which every tool's service and every service's registry is described."""
+    known = {service.id for service in catalogue.services}
+    unknown = sorted({tool.service for tool in catalogue.tools} - known)
+    services = [*catalogue.services, *(Service(name, name) for name in unknown)]
+    listed = {service.registry: service.registry for service in services if service.registry}
+    return replace(catalogue, services=services, registries={**listed, **catalogue.registries})
+
+
+def tool_graph(
+    catalogue: Catalogue, vectors: Vector, settings: ToolSettings
+) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
+    """Return the nodes and edges of a catalogue; ``vectors`` has the embedding of each tool, row by row.
+
+    The nodes are without embeddings.
+    """
+    tools = catalogue.tools
+    system = TypeSystem([CompatibilityRule(**rule.model_dump()) for rule in settings.conversions])
+    needs = resolved(tools)
+    found = flows(tools, system, threshold=settings.flow, sources=settings.sources)
+    similar = link.similar_tools(tools, vectors, settings.neighbours, settings.similar)
+    concepts = find_concepts(tools, similar, settings.resolution)
+    type_edges = list(link.type_edges(tools, system))
+    nodes = [
+        *(_tool_node(tool, [other for other, _ in needs[tool.id]]) for tool in tools),
+        *(_service_node(service) for service in catalogue.services),
+        *_registry_nodes(catalogue.registries),
+        *_type_nodes(type_edges),
+        *_concept_nodes(concepts),
+    ]
+    edges = [
+        *link.belonging(catalogue),
+        *link.flow_edges(found),
+        *link.order_edges(needs, mentions(tools)),
+        *link.parallel_edges(needs),
+        *link.similarity_edges(similar),
+        *type_edges,
+        *link.concept_edges(concepts, found),
+    ]
+    return nodes, edges
+
+
+def _tool_node(tool: Tool, needs: Sequence[str]) -> KnowledgeNode:
+    properties: dict[str, Any] = {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "service": service_id(tool.service),
+        "input": _dumped(tool.input),
+        "output": _dumped(tool.output),
+        "parameters": [f"{field.name}: {field.description}".rstrip(": ") for field in inputs(tool)],
+        "needs": list(needs),
+        "stated": json.dumps([astuple(need) for need in tool.needs]) if tool.needs else "",
+        "annotations": _dumped(tool.annotations or None),
+        "faults": list(tool.faults),
+    }
+    return KnowledgeNode(tool.id, TOOL, properties={name: value for name, value in properties.items() if value})
+
+
+def _dumped(value: Mapping[str, Any] | None) -> str:
+    """Return a JSON value as text: a schema's own names are no names of properties."""
+    return "" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _service_node(service: Service) -> KnowledgeNode:
+    properties: dict[str, Any] = {
+        "name": service.name,
+        "description": service.description,
+        "category": service.category,
+    }
+    given = {name: value for name, value in properties.items() if value}
+    return KnowledgeNode(service_id(service.id), SERVICE, labels=service.tags, properties=given)
+
+
+def _registry_nodes(registries: Mapping[str, str]) -> Iterator[KnowledgeNode]:
+    for registry, name in sorted(registries.items()):
+        yield KnowledgeNode(registry_id(registry), REGISTRY, properties={"name": name})
+
+
+def _type_nodes(edges: Iterable[KnowledgeEdge]) -> Iterator[KnowledgeNode]:
+    prefix = type_id("")
+    ends = {end for edge in edges for end in (edge.source, edge.target) if end.startswith(prefix)}
+    for end in sorted(ends):
+        yield KnowledgeNode(end, TYPE, properties={"name": end.removeprefix(prefix)})
+
+
+def _concept_nodes(concepts: Iterable[Concept]) -> Iterator[KnowledgeNode]:
+    for concept in concepts:
+        yield KnowledgeNode(concept.id, CONCEPT, properties={"name": concept.name, "tools": len(concept.tools)})

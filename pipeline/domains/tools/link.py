@@ -1,0 +1,199 @@
+"""The edges of a tool graph, from schemas, stated needs, texts and meaning."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from pipeline.domains.tools.concepts import Concept
+from pipeline.domains.tools.mentions import Mention
+from pipeline.domains.tools.needs import condition
+from pipeline.domains.tools.records import Catalogue, Need, Tool
+from pipeline.domains.tools.schema import ToolEdge
+from pipeline.domains.tools.stored import registry_id, service_id, type_id
+from pipeline.domains.tools.types.fields import inputs, outputs
+from pipeline.domains.tools.types.flows import Flow
+from pipeline.domains.tools.types.system import INHERITANCE, TypeSystem
+from pipeline.domains.tools.types.types import DataType
+from pipeline.ingest.links.similar import similar_pairs
+from pipeline.knowledge import KnowledgeEdge, SupportedEdgeType
+from pipeline.records import Vector
+
+_DIGITS = 4
+_STRUCTURAL, _SEMANTIC, _CAUSAL = (
+    SupportedEdgeType.STRUCTURAL,
+    SupportedEdgeType.SEMANTIC,
+    SupportedEdgeType.CAUSAL,
+)
+_NAMED = 0.6
+"""Weight of an order that a text names: below that of a stated need, which is 1."""
+
+Needs = Mapping[str, Sequence[tuple[str, Need]]]
+
+
+def belonging(catalogue: Catalogue) -> Iterator[KnowledgeEdge]:
+    """Yield the edges from each tool to its service, and from each service to its registry."""
+    for tool in catalogue.tools:
+        yield _edge(tool.id, service_id(tool.service), ToolEdge.BELONGS_TO, _STRUCTURAL, 1.0)
+    for service in catalogue.services:
+        if service.registry:
+            yield _edge(service_id(service.id), registry_id(service.registry), ToolEdge.BELONGS_TO, _STRUCTURAL, 1.0)
+
+
+def flow_edges(flows: Iterable[Flow]) -> Iterator[KnowledgeEdge]:
+    """Yield a flow of data as an edge, as ``transform`` if its best mapping needs a converter."""
+    for flow in flows:
+        mappings = [
+            {
+                "output": mapping.output,
+                "input": mapping.input,
+                "confidence": round(mapping.confidence, _DIGITS),
+                "how": mapping.how,
+                "evidence": mapping.evidence,
+                **({"converter": mapping.converter} if mapping.converter else {}),
+            }
+            for mapping in flow.mappings
+        ]
+        kind = ToolEdge.TRANSFORM if flow.converter else ToolEdge.DATA_FLOW
+        properties = {"mappings": mappings, "evidence": flow.evidence}
+        yield _edge(flow.source, flow.target, kind, _CAUSAL, flow.confidence, properties)
+
+
+def order_edges(needs: Needs, mentions: Iterable[Mention]) -> Iterator[KnowledgeEdge]:
+    """Yield an edge from each tool to the tools that are to run after it, as needs state and texts name it.
+
+    A need with a condition is ``conditional``. A pair of tools has one edge at most; a stated need comes first.
+    """
+    known: set[tuple[str, str]] = set()
+    for tool, stated in sorted(needs.items()):
+        for place, (needed, need) in enumerate(stated):
+            known.add((needed, tool))
+            says = {"parameter": need.parameter, "reason": need.reason, "condition": condition(need)}
+            properties: dict[str, Any] = {"stated": True, "order": place} | {k: v for k, v in says.items() if v}
+            kind = ToolEdge.CONDITIONAL if condition(need) else ToolEdge.SEQUENTIAL
+            yield _edge(needed, tool, kind, _CAUSAL, 1.0, properties)
+    for mention in mentions:
+        if not {(mention.before, mention.after), (mention.after, mention.before)} & known:
+            properties = {"stated": False, "text": mention.text[:300]}
+            yield _edge(mention.before, mention.after, ToolEdge.SEQUENTIAL, _CAUSAL, _NAMED, properties)
+
+
+def parallel_edges(needs: Needs) -> Iterator[KnowledgeEdge]:
+    """Yield an edge between two tools that a third one needs, if neither needs the other, however indirectly."""
+    pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
+    all_needed = {tool: closure(tool, needs) for tool in needs}
+    for tool, stated in sorted(needs.items()):
+        for pair in combinations(sorted(other for other, _ in stated), 2):
+            if pair[0] not in all_needed[pair[1]] and pair[1] not in all_needed[pair[0]]:
+                pairs[pair].append(tool)
+    for (first, second), tools in sorted(pairs.items()):
+        properties = {"for": tools[:10]}
+        yield _edge(first, second, ToolEdge.PARALLEL, _CAUSAL, 1.0, properties, directed=False)
+
+
+def closure(tool: str, needs: Needs) -> list[str]:
+    """Return what a tool needs, and what that needs, the nearest first; a cycle ends where it began."""
+    found: dict[str, None] = {}
+    level = [tool]
+    while level:
+        level = list(dict.fromkeys(other for one in level for other, _ in needs.get(one, ())))
+        level = [other for other in level if other not in found and other != tool]
+        found.update(dict.fromkeys(level))
+    return list(found)
+
+
+def similar_tools(tools: Sequence[Tool], vectors: Vector, top_k: int, threshold: float) -> list[tuple[str, str, float]]:
+    """Return the pairs of tools with similar texts, and their cosines; ``vectors`` are the tools', row by row."""
+    pairs = similar_pairs(
+        np.asarray(vectors), top_k=top_k, threshold=threshold, degree_limit=max(1, len(tools)), exact_up_to=50_000
+    )
+    return [(tools[pair.source].id, tools[pair.target].id, pair.score) for pair in pairs if pair.linked]
+
+
+def similarity_edges(similar: Iterable[tuple[str, str, float]]) -> Iterator[KnowledgeEdge]:
+    """Yield an edge between two similar tools, weighted by the cosine."""
+    for source, target, cosine in similar:
+        yield _edge(source, target, ToolEdge.SEMANTIC_SIMILARITY, _SEMANTIC, cosine, directed=False)
+
+
+def type_edges(tools: Sequence[Tool], system: TypeSystem) -> Iterator[KnowledgeEdge]:
+    """Yield the edges from tools to the types that they take and return, and from each type to those above it."""
+    types: dict[str, None] = {}
+    for tool in tools:
+        for role, fields in (("takes", inputs(tool)), ("returns", outputs(tool))):
+            names: dict[str, list[str]] = defaultdict(list)
+            for field in fields:
+                if field.evidence == "schema":
+                    names[field.type.name].append(field.path)
+            for name, paths in sorted(names.items()):
+                types[name] = None
+                yield _edge(
+                    tool.id,
+                    type_id(name),
+                    ToolEdge.TYPE_RELATION,
+                    _STRUCTURAL,
+                    1.0,
+                    {"role": role, "fields": paths},
+                    id_=f"{tool.id} {role} {name}",
+                )
+    yield from _inheritance(types, system)
+
+
+def _inheritance(types: Iterable[str], system: TypeSystem) -> Iterator[KnowledgeEdge]:
+    """Yield the edges from types to their parents, and from these to theirs."""
+    waiting, known = list(types), set(types)
+    while waiting:
+        name = waiting.pop()
+        for parent in system.parents(system.types.get(name, DataType(name))):
+            ends = type_id(name), type_id(parent.name)
+            yield _edge(*ends, ToolEdge.TYPE_RELATION, _STRUCTURAL, INHERITANCE, {"role": "is"})
+            if parent.name not in known:
+                known.add(parent.name)
+                waiting.append(parent.name)
+
+
+def concept_edges(concepts: Sequence[Concept], flows: Iterable[Flow]) -> Iterator[KnowledgeEdge]:
+    """Yield the edges from tools to their concepts, and between concepts whose tools exchange data.
+
+    The weight of an edge between concepts is the share of the flows of both that are between them.
+    """
+    of_tool = {tool: concept.id for concept in concepts for tool in concept.tools}
+    for tool, concept in sorted(of_tool.items()):
+        yield _edge(tool, concept, ToolEdge.CONCEPT_RELATION, _SEMANTIC, 1.0)
+    between: Counter[tuple[str, str]] = Counter()
+    degrees: Counter[str] = Counter()
+    for flow in flows:
+        ends = sorted((of_tool.get(flow.source, ""), of_tool.get(flow.target, "")))
+        if ends[0] and ends[0] != ends[1]:
+            between[ends[0], ends[1]] += 1
+            degrees.update(ends)
+    for (first, second), count in sorted(between.items()):
+        weight = 2 * count / (degrees[first] + degrees[second])
+        yield _edge(first, second, ToolEdge.CONCEPT_RELATION, _SEMANTIC, weight, {"flows": count}, directed=False)
+
+
+def _edge(
+    source: str,
+    target: str,
+    kind: ToolEdge,
+    supported: SupportedEdgeType,
+    weight: float,
+    properties: Mapping[str, Any] | None = None,
+    *,
+    directed: bool = True,
+    id_: str = "",
+) -> KnowledgeEdge:
+    return KnowledgeEdge(
+        source,
+        target,
+        kind.value,
+        id=id_,
+        supported_edge_type=supported,
+        weight=round(weight, _DIGITS),
+        directed=directed,
+        properties=properties or {},
+    )

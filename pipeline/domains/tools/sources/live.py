@@ -1,0 +1,220 @@
+"""Ask live MCP servers for their tools: a command that talks over its standard streams, or an HTTP address."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, TextIO
+from urllib.parse import urlsplit
+
+from pipeline.domains.tools.records import Catalogue, Service
+from pipeline.domains.tools.sources.listings import LONGEST_NAME, catalogue_of, checked_name, cleaned
+from pipeline.domains.tools.sources.merge import merged
+from pipeline.errors import ConfigurationError, SourceError
+from pipeline.ingest.sources.source import Unreadable
+from pipeline.records import Skipped
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.client import Transport
+    from mcp_types import Tool
+
+MOST_PAGES = 100
+"""Most pages of tools that are read: a server may go on for ever."""
+
+_SCHEMES = ("http://", "https://")
+_LONGEST_REASON = 200
+
+# What it logs are the faults that are raised here, with tracebacks.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
+
+
+def list_live(target: str | Sequence[str], *, timeout: float = 30, env: Mapping[str, str] | None = None) -> Catalogue:
+    """Return the service and the tools of a live MCP server; call it outside of an event loop.
+
+    ``target`` is the address of a server that speaks streamable HTTP (http:// or https://), else a command with its
+    arguments, which is started and ended. ``timeout`` is in seconds; to end a command that goes on takes up to seven
+    more. ``env`` are further environment variables of the command: of the caller's own it gets PATH, HOME and the like.
+    Raises SourceError if there is no such server, and ConfigurationError if the package mcp isn't installed.
+    """
+    try:
+        import anyio
+        import mcp  # noqa: F401 - what isn't there is found out before a server is started
+    except ImportError:
+        raise ConfigurationError(
+            "Asking a server for its tools needs mcp, which isn't installed.", "Install it: pip install 'hoprank[mcp]'."
+        ) from None
+    server = _Server(target, env)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        try:
+            return merged([anyio.run(server.catalogue, timeout, errors)])
+        # broad: transports raise errors of many packages, some in groups
+        except Exception as error:
+            raise server.error(_first(error), timeout, _last_line(errors)) from None
+
+
+class _Server:
+    """A server to ask. ``name`` is for messages: the command, or the address without what may be secret in it."""
+
+    def __init__(self, target: str | Sequence[str], env: Mapping[str, str] | None) -> None:
+        self._env = env
+        self._command: list[str] = []
+        self._url = ""
+        self._strays = 0
+        if isinstance(target, str) and target.casefold().startswith(_SCHEMES):
+            self._url = target
+            self.name, self._fallback = _place(target)
+        else:
+            self._command = _words(target)
+            self.name, self._fallback = shlex.join(self._command), PurePath(self._command[0]).name
+
+    async def catalogue(self, timeout: float, errors: TextIO) -> Catalogue:
+        """Return the service and its tools. Raises TimeoutError, and whatever the transport raises."""
+        import anyio
+
+        with anyio.fail_after(timeout):
+            async with self._connected(errors) as client:
+                service = self._service(client)
+                tools, skipped = await self._tools(client)
+        read = catalogue_of(service, [_fields(tool) for tool in tools], self.name)
+        return replace(read, skipped=[*read.skipped, *skipped])
+
+    def error(self, error: Exception, timeout: float, said: str) -> SourceError:
+        """Return the error for what went wrong; ``said`` is the last line that the server wrote to standard error."""
+        from mcp import MCPError
+
+        started = "Check that the command starts an MCP server that talks over its standard streams."
+        fix = "Check the address; it often ends with /mcp." if self._url else started
+        said = f" Its last words: {said}" if said else ""
+        if isinstance(error, TimeoutError):
+            strays = ", and prints what isn't MCP" if self._strays else ""
+            return SourceError(f"{self.name} doesn't answer within {timeout:g} seconds{strays}.{said}", fix)
+        if isinstance(error, OSError) and not self._url:
+            return SourceError(f"{self.name} can't be started: {error.strerror or error}.", "Check the command.")
+        if isinstance(error, MCPError) and not self._url and error.message == "Connection closed":
+            strays = ", and printed what isn't MCP" if self._strays else ""
+            return SourceError(f"{self.name} ended before it answered{strays}.{said}", fix)
+        reason = _shown(str(error)) or type(error).__name__
+        return SourceError(f"{self.name} doesn't answer as an MCP server: {reason}.{said}", fix)
+
+    @asynccontextmanager
+    async def _connected(self, errors: TextIO) -> AsyncIterator[Client]:
+        """Yield a client: of the protocol's versions with a handshake, else of those without."""
+        from mcp import Client, MCPError
+        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+
+        async with AsyncExitStack() as stack:
+            try:
+                client = Client(self._transport(errors), mode="legacy", message_handler=self._count, cache=None)
+                connected = await stack.enter_async_context(client)
+            except Exception as error:
+                refusal = _first(error)
+                if not isinstance(refusal, MCPError) or refusal.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
+                    raise
+                client = Client(self._transport(errors), mode="auto", message_handler=self._count, cache=None)
+                connected = await stack.enter_async_context(client)
+            yield connected
+
+    def _transport(self, errors: TextIO) -> Transport:
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+        from mcp.client.streamable_http import streamable_http_client
+
+        if self._url:
+            return streamable_http_client(self._url)
+        command, *arguments = self._command
+        return stdio_client(StdioServerParameters(command=command, args=arguments, env=dict(self._env or {})), errors)
+
+    async def _count(self, message: object) -> None:
+        """Count what the server sends that is no message of the protocol."""
+        self._strays += isinstance(message, Exception)
+
+    def _service(self, client: Client) -> Service:
+        info = client.server_info
+        try:
+            name = checked_name(cleaned(info.name if info else None))
+        except Unreadable:
+            name = self._fallback[:LONGEST_NAME]
+        title = cleaned((info.title if info else None) or "")
+        return Service(name, title[:LONGEST_NAME] or name, cleaned(client.instructions or ""))
+
+    async def _tools(self, client: Client) -> tuple[list[Tool], list[Skipped]]:
+        """Return the tools of all pages, up to MOST_PAGES; none of a server that offers none."""
+        tools: list[Tool] = []
+        if client.server_capabilities.tools is None:
+            return tools, []
+        cursor, seen = None, set()
+        for _ in range(MOST_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            tools.extend(page.tools)
+            cursor = page.next_cursor
+            if not cursor:
+                return tools, []
+            if cursor in seen:
+                return tools, [Skipped(self.name, "repeats its pages of tools: the rest is left out")]
+            seen.add(cursor)
+        return tools, [Skipped(self.name, f"has more than {MOST_PAGES} pages of tools: the rest is left out")]
+
+
+def _words(target: str | Sequence[str]) -> list[str]:
+    """Return a command and its arguments; a text is split as a shell does it."""
+    try:
+        words = shlex.split(target) if isinstance(target, str) else list(target)
+    except ValueError as error:
+        raise SourceError(f"{target} is no command: {str(error).lower()}.", "Close the quotes.") from None
+    if not words or not words[0]:
+        raise SourceError("No server was given.", "Give a command with its arguments, or an http(s):// address.")
+    return words
+
+
+def _place(url: str) -> tuple[str, str]:
+    """Return an address without user, password and query, and its host."""
+    try:
+        parts = urlsplit(url)
+        host, netloc = parts.hostname, parts.netloc.rpartition("@")[2]
+    except ValueError:
+        host = None
+    if not host:
+        known = url.rpartition("@")[2].partition("?")[0]
+        raise SourceError(f"{known} is no address.", "Give one such as https://example.com/mcp.")
+    return f"{parts.scheme}://{netloc}{parts.path}", host
+
+
+def _fields(tool: Tool) -> Any:
+    """Return a tool as its JSON has it."""
+    hints = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations else None
+    return cleaned(
+        {
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description,
+            "inputSchema": tool.input_schema,
+            "outputSchema": tool.output_schema,
+            "annotations": hints,
+        }
+    )
+
+
+def _first(error: BaseException) -> Exception:
+    """Return the error itself, or the first in a group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error if isinstance(error, Exception) else RuntimeError(str(error))
+
+
+def _last_line(errors: TextIO) -> str:
+    """Return the last line that isn't blank."""
+    errors.seek(0, 2)
+    errors.seek(max(0, errors.tell() - 10_000))
+    lines = [line for line in errors.read().splitlines() if line.strip()]
+    return _shown(lines[-1]) if lines else ""
+
+
+def _shown(text: str) -> str:
+    """Return the first line of a text, without control characters, and not too long."""
+    line = next(iter(text.strip().splitlines()), "")
+    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in line)[:_LONGEST_REASON]

@@ -1,0 +1,96 @@
+"""Read tools from files and folders: lists of tools, server descriptors and corpora, below each other at will."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pipeline.domains.tools.records import Catalogue
+from pipeline.domains.tools.sources.jsonl import CORPUS_FILE, read_corpus
+from pipeline.domains.tools.sources.listings import read_listing
+from pipeline.domains.tools.sources.merge import merged, numbered
+from pipeline.domains.tools.sources.registry import SERVER_FILE, TOOLS_FILE, read_server, registry_folder
+from pipeline.errors import SourceError
+from pipeline.ingest.sources.decode import well_formed
+from pipeline.ingest.sources.source import Unreadable, unopenable
+from pipeline.ingest.sources.walk import SourceFile, find
+from pipeline.limits import DEFAULT_LIMITS, Limits
+from pipeline.records import Skipped
+
+_FORMATS = "Give results of tools/list (.json), folders with a server.yaml, or a corpus.jsonl with a tool per line."
+
+
+def read(paths: Sequence[Path], limits: Limits = DEFAULT_LIMITS) -> Catalogue:
+    """Return the tools and services of files and folders; what can't be read is skipped. Hidden files are left out.
+
+    Below a folder, files are read that are called *.json, server.yaml or corpus.jsonl, in order of their names; a path
+    that is no folder may also have another name that ends with .jsonl, and may be a pattern. Raises SourceError if a
+    path doesn't exist, or if no service can be read.
+    """
+    if not paths:
+        raise SourceError("No path was given.", _FORMATS)
+    reading = _Reading(limits)
+    catalogue = merged([part for path in paths for part in reading.parts(path)])
+    if not catalogue.services:
+        first = catalogue.skipped[0] if catalogue.skipped else None
+        reason = f": {first.source} {first.reason}" if first else ""
+        raise SourceError(f"No tools can be read from {', '.join(map(str, paths))}{reason}.", _FORMATS)
+    return catalogue
+
+
+class _Reading:
+    """A reading of several paths: a file is read once, and registries of the same name are told apart."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._read: set[Path] = set()
+        self._registries: dict[Path, str] = {}
+
+    def parts(self, path: Path) -> Iterator[Catalogue]:
+        """Yield what each file holds that ``path`` names or that lies below it."""
+        inside = path.is_dir()
+        for item in find(str(path)):
+            if isinstance(item, Skipped):
+                yield Catalogue(skipped=(item,))
+                continue
+            try:
+                file = _descriptor_of(item)
+                if (real := file.resolve()) not in self._read:
+                    self._read.add(real)
+                    yield self._part(file, path if inside else None)
+            except Unreadable as error:
+                yield Catalogue(skipped=(Skipped(str(item.path), error.message),))
+            except OSError as error:
+                yield Catalogue(skipped=(Skipped(str(item.path), unopenable(error).message),))
+
+    def _part(self, file: Path, root: Path | None) -> Catalogue:
+        """Return what a file holds; ``root`` is the folder that is read, None if the file itself was named."""
+        suffix = file.suffix.casefold()
+        if file.name == SERVER_FILE:
+            return self._server(file.parent, root)
+        if suffix == ".json":
+            return read_listing(file, self._limits)
+        if file.name == CORPUS_FILE or (suffix == ".jsonl" and root is None):
+            return read_corpus(file, self._limits)
+        if root is None:
+            raise Unreadable("is of no format that lists tools", _FORMATS)
+        return Catalogue()
+
+    def _server(self, folder: Path, root: Path | None) -> Catalogue:
+        registry = registry_folder(folder, root) if root else None
+        if registry is None or not registry.name:
+            return read_server(folder, "", self._limits)
+        name = well_formed(registry.name)
+        key = self._registries.get(registry)
+        if key is None:
+            taken = set(self._registries.values())
+            key = self._registries[registry] = name if name not in taken else numbered(name, taken)
+        part = read_server(folder, key, self._limits)
+        return replace(part, registries={key: name}) if part.services else part
+
+
+def _descriptor_of(item: SourceFile) -> Path:
+    """Return the file to read: the descriptor beside a tools.json, if there is one, else the file itself."""
+    descriptor = item.path.parent / SERVER_FILE
+    return descriptor if item.path.name == TOOLS_FILE and descriptor.is_file() else item.path

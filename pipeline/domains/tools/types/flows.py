@@ -1,0 +1,258 @@
+"""Flows of data between tools: which outputs of a tool fit which inputs of another, by type and by meaning.
+
+A text fits everywhere that a text is asked for, which says nothing. Two fields match if their types fit and if they
+mean the same: the cosine of their words, weighted by rarity.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pipeline.domains.tools.records import Tool
+from pipeline.domains.tools.types.fields import Evidence, Field, inputs, outputs, told
+from pipeline.domains.tools.types.system import TypeSystem
+from pipeline.domains.tools.types.types import Kind
+from pipeline.domains.tools.types.words import GENERIC, HANDLES, IDENTIFYING, PORTABLE, stems, subject
+
+TEXT = 0.5
+"""The confidence that is left to a field that texts alone tell of, or whose type is unknown."""
+
+COMMON = 1 / 20
+"""The share of all tools from which on a word in their fields counts less."""
+
+HANDLE = 0.5
+"""The rarity at most of a word such as id or name, beside that of a word in few tools."""
+
+_OTHER_HEAD = 0.4
+_OTHER_SERVICE = 0.5
+_OTHER_SERVICE_TEXT = 0.5
+_PORTABLE_TEXT = 0.7
+_DIGITS = 4
+_OWN = frozenset("id key token slug index handle session number hash code name".split())
+_STEMMED_HANDLES = stems(HANDLES)
+_STEMMED_GENERIC = stems(GENERIC)
+_STEMMED_IDENTIFYING = stems(IDENTIFYING)
+_STEMMED_PORTABLE = stems(PORTABLE)
+_NAME_IN_TEXT = re.compile(
+    r"(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+(?![\w-])|(?<![\w-])[a-z]+(?:[A-Z][a-z0-9]+)+(?![\w-])"
+)
+_INSTEAD = re.compile(r"\b(?:instead|not|don't|unlike|rather|similar to|like)\b", re.IGNORECASE)
+
+Way = Literal["direct", "inheritance", "rule", "any", "mention"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMapping:
+    """An output that fills an input. ``how`` says how its type fits; "mention" that the input's text names the tool."""
+
+    output: str
+    input: str
+    confidence: float
+    how: Way
+    converter: str = ""
+    evidence: Evidence = "schema"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A flow of data from one tool to another, by their ids, with its best mapping first."""
+
+    source: str
+    target: str
+    confidence: float
+    mappings: tuple[FieldMapping, ...]
+    evidence: Evidence
+
+    @property
+    def converter(self) -> str:
+        """The converter that its best mapping goes through, empty if that needs none."""
+        return self.mappings[0].converter
+
+
+def flows(
+    tools: Sequence[Tool],
+    system: TypeSystem,
+    *,
+    threshold: float = 0.3,
+    sources: int = 10,
+    text: float = TEXT,
+) -> list[Flow]:
+    """Return the flows between tools, by their ids.
+
+    Each input of a tool keeps its best ``sources`` at or above ``threshold``. ``text`` is the highest confidence of a
+    mapping that texts alone tell of.
+    """
+    matcher = _Matcher(tools, system, text, threshold)
+    by_pair: dict[tuple[str, str], list[FieldMapping]] = defaultdict(list)
+    for target in tools:
+        for taken in matcher.taken[target.id]:
+            found = (
+                (source, each) for source, each in matcher.sources_of(target, taken) if each.confidence >= threshold
+            )
+            for source, mapping in sorted(found, key=lambda pair: (-pair[1].confidence, pair[0]))[:sources]:
+                by_pair[source, target.id].append(mapping)
+    return [_flow(*pair, by_pair[pair]) for pair in sorted(by_pair)]
+
+
+def _flow(source: str, target: str, mappings: Iterable[FieldMapping]) -> Flow:
+    best, *others = sorted(mappings, key=lambda each: (-each.confidence, each.input, each.output))
+    return Flow(source, target, best.confidence, (best, *others), best.evidence)
+
+
+class _Matcher:
+    """The fields of all tools, found by their words."""
+
+    def __init__(self, tools: Sequence[Tool], system: TypeSystem, text: float, threshold: float) -> None:
+        self._system, self._text, self._threshold = system, text, threshold
+        self._tools = {tool.id: tool for tool in tools}
+        every = {tool.id: inputs(tool) for tool in tools}
+        self.taken = {tool.id: [each for each in every[tool.id] if _takes(tool, each)] for tool in tools}
+        returned = {tool.id: [each for each in outputs(tool) if each.words] for tool in tools}
+        self._given = {tool: _keys(each for each in fields if each.required) for tool, fields in every.items()}
+        self._asked = {tool: _keys(fields) for tool, fields in every.items()}
+        for each in (each for found in (self.taken, returned) for fields in found.values() for each in fields):
+            system.add(each.type)
+        self._count(every, returned)
+        self._index(returned)
+        self._told = {tool.id: told(tool) or returned[tool.id] for tool in tools}
+        self._names: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for tool in tools:
+            self._names[tool.service, tool.name.lower()].append(tool.id)
+
+    def sources_of(self, target: Tool, taken: Field) -> Iterator[tuple[str, FieldMapping]]:
+        """Yield the tools that return what an input takes, each with the best of its fields."""
+        best: dict[str, FieldMapping] = {}
+        for source, mapping in (*self._by_words(target, taken), *self._by_mention(target, taken)):
+            if source != target.id and (source not in best or _better(mapping, best[source])):
+                best[source] = mapping
+        yield from best.items()
+
+    def _by_words(self, target: Tool, taken: Field) -> Iterator[tuple[str, FieldMapping]]:
+        words = _meant(taken)
+        products: dict[int, float] = defaultdict(float)
+        rarest: dict[int, float] = defaultdict(float)
+        for word in words:
+            rarity = self._rarity[word]
+            for place in self._postings.get(word, ()):
+                products[place] += rarity * rarity
+                if word not in _STEMMED_HANDLES:
+                    rarest[place] = max(rarest[place], rarity)
+        length = self._length(words)
+        for place, rarity in rarest.items():
+            source, returned = self._returned[place]
+            agreement = products[place] / (length * self._lengths[place]) * min(1.0, rarity / self._reference)
+            if agreement < self._threshold:
+                continue
+            mapping = self._mapping(target, taken, self._tools[source], returned, agreement)
+            if mapping is not None:
+                yield source, mapping
+
+    def _mapping(
+        self, target: Tool, taken: Field, source: Tool, returned: Field, agreement: float
+    ) -> FieldMapping | None:
+        agreement *= _place(target, taken, source, returned)
+        known = self._asked if returned.evidence == "text" else self._given
+        if not known[source.id].isdisjoint(_keys([taken])):
+            return None
+        if returned.evidence == "text":
+            if taken.type.element.kind is Kind.ENUM or not _tells(returned, taken):
+                return None
+            confidence = round(self._text * agreement, _DIGITS)
+            return FieldMapping(returned.path, taken.path, confidence, "any", evidence="text")
+        fit = self._system.compatibility(returned.type, taken.type)
+        element = self._system.compatibility(returned.type.element, taken.type.element)
+        if fit is None or (element is not None and element.confidence > fit.confidence):
+            fit = element
+        if fit is None:
+            return None
+        confidence = self._text if fit.how == "any" else fit.confidence
+        return FieldMapping(returned.path, taken.path, round(confidence * agreement, _DIGITS), fit.how, fit.converter)
+
+    def _by_mention(self, target: Tool, taken: Field) -> Iterator[tuple[str, FieldMapping]]:
+        """Yield the tools of the same service that the description of an input names."""
+        if _INSTEAD.search(taken.description):
+            return
+        for name in dict.fromkeys(_NAME_IN_TEXT.findall(taken.description)):
+            for source in self._names.get((target.service, name.lower()), ()):
+                output = self._nearest(source, taken)
+                yield source, FieldMapping(output, taken.path, self._text, "mention", evidence="text")
+
+    def _nearest(self, source: str, taken: Field) -> str:
+        """Return the path of the field of a tool that is nearest in words to an input."""
+        ranked = sorted(self._told[source], key=lambda each: (-len(each.words & taken.words), each.path))
+        return ranked[0].path if ranked else ""
+
+    def _count(self, every: Mapping[str, Sequence[Field]], returned: Mapping[str, Sequence[Field]]) -> None:
+        counts: Counter[str] = Counter()
+        for tool, taken in every.items():
+            counts.update({word for each in (*taken, *returned[tool]) for word in _meant(each)})
+        total = max(len(every), 1)
+        self._rarity = {word: math.log(1 + total / count) for word, count in counts.items()}
+        self._reference = math.log(1 + total / max(2.0, total * COMMON))
+        for word in _STEMMED_HANDLES & counts.keys():
+            self._rarity[word] = min(self._rarity[word], HANDLE * self._reference)
+
+    def _index(self, returned: Mapping[str, Sequence[Field]]) -> None:
+        self._returned = [(tool, each) for tool, fields in returned.items() for each in fields]
+        self._postings: dict[str, list[int]] = defaultdict(list)
+        self._lengths: list[float] = []
+        for place, (_, each) in enumerate(self._returned):
+            words = _meant(each)
+            self._lengths.append(self._length(words))
+            for word in words:
+                self._postings[word].append(place)
+
+    def _length(self, words: Iterable[str]) -> float:
+        return math.sqrt(sum(self._rarity[word] ** 2 for word in words)) or 1.0
+
+
+def _meant(each: Field) -> frozenset[str]:
+    """Return the words of a field and those of its type, if that is named or has a format."""
+    element = each.type.element
+    if element.named:
+        return each.words | {f"type {element.name}"}
+    return each.words | stems([element.name.rpartition(":")[2]]) if element.kind is Kind.FORMAT else each.words
+
+
+def _takes(tool: Tool, each: Field) -> bool:
+    """Say whether an input takes data that another tool may have: no setting, and nothing of a thing yet to be made."""
+    about = subject(tool.name, tool.service)
+    own = each.words - _STEMMED_GENERIC <= stems(about.words) and each.head != "id"
+    made = own and (about.created or (about.changed and each.name in ("name", "title")))
+    return not each.setting and bool(each.words) and not (made and not each.type.element.named)
+
+
+def _keys(fields: Iterable[Field]) -> set[str | frozenset[str]]:
+    """Return what tells the meanings of fields: a source that must be given one itself only echoes it."""
+    named = list(fields)
+    return {each.name for each in named if each.name not in HANDLES} | {each.words | {each.head} for each in named}
+
+
+def _tells(returned: Field, taken: Field) -> bool:
+    """Say whether texts that tell of an output tell of an input: of the same thing, or of what identifies it."""
+    same = not taken.thing or taken.thing in returned.words
+    return same and (taken.head in returned.words or taken.head in _STEMMED_IDENTIFYING)
+
+
+def _place(target: Tool, taken: Field, source: Tool, returned: Field) -> float:
+    """Return how much of their agreement is left to two fields by their last words and by their services."""
+    factor = 1.0
+    same_type = returned.type.element.named and returned.type.element == taken.type.element
+    if returned.evidence == "schema" and returned.head != taken.head and not same_type:
+        factor *= _OTHER_HEAD
+    if returned.evidence == "text" and returned.head not in taken.words:
+        factor *= _OTHER_HEAD
+    if source.service != target.service:
+        factor *= _OTHER_SERVICE if taken.head in _OWN else 1.0
+    if source.service != target.service and returned.evidence == "text":
+        factor *= _PORTABLE_TEXT if taken.head in _STEMMED_PORTABLE else _OTHER_SERVICE_TEXT
+    return factor
+
+
+def _better(mapping: FieldMapping, other: FieldMapping) -> bool:
+    return (-mapping.confidence, mapping.output, mapping.how) < (-other.confidence, other.output, other.how)

@@ -1,0 +1,211 @@
+"""The type system: which types there are, what they inherit from, and which fits where another is asked for."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pipeline.domains.tools.types.types import ANY, NUMBER, OBJECT, DataType, Kind, list_name, list_of
+
+INHERITANCE = 0.8
+"""The confidence that a type fits where one that it inherits from is asked for; it is multiplied for each step."""
+
+UNKNOWN = 0.3
+"""The confidence that ``any`` fits: nothing is known for it, nothing against it."""
+
+MAX_STEPS = 6
+"""The steps of the longest chain of inheritance that is followed."""
+
+How = Literal["direct", "inheritance", "rule", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class CompatibilityRule:
+    """A stated conversion from one type to another, by their names; with confidence 0 the one doesn't fit the other."""
+
+    source: str
+    target: str
+    confidence: float
+    converter: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.confidence <= 1:
+            raise ValueError(f"the confidence of {self.source} -> {self.target} is {self.confidence}: not in 0..1")
+
+
+@dataclass(frozen=True, slots=True)
+class Compatibility:
+    """The fit of one type where another is asked for: ``chain`` are the names of the types from the one to the other.
+
+    That of a union is the chain of its member that fits worst.
+    """
+
+    confidence: float
+    how: How
+    chain: tuple[str, ...]
+    converter: str = ""
+
+
+class TypeSystem:
+    """The types that were met, with their parents, and the rules between them."""
+
+    def __init__(self, rules: Iterable[CompatibilityRule] = (), types: Iterable[DataType] = ()) -> None:
+        self._rules = {(rule.source, rule.target): rule for rule in rules}
+        self._types: dict[str, DataType] = {}
+        self._unions: dict[str, set[str]] = defaultdict(set)
+        self._shapes: dict[str, set[str]] = defaultdict(set)
+        self._parents: dict[str, tuple[DataType, ...]] = {}
+        self._chains: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._answers: dict[tuple[str, str], Compatibility | None] = {}
+        for data_type in types:
+            self.add(data_type)
+
+    @property
+    def types(self) -> Mapping[str, DataType]:
+        """The types that were met, by name."""
+        return self._types
+
+    def add(self, data_type: DataType) -> None:
+        """Meet a type and the types that it is made of. Of two objects of one name the first with fields is kept."""
+        known = self._types.get(data_type.name)
+        if known is not None and (known.fields or not data_type.fields):
+            return
+        self._types[data_type.name] = data_type
+        if data_type.kind is Kind.UNION:
+            for member in data_type.parts:
+                self._unions[member.name].add(data_type.name)
+        if data_type.required:
+            self._shapes[min(data_type.required)].add(data_type.name)
+        for cache in (self._parents, self._chains, self._answers):
+            cache.clear()
+        for part in (*data_type.parts, *data_type.fields.values()):
+            self.add(part)
+
+    def parents(self, data_type: DataType) -> tuple[DataType, ...]:
+        """Return the types that a type is one of, one step up, by name."""
+        if data_type.name not in self._parents:
+            data_type = self._types.get(data_type.name, data_type)
+            found = {parent.name: parent for parent in (*_stated(data_type), *self._met(data_type))}
+            if data_type.kind is Kind.LIST:
+                found.update((each.name, each) for each in map(list_of, self.parents(data_type.parts[0])))
+            for name in (data_type.name, ANY.name):
+                found.pop(name, None)
+            self._parents[data_type.name] = tuple(found[name] for name in sorted(found))
+        return self._parents[data_type.name]
+
+    def relations(self) -> Iterator[tuple[DataType, DataType]]:
+        """Yield each type that was met with each of its parents, by name."""
+        for name in sorted(self._types):
+            for parent in self.parents(self._types[name]):
+                yield self._types[name], parent
+
+    def compatibility(self, source: DataType, target: DataType) -> Compatibility | None:
+        """Return how a value of one type fits where another is asked for, None if it doesn't.
+
+        A rule for exactly these types counts more than inheritance; through a rule for their ancestors its confidence
+        is multiplied by that of the steps.
+        """
+        self.add(source)
+        self.add(target)
+        key = source.name, target.name
+        if key not in self._answers:
+            self._answers[key] = self._decide(source, target)
+        return self._answers[key]
+
+    def _decide(self, source: DataType, target: DataType) -> Compatibility | None:
+        pair = source.name, target.name
+        if pair in self._rules:
+            rule = self._rules[pair]
+            return Compatibility(rule.confidence, "rule", pair, rule.converter) if rule.confidence else None
+        if ANY in (source, target):
+            return Compatibility(UNKNOWN, "any", pair)
+        if source == target:
+            return Compatibility(1.0, "direct", (source.name,))
+        return self._along_chains(source, target) or self._by_parts(source, target)
+
+    def _along_chains(self, source: DataType, target: DataType) -> Compatibility | None:
+        chains = self._ancestors(source)
+        found = []
+        if chain := chains.get(target.name):
+            found.append(Compatibility(_along(chain), "inheritance", chain))
+        for rule in self._rules.values():
+            up = chains.get(rule.source)
+            on = self._ancestors(self._types.get(rule.target, DataType(rule.target))).get(target.name)
+            if rule.confidence and up and on:
+                confidence = _along(up) * rule.confidence * _along(on)
+                found.append(Compatibility(confidence, "rule", (*up, *on), rule.converter))
+        return max(found, key=lambda each: each.confidence, default=None)
+
+    def _by_parts(self, source: DataType, target: DataType) -> Compatibility | None:
+        """Fit lists by their items, and a union if each of its members fits."""
+        if source.kind is Kind.LIST and target.kind is Kind.LIST:
+            item = self.compatibility(source.parts[0], target.parts[0])
+            chain = tuple(map(list_name, item.chain)) if item else ()
+            return Compatibility(item.confidence, item.how, chain, item.converter) if item else None
+        if source.kind is not Kind.UNION:
+            return None
+        fits = [self.compatibility(member, target) for member in source.parts]
+        worst = min((each for each in fits if each), key=lambda each: each.confidence, default=None)
+        if worst is None or None in fits:
+            return None
+        return Compatibility(worst.confidence, worst.how, (source.name, *worst.chain[1:]), worst.converter)
+
+    def _ancestors(self, source: DataType) -> dict[str, tuple[str, ...]]:
+        """Return the shortest chain from a type to each of its ancestors and to itself."""
+        if source.name not in self._chains:
+            chains: dict[str, tuple[str, ...]] = {source.name: (source.name,)}
+            waiting = deque([source])
+            while waiting:
+                data_type = waiting.popleft()
+                chain = chains[data_type.name]
+                for parent in self.parents(data_type) if len(chain) <= MAX_STEPS else ():
+                    if parent.name not in chains:
+                        chains[parent.name] = (*chain, parent.name)
+                        waiting.append(parent)
+            self._chains[source.name] = chains
+        return self._chains[source.name]
+
+    def _met(self, data_type: DataType) -> Iterator[DataType]:
+        """Yield the parents of a type among those met: unions with it, and shapes of which it has what they require."""
+        if data_type.kind is Kind.UNION:
+            names = {name for member in data_type.parts for name in self._unions[member.name]}
+            yield from (self._types[name] for name in names if set(data_type.parts) < set(self._types[name].parts))
+        yield from (self._types[name] for name in self._unions.get(data_type.name, ()))
+        for key in data_type.required:
+            shapes = (self._types[name] for name in self._shapes.get(key, ()))
+            yield from (shape for shape in shapes if self._has(data_type, shape))
+
+    def _has(self, data_type: DataType, shape: DataType) -> bool:
+        """Say whether an object has all fields that a shape requires, of types that fit."""
+        return shape.required <= data_type.required and all(
+            _fits(data_type.fields[key], shape.fields[key]) for key in shape.required
+        )
+
+
+def _stated(data_type: DataType) -> Iterator[DataType]:
+    """Yield the parents of a type that it states itself."""
+    if data_type.kind in (Kind.FORMAT, Kind.ENUM):
+        yield from data_type.parts
+    if data_type.kind in (Kind.OBJECT, Kind.MAP):
+        yield OBJECT
+    if data_type.kind is Kind.OBJECT:
+        yield from data_type.parts
+    if data_type.name == "integer":
+        yield NUMBER
+
+
+def _fits(inner: DataType, asked: DataType) -> bool:
+    """Say whether the type of a field is one that is asked for by what it states itself."""
+    if ANY in (inner, asked) or inner == asked:
+        return True
+    if inner.kind is Kind.LIST and asked.kind is Kind.LIST:
+        return _fits(inner.parts[0], asked.parts[0])
+    if asked.kind is Kind.UNION:
+        return any(_fits(inner, member) for member in asked.parts)
+    return any(_fits(parent, asked) for parent in _stated(inner) if parent not in (ANY, inner))
+
+
+def _along(chain: tuple[str, ...]) -> float:
+    return float(INHERITANCE ** (len(chain) - 1))

@@ -1,0 +1,333 @@
+"""Types of data, read from JSON Schemas that nobody has checked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+from urllib.parse import unquote
+
+MAX_DEPTH = 8
+"""The levels of a schema that are read; what lies deeper is ``any``."""
+
+MAX_TYPES = 400
+"""The parts of a schema that are read; the others are ``any``."""
+
+MAX_NAME = 120
+"""The length of the longest name of a type; a longer one ends in a digest."""
+
+_SCALARS = ("string", "integer", "number", "boolean", "null", "any", "object")
+_TITLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\- ]{0,59}")
+_FORMAT = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_KEY = re.compile(r"[A-Za-z_$@][\w$@.-]{0,59}", re.ASCII)
+_GENERATED = ("Arguments", "Output")
+_MEANINGLESS = frozenset(
+    "args arguments data input inputs item items object options output outputs params parameters payload properties "
+    "request response result results return root schema value _wrappedresult".split()
+)
+
+
+class Kind(StrEnum):
+    """The kinds of types of data."""
+
+    SCALAR = "scalar"
+    FORMAT = "format"
+    ENUM = "enum"
+    LIST = "list"
+    MAP = "map"
+    OBJECT = "object"
+    UNION = "union"
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """A type of data. Its name is its identity: types of the same name are equal.
+
+    ``parts`` are the item of a list, the value of a map, the members of a union, the base of an enum, and the types
+    that an object inherits from. ``fields`` are an object's properties, ``required`` those that it always has.
+    ``faults`` say what of its schema wasn't read.
+    """
+
+    name: str
+    kind: Kind = field(default=Kind.SCALAR, compare=False)
+    parts: tuple[DataType, ...] = field(default=(), compare=False, repr=False)
+    fields: Mapping[str, DataType] = field(default_factory=dict, compare=False, repr=False)
+    required: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    faults: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def named(self) -> bool:
+        """True for an object with a name of its own."""
+        return self.kind is Kind.OBJECT and self.name != "object" and not self.name.startswith(("{", "object:"))
+
+    @property
+    def element(self) -> DataType:
+        """The type of the items of a list, through lists of lists; of anything else, the type itself."""
+        return self.parts[0].element if self.kind is Kind.LIST else self
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property of an object: its schema as ``stated`` and without references, and whether it is required."""
+
+    stated: object
+    schema: Mapping[str, Any]
+    required: bool
+
+
+ANY, STRING, INTEGER, NUMBER = DataType("any"), DataType("string"), DataType("integer"), DataType("number")
+BOOLEAN, NULL, OBJECT = DataType("boolean"), DataType("null"), DataType("object", Kind.OBJECT)
+_NAMED = {each.name: each for each in (ANY, STRING, INTEGER, NUMBER, BOOLEAN, NULL, OBJECT)}
+
+
+def read_type(schema: object, root: object = None) -> DataType:
+    """Return the type that a JSON Schema describes, ``any`` for what isn't one.
+
+    ``root`` is the document that the schema's references point into, by default the schema itself.
+    """
+    reader = _Reader(schema if root is None else root)
+    data_type = reader.read(schema)
+    return replace(data_type, faults=tuple(dict.fromkeys(reader.faults))) if reader.faults else data_type
+
+
+def list_of(item: DataType) -> DataType:
+    """Return the type of a list of items."""
+    return DataType(list_name(item.name), Kind.LIST, (item,))
+
+
+def list_name(item: str) -> str:
+    """Return the name of the type of a list of items of a type."""
+    return _bounded(f"list<{item}>", "list")
+
+
+def union_of(members: Iterable[DataType]) -> DataType:
+    """Return the union of types, without null; that of one type is the type itself."""
+    flat: dict[str, DataType] = {}
+    for member in members:
+        flat.update((each.name, each) for each in (member.parts if member.kind is Kind.UNION else (member,)))
+    kept = [flat[name] for name in sorted(flat) if name != NULL.name]
+    if not kept or ANY in kept:
+        return ANY if kept or not flat else NULL
+    return (
+        kept[0]
+        if len(kept) == 1
+        else DataType(_bounded(" | ".join(map(_name, kept)), "union"), Kind.UNION, tuple(kept))
+    )
+
+
+def properties(schema: object, root: object) -> dict[str, Property]:
+    """Return the properties of an object, those of its ``allOf`` included."""
+    found: dict[str, Property] = {}
+    _gather(schema, root, found, MAX_DEPTH)
+    return found
+
+
+def plain_schema(schema: object, root: object) -> Mapping[str, Any]:
+    """Return a schema with its reference resolved, and for an optional one the schema of its value.
+
+    Descriptions and defaults beside a reference are kept. What isn't a schema is an empty one.
+    """
+    for _ in range(MAX_DEPTH):
+        if not isinstance(schema, Mapping):
+            return {}
+        inner = _inner(schema, root)
+        if inner is None:
+            return schema
+        schema = {**inner, **{key: value for key, value in schema.items() if key in ("description", "default")}}
+    return {}
+
+
+def _inner(schema: Mapping[str, Any], root: object) -> Mapping[str, Any] | None:
+    if isinstance(schema.get("$ref"), str):
+        found = _resolve(schema["$ref"], root)
+        return found if isinstance(found, Mapping) else {}
+    for key in ("anyOf", "oneOf", "allOf"):
+        choices = [each for each in _items(schema.get(key)) if each != {"type": "null"}]
+        if len(choices) == 1 and isinstance(choices[0], Mapping) and not schema.get("properties"):
+            return choices[0]
+    return None
+
+
+def _gather(schema: object, root: object, found: dict[str, Property], depth: int) -> None:
+    plain = plain_schema(schema, root)
+    if not depth or len(found) > MAX_TYPES:
+        return
+    for part in _items(plain.get("allOf")):
+        _gather(part, root, found, depth - 1)
+    required = _strings(plain.get("required"))
+    for name, inner in list(_mapping(plain.get("properties")).items())[:MAX_TYPES]:
+        found[str(name)] = Property(inner, plain_schema(inner, root), name in required)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the types of one document; ``active`` are the references being followed."""
+
+    root: object
+    faults: list[str] = field(default_factory=list)
+    active: list[str] = field(default_factory=list)
+    read_before: dict[str, DataType] = field(default_factory=dict)
+    count: int = 0
+
+    def read(self, schema: object, depth: int = 0, name: str = "") -> DataType:
+        self.count += 1
+        if depth > MAX_DEPTH or self.count > MAX_TYPES:
+            limit = f"deeper than {MAX_DEPTH} levels" if depth > MAX_DEPTH else f"more than {MAX_TYPES} parts"
+            self.faults.append(f"schema has {limit}: the rest is read as any")
+            return ANY
+        if not isinstance(schema, Mapping):
+            return ANY
+        if isinstance(schema.get("$ref"), str):
+            return self._follow(schema["$ref"], depth)
+        if "enum" in schema or "const" in schema:
+            return _enum(schema["enum"] if "enum" in schema else [schema["const"]])
+        if schema.get("allOf"):
+            return self._all_of(schema, depth, name)
+        for key in ("anyOf", "oneOf"):
+            if schema.get(key) and not schema.get("properties"):
+                return union_of([self.read(each, depth + 1) for each in _items(schema[key])])
+        return self._typed(schema, depth, name)
+
+    def _typed(self, schema: Mapping[str, Any], depth: int, name: str) -> DataType:
+        kinds = _strings(stated if isinstance(stated := schema.get("type"), list) else [stated])
+        if not kinds:
+            kinds = [kind for kind, key in (("object", "properties"), ("array", "items")) if key in schema]
+        return union_of([self._of_kind(kind, schema, depth, name) for kind in kinds])
+
+    def _of_kind(self, kind: str, schema: Mapping[str, Any], depth: int, name: str) -> DataType:
+        if kind == "array":
+            return list_of(self.read(schema.get("items"), depth + 1))
+        if kind == "object":
+            return self._object(schema, depth, name)
+        form = schema.get("format")
+        if kind == "string" and isinstance(form, str) and _FORMAT.fullmatch(form.lower()):
+            return DataType(f"string:{form.lower()}", Kind.FORMAT, (STRING,))
+        return _NAMED.get(kind, ANY)
+
+    def _object(self, schema: Mapping[str, Any], depth: int, name: str, bases: Sequence[DataType] = ()) -> DataType:
+        fields, required = _inherited(bases)
+        for key, inner in list(_mapping(schema.get("properties")).items())[:MAX_TYPES]:
+            fields[str(key)] = self.read(inner, depth + 1)
+        required |= fields.keys() & set(_strings(schema.get("required")))
+        name = name or _title(schema.get("title"))
+        if not fields and bases:
+            return bases[0]
+        if not fields:
+            values = schema.get("additionalProperties")
+            return _map(self.read(values, depth + 1)) if isinstance(values, Mapping) and values else OBJECT
+        return DataType(name or _shape(fields, required), Kind.OBJECT, tuple(bases), fields, frozenset(required))
+
+    def _all_of(self, schema: Mapping[str, Any], depth: int, name: str) -> DataType:
+        parts = [part for each in _items(schema["allOf"]) if (part := self.read(each, depth + 1)) != ANY]
+        bases = [part for part in parts if part.kind is Kind.OBJECT]
+        own = bool(schema.get("properties"))
+        if len(parts) == 1 and not own and not name:
+            return parts[0]
+        return self._object(schema, depth, name, bases) if bases or own else next(iter(parts), ANY)
+
+    def _follow(self, reference: str, depth: int) -> DataType:
+        name = _title(reference.rpartition("/")[2])
+        if reference in self.active:
+            if not name:
+                self.faults.append(f"schema contains itself without a name at {reference[:80]!r}: read as any")
+            return DataType(name, Kind.OBJECT) if name else ANY
+        if reference not in self.read_before:
+            found = _resolve(reference, self.root)
+            if found is None:
+                self.faults.append(f"schema refers to {reference[:80]!r}, which isn't in it: read as any")
+            self.active.append(reference)
+            self.read_before[reference] = self.read(found, depth + 1, name)
+            self.active.pop()
+        return self.read_before[reference]
+
+
+def _inherited(bases: Sequence[DataType]) -> tuple[dict[str, DataType], set[str]]:
+    fields = {key: inner for base in bases for key, inner in base.fields.items()}
+    return fields, {key for base in bases for key in base.required}
+
+
+def _enum(values: object) -> DataType:
+    stated = [each for each in _items(values) if each is not None]
+    kept = {json.dumps(each): each for each in stated if isinstance(each, str | int | float)}
+    if not kept or _composite(stated):
+        return NULL if _items(values) and not stated else ANY
+    if all(isinstance(each, bool) for each in kept.values()):
+        return BOOLEAN
+    base = union_of([_type_of(each) for each in kept.values()])
+    label = "|".join(sorted(each if isinstance(each, str) else text for text, each in kept.items()))
+    plain = all(_KEY.fullmatch(str(each)) for each in kept.values()) if base == STRING else base in (INTEGER, NUMBER)
+    if not plain or len(label) > MAX_NAME:
+        label = _digest("|".join(sorted(kept)))
+    return DataType(f"enum:{label}", Kind.ENUM, (base,))
+
+
+def _composite(values: Sequence[object]) -> bool:
+    return any(isinstance(each, Mapping | list) for each in values)
+
+
+def _type_of(value: object) -> DataType:
+    for kind, data_type in ((str, STRING), (bool, BOOLEAN), (int, INTEGER), (float, NUMBER)):
+        if isinstance(value, kind):
+            return data_type
+    return ANY
+
+
+def _map(value: DataType) -> DataType:
+    return DataType(_bounded(f"map<{value.name}>", "map"), Kind.MAP, (value,))
+
+
+def _shape(fields: Mapping[str, DataType], required: set[str]) -> str:
+    keys = {key: key if _KEY.fullmatch(key) else json.dumps(key) for key in sorted(fields)}
+    shown = (f"{text}{'' if key in required else '?'}: {fields[key].name}" for key, text in keys.items())
+    return _bounded(f"{{{', '.join(shown)}}}", "object")
+
+
+def _bounded(name: str, kind: str) -> str:
+    return name if len(name) <= MAX_NAME else f"{kind}:{_digest(name)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _title(title: object) -> str:
+    """Return a title or the name of a definition if it can name a type, else nothing."""
+    if not isinstance(title, str) or not _TITLE.fullmatch(title) or title.endswith(_GENERATED):
+        return ""
+    return "" if title.lower() in _MEANINGLESS or title.lower() in _SCALARS else title.strip()
+
+
+def _resolve(reference: str, root: object) -> object:
+    """Return what a local reference points to, None if there is nothing."""
+    if not reference.startswith("#"):
+        return None
+    place = root
+    for part in unquote(reference[1:]).split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(place, Mapping) and key in place:
+            place = place[key]
+        elif isinstance(place, list) and key.isascii() and key.isdigit() and int(key[:9]) < len(place):
+            place = place[int(key[:9])]
+        else:
+            return None
+    return place
+
+
+def _name(data_type: DataType) -> str:
+    return data_type.name
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _items(value: object) -> list[Any]:
+    return value[:MAX_TYPES] if isinstance(value, list) else []
+
+
+def _strings(value: object) -> list[str]:
+    return [each for each in _items(value) if isinstance(each, str)]

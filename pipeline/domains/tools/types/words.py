@@ -1,0 +1,148 @@
+"""Words of names: how they are split, stemmed, and which of them say what a tool is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import Stemmer
+
+_CUT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
+_ALIASES = {
+    "uri": "url", "link": "url", "href": "url", "identifier": "id", "ids": "id", "uuid": "id", "guid": "id",
+    "repository": "repo", "repositories": "repo", "repos": "repo", "directory": "dir", "directories": "dir",
+    "folder": "dir", "folders": "dir", "lat": "latitude", "lng": "longitude", "lon": "longitude", "no": "number",
+    "num": "number", "filepath": "file path", "filename": "file name", "username": "user name", "userid": "user id",
+    "img": "image", "doc": "document", "docs": "document", "org": "organization", "msg": "message",
+    "pptx": "presentation", "powerpoint": "presentation", "picture": "image", "photo": "image", "ticker": "symbol",
+    "coordinates": "coordinate", "screenshot": "image",
+}  # fmt: skip
+
+HANDLES = frozenset("id name title key code number index slug type value text status no hash position".split())
+"""Names of fields that mean something only together with the thing that they belong to."""
+
+IDENTIFYING = frozenset("id name title key code number index slug path url token handle hash email".split())
+"""Names of fields that tell a thing from others of its kind: who has the thing has them too."""
+
+PORTABLE = frozenset(
+    "address city code coordinate country currency date doi email isbn latitude longitude phone sql svg symbol "
+    "timezone url zip".split()
+)
+"""Names of fields that mean the same in each service."""
+
+GENERIC = HANDLES | frozenset("path url description content body label date time file data email address".split())
+"""``HANDLES``, and names that mean something alone, but more with the thing that they belong to."""
+
+_PRODUCING = frozenset(
+    "get list search find fetch retrieve read lookup query describe show browse discover load locate download export "
+    "extract compute calculate create generate make build convert suggest recommend geocode view scrape crawl select "
+    "start open obtain register upload detect identify resolve provide predict estimate new".split()
+)
+_ACTING = frozenset(
+    "activate add adjust advise analyze append apply approve archive assess assign book browse call cancel change "
+    "check clear click close commit complete configure connect copy deactivate delete deploy disable disconnect drag "
+    "drop edit enable evaluate execute fill format hover import insert install invite join kill leave lock log login "
+    "logout manage mark merge modify monitor move navigate notify optimize order patch pause pay place play post "
+    "press print protect publish pull push put remove rename reorder replace reply reset restart restore resume "
+    "revoke run save schedule scroll send set share stop store submit switch sync tap test toggle track transfer "
+    "translate type undo uninstall unlock update upgrade upsert validate verify wait write".split()
+)
+_ONLY_FIRST = frozenset(
+    "post order track test call mark view format type show report play query select log copy sync share build new "
+    "schedule check start patch transfer book".split()
+)
+_CREATING = frozenset("create generate make build new write save register start insert add post upload".split())
+_CHANGING = frozenset("update edit rename set modify replace patch change".split())
+_AGENTS = frozenset("searcher getter finder fetcher reader retriever predictor extractor lookup generator".split())
+_PREPOSITIONS = frozenset(
+    "by for from of in with on at via using to into near nearby between within as and or per within under that "
+    "without about".split()
+)
+_MODIFIERS = frozenset(
+    "a an all any available current currently detailed existing full latest list listing me multiple my new "
+    "recent single specific the this top your given specified".split()
+)
+_EMPTY = frozenset(
+    "info information detail details data result results metadata summary record records response output list content "
+    "contents overview entity object objects profile item items html json csv markdown".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The subject of a tool by its name: its verb, empty if it has none, and the words of what it is about."""
+
+    verb: str
+    words: tuple[str, ...]
+
+    @property
+    def returned(self) -> bool:
+        """True if a tool of that name returns what it is about."""
+        return bool(self.words) and (self.verb in _PRODUCING or not self.verb)
+
+    @property
+    def created(self) -> bool:
+        """True if a tool of that name makes anew what it is about."""
+        return self.verb in _CREATING
+
+    @property
+    def changed(self) -> bool:
+        """True if a tool of that name changes what it is about."""
+        return self.verb in _CHANGING
+
+
+def split(name: str) -> tuple[str, ...]:
+    """Return the words of a name in snake_case, kebab-case or camelCase, in lower case and by their usual spelling."""
+    words = " ".join(_ALIASES.get(part.lower(), part.lower()) for part in _CUT.split(name) if part).split()
+    return tuple(
+        word for before, word in zip(("", *words), words, strict=False) if (before, word) != ("email", "address")
+    )
+
+
+def stems(words: Iterable[str]) -> frozenset[str]:
+    """Return the stems of words."""
+    return frozenset(map(stem, words))
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """Return the English stem of a word."""
+    stemmed: str = Stemmer.Stemmer("english").stemWord(word)
+    return _ALIASES.get(stemmed, stemmed)
+
+
+@lru_cache(maxsize=20_000)
+def subject(name: str, service: str = "") -> Subject:
+    """Return what the name of a tool says that it is about, but for the name of its service before it."""
+    words = _without_service(split(name), service)
+    place = next((index for index, word in enumerate(words) if _is_verb(word, index)), None)
+    if place is None:
+        agent = len(words) > 1 and words[-1] in _AGENTS
+        return Subject("get" if agent else "", _noun(words[:-1] if agent else words))
+    verb, before, after = words[place], words[:place], words[place + 1 :]
+    if "to" in after and verb in ("convert", "transform", "translate", "export"):
+        after = after[after.index("to") + 1 :]
+    return Subject(verb, _noun(after) or _noun(before))
+
+
+def _without_service(words: tuple[str, ...], service: str) -> tuple[str, ...]:
+    prefixes = split(service)
+    while len(words) > 1 and words[0] in prefixes and not _is_verb(words[0], 0):
+        words = words[1:]
+    return words
+
+
+def _is_verb(word: str, index: int) -> bool:
+    return word in _PRODUCING | _ACTING and (index == 0 or word not in _ONLY_FIRST)
+
+
+def _noun(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of the noun phrase that words open with, without those that say little."""
+    end = next((index for index, word in enumerate(words) if index and word in _PREPOSITIONS), len(words))
+    kept = [word for word in words[:end] if word not in _MODIFIERS]
+    while kept and kept[-1] in _EMPTY:
+        kept.pop()
+    kept = [word for word in kept if word not in _PREPOSITIONS]
+    return tuple(kept) if kept or end == len(words) or words[end] != "of" else _noun(words[end + 1 :])

@@ -1,0 +1,126 @@
+"""Stated needs, and the order that the texts of tools ask for."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.domains.tools.link import closure, order_edges, parallel_edges
+from pipeline.domains.tools.mentions import Mention, mentions
+from pipeline.domains.tools.needs import condition, resolved
+from pipeline.domains.tools.records import Need, Tool
+
+
+def tool(name: str, text: str = "", service: str = "farm", *, needs: tuple[Need, ...] = (), **fields: str) -> Tool:
+    schema = {"type": "object", "properties": {key: {"description": value} for key, value in fields.items()}}
+    return Tool(f"{service}/{name}", name, service, text, input=schema, needs=needs)
+
+
+def test_a_need_means_a_tool_of_the_service_before_one_of_another() -> None:
+    tools = [
+        tool("milk_cow", needs=(Need("find_cow"), Need("farm/milk_cow"), Need("nothing"), Need("count_eggs"))),
+        tool("find_cow"),
+        tool("find_cow", service="zoo"),
+        tool("count_eggs", service="zoo"),
+        tool("weigh", service="zoo"),
+        tool("weigh", service="shop"),
+        tool("sell", needs=(Need("weigh"),)),
+    ]
+
+    found = resolved(tools)
+
+    assert [other for other, _ in found["farm/milk_cow"]] == ["farm/find_cow", "zoo/count_eggs"]
+    # Two tools of other services have the name: neither is meant.
+    assert found["farm/sell"] == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("If the cow has no name, ask for it.", "If the cow has no name, ask for it"),
+        ("Finds the cow unless it is named. Then goes on.", "unless it is named"),
+        ("To find the cow.", ""),
+        ("", ""),
+    ],
+)
+def test_the_condition_of_a_need_is_what_its_reason_says(reason: str, expected: str) -> None:
+    assert condition(Need("find_cow", reason=reason)) == expected
+
+
+def test_needs_are_edges_from_what_is_needed_and_conditions_are_kept() -> None:
+    needs = resolved(
+        [
+            tool("milk_cow", needs=(Need("find_cow"), Need("clean_pail", reason="if it is dirty"))),
+            tool("find_cow"),
+            tool("clean_pail"),
+        ]
+    )
+
+    edges = {
+        (edge.source, edge.target): edge for edge in order_edges(needs, [Mention("farm/milk_cow", "farm/find_cow", "")])
+    }
+
+    assert {ends: edge.type for ends, edge in edges.items()} == {
+        ("farm/find_cow", "farm/milk_cow"): "sequential",
+        ("farm/clean_pail", "farm/milk_cow"): "conditional",
+    }
+    assert edges["farm/clean_pail", "farm/milk_cow"].properties["condition"] == "if it is dirty"
+    assert edges["farm/find_cow", "farm/milk_cow"].properties["order"] == 0
+
+
+def test_tools_that_a_third_one_needs_are_parallel_unless_one_needs_the_other() -> None:
+    needs = resolved(
+        [
+            tool("milk_cow", needs=(Need("find_cow"), Need("clean_pail"), Need("open_gate"))),
+            tool("find_cow", needs=(Need("open_gate"),)),
+            tool("clean_pail"),
+            tool("open_gate"),
+        ]
+    )
+
+    pairs = {(edge.source, edge.target): edge.properties["for"] for edge in parallel_edges(needs)}
+
+    assert pairs == {
+        ("farm/clean_pail", "farm/find_cow"): ["farm/milk_cow"],
+        ("farm/clean_pail", "farm/open_gate"): ["farm/milk_cow"],
+    }
+
+
+def test_what_is_needed_comes_nearest_first_and_a_cycle_ends() -> None:
+    needs = resolved(
+        [
+            tool("a_a", needs=(Need("b_b"), Need("c_c"))),
+            tool("b_b", needs=(Need("d_d"),)),
+            tool("c_c"),
+            tool("d_d", needs=(Need("a_a"),)),
+        ]
+    )
+
+    assert closure("farm/a_a", needs) == ["farm/b_b", "farm/c_c", "farm/d_d"]
+
+
+def test_a_parameter_that_names_a_tool_asks_for_it_first() -> None:
+    tools = [tool("milk_cow", "Milks a cow.", cow_id="The id, as `find_cow` returns it."), tool("find_cow", "Finds.")]
+
+    assert mentions(tools) == [Mention("farm/find_cow", "farm/milk_cow", "The id, as `find_cow` returns it")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Use find-cow to get its id.", [("find-cow", "milk-cow")]),
+        ("After calling this, find-cow tells where it went.", [("milk-cow", "find-cow")]),
+        ("Unlike find-cow it needs no name.", []),
+        ("Finds the cow. Milks it.", []),
+        ("请先通过 `find-cow` 查询。", [("find-cow", "milk-cow")]),
+    ],
+)
+def test_the_clause_tells_what_comes_first(text: str, expected: list[tuple[str, str]]) -> None:
+    tools = [tool("milk-cow", text), tool("find-cow", ""), tool("find-cow", "", "zoo")]
+
+    found = [(one.before.removeprefix("farm/"), one.after.removeprefix("farm/")) for one in mentions(tools)]
+
+    assert found == expected
+
+
+def test_a_plain_word_names_no_tool() -> None:
+    assert mentions([tool("milk_cow", "First find the cow."), tool("find", "")]) == []

@@ -1,0 +1,164 @@
+"""Plans: a path of tools as steps that can be executed, with the field that each input comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.domains.tools.chains.network import Link, ToolNetwork
+from pipeline.domains.tools.types.fields import missing_inputs, required_inputs
+
+_SURE = 0.7
+"""Least confidence of a flow for which a tool outside of the path is added, to fill an input that is missing."""
+
+_MOST_ADDED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """The input of a step comes from an output of an earlier step, counted from 1."""
+
+    input: str
+    step: int
+    output: str
+    confidence: float
+    how: str = ""
+    converter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A tool of a chain. Steps of one ``level`` don't need each other: they can run in parallel.
+
+    ``missing`` are required inputs that no earlier step fills: the caller has them. ``after`` are the earlier steps,
+    from 1, that have to be done, also those without data for it; ``condition`` is when the step is needed.
+    """
+
+    tool: str
+    name: str
+    service: str
+    level: int
+    bindings: tuple[Binding, ...]
+    missing: tuple[str, ...]
+    after: tuple[int, ...]
+    condition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Steps in the order of execution; ``confidence`` is the product of those of the links that join them.
+
+    ``relevance`` is how well the tools suit the task, 1 if there is none.
+    """
+
+    steps: tuple[Step, ...]
+    confidence: float
+    relevance: float = 1.0
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The ids of the tools, in order."""
+        return tuple(step.tool for step in self.steps)
+
+
+def plan(
+    network: ToolNetwork, path: Sequence[str], confidence: float, given: Sequence[str] = (), *, in_order: bool = False
+) -> Chain:
+    """Return a path of tools as a chain, with what its tools need besides.
+
+    Stated needs of the path's tools are added before them, and tools that surely fill a required input. ``given`` are
+    inputs of the first tool that the caller's data fill. With ``in_order`` a tool of the path that no link joins with
+    an earlier one comes after the one before it. Raises KeyError for a tool that the network lacks.
+    """
+    tools = _with_needs(network, path)
+    links = {
+        (source, target): link
+        for place, target in enumerate(tools)
+        for source in tools[:place]
+        if (link := network.link(source, target))
+    }
+    numbers = {tool: number for number, tool in enumerate(tools, 1)}
+    levels: dict[str, int] = {}
+    steps: list[Step] = []
+    for tool in tools:
+        before = [link for (_, target), link in links.items() if target == tool]
+        if in_order and not before and tool in path[1:]:
+            before = [Link(path[path.index(tool) - 1], tool, 0.0)]
+        levels[tool] = 1 + max((levels[link.source] for link in before), default=0)
+        bindings = _bindings(before, numbers)
+        filled = {binding.input for binding in bindings} | (set(given) if tool == path[0] else set())
+        missing = [field.name for field in missing_inputs(network.tools[tool], filled)]
+        steps.append(
+            Step(
+                tool,
+                network.tools[tool].name,
+                network.services.get(network.tools[tool].service, network.tools[tool].service),
+                levels[tool],
+                bindings,
+                tuple(missing),
+                tuple(sorted(numbers[link.source] for link in before)),
+                _condition(network, tool, tools),
+            )
+        )
+    return Chain(tuple(steps), confidence)
+
+
+def _with_needs(network: ToolNetwork, path: Sequence[str]) -> list[str]:
+    """Return a path with what its tools need before each of them, as far as the path doesn't have it already."""
+    tools: list[str] = []
+    added = 0
+    for tool in path:
+        for need in _needs(network, tool, set(path)):
+            if need not in tools and added < _MOST_ADDED + 2 * len(path):
+                tools.append(need)
+                added += 1
+        if tool not in tools:
+            tools.append(tool)
+    return tools
+
+
+def _needs(network: ToolNetwork, tool: str, path: set[str], seen: frozenset[str] = frozenset()) -> list[str]:
+    """Return the tools to run before a tool, those that these need first; a cycle ends where it began."""
+    found: list[str] = []
+    for link in _wanted(network, tool, path):
+        if link.source not in seen and link.source != tool:
+            found += [*_needs(network, link.source, path, seen | {tool}), link.source]
+    return [one for one in dict.fromkeys(found) if one not in path]
+
+
+def _wanted(network: ToolNetwork, tool: str, path: set[str]) -> list[Link]:
+    """Return the links of a tool's stated needs, and of the surest source of each input that nothing else fills."""
+    incoming = network.incoming.get(tool, ())
+    wanted = [link for link in incoming if link.stated]
+    sources = path | {link.source for link in wanted}
+    filled = {fit.input for link in incoming if link.source in sources for fit in link.mappings}
+    for field in required_inputs(network.tools[tool]):
+        if field.name in filled:
+            continue
+        sure = [
+            link
+            for link in incoming
+            if link.evidence == "schema"
+            and any(fit.input == field.name and fit.confidence >= _SURE for fit in link.mappings)
+        ]
+        wanted += sure[:1]
+    return wanted
+
+
+def _bindings(links: Sequence[Link], numbers: Mapping[str, int]) -> tuple[Binding, ...]:
+    """Return where each input comes from: the most confident output, of the latest step among equals."""
+    best: dict[str, Binding] = {}
+    for link in links:
+        for fit in link.mappings:
+            binding = Binding(fit.input, numbers[link.source], fit.output, fit.confidence, fit.how, fit.converter)
+            known = best.get(fit.input)
+            if known is None or (binding.confidence, binding.step) > (known.confidence, known.step):
+                best[fit.input] = binding
+    return tuple(best[name] for name in sorted(best))
+
+
+def _condition(network: ToolNetwork, tool: str, tools: Sequence[str]) -> str:
+    """Return the condition under which a tool is needed: that of the only tool of the chain which needs it."""
+    links = [link for link in network.outgoing.get(tool, ()) if link.target in tools]
+    conditions = {link.condition for link in links}
+    return conditions.pop() if len(conditions) == 1 else ""

@@ -1,0 +1,163 @@
+"""``hoprank tools find``, ``chain``, ``list``, ``show``, ``traverse`` and ``path``: what asks a tool graph."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.connection import connected
+from pipeline.cli.options import Json, Model, Set, read_settings
+from pipeline.cli.views.output import print_json, say, show, spinner, warn
+from pipeline.domains.tools import deferred as domain
+from pipeline.domains.tools.cli.options import EdgeTypes, Graph
+from pipeline.domains.tools.views.asking import (
+    chains_view,
+    found_view,
+    path_view,
+    reached_view,
+    tool_view,
+    tools_view,
+)
+from pipeline.errors import InputError
+
+Node = Annotated[str, typer.Argument(metavar="NODE", help="The id of a node, or the name of a tool.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(find)
+    app.command()(chain)
+    app.command("list")(list_)
+    app.command("show")(show_)
+    app.command()(traverse)
+    app.command()(path)
+
+
+def find(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="What is to be done.")],
+    graph: Graph = "tools",
+    top_k: Annotated[
+        int | None,
+        typer.Option("--top-k", "-k", min=1, max=100, help="How many tools.", show_default="as many as the task needs"),
+    ] = None,
+    as_json: Json = False,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Print the tools for a task, with what they need, best first."""
+    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
+        found = domain.queries.ToolSearch.open(hoprank, graph).find(task, top_k)
+    if as_json:
+        print_json([asdict(tool) for tool in found])
+    elif found:
+        show(found_view(found))
+    else:
+        warn("No tool fits this.")
+
+
+def chain(
+    task: Annotated[str | None, typer.Argument(metavar="TASK", help="What is to be done.", show_default=False)] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--from", metavar="NAME", help="A tool, a type or a field: what there is.", show_default=False),
+    ] = None,
+    goal: Annotated[
+        str | None,
+        typer.Option("--to", metavar="NAME", help="A tool, a type or a field: what is wanted.", show_default=False),
+    ] = None,
+    graph: Graph = "tools",
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many chains.", show_default=False)
+    ] = None,
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print the best chain as a Mermaid flowchart.")] = False,
+    as_json: Json = False,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Print chains of tools, in which each output fits the next input: for a task, or from one thing to another."""
+    if bool(task) == bool(start or goal) or bool(start) != bool(goal):
+        raise InputError("A chain is for a task, or leads from one thing to another.", "Give TASK, or --from and --to.")
+    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
+        search = domain.queries.ToolSearch.open(hoprank, graph)
+        chains = search.chains(task, limit) if task else search.chains_between(start or "", goal or "", limit)
+    if as_json:
+        print_json([asdict(one) for one in chains])
+    elif not chains:
+        warn("No chain of tools leads there.")
+    elif mermaid:
+        say(domain.mermaid.flowchart(chains[0]), end="")
+    else:
+        show(*chains_view(chains))
+
+
+def list_(graph: Graph = "tools", as_json: Json = False) -> None:
+    """List the tools, service by service."""
+    with connected(read_settings()) as hoprank:
+        network = domain.network.ToolNetwork.read(hoprank.graph(graph, create=False))
+    tools = sorted(network.tools.values(), key=lambda tool: tool.id)
+    if as_json:
+        print_json([{"id": tool.id, "service": tool.service, "description": tool.description} for tool in tools])
+    elif tools:
+        show(tools_view(tools, network.services))
+    else:
+        warn(f"The graph {graph} holds no tools.")
+
+
+def show_(
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="The id or name of a tool.")],
+    graph: Graph = "tools",
+    as_json: Json = False,
+) -> None:
+    """Show a tool: what it says of itself, what runs before it, and what its output fits."""
+    with connected(read_settings()) as hoprank:
+        details = domain.queries.describe(hoprank.graph(graph, create=False), tool)
+    if as_json:
+        print_json(asdict(details))
+    else:
+        show(*tool_view(details))
+
+
+def traverse(
+    node: Node,
+    depth: Annotated[int, typer.Option("--depth", min=1, max=8, help="How many edges away.")] = 2,
+    edge_types: EdgeTypes = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many nodes at most.")] = 50,
+    graph: Graph = "tools",
+    as_json: Json = False,
+) -> None:
+    """List the nodes around a node, nearest first, with their similarity: 1 / (1 + distance)."""
+    with connected(read_settings()) as hoprank:
+        opened = hoprank.graph(graph, create=False)
+        reached = domain.queries.traverse(opened, node, depth, edge_types or (), limit)
+    if as_json:
+        print_json(
+            [
+                {"id": one.node.id, "type": one.node.type, "distance": one.distance, "similarity": one.similarity}
+                for one in reached
+            ]
+        )
+    elif reached:
+        show(reached_view(reached))
+    else:
+        warn(f"No edge leads on from {node}.")
+
+
+def path(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The id of a node, or the name of a tool.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
+    depth: Annotated[int, typer.Option("--depth", min=1, max=8, help="How many edges at most.")] = 8,
+    edge_types: EdgeTypes = None,
+    graph: Graph = "tools",
+    as_json: Json = False,
+) -> None:
+    """Print a path with the fewest edges between two nodes."""
+    with connected(read_settings()) as hoprank:
+        nodes = domain.queries.path(hoprank.graph(graph, create=False), source, target, depth, edge_types or ())
+    if as_json:
+        print_json([{"id": node.id, "type": node.type} for node in nodes])
+    elif nodes:
+        show(path_view(nodes))
+    else:
+        warn(f"No path of {depth} edges leads from {source} to {target}.")

@@ -1,0 +1,126 @@
+"""Measure the finding of tools: how many of the tools that tasks need are among the first, by each ranking."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pipeline.api import HopRank
+from pipeline.domains.tools.find.find import find_tools
+from pipeline.domains.tools.find.index import ToolIndex, terms_of
+from pipeline.domains.tools.find.rank import Embed
+from pipeline.domains.tools.records import Built
+from pipeline.domains.tools.texts import words_of_name
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets import Dataset, check_documents, read_dataset, read_document_ids
+from pipeline.evaluate.measures import mean_measures, measure_query
+from pipeline.knowledge import KnowledgeGraph
+from pipeline.knowledge.catalogue import drop_graph, find_graph
+from pipeline.progress import Progress
+from pipeline.records import Vector
+from pipeline.retrieve.fusion import Ranked, fuse, ranked
+from pipeline.retrieve.rankers.bm25 import Inverted
+
+Build: TypeAlias = Callable[[Callable[[], KnowledgeGraph], Sequence[Path]], Built]
+"""A function that brings the graph that its first argument opens to hold the tools of some files."""
+
+MEASURES = ("recall@5", "recall@10", "ndcg@10", "perfect@10")
+"""The measures of a report; ``perfect@10``: all tools that a task needs are among the first ten."""
+
+_CUTOFF = 10
+_K = 60
+"""The usual constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), for the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReport:
+    """The measures of each ranking as fractions of 1, averaged over the queries.
+
+    ``vector`` ranks by the cosine of task and tool, ``bm25`` by the words of name and description, ``hybrid`` fuses
+    both, ``hoprank`` is what :func:`pipeline.domains.tools.find.find.find_tools` returns. ``latency_ms`` has the 50th
+    and 95th percentile of the latter, with the embedding of the task.
+    """
+
+    metrics: dict[str, dict[str, float]]
+    queries: int
+    tools: int
+    latency_ms: dict[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain JSON values."""
+        return asdict(self)
+
+
+def evaluate(build: Build, hoprank: HopRank, folder: Path, *, progress: Progress | None = None) -> ToolReport:
+    """Measure the rankings of tools on a folder with corpus.jsonl, queries.jsonl and qrels.tsv.
+
+    Only the texts of its queries are used. The tools are built into a graph of their own, which is dropped afterwards.
+    Raises QuerySetError if a file is missing or malformed, or if the corpus lacks relevant tools.
+    """
+    progress = progress or Progress()
+    dataset = read_dataset(folder)
+    if dataset.corpus_path is None:
+        raise QuerySetError(f"{folder} has no corpus.jsonl", "Put the tools into corpus.jsonl, one a line.")
+    check_documents(dataset, read_document_ids(dataset.corpus_path))
+    name = f"evaluate-{uuid.uuid4().hex[:12]}"
+    try:
+        build(partial(hoprank.graph, name), [dataset.corpus_path])
+        index = ToolIndex.read(hoprank.graph(name, create=False))
+    finally:
+        if graph := find_graph(hoprank.client, name):
+            drop_graph(hoprank.client, graph)
+
+    def embed(texts: Sequence[str]) -> Vector:
+        return np.array([hoprank.embedder.embed_query(text) for text in texts], dtype=np.float32)
+
+    return measure(index, dataset, embed, progress)
+
+
+def measure(index: ToolIndex, dataset: Dataset, embed: Embed, progress: Progress) -> ToolReport:
+    """Measure the rankings of an index on the queries of a dataset."""
+    baselines = _Baselines(index, embed)
+    measured: dict[str, list[dict[str, float]]] = {"vector": [], "bm25": [], "hybrid": [], "hoprank": []}
+    milliseconds = []
+    with progress.stage("queries", len(dataset.queries)) as done:
+        for query in dataset.queries:
+            rankings = baselines.rank(query.text)
+            start = time.perf_counter()
+            rankings["hoprank"] = [tool.id for tool in find_tools(index, query.text, embed, _CUTOFF)]
+            milliseconds.append(1000 * (time.perf_counter() - start))
+            for name, ranking in rankings.items():
+                measured[name].append(measure_query(query, ranking))
+            done(1)
+    means = {name: mean_measures(rows) for name, rows in measured.items()}
+    return ToolReport(
+        metrics={name: {key: of[key] for key in MEASURES} for name, of in means.items()},
+        queries=len(dataset.queries),
+        tools=len(index.tools),
+        latency_ms={f"p{share}": float(np.percentile(milliseconds, share)) for share in (50, 95)},
+    )
+
+
+class _Baselines:
+    """The rankings that need no graph."""
+
+    def __init__(self, index: ToolIndex, embed: Embed) -> None:
+        self._index, self._embed = index, embed
+        terms = [terms_of(f"{words_of_name(tool.name)} {tool.description}") for tool in index.tools]
+        self._bm25 = Inverted(terms) if any(terms) else None
+
+    def rank(self, task: str) -> dict[str, list[str]]:
+        """Return the ids of the first tools for a task in each ranking."""
+        vector = self._ranked("vector", self._index.cosines(self._embed([task])[0]).tolist())
+        scores = self._bm25.get_scores(terms_of(task)).tolist() if self._bm25 else []
+        bm25 = Ranked("bm25", {id_: score for id_, score in self._ranked("bm25", scores).scores.items() if score > 0})
+        hybrid = fuse("hybrid", [(vector, 1.0), (bm25, 1.0)], _K)
+        return {ranking.leg: ranking.first(_CUTOFF).ids for ranking in (vector, bm25, hybrid)}
+
+    def _ranked(self, name: str, scores: Sequence[float]) -> Ranked:
+        return ranked(name, {tool.id: score for tool, score in zip(self._index.tools, scores, strict=False)})

@@ -1,0 +1,203 @@
+"""The index: what finding tools needs of a tool graph, in memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+import Stemmer
+from numpy.typing import NDArray
+
+from pipeline.domains.tools.schema import SERVICE, TOOL, ToolEdge
+from pipeline.domains.tools.texts import words_of_name
+from pipeline.errors import GraphError
+from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
+from pipeline.records import Vector
+from pipeline.retrieve.rankers.bm25 import Inverted
+from pipeline.text.names import FUNCTION_WORDS
+
+Scores = NDArray[np.float64]
+
+_DIGITS = 6
+"""Digits of a cosine that count."""
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+"""A single ideograph, or a word of letters and digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedTool:
+    """A tool of an index; ``service`` is the id of its service, ``needs`` are the ids of the tools that it needs."""
+
+    id: str
+    name: str
+    service: str
+    description: str = ""
+    parameters: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedService:
+    """A service of an index."""
+
+    id: str
+    name: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class ToolIndex:
+    """The tools of a graph in the order of their ids, and their services.
+
+    ``vectors`` has a row for each tool, ``service_vectors`` one for each service, all 0 for a text without embedding.
+    ``service_rows`` is the row of each tool's service, ``needs`` what each tool needs. ``flows`` are
+    the rows of tools whose output fits an input of another tool of their service, and the rows of the other tools.
+    ``bm25`` holds the terms of the name, description, parameters and service of each tool; None if there is no term.
+    """
+
+    tools: Sequence[IndexedTool]
+    services: Sequence[IndexedService]
+    vectors: Vector
+    service_vectors: Vector
+    service_rows: NDArray[np.intp]
+    needs: Mapping[str, Sequence[str]]
+    flows: tuple[NDArray[np.intp], NDArray[np.intp]]
+    bm25: Inverted | None
+
+    @classmethod
+    def of(
+        cls,
+        tools: Sequence[IndexedTool],
+        services: Sequence[IndexedService],
+        vectors: Mapping[str, Vector],
+        flows: Iterable[tuple[str, str]] = (),
+    ) -> Self:
+        """Return the index of some tools; ``vectors`` are those of tools and services, by id.
+
+        ``flows`` are the ids of tools where an output of the first fits an input of the second. A
+        service that a tool names and ``services`` lack is one without a text.
+        """
+        tools = sorted(tools, key=lambda tool: tool.id)
+        known = {service.id: service for service in services}
+        used = [known.get(id_) or IndexedService(id_) for id_ in sorted({tool.service for tool in tools})]
+        service_rows = {service.id: row for row, service in enumerate(used)}
+        terms = [terms_of(_words(tool, used[service_rows[tool.service]])) for tool in tools]
+        return cls(
+            tools,
+            used,
+            _stacked([tool.id for tool in tools], vectors),
+            _stacked([service.id for service in used], vectors),
+            np.array([service_rows[tool.service] for tool in tools], dtype=np.intp),
+            {tool.id: tool.needs for tool in tools},
+            _within_services(tools, flows),
+            Inverted(terms) if any(terms) else None,
+        )
+
+    @classmethod
+    def read(cls, graph: KnowledgeGraph) -> Self:
+        """Read the index of a graph, as it is now."""
+        tools, services = graph.find_nodes_by_type(TOOL), graph.find_nodes_by_type(SERVICE)
+        embeddings = {
+            node.id: np.array(node.embedding, dtype=np.float32) for node in [*tools, *services] if node.embedding
+        }
+        return cls.of(
+            [_tool(node) for node in tools],
+            [IndexedService(node.id, _text(node, "name"), _text(node, "description")) for node in services],
+            embeddings,
+            ((edge.source, edge.target) for edge in graph.get_edges_by_type(ToolEdge.DATA_FLOW.value)),
+        )
+
+    def cosines(self, vector: Vector) -> Vector:
+        """Return the cosine of every tool's text to a vector, by row; raises GraphError if it has another length."""
+        return _cosines(self.vectors, vector)
+
+    def service_cosines(self, vector: Vector) -> Vector:
+        """Return the cosine of the text of every tool's service to a vector, by row; see :meth:`cosines`."""
+        return _cosines(self.service_vectors, vector)[self.service_rows]
+
+    def bm25_scores(self, text: str) -> Scores:
+        """Return the BM25 score of every tool for a text, by row."""
+        return np.zeros(len(self.tools)) if self.bm25 is None else self.bm25.get_scores(terms_of(text))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, with repeats; function words only if there are no others.
+
+    An ideograph is a word of its own, since no spaces tell words apart.
+    """
+    every = _WORD.findall(text)
+    return [word for word in every if word.lower() not in FUNCTION_WORDS] or every
+
+
+def terms_of(text: str) -> list[str]:
+    """Return the stems of the words of a text, with repeats."""
+    return [_stem(word.lower()) for word in words_of(text)]
+
+
+def _tool(node: KnowledgeNode) -> IndexedTool:
+    return IndexedTool(
+        node.id,
+        _text(node, "name") or node.id,
+        _text(node, "service"),
+        _text(node, "description"),
+        _texts(node, "parameters"),
+        _texts(node, "needs"),
+    )
+
+
+def _text(node: KnowledgeNode, name: str) -> str:
+    value = node.properties.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(node: KnowledgeNode, name: str) -> tuple[str, ...]:
+    values = node.properties.get(name)
+    return tuple(map(str, values)) if isinstance(values, list | tuple) else ()
+
+
+def _within_services(
+    tools: Sequence[IndexedTool], flows: Iterable[tuple[str, str]]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    rows = {tool.id: row for row, tool in enumerate(tools)}
+    ends = sorted((rows[source], rows[target]) for source, target in flows if source in rows and target in rows)
+    kept = [(source, target) for source, target in ends if tools[source].service == tools[target].service]
+    return np.array([source for source, _ in kept], dtype=np.intp), np.array([end for _, end in kept], dtype=np.intp)
+
+
+def _words(tool: IndexedTool, service: IndexedService) -> str:
+    parameters = (
+        f"{words_of_name(name)} {description}"
+        for name, _, description in (parameter.partition(":") for parameter in tool.parameters)
+    )
+    texts = [words_of_name(tool.name), tool.description, *parameters, service.name, service.description]
+    return "\n".join(texts)
+
+
+def _cosines(vectors: Vector, vector: Vector) -> Vector:
+    """Return cosines, rounded so that equal texts tie, in whatever order a product is summed up."""
+    if not vectors.size:
+        return np.zeros(len(vectors), dtype=np.float32)
+    if vectors.shape[1] != len(vector):
+        raise GraphError(
+            f"The tools' texts have embeddings of {vectors.shape[1]} numbers, the task one of {len(vector)}.",
+            "Give the model that the graph was built with, or build it again.",
+        )
+    return np.round(vectors @ vector, _DIGITS)
+
+
+def _stacked(ids: Sequence[str], vectors: Mapping[str, Vector]) -> Vector:
+    """Return the vectors of ids, row by row; an id without one has a row of 0."""
+    dimension = len(next(iter(vectors.values()), ()))
+    missing = np.zeros(dimension, dtype=np.float32)
+    return np.array([vectors.get(id_, missing) for id_ in ids], dtype=np.float32).reshape(len(ids), dimension)
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
+    stem: str = Stemmer.Stemmer("english").stemWord(word)
+    return stem

@@ -1,0 +1,211 @@
+"""The questions that a tool graph answers: which tools, which chains, which ways between two nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from pipeline.api import HopRank
+from pipeline.domains.tools.chains.ends import find_tool
+from pipeline.domains.tools.chains.network import Link, ToolNetwork
+from pipeline.domains.tools.chains.plan import Chain
+from pipeline.domains.tools.chains.search import chains_between, chains_for, chains_in_order
+from pipeline.domains.tools.find.clauses import clauses
+from pipeline.domains.tools.find.find import FoundTool, Role, find_tools
+from pipeline.domains.tools.find.index import ToolIndex
+from pipeline.domains.tools.schema import ToolEdge
+from pipeline.domains.tools.settings import ToolSettings
+from pipeline.domains.tools.types.fields import inputs, outputs
+from pipeline.domains.tools.types.system import CompatibilityRule, TypeSystem
+from pipeline.embedding.embedder import Embedder
+from pipeline.errors import GraphError, did_you_mean
+from pipeline.knowledge import Direction, KnowledgeGraph, KnowledgeNode
+from pipeline.records import Vector
+
+_CANDIDATES = 12
+"""Tools found for a task among which chains are sought."""
+
+_FOR_A_CLAUSE = 5
+
+FARTHEST = 8
+"""Edges that a traversal or a path goes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedNode:
+    """A node, its distance in edges, and its similarity, 1 / (1 + distance)."""
+
+    node: KnowledgeNode
+    distance: int
+
+    @property
+    def similarity(self) -> float:
+        """The similarity to the node where the traversal began."""
+        return 1 / (1 + self.distance)
+
+
+class ToolSearch:
+    """Searches of one tool graph, which is read once; open another after a build. Thread-safe.
+
+    Example::
+
+        from pipeline import HopRank
+        from pipeline.domains.tools.queries import ToolSearch
+
+        with HopRank.connect() as hoprank:
+            search = ToolSearch.open(hoprank, "tools")
+            print(search.find("mail me the weather"))
+    """
+
+    def __init__(self, graph: KnowledgeGraph, embedder: Embedder, settings: ToolSettings) -> None:
+        self._graph = graph
+        self._embedder = embedder
+        self._settings = settings
+        self.index = ToolIndex.read(graph)
+        self.network = ToolNetwork.read(graph)
+        self._system = TypeSystem([CompatibilityRule(**rule.model_dump()) for rule in settings.conversions])
+        for tool in self.network.tools.values():
+            for field in (*inputs(tool), *outputs(tool)):
+                self._system.add(field.type)
+        if not self.network.tools:
+            raise GraphError(f"The graph {graph.name!r} holds no tools.", "Build it: hoprank tools build PATH.")
+
+    @classmethod
+    def open(cls, hoprank: HopRank, graph: str = "tools") -> Self:
+        """Read the tool graph of a name; raises GraphError if there is none, or if it holds no tools."""
+        settings = hoprank.settings.section(ToolSettings)
+        return cls(hoprank.graph(graph, create=False), hoprank.embedder, settings)
+
+    def _embed(self, texts: Sequence[str]) -> Vector:
+        return np.array([self._embedder.embed_query(text) for text in texts], dtype=np.float32)
+
+    def find(self, task: str, top_k: int | None = None) -> list[FoundTool]:
+        """Return the tools for a task, best first; without ``top_k`` as many as the task seems to need."""
+        return find_tools(self.index, task, self._embed, top_k)
+
+    def chains(self, task: str, limit: int | None = None) -> list[Chain]:
+        """Return the best chains for a task: with a tool for each of its clauses, or of the tools that fit it."""
+        limit = limit or self._settings.chains
+        parts = clauses(task)
+        if len(parts) > 1:
+            return chains_in_order(self.network, [self._relevance(part, _FOR_A_CLAUSE) for part in parts], limit=limit)
+        found = self._relevance(task, _CANDIDATES)
+        return chains_for(self.network, found, longest=self._settings.longest, limit=limit)
+
+    def _relevance(self, task: str, top_k: int) -> dict[str, float]:
+        """Return the targets found for a task, with their scores in shares of the best."""
+        found = [tool for tool in self.find(task, top_k) if tool.role is Role.TARGET]
+        best = max((tool.score for tool in found), default=1.0)
+        return {tool.id: tool.score / best for tool in found}
+
+    def chains_between(self, start: str, goal: str, limit: int | None = None) -> list[Chain]:
+        """Return the best chains from a tool, or data that is there, to a tool, or data that is wanted."""
+        settings = self._settings
+        return chains_between(
+            self.network, self._system, start, goal, longest=settings.longest, limit=limit or settings.chains
+        )
+
+
+def traverse(
+    graph: KnowledgeGraph, start: str, depth: int, edge_types: Sequence[str] = (), limit: int = 50
+) -> list[ReachedNode]:
+    """Return the nodes within ``depth`` edges of a node or tool, nearest first, ties by id; edges lead both ways.
+
+    Raises GraphError if the graph has no such node, or if ``depth`` is out of bounds.
+    """
+    _check(depth)
+    types = _types(edge_types)
+    reached = graph.multi_hop_retrieval(_id(graph, start), depth, edge_types=types, direction=Direction.BOTH, decay=0.5)
+    nodes = [ReachedNode(entry.node, entry.hops) for entry in reached if entry.hops]
+    return sorted(nodes, key=lambda one: (one.distance, one.node.id))[:limit]
+
+
+def path(
+    graph: KnowledgeGraph, start: str, goal: str, depth: int = FARTHEST, edge_types: Sequence[str] = ()
+) -> list[KnowledgeNode]:
+    """Return the nodes of a path with the fewest edges between two nodes or tools; nothing if there is none."""
+    _check(depth)
+    types = _types(edge_types)
+    return graph.find_path(
+        _id(graph, start), _id(graph, goal), edge_types=types, max_depth=depth, direction=Direction.BOTH
+    )
+
+
+def _types(names: Sequence[str]) -> list[str] | None:
+    """Return types of edges, None for all; raises GraphError for one that there isn't."""
+    known = [kind.value for kind in ToolEdge]
+    for name in names:
+        if name not in known:
+            raise GraphError(
+                f"There is no edge type {name!r}.", did_you_mean(name, known, f"Give one of {', '.join(known)}.")
+            )
+    return list(names) or None
+
+
+def _check(depth: int) -> None:
+    if not 1 <= depth <= FARTHEST:
+        raise GraphError(f"A depth of {depth} can't be.", f"Give 1 to {FARTHEST}.")
+
+
+def _id(graph: KnowledgeGraph, name: str) -> str:
+    """Return the id of the node with an id, or of the tool with a name."""
+    if graph.get_node(name):
+        return name
+    tool = find_tool(ToolNetwork.read(graph), name)
+    if tool is None:
+        raise GraphError(f"The graph {graph.name!r} has no node {name!r}.", "`hoprank tools list` shows the tools.")
+    return tool.id
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedTool:
+    """A tool that a link joins with another, the link's confidence, and why there is a link."""
+
+    tool: str
+    confidence: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDetails:
+    """A tool with what it takes and returns (fields with their types), and the tools before and after it."""
+
+    id: str
+    name: str
+    service: str
+    description: str
+    takes: tuple[str, ...]
+    returns: tuple[str, ...]
+    before: tuple[LinkedTool, ...]
+    after: tuple[LinkedTool, ...]
+
+
+def describe(graph: KnowledgeGraph, name: str) -> ToolDetails:
+    """Return a tool, by id or name, with its links; raises GraphError if there is none or several have the name."""
+    network = ToolNetwork.read(graph)
+    tool = find_tool(network, name)
+    if tool is None:
+        names = [one.name for one in network.tools.values()]
+        fix = did_you_mean(name, names, "`hoprank tools list` shows the tools.")
+        raise GraphError(f"The graph {graph.name!r} has no tool {name!r}.", fix)
+    return ToolDetails(
+        id=tool.id,
+        name=tool.name,
+        service=network.services.get(tool.service, tool.service),
+        description=tool.description,
+        takes=tuple(f"{field.path} ({field.type.name})" for field in inputs(tool)),
+        returns=tuple(f"{field.path} ({field.type.name})" for field in outputs(tool)),
+        before=tuple(
+            LinkedTool(link.source, link.confidence, _why(link)) for link in network.incoming.get(tool.id, ())
+        ),
+        after=tuple(LinkedTool(link.target, link.confidence, _why(link)) for link in network.outgoing.get(tool.id, ())),
+    )
+
+
+def _why(link: Link) -> str:
+    parts = [f"{fit.output} fits {fit.input}" for fit in link.mappings]
+    stated = [f"stated as a need{f', {link.condition}' if link.condition else ''}"] if link.stated else []
+    return "; ".join([*stated, *parts]) or "named in its text"

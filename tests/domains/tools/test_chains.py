@@ -1,0 +1,138 @@
+"""Paths, plans and drawings of chains, without a server."""
+
+from __future__ import annotations
+
+from itertools import pairwise, permutations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.domains.tools.chains.mermaid import flowchart
+from pipeline.domains.tools.chains.network import FieldFit, Link, ToolNetwork
+from pipeline.domains.tools.chains.paths import best_paths
+from pipeline.domains.tools.chains.plan import Binding, plan
+from pipeline.domains.tools.chains.search import chains_for
+from pipeline.domains.tools.records import Tool
+
+SERVICES = {"farm": "Farm"}
+
+
+def tool(name: str, *required: str) -> Tool:
+    properties = {key: {"type": "string"} for key in required}
+    return Tool(name, name, "farm", input={"type": "object", "properties": properties, "required": list(required)})
+
+
+def flow(source: str, target: str, confidence: float, output: str = "out", into: str = "in", **more: object) -> Link:
+    fits = (FieldFit(output, into, confidence, "direct"),)
+    return Link(source, target, confidence, fits, "schema", **more)  # type: ignore[arg-type]
+
+
+def network(tools: list[Tool], *links: Link) -> ToolNetwork:
+    return ToolNetwork.of(tools, SERVICES, links)
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from("abcde"), st.sampled_from("abcde")).filter(lambda ends: ends[0] != ends[1]),
+        st.floats(0.1, 1.0),
+        max_size=12,
+    ),
+    st.integers(1, 4),
+)
+def test_paths_are_the_best_of_all_simple_paths(links: dict[tuple[str, str], float], longest: int) -> None:
+    of = network([tool(name) for name in "abcde"], *(flow(a, b, value) for (a, b), value in links.items()))
+    every = {}
+    for size in range(1, longest + 1):
+        for path in permutations("abcde", size):
+            if path[0] == "a" and path[-1] == "e" and all(step in links for step in pairwise(path)):
+                confidence = 1.0
+                for step in pairwise(path):
+                    confidence *= links[step]
+                every[path] = confidence
+
+    found = best_paths(of, {"a": 1.0}, {"e": 1.0}, longest=longest, limit=3)
+
+    assert [round(path.confidence, 9) for path in found] == [
+        round(value, 9) for value in sorted(every.values())[::-1][:3]
+    ]
+    assert all(round(every[path.tools], 9) == round(path.confidence, 9) for path in found)
+
+
+def test_the_confidence_of_both_ends_counts_and_paths_stay_within() -> None:
+    of = network([tool(name) for name in "abc"], flow("a", "b", 0.5), flow("b", "c", 0.5), flow("a", "c", 0.1))
+
+    assert best_paths(of, {"a": 0.5}, {"c": 0.5}, longest=3, limit=1)[0].confidence == 0.0625
+    assert [path.tools for path in best_paths(of, {"a": 1}, {"c": 1}, longest=3, limit=9, within={"a", "c"})] == [
+        ("a", "c")
+    ]
+
+
+def test_a_plan_binds_inputs_and_lists_what_is_missing() -> None:
+    of = network(
+        [tool("find", "name"), tool("milk", "cow_id", "pail"), tool("sell", "milk")],
+        flow("find", "milk", 0.9, "cow.id", "cow_id"),
+        flow("milk", "sell", 0.8, "litres", "milk"),
+    )
+
+    chain = plan(of, ["find", "milk", "sell"], 0.72, given=["name"])
+
+    assert chain.tools == ("find", "milk", "sell")
+    assert [step.missing for step in chain.steps] == [(), ("pail",), ()]
+    assert chain.steps[1].bindings == (Binding("cow_id", 1, "cow.id", 0.9, "direct"),)
+    assert [step.level for step in chain.steps] == [1, 2, 3]
+    assert plan(of, ["find", "milk", "sell"], 0.72).steps[0].missing == ("name",)
+
+
+def test_needs_are_added_before_and_run_in_parallel() -> None:
+    of = network(
+        [tool("find"), tool("clean"), tool("milk")],
+        Link("find", "milk", 1.0, stated=True),
+        Link("clean", "milk", 1.0, stated=True, condition="if it is dirty"),
+    )
+
+    chain = plan(of, ["milk"], 1.0)
+
+    assert chain.tools == ("clean", "find", "milk")
+    assert [step.level for step in chain.steps] == [1, 1, 2]
+    assert [step.condition for step in chain.steps] == ["if it is dirty", "", ""]
+    assert chain.steps[2].after == (1, 2)
+
+
+def test_needs_that_go_in_a_circle_are_added_once() -> None:
+    of = network([tool("a"), tool("b")], Link("a", "b", 1.0, stated=True), Link("b", "a", 1.0, stated=True))
+
+    assert plan(of, ["a"], 1.0).tools == ("b", "a")
+
+
+def test_a_missing_input_is_filled_by_a_sure_source_alone() -> None:
+    tools = [tool("locate"), tool("guess"), tool("drive", "place", "speed")]
+    of = network(tools, flow("locate", "drive", 0.9, "place", "place"), flow("guess", "drive", 0.5, "speed", "speed"))
+
+    chain = plan(of, ["drive"], 1.0)
+
+    assert chain.tools == ("locate", "drive")
+    assert chain.steps[1].missing == ("speed",)
+
+
+def test_chains_for_a_task_join_the_tools_that_fit_each_other() -> None:
+    of = network(
+        [tool(name) for name in ("read", "draw", "mail", "sing")], flow("read", "draw", 0.9), flow("draw", "mail", 0.6)
+    )
+
+    chains = chains_for(of, {"read": 0.8, "draw": 1.0, "sing": 0.9}, longest=4, limit=5)
+
+    assert [chain.tools for chain in chains] == [("read", "draw"), ("sing",)]
+
+
+def test_a_drawing_holds_names_as_text() -> None:
+    hostile = 'x"] --> evil["<script>'
+    of = network([tool("find", "name"), tool(hostile, "in")], flow("find", hostile, 0.5))
+
+    drawn = flowchart(plan(of, ["find", hostile], 0.5))
+
+    assert drawn.startswith("flowchart LR\n")
+    assert 't1["find<br/><small>Farm</small>"]' in drawn
+    assert 'i1_1(["name"]) --> t1' in drawn
+    assert '-->|"out to in #40;0.50#41;"| t2' in drawn
+    assert "evil[" not in drawn
+    assert "<script" not in drawn

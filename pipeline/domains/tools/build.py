@@ -18,6 +18,7 @@ from pipeline.domains.tools.needs import resolved
 from pipeline.domains.tools.records import Built, Catalogue, Service, Tool
 from pipeline.domains.tools.schema import CONCEPT, REGISTRY, SCHEMA, SERVICE, TOOL, TYPE
 from pipeline.domains.tools.settings import ToolSettings
+from pipeline.domains.tools.sources.calls import read_calls
 from pipeline.domains.tools.sources.paths import read
 from pipeline.domains.tools.stored import registry_id, service_id, stored_catalogue, type_id
 from pipeline.domains.tools.texts import service_text, tool_text
@@ -41,14 +42,18 @@ def build(
     progress: Progress | None = None,
     *,
     limits: Limits = DEFAULT_LIMITS,
+    log: Path | None = None,
 ) -> Built:
     """Bring a graph to hold the tools of some files and folders, and nothing else; see :func:`build_catalogue`.
 
-    Raises SourceError if they hold no tool that can be read.
+    ``log`` is a log of calls, see :func:`pipeline.domains.tools.sources.calls.read_calls`. Raises SourceError if the
+    paths hold no tool that can be read, or if the log can't be read.
     """
     progress = progress or Progress()
     with progress.stage("read"):
         catalogue = read(paths, limits)
+        if log:
+            catalogue = replace(catalogue, transitions=read_calls(log, catalogue.tools, limits))
     return build_catalogue(open_graph, catalogue, settings, progress)
 
 
@@ -59,11 +64,13 @@ def add(open_graph: OpenGraph, catalogue: Catalogue, settings: ToolSettings, pro
     """
     stored = stored_catalogue(open_graph())
     new = {service.id for service in catalogue.services} | {tool.service for tool in catalogue.tools}
+    replaced = {tool.id for tool in stored.tools if tool.service in new}
     both = Catalogue(
         {**stored.registries, **catalogue.registries},
         [*(service for service in stored.services if service.id not in new), *catalogue.services],
         [*(tool for tool in stored.tools if tool.service not in new), *catalogue.tools],
         catalogue.skipped,
+        {ends: count for ends, count in stored.transitions.items() if not {*ends} & replaced},
     )
     return build_catalogue(open_graph, both, settings, progress)
 
@@ -133,7 +140,7 @@ def tool_graph(
     edges = [
         *link.belonging(catalogue),
         *link.flow_edges(found),
-        *link.order_edges(needs, mentions(tools)),
+        *link.order_edges(needs, mentions(tools), catalogue.transitions),
         *link.parallel_edges(needs),
         *link.similarity_edges(similar),
         *type_edges,

@@ -32,6 +32,8 @@ _STRUCTURAL, _SEMANTIC, _CAUSAL = (
 _NAMED = 0.6
 """Weight of an order that a text names: below that of a stated need, which is 1."""
 
+_REPEATED = 2
+
 Needs = Mapping[str, Sequence[tuple[str, Need]]]
 
 
@@ -63,23 +65,35 @@ def flow_edges(flows: Iterable[Flow]) -> Iterator[KnowledgeEdge]:
         yield _edge(flow.source, flow.target, kind, _CAUSAL, flow.confidence, properties)
 
 
-def order_edges(needs: Needs, mentions: Iterable[Mention]) -> Iterator[KnowledgeEdge]:
-    """Yield an edge from each tool to the tools that are to run after it, as needs state and texts name it.
+def order_edges(
+    needs: Needs, mentions: Iterable[Mention], transitions: Mapping[tuple[str, str], int]
+) -> Iterator[KnowledgeEdge]:
+    """Yield an edge from each tool to the tools that run after it: by stated needs, by texts, and by a log of calls.
 
-    A need with a condition is ``conditional``. A pair of tools has one edge at most; a stated need comes first.
+    A need with a condition is ``conditional``. A pair of tools has one edge at most: a stated need comes before what a
+    text names, and this before calls, whose weight is their share of the calls that followed the first tool. An order
+    that a log shows once is chance.
     """
-    known: set[tuple[str, str]] = set()
-    for tool, stated in sorted(needs.items()):
+    found: dict[tuple[str, str], tuple[ToolEdge, float, dict[str, Any]]] = {}
+    for tool, stated in needs.items():
         for place, (needed, need) in enumerate(stated):
-            known.add((needed, tool))
             says = {"parameter": need.parameter, "reason": need.reason, "condition": condition(need)}
-            properties: dict[str, Any] = {"stated": True, "order": place} | {k: v for k, v in says.items() if v}
+            properties = {"stated": True, "order": place} | {name: value for name, value in says.items() if value}
             kind = ToolEdge.CONDITIONAL if condition(need) else ToolEdge.SEQUENTIAL
-            yield _edge(needed, tool, kind, _CAUSAL, 1.0, properties)
+            found[needed, tool] = kind, 1.0, properties
     for mention in mentions:
-        if not {(mention.before, mention.after), (mention.after, mention.before)} & known:
-            properties = {"stated": False, "text": mention.text[:300]}
-            yield _edge(mention.before, mention.after, ToolEdge.SEQUENTIAL, _CAUSAL, _NAMED, properties)
+        ends = mention.before, mention.after
+        if not {ends, ends[::-1]} & found.keys():
+            found[ends] = ToolEdge.SEQUENTIAL, _NAMED, {"stated": False, "text": mention.text[:300]}
+    followed = Counter[str]()
+    for (before, _), count in transitions.items():
+        followed[before] += count
+    for ends, count in transitions.items():
+        kind, weight, properties = found.get(ends, (ToolEdge.SEQUENTIAL, count / followed[ends[0]], {"stated": False}))
+        if ends in found or count >= _REPEATED:
+            found[ends] = kind, weight, {**properties, "calls": count}
+    for (before, after), (kind, weight, properties) in sorted(found.items()):
+        yield _edge(before, after, kind, _CAUSAL, weight, properties)
 
 
 def parallel_edges(needs: Needs) -> Iterator[KnowledgeEdge]:

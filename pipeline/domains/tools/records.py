@@ -55,12 +55,16 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Tools as read: registries by id with their names, services, tools, and the files or tools left out."""
+    """Tools as read: registries by id with their names, services, tools, and the files or tools left out.
+
+    ``transitions`` counts how often a tool was called right after another one, by the ids of both.
+    """
 
     registries: Mapping[str, str] = field(default_factory=dict)
     services: Sequence[Service] = ()
     tools: Sequence[Tool] = ()
     skipped: Sequence[Skipped] = ()
+    transitions: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

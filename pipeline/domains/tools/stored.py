@@ -38,6 +38,12 @@ def stored_catalogue(graph: KnowledgeGraph) -> Catalogue:
         },
         services=[_service(node, registry_of) for node in graph.find_nodes_by_type(SERVICE)],
         tools=[tool_of(node) for node in graph.find_nodes_by_type(TOOL)],
+        transitions={
+            (edge.source, edge.target): int(str(edge.properties["calls"]))
+            for kind in (ToolEdge.SEQUENTIAL, ToolEdge.CONDITIONAL)
+            for edge in graph.get_edges_by_type(kind)
+            if "calls" in edge.properties
+        },
     )
 
 

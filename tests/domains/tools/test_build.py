@@ -149,6 +149,28 @@ def test_a_service_is_added_or_replaced_and_the_others_stay(graph: KnowledgeGrap
     assert graph.get_node("bakery/bake_bread") is None
 
 
+def test_types_are_joined_with_tools_and_with_what_they_inherit_from(village: KnowledgeGraph) -> None:
+    relations = {
+        (edge.source, edge.properties["role"], edge.target): edge.weight
+        for edge in village.get_edges_by_type("type_relation")
+    }
+
+    assert relations["maps/geocode_address", "takes", "type:string"] == 1.0
+    assert relations["maps/geocode_address", "returns", "type:Place"] == 1.0
+    assert relations["type:string:date", "is", "type:string"] == 0.8
+
+
+def test_a_log_of_calls_outlives_the_service_that_is_added(graph: KnowledgeGraph, settings: ToolSettings) -> None:
+    ends = ("maps/plan_route", "weather/get_forecast")
+    build_catalogue(lambda: graph, replace(VILLAGE, transitions={ends: 3}), settings)
+
+    add(lambda: graph, Catalogue(tools=[tool("bakery", "bake_bread", "Bake bread.")]), settings)
+
+    edge = next(edge for edge in graph.get_edges_by_type("sequential") if (edge.source, edge.target) == ends)
+    assert (edge.weight, edge.properties["calls"]) == (1.0, 3)
+    assert stored_catalogue(graph).transitions == {ends: 3}
+
+
 def test_similar_tools_make_a_concept(graph: KnowledgeGraph, settings: ToolSettings) -> None:
     kinds = ("PDF", "Word", "HTML", "image")
     convert = [tool("office", f"convert_{kind}", f"Convert a {kind} document to text.") for kind in kinds]

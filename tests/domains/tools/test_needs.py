@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from pipeline.domains.tools.link import closure, order_edges, parallel_edges
 from pipeline.domains.tools.mentions import Mention, mentions
 from pipeline.domains.tools.needs import condition, resolved
 from pipeline.domains.tools.records import Need, Tool
+from pipeline.domains.tools.sources.calls import read_calls
+from pipeline.errors import SourceError
+from pipeline.limits import DEFAULT_LIMITS
 
 
 def tool(name: str, text: str = "", service: str = "farm", *, needs: tuple[Need, ...] = (), **fields: str) -> Tool:
@@ -56,7 +62,8 @@ def test_needs_are_edges_from_what_is_needed_and_conditions_are_kept() -> None:
     )
 
     edges = {
-        (edge.source, edge.target): edge for edge in order_edges(needs, [Mention("farm/milk_cow", "farm/find_cow", "")])
+        (edge.source, edge.target): edge
+        for edge in order_edges(needs, [Mention("farm/milk_cow", "farm/find_cow", "")], {})
     }
 
     assert {ends: edge.type for ends, edge in edges.items()} == {
@@ -124,3 +131,53 @@ def test_the_clause_tells_what_comes_first(text: str, expected: list[tuple[str, 
 
 def test_a_plain_word_names_no_tool() -> None:
     assert mentions([tool("milk_cow", "First find the cow."), tool("find", "")]) == []
+
+
+def test_calls_that_follow_each_other_are_edges_by_their_share() -> None:
+    calls = {("a", "b"): 3, ("a", "c"): 1, ("b", "c"): 4, ("need", "b"): 1}
+    needs = {"b": [("need", Need("need"))]}
+
+    edges = {(edge.source, edge.target): edge for edge in order_edges(needs, [], calls)}
+
+    assert {ends: (edge.weight, edge.properties["calls"]) for ends, edge in edges.items()} == {
+        ("a", "b"): (0.75, 3),
+        ("b", "c"): (1.0, 4),
+        ("need", "b"): (1.0, 1),
+    }
+    assert edges["need", "b"].properties["stated"] is True
+
+
+def test_a_log_is_read_session_by_session(tmp_path: Path) -> None:
+    tools = [tool("milk"), tool("sell"), tool("find"), tool("find", service="zoo")]
+    log = tmp_path / "calls.jsonl"
+    calls = [
+        ("1", "farm/find"),
+        ("2", "milk"),
+        ("1", "milk"),
+        ("1", "milk"),
+        ("1", "unknown"),
+        ("2", "sell"),
+        ("1", "find"),
+    ]
+    log.write_text("\n".join(json.dumps({"session": session, "tool": name}) for session, name in calls) + "\n\n")
+
+    # `find` alone may be either; `unknown` is none.
+    assert read_calls(log, tools, DEFAULT_LIMITS) == {("farm/find", "farm/milk"): 1, ("farm/milk", "farm/sell"): 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{}", "line 1 has no session"),
+        ('{"session": "1", "tool": "x"}\n[', "line 2 is no JSON"),
+        ("", "is empty"),
+        (None, "can't be read"),
+    ],
+)
+def test_a_log_of_another_form_is_told(tmp_path: Path, text: str | None, says: str) -> None:
+    log = tmp_path / "calls.jsonl"
+    if text is not None:
+        log.write_text(text)
+
+    with pytest.raises(SourceError, match=says):
+        read_calls(log, [], DEFAULT_LIMITS)

@@ -34,6 +34,15 @@ def build(
             help="tools/list JSON, server descriptors (server.yaml), corpus.jsonl, or folders with these.",
         ),
     ],
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            "--log",
+            metavar="FILE",
+            help='A log of calls, in order: lines of {"session": ..., "tool": ...}.',
+            show_default=False,
+        ),
+    ] = None,
     graph: Graph = "tools",
     as_json: Json = False,
     model: Model = None,
@@ -42,7 +51,9 @@ def build(
     """Make a graph hold the tools of some files, and nothing else; until it is whole, the old one is there."""
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
         limits = hoprank.settings.sources.limits
-        built = domain.build.build(partial(hoprank.graph, graph), paths, settings_of(hoprank), progress, limits=limits)
+        built = domain.build.build(
+            partial(hoprank.graph, graph), paths, settings_of(hoprank), progress, limits=limits, log=log
+        )
     if as_json:
         print_json(asdict(built))
     else:

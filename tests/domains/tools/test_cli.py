@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from typer.testing import CliRunner, Result
 from pipeline import HopRank
 from pipeline.cli.app import app
 from pipeline.knowledge.catalogue import find_graph
+
+GARDEN = Path(__file__).parent / "fixtures" / "garden_server.py"
 
 LISTING = {
     "tools": [
@@ -59,6 +62,23 @@ def run(*arguments: str, graph: str = "", code: int = 0) -> Result:
 
 def loaded(*arguments: str, graph: str = "") -> Any:
     return json.loads(run(*arguments, "--json", graph=graph).stdout)
+
+
+def test_a_live_server_is_added_to_a_graph(named: str, hoprank: HopRank) -> None:
+    result = run("connect", sys.executable, str(GARDEN), graph=named)
+
+    assert "service 2" in result.stdout
+    services = {tool["service"] for tool in loaded("list", graph=named)}
+    assert services == {"garden", "post"}
+    hoprank.graph(named).remove_nodes([node.id for node in hoprank.graph(named).nodes() if "garden" in node.id])
+
+
+@pytest.mark.parametrize("server", [("http://127.0.0.1:9/mcp",), ("no-such-command-at-all",)])
+def test_a_server_that_is_none_is_told_and_changes_nothing(named: str, server: tuple[str, ...]) -> None:
+    before = loaded("list", graph=named)
+
+    assert server[0] in run("connect", *server, graph=named, code=2).output
+    assert loaded("list", graph=named) == before
 
 
 def test_tools_are_listed_found_and_shown(named: str) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -248,6 +248,13 @@ def test_texts_dont_tell_of_other_things_that_sound_alike() -> None:
     assert list(flow) == [("list_custom_domains", "delete_custom_domain")]
 
 
+def test_texts_tell_nothing_of_the_ids_of_a_part() -> None:
+    rule = tool("edit_policy_rule", obj("rule_id", rule_id=STR))
+
+    assert not found(tool("list_policies"), rule, threshold=0.05)
+    assert found(tool("list_policy_rules"), rule, threshold=0.05)
+
+
 def test_ids_stay_in_their_service() -> None:
     source = tool("get_user", None, obj("user_id", user_id=STR), service="chat")
     told = tool("list_users", service="chat")
@@ -324,7 +331,7 @@ def test_flows_hold_for_any_tools(tools: list[Tool], sources: int) -> None:
     assert every == flows(list(reversed(tools)), TypeSystem(), sources=sources)
 
 
-def test_flows_of_many_tools_are_quick() -> None:
+def test_flows_of_many_tools_are_sparse() -> None:
     things = [f"thing{number}" for number in range(325)]
     tools = [
         tool(f"{verb}_{thing}", obj("thing_id", **{f"{thing}_id": STR, "owner_id": STR, "thing_id": STR}), given_)
@@ -336,8 +343,8 @@ def test_flows_of_many_tools_are_quick() -> None:
             ("update", obj("id name", id=STR, name=STR, url=STR)),
         )
     ]
-    start = time.process_time()
     every = flows(tools, TypeSystem())
 
     assert len(every) >= len(things)
-    assert time.process_time() - start < 10
+    into = Counter((flow.target, mapping.input) for flow in every for mapping in flow.mappings)
+    assert max(into.values()) <= 10

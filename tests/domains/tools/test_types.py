@@ -207,14 +207,16 @@ def test_a_chain_of_inheritance_is_multiplied(length: int) -> None:
     assert found.chain == tuple(each.name for each in reversed(chain))
 
 
-def test_of_two_chains_the_shorter_counts() -> None:
+@pytest.mark.parametrize("names", ["ABC", "ZBC", "AYZ"])
+def test_of_two_chains_the_shorter_counts(names: str) -> None:
     top = DataType("Top", Kind.OBJECT)
-    middle = DataType("Middle", Kind.OBJECT, (top,))
-    low = DataType("Low", Kind.OBJECT, (middle, top))
+    short = DataType(names[0], Kind.OBJECT, (top,))
+    long = DataType(names[1], Kind.OBJECT, (DataType(names[2], Kind.OBJECT, (top,)),))
+    low = DataType("Low", Kind.OBJECT, (short, long))
     found = TypeSystem(types=[low]).compatibility(low, top)
 
     assert found is not None
-    assert found.chain == ("Low", "Top")
+    assert found.chain == ("Low", names[0], "Top")
 
 
 def test_types_that_are_each_others_parents_end() -> None:

@@ -76,7 +76,7 @@ def connect(
     """
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
         with progress.stage("connect"):
-            catalogue = domain.live.list_live(server, timeout=timeout)
+            catalogue = domain.live.list_live(server if len(server) > 1 else server[0], timeout=timeout)
         built = domain.build.add(partial(hoprank.graph, graph), catalogue, settings_of(hoprank), progress)
     if as_json:
         print_json(asdict(built))

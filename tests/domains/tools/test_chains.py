@@ -11,7 +11,7 @@ from pipeline.domains.tools.chains.mermaid import flowchart
 from pipeline.domains.tools.chains.network import FieldFit, Link, ToolNetwork
 from pipeline.domains.tools.chains.paths import best_paths
 from pipeline.domains.tools.chains.plan import Binding, plan
-from pipeline.domains.tools.chains.search import chains_for
+from pipeline.domains.tools.chains.search import UNLINKED, chains_for, chains_in_order
 from pipeline.domains.tools.records import Tool
 
 SERVICES = {"farm": "Farm"}
@@ -83,6 +83,17 @@ def test_a_plan_binds_inputs_and_lists_what_is_missing() -> None:
     assert plan(of, ["find", "milk", "sell"], 0.72).steps[0].missing == ("name",)
 
 
+def test_an_input_comes_from_the_surest_output_and_from_the_latest_of_equals() -> None:
+    tools = [tool("find"), tool("weigh"), tool("sell", "in")]
+    surest = network(tools, flow("find", "weigh", 0.9), flow("find", "sell", 0.5), flow("weigh", "sell", 0.8))
+    equal = network(tools, flow("find", "weigh", 0.9), flow("find", "sell", 0.8), flow("weigh", "sell", 0.8))
+    first = network(tools, flow("find", "weigh", 0.9), flow("find", "sell", 0.9), flow("weigh", "sell", 0.8))
+
+    steps = [plan(of, ["find", "weigh", "sell"], 1.0).steps[2].bindings[0].step for of in (surest, equal, first)]
+
+    assert steps == [2, 2, 1]
+
+
 def test_needs_are_added_before_and_run_in_parallel() -> None:
     of = network(
         [tool("find"), tool("clean"), tool("milk")],
@@ -122,6 +133,33 @@ def test_chains_for_a_task_join_the_tools_that_fit_each_other() -> None:
     chains = chains_for(of, {"read": 0.8, "draw": 1.0, "sing": 0.9}, longest=4, limit=5)
 
     assert [chain.tools for chain in chains] == [("read", "draw"), ("sing",)]
+
+
+def test_a_chain_has_a_tool_for_each_clause_and_prefers_tools_that_fit() -> None:
+    of = network([tool(name, "in") for name in ("read", "draw", "paint", "mail")], flow("read", "paint", 0.8))
+
+    best, other, *_ = chains_in_order(of, [{"read": 1.0}, {"draw": 1.0, "paint": 0.7}, {"mail": 1.0}], limit=5)
+
+    assert (best.tools, round(best.confidence, 9)) == (("read", "paint", "mail"), round(0.8 * UNLINKED, 9))
+    assert (other.tools, round(other.confidence, 9)) == (("read", "draw", "mail"), round(UNLINKED**2, 9))
+    # Nothing flows from `paint` to `mail`: the order of the task alone puts one behind the other.
+    assert [step.after for step in best.steps] == [(), (1,), (2,)]
+    assert [step.level for step in best.steps] == [1, 2, 3]
+    assert best.steps[2].missing == ("in",)
+
+
+def test_a_tool_may_serve_two_clauses() -> None:
+    of = network([tool("read"), tool("draw")])
+
+    chain = chains_in_order(of, [{"read": 1.0}, {"read": 0.9, "draw": 0.5}], limit=1)[0]
+
+    assert (chain.tools, chain.confidence) == (("read",), 1.0)
+
+
+def test_without_clauses_there_is_no_chain() -> None:
+    assert chains_in_order(network([tool("read")]), [], limit=3) == []
+    assert chains_in_order(network([tool("read")]), [{}], limit=3) == []
+    assert chains_in_order(network([tool("read")]), [{}, {"read": 1.0}], limit=3)[0].tools == ("read",)
 
 
 def test_a_drawing_holds_names_as_text() -> None:

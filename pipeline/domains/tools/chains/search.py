@@ -59,7 +59,7 @@ def chains_in_order(network: ToolNetwork, candidates: Sequence[Mapping[str, floa
     link from an earlier one; without any it follows by the order of the task alone, which is worth ``UNLINKED``.
     """
     beam = [_Partial((), 1.0, 0.0)]
-    for tools in candidates:
+    for tools in filter(None, candidates):
         extended = [partial.extended(network, tool, relevance) for partial in beam for tool, relevance in tools.items()]
         best = {one.tools: one for one in sorted(extended, key=_Partial.order, reverse=True)}
         beam = sorted(best.values(), key=_Partial.order)[:_BEAM]

@@ -79,8 +79,8 @@ class ToolIndex:
     ) -> Self:
         """Return the index of some tools; ``vectors`` are those of tools and services, by id.
 
-        ``flows`` are the ids of tools where an output of the first fits an input of the second. A
-        service that a tool names and ``services`` lack is one without a text.
+        ``flows`` are the ids of tools where an output of the first fits an input of the second. A service that a tool
+        names and ``services`` lack is one without a text.
         """
         tools = sorted(tools, key=lambda tool: tool.id)
         known = {service.id: service for service in services}

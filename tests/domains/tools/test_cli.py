@@ -64,13 +64,17 @@ def loaded(*arguments: str, graph: str = "") -> Any:
     return json.loads(run(*arguments, "--json", graph=graph).stdout)
 
 
-def test_a_live_server_is_added_to_a_graph(named: str, hoprank: HopRank) -> None:
-    result = run("connect", sys.executable, str(GARDEN), graph=named)
+def test_a_live_server_is_added_to_a_graph(hoprank: HopRank, tmp_path: Path) -> None:
+    name = f"tools-{uuid.uuid4().hex[:12]}"
+    (tmp_path / "post.json").write_text(json.dumps(LISTING))
+    run("build", str(tmp_path / "post.json"), graph=name)
 
+    result = run("connect", sys.executable, str(GARDEN), graph=name)
+
+    services = {tool["service"] for tool in loaded("list", graph=name)}
+    hoprank.graph(name).drop()
     assert "service 2" in result.stdout
-    services = {tool["service"] for tool in loaded("list", graph=named)}
     assert services == {"garden", "post"}
-    hoprank.graph(named).remove_nodes([node.id for node in hoprank.graph(named).nodes() if "garden" in node.id])
 
 
 @pytest.mark.parametrize("server", [("http://127.0.0.1:9/mcp",), ("no-such-command-at-all",)])

@@ -24,7 +24,7 @@ from pipeline.domains.tools.stored import registry_id, service_id, stored_catalo
 from pipeline.domains.tools.texts import service_text, tool_text
 from pipeline.domains.tools.types.fields import inputs
 from pipeline.domains.tools.types.flows import flows
-from pipeline.domains.tools.types.system import CompatibilityRule, TypeSystem
+from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.errors import SourceError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.limits import DEFAULT_LIMITS, Limits
@@ -124,7 +124,7 @@ def tool_graph(
     The nodes are without embeddings.
     """
     tools = catalogue.tools
-    system = TypeSystem([CompatibilityRule(**rule.model_dump()) for rule in settings.conversions])
+    system = TypeSystem(settings.conversions)
     needs = resolved(tools)
     found = flows(tools, system, threshold=settings.flow, sources=settings.sources)
     similar = link.similar_tools(tools, vectors, settings.neighbours, settings.similar)

@@ -15,7 +15,7 @@ import numpy as np
 from pipeline.api import HopRank
 from pipeline.domains.tools.find.find import find_tools
 from pipeline.domains.tools.find.index import ToolIndex, terms_of
-from pipeline.domains.tools.find.rank import Embed
+from pipeline.domains.tools.find.rank import Embed, embedding_by
 from pipeline.domains.tools.records import Built
 from pipeline.domains.tools.texts import words_of_name
 from pipeline.errors import QuerySetError
@@ -24,7 +24,6 @@ from pipeline.evaluate.measures import mean_measures, measure_query
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.knowledge.catalogue import drop_graph, find_graph
 from pipeline.progress import Progress
-from pipeline.records import Vector
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 from pipeline.retrieve.rankers.bm25 import Inverted
 
@@ -77,10 +76,7 @@ def evaluate(build: Build, hoprank: HopRank, folder: Path, *, progress: Progress
         if graph := find_graph(hoprank.client, name):
             drop_graph(hoprank.client, graph)
 
-    def embed(texts: Sequence[str]) -> Vector:
-        return np.array([hoprank.embedder.embed_query(text) for text in texts], dtype=np.float32)
-
-    return measure(index, dataset, embed, progress)
+    return measure(index, dataset, embedding_by(hoprank.embedder), progress)
 
 
 def measure(index: ToolIndex, dataset: Dataset, embed: Embed, progress: Progress) -> ToolReport:

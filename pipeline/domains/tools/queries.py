@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
 from pipeline.api import HopRank
 from pipeline.domains.tools.chains.ends import find_tool
 from pipeline.domains.tools.chains.network import Link, ToolNetwork
@@ -16,14 +14,14 @@ from pipeline.domains.tools.chains.search import chains_between, chains_for, cha
 from pipeline.domains.tools.find.clauses import clauses
 from pipeline.domains.tools.find.find import FoundTool, Role, find_tools
 from pipeline.domains.tools.find.index import ToolIndex
-from pipeline.domains.tools.schema import ToolEdge
+from pipeline.domains.tools.find.rank import embedding_by
+from pipeline.domains.tools.schema import TOOL, ToolEdge
 from pipeline.domains.tools.settings import ToolSettings
-from pipeline.domains.tools.types.fields import inputs, outputs
-from pipeline.domains.tools.types.system import CompatibilityRule, TypeSystem
+from pipeline.domains.tools.stored import tool_of
+from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError, did_you_mean
 from pipeline.knowledge import Direction, KnowledgeGraph, KnowledgeNode
-from pipeline.records import Vector
 
 _CANDIDATES = 12
 """Tools found for a task among which chains are sought."""
@@ -62,14 +60,12 @@ class ToolSearch:
 
     def __init__(self, graph: KnowledgeGraph, embedder: Embedder, settings: ToolSettings) -> None:
         self._graph = graph
-        self._embedder = embedder
+        self._embed = embedding_by(embedder)
         self._settings = settings
         self.index = ToolIndex.read(graph)
         self.network = ToolNetwork.read(graph)
-        self._system = TypeSystem([CompatibilityRule(**rule.model_dump()) for rule in settings.conversions])
-        for tool in self.network.tools.values():
-            for field in (*inputs(tool), *outputs(tool)):
-                self._system.add(field.type)
+        every = (*self.network.takes.values(), *self.network.returns.values())
+        self._system = TypeSystem(settings.conversions, (field.type for fields in every for field in fields))
         if not self.network.tools:
             raise GraphError(f"The graph {graph.name!r} holds no tools.", "Build it: hoprank tools build PATH.")
 
@@ -78,9 +74,6 @@ class ToolSearch:
         """Read the tool graph of a name; raises GraphError if there is none, or if it holds no tools."""
         settings = hoprank.settings.section(ToolSettings)
         return cls(hoprank.graph(graph, create=False), hoprank.embedder, settings)
-
-    def _embed(self, texts: Sequence[str]) -> Vector:
-        return np.array([self._embedder.embed_query(text) for text in texts], dtype=np.float32)
 
     def find(self, task: str, top_k: int | None = None) -> list[FoundTool]:
         """Return the tools for a task, best first; without ``top_k`` as many as the task seems to need."""
@@ -154,7 +147,8 @@ def _id(graph: KnowledgeGraph, name: str) -> str:
     """Return the id of the node with an id, or of the tool with a name."""
     if graph.get_node(name):
         return name
-    tool = find_tool(ToolNetwork.read(graph), name)
+    named = graph.filter_nodes_by_property("name", name)
+    tool = find_tool((tool_of(node) for node in named if node.type == TOOL), name)
     if tool is None:
         raise GraphError(f"The graph {graph.name!r} has no node {name!r}.", "`hoprank tools list` shows the tools.")
     return tool.id
@@ -186,7 +180,7 @@ class ToolDetails:
 def describe(graph: KnowledgeGraph, name: str) -> ToolDetails:
     """Return a tool, by id or name, with its links; raises GraphError if there is none or several have the name."""
     network = ToolNetwork.read(graph)
-    tool = find_tool(network, name)
+    tool = find_tool(network.tools.values(), name)
     if tool is None:
         names = [one.name for one in network.tools.values()]
         fix = did_you_mean(name, names, "`hoprank tools list` shows the tools.")
@@ -196,8 +190,8 @@ def describe(graph: KnowledgeGraph, name: str) -> ToolDetails:
         name=tool.name,
         service=network.services.get(tool.service, tool.service),
         description=tool.description,
-        takes=tuple(f"{field.path} ({field.type.name})" for field in inputs(tool)),
-        returns=tuple(f"{field.path} ({field.type.name})" for field in outputs(tool)),
+        takes=tuple(f"{field.path} ({field.type.name})" for field in network.takes[tool.id]),
+        returns=tuple(f"{field.path} ({field.type.name})" for field in network.returns[tool.id]),
         before=tuple(
             LinkedTool(link.source, link.confidence, _why(link)) for link in network.incoming.get(tool.id, ())
         ),

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.domains.tools.chains.mermaid import flowchart
-from pipeline.domains.tools.chains.network import FieldFit, Link, ToolNetwork
+from pipeline.domains.tools.chains.network import Link, ToolNetwork
 from pipeline.domains.tools.chains.paths import best_paths
 from pipeline.domains.tools.chains.plan import Binding, plan
 from pipeline.domains.tools.chains.search import UNLINKED, chains_for, chains_in_order
 from pipeline.domains.tools.records import Tool
+from pipeline.domains.tools.types.flows import FieldMapping
 
 SERVICES = {"farm": "Farm"}
 
@@ -23,7 +24,7 @@ def tool(name: str, *required: str) -> Tool:
 
 
 def flow(source: str, target: str, confidence: float, output: str = "out", into: str = "in", **more: object) -> Link:
-    fits = (FieldFit(output, into, confidence, "direct"),)
+    fits = (FieldMapping(output, into, confidence, "direct"),)
     return Link(source, target, confidence, fits, "schema", **more)  # type: ignore[arg-type]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.domains.tools.chains.network import ToolNetwork
 from pipeline.domains.tools.records import Tool
-from pipeline.domains.tools.types.fields import Field, inputs, outputs
+from pipeline.domains.tools.types.fields import Field
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.domains.tools.types.words import split, stems
 from pipeline.errors import GraphError, did_you_mean
@@ -24,11 +24,12 @@ class End:
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def find_tool(network: ToolNetwork, name: str) -> Tool | None:
+def find_tool(tools: Iterable[Tool], name: str) -> Tool | None:
     """Return the tool with an id or a name; None if there is none. Raises GraphError if several have the name."""
-    if name in network.tools:
-        return network.tools[name]
-    found = [tool for tool in network.tools.values() if tool.name == name]
+    by_id = {tool.id: tool for tool in tools}
+    if name in by_id:
+        return by_id[name]
+    found = [tool for tool in by_id.values() if tool.name == name]
     if len(found) > 1:
         ids = ", ".join(tool.id for tool in found[:5])
         raise GraphError(f"{len(found)} tools are named {name!r}.", f"Say which: {ids}.")
@@ -37,29 +38,29 @@ def find_tool(network: ToolNetwork, name: str) -> Tool | None:
 
 def start(network: ToolNetwork, system: TypeSystem, name: str) -> End:
     """Return the tool of a name, else the tools that take data of the type or field that is so named."""
-    return _end(network, name, "takes", inputs, lambda given, wanted: _fit(system, given, wanted))
+    return _end(network, name, "takes", network.takes, lambda given, wanted: _fit(system, given, wanted))
 
 
 def goal(network: ToolNetwork, system: TypeSystem, name: str) -> End:
     """Return the tool of a name, else the tools that return data of the type or field that is so named."""
-    return _end(network, name, "returns", outputs, lambda given, wanted: _fit(system, wanted, given))
+    return _end(network, name, "returns", network.returns, lambda given, wanted: _fit(system, wanted, given))
 
 
 def _end(
     network: ToolNetwork,
     name: str,
     role: str,
-    fields: Callable[[Tool], list[Field]],
+    fields: Mapping[str, Sequence[Field]],
     fit: Callable[[str, str], float],
 ) -> End:
-    tool = find_tool(network, name)
+    tool = find_tool(network.tools.values(), name)
     if tool:
         return End({tool.id: 1.0})
     wanted = stems(split(name))
     tools: dict[str, float] = {}
     filled: dict[str, tuple[str, ...]] = {}
     for candidate in network.tools.values():
-        fits = {one.name: max(_named(one, wanted), fit(name, one.type.name)) for one in fields(candidate)}
+        fits = {one.name: max(_named(one, wanted), fit(name, one.type.name)) for one in fields[candidate.id]}
         if best := max(fits.values(), default=0.0):
             tools[candidate.id] = best
             filled[candidate.id] = tuple(sorted(name for name, value in fits.items() if value == best))

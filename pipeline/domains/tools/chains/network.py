@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pipeline.domains.tools.records import Tool
 from pipeline.domains.tools.schema import SERVICE, TOOL, ToolEdge
 from pipeline.domains.tools.stored import service_id, tool_of
+from pipeline.domains.tools.types.fields import Field, inputs, outputs
+from pipeline.domains.tools.types.flows import FieldMapping
 from pipeline.knowledge import KnowledgeGraph
 
 _LINKS = (ToolEdge.DATA_FLOW, ToolEdge.TRANSFORM, ToolEdge.SEQUENTIAL, ToolEdge.CONDITIONAL)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldFit:
-    """An output of a tool that fits an input of another; ``output`` is a path such as ``items[].id``."""
-
-    output: str
-    input: str
-    confidence: float
-    how: str = ""
-    converter: str = ""
-    evidence: str = "schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +28,7 @@ class Link:
     source: str
     target: str
     confidence: float
-    mappings: tuple[FieldFit, ...] = ()
+    mappings: tuple[FieldMapping, ...] = ()
     evidence: str = ""
     stated: bool = False
     condition: str = ""
@@ -69,7 +60,7 @@ class ToolNetwork:
         return cls.of([tool_of(node) for node in nodes], services, links.values())
 
     @classmethod
-    def of(cls, tools: Sequence[Tool], services: Mapping[str, str], links: Any) -> ToolNetwork:
+    def of(cls, tools: Sequence[Tool], services: Mapping[str, str], links: Iterable[Link]) -> ToolNetwork:
         """Make a network of tools and links."""
         outgoing: dict[str, list[Link]] = defaultdict(list)
         incoming: dict[str, list[Link]] = defaultdict(list)
@@ -78,13 +69,23 @@ class ToolNetwork:
             incoming[link.target].append(link)
         return cls({tool.id: tool for tool in tools}, services, dict(outgoing), dict(incoming))
 
+    @cached_property
+    def takes(self) -> Mapping[str, Sequence[Field]]:
+        """The fields that each tool takes, by id: reading them from schemas costs more than a search of chains."""
+        return {tool.id: inputs(tool) for tool in self.tools.values()}
+
+    @cached_property
+    def returns(self) -> Mapping[str, Sequence[Field]]:
+        """The fields that each tool returns, by id."""
+        return {tool.id: outputs(tool) for tool in self.tools.values()}
+
     def link(self, source: str, target: str) -> Link | None:
         """Return the link between two tools, if there is one."""
         return next((link for link in self.outgoing.get(source, ()) if link.target == target), None)
 
 
 def _link(source: str, target: str, weight: float, properties: Mapping[str, Any]) -> Link:
-    mappings = tuple(FieldFit(**mapping) for mapping in properties.get("mappings", ()))
+    mappings = tuple(FieldMapping(**mapping) for mapping in properties.get("mappings", ()))
     return Link(
         source,
         target,

@@ -95,12 +95,12 @@ def chain(
 def list_(graph: Graph = "tools", as_json: Json = False) -> None:
     """List the tools, service by service."""
     with connected(read_settings()) as hoprank:
-        network = domain.network.ToolNetwork.read(hoprank.graph(graph, create=False))
-    tools = sorted(network.tools.values(), key=lambda tool: tool.id)
+        catalogue = domain.stored.stored_catalogue(hoprank.graph(graph, create=False))
+    tools = sorted(catalogue.tools, key=lambda tool: tool.id)
     if as_json:
         print_json([{"id": tool.id, "service": tool.service, "description": tool.description} for tool in tools])
     elif tools:
-        show(tools_view(tools, network.services))
+        show(tools_view(tools, {service.id: service.name for service in catalogue.services}))
     else:
         warn(f"The graph {graph} holds no tools.")
 

@@ -1,4 +1,4 @@
 """Finding the tools for a task: its clauses, rankings of all tools, and what the found tools need.
 
-May import: domains.tools.schema, domains.tools.texts, errors, knowledge, records, retrieve, text.
+May import: domains.tools.schema, domains.tools.texts, embedding, errors, knowledge, records, retrieve, text.
 """

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.domains.tools.find.clauses import clauses, without_paths
 from pipeline.domains.tools.find.index import Scores, ToolIndex
+from pipeline.embedding.embedder import Embedder
 from pipeline.records import Vector
 
 Embed: TypeAlias = Callable[[Sequence[str]], Vector]
@@ -28,6 +29,11 @@ _NO_TOOL = -1
 
 _DIGITS = 12
 """Digits of a sum of reciprocal ranks that count, so that it doesn't depend on their order."""
+
+
+def embedding_by(embedder: Embedder) -> Embed:
+    """Return the function that embeds questions by an embedder."""
+    return lambda texts: np.array([embedder.embed_query(text) for text in texts], dtype=np.float32)
 
 
 @dataclass(frozen=True)

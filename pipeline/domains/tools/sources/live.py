@@ -30,7 +30,7 @@ MOST_PAGES = 100
 _SCHEMES = ("http://", "https://")
 _LONGEST_REASON = 200
 
-# What it logs are the faults that are raised here, with tracebacks.
+# The faults that it logs, with tracebacks, are raised here.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from pipeline.domains.tools.types.types import ANY, NUMBER, OBJECT, DataType, Kind, list_name, list_of
 
@@ -19,6 +19,26 @@ MAX_STEPS = 6
 """The steps of the longest chain of inheritance that is followed."""
 
 How = Literal["direct", "inheritance", "rule", "any"]
+
+
+class Rule(Protocol):
+    """A stated conversion, whether written in code or in the settings."""
+
+    @property
+    def source(self) -> str:
+        """The name of the type that is converted."""
+
+    @property
+    def target(self) -> str:
+        """The name of the type that it becomes."""
+
+    @property
+    def confidence(self) -> float:
+        """The confidence that it fits, from 0 to 1."""
+
+    @property
+    def converter(self) -> str:
+        """The converter, empty if it needs none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +71,7 @@ class Compatibility:
 class TypeSystem:
     """The types that were met, with their parents, and the rules between them."""
 
-    def __init__(self, rules: Iterable[CompatibilityRule] = (), types: Iterable[DataType] = ()) -> None:
+    def __init__(self, rules: Iterable[Rule] = (), types: Iterable[DataType] = ()) -> None:
         self._rules = {(rule.source, rule.target): rule for rule in rules}
         self._types: dict[str, DataType] = {}
         self._unions: dict[str, set[str]] = defaultdict(set)

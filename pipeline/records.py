@@ -67,13 +67,15 @@ class BlockKind(StrEnum):
 class Block:
     """A block ``text[start:end]`` of a document's text, in characters, end exclusive.
 
-    ``level`` is 1 to 6 for headings, else 0.
+    ``level`` is 1 to 6 for headings, else 0. A block of another kind that has a level begins a section without a title.
+    ``name`` is the title of a heading whose text isn't it, such as the name of a function above its signature.
     """
 
     kind: BlockKind
     start: int
     end: int
     level: int = 0
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,8 +74,9 @@ class ChunkSettings(Section):
 
 
 class SourceSettings(Section):
-    """Limits of the sources; a megabyte is a million bytes."""
+    """Limits of the sources; a megabyte is a million bytes. ``code``: read source code below folders, too."""
 
+    code: bool
     max_megabytes: float = Field(gt=0)
     max_unpacked_megabytes: float = Field(gt=0)
     max_pages: int = Field(gt=0)

@@ -20,7 +20,7 @@ ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
     ("errors", "limits", "records", "ids", "progress", "registry", "resources", "temporary"),
-    ("text", "settings", "examples", "docs"),
+    ("text", "code", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),
     ("db",),
     ("retrieve",),

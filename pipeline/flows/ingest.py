@@ -61,7 +61,7 @@ def ingest(
 
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
-    source = read(paths, strict=strict, limits=settings.sources.limits)
+    source = read(paths, strict=strict, limits=settings.sources.limits, code=settings.sources.code)
     return ingest_documents(client, embedder, settings, source, corpus_name, progress=progress)
 
 
@@ -134,7 +134,7 @@ def sync(
         client,
         embedder,
         settings,
-        lambda: read(paths, strict=strict, limits=settings.sources.limits),
+        lambda: read(paths, strict=strict, limits=settings.sources.limits, code=settings.sources.code),
         ", ".join(paths),
         corpus_name,
         dry_run=dry_run,

@@ -24,9 +24,9 @@ _TAGS = re.compile(
 class Section:
     """A heading, the blocks directly below it, and the sections nested in it.
 
-    ``level`` is the heading's level, 0 for the document itself. ``path`` holds the headings' texts, outermost first.
-    ``body`` holds the blocks before the first nested section; the heading comes first. ``start`` and ``end`` include
-    nested sections.
+    ``level`` is the heading's level, 0 for the document itself. ``path`` holds the headings' texts, outermost first; a
+    section without a heading has the path of the section around it. ``body`` holds the blocks before the first nested
+    section; the heading comes first. ``start`` and ``end`` include nested sections.
     """
 
     level: int
@@ -45,11 +45,11 @@ def outline(document: Document) -> Section:
     text = document.text
     blocks = document.blocks or tuple(paragraphs(text))
     spans = ((block, *trimmed(text, block.start, block.end)) for block in blocks)
-    kept = [Block(block.kind, start, end, block.level) for block, start, end in spans if start < end]
+    kept = [Block(block.kind, start, end, block.level, block.name) for block, start, end in spans if start < end]
     root = Section(0, (), kept[0].start if kept else 0, kept[-1].end if kept else 0)
     open_sections = [root]
     for block in kept:
-        if block.kind is BlockKind.HEADING:
+        if block.kind is BlockKind.HEADING or block.level:
             _open(open_sections, block, text)
         open_sections[-1].body.append(block)
         for section in open_sections:
@@ -58,11 +58,15 @@ def outline(document: Document) -> Section:
 
 
 def _open(open_sections: list[Section], heading: Block, text: str) -> None:
-    """Close the open sections that ``heading`` ends, and nest a new section in the innermost that remains."""
+    """Close the open sections that a new section ends, and nest it in the innermost that remains.
+
+    ``heading`` is its first block.
+    """
     while len(open_sections) > 1 and open_sections[-1].level >= heading.level:
         open_sections.pop()
     parent = open_sections[-1]
-    path = (*parent.path, heading_text(text[heading.start : heading.end]))
+    title = heading.name or heading_text(text[heading.start : heading.end])
+    path = (*parent.path, title) if heading.kind is BlockKind.HEADING else parent.path
     section = Section(max(1, heading.level), path, heading.start, heading.end)
     parent.children.append(section)
     open_sections.append(section)

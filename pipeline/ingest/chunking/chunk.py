@@ -154,8 +154,9 @@ def _chunks(document: Document, corpus_id: str, root: Section, spans: Iterable[M
             heading=headings.shared_by(start, end),
             start=start,
             end=end,
-            line_start=bisect_left(newlines, start) + 1 + document.line_offset,
-            line_end=bisect_left(newlines, end) + 1 + document.line_offset,
+            # a summary that stands before the text of the file is given its first line
+            line_start=max(1, bisect_left(newlines, start) + 1 + document.line_offset),
+            line_end=max(1, bisect_left(newlines, end) + 1 + document.line_offset),
             tokens=size,
         )
         chunks.append(chunk)

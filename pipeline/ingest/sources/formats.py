@@ -5,10 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+from pipeline.code.languages import language_of
 from pipeline.ingest.sources.source import Parse, Unreadable
 
 LINES = "jsonl"
 """The format with a document per line; files of all others hold a single document."""
+
+CODE = "code"
+"""The format of source code, which is read on request."""
 
 _MODULES = {
     ".txt": "text",
@@ -27,9 +31,15 @@ _TEXT_FILES = frozenset(
 )
 
 
-def format_of(path: Path) -> str:
-    """Return the name of the format of ``path``. Raises Unreadable if the format isn't supported."""
+def format_of(path: Path, *, code: bool = True) -> str:
+    """Return the name of the format of ``path``. Raises Unreadable if it isn't read; source code is with ``code``."""
     name = _MODULES.get(path.suffix.lower()) or ("text" if path.name in _TEXT_FILES else "")
+    if not name and language_of(path.name):
+        if not code:
+            raise Unreadable(
+                "is source code, read only with --set sources.code=true", "Set it, or name the file itself."
+            )
+        return CODE
     if not name:
         kind = f"the suffix {path.suffix}" if path.suffix else "no suffix"
         raise Unreadable(f"has {kind}, which isn't read", f"Convert it to one of {' '.join(_MODULES)}.")

@@ -1,7 +1,7 @@
-"""Markup in .jsonl: a text in Markdown or reStructuredText gets the same structure as from a file.
+"""Markup in .jsonl: Markdown, reStructuredText and source code get the same structure as from a file.
 
-The suffix of the document's id names the markup (``guide/setup.md``). Without a suffix, Markdown is recognised by its
-front matter or its headings. Everything else is plain text.
+The suffix of the document's id names the format (``guide/setup.md``, ``sessions.py``). Without a suffix, Markdown is
+recognised by its front matter or its headings. Everything else is plain text.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import PurePosixPath
 
+from pipeline.code.languages import language_of
 from pipeline.ingest.sources.source import Unreadable
 from pipeline.records import Document
 
@@ -45,6 +46,6 @@ def structured(document: Document) -> Document:
 def _markup_of(key: str, text: str) -> str | None:
     suffix = PurePosixPath(key).suffix.lower()
     if _SUFFIX.fullmatch(suffix):
-        return _MODULES.get(suffix)
+        return _MODULES.get(suffix) or ("code" if language_of(key) else None)
     headings = sum(1 for _ in _HEADING.finditer(text))
     return "markdown" if headings >= _MIN_HEADINGS or _FRONT_MATTER.match(text) else None

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pipeline.errors import SourceError
 from pipeline.ingest.sources import jsonl
-from pipeline.ingest.sources.formats import LINES, format_of, parser_of
+from pipeline.ingest.sources.code import check_handwritten
+from pipeline.ingest.sources.formats import CODE, LINES, format_of, parser_of
 from pipeline.ingest.sources.markup import structured
 from pipeline.ingest.sources.parser_process import FORMATS, ParserProcess
 from pipeline.ingest.sources.source import Source, Unreadable, content_of
@@ -19,7 +20,7 @@ from pipeline.records import Document, Skipped
 
 
 def read(
-    paths: Sequence[str], *, strict: bool = False, limits: Limits = DEFAULT_LIMITS
+    paths: Sequence[str], *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, code: bool = False
 ) -> Iterator[Document | Skipped]:
     """Return the documents in ``paths``, read one at a time and in order, and the files that were left out.
 
@@ -28,23 +29,27 @@ def read(
     wildcard; for a single file the file's name, for a .jsonl document its id. An unreadable file below a folder or of a
     pattern comes as Skipped. If the caller named the file, or with ``strict``, it is an error.
 
+    Files of source code are read if the caller named them, or with ``code``. What their authors didn't write is left
+    out then: installed packages, builds, minified and generated files, and what Git ignores.
+
     All paths and .jsonl files are checked before the first document is returned. Raises SourceError for a path that
     doesn't exist, a pattern without a match, a malformed .jsonl line, and two documents with the same key.
     """
     wanted = [paths] if isinstance(paths, str) else paths
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
-    reading, keys = _Reading(strict, limits), UniqueKeys()
-    checked = [item for path in wanted for entry in find(path) for item in reading.checked(entry, keys)]
+    reading, keys = _Reading(strict, limits, code=code), UniqueKeys()
+    checked = [item for path in wanted for entry in find(path, code=code) for item in reading.checked(entry, keys)]
     return reading.all_documents(checked)
 
 
 class _Reading:
     """A single read of several paths: its limits, and the files seen so far."""
 
-    def __init__(self, strict: bool, limits: Limits) -> None:
+    def __init__(self, strict: bool, limits: Limits, *, code: bool) -> None:
         self._strict = strict
         self._limits = limits
+        self._code = code
         self._seen: set[tuple[str, str]] = set()
 
     def checked(self, item: SourceFile | Skipped, keys: UniqueKeys) -> Iterator[SourceFile | Skipped]:
@@ -57,7 +62,7 @@ class _Reading:
             return
         self._seen.add(identity)
         try:
-            if format_of(item.path) == LINES:
+            if format_of(item.path, code=self._code or item.named) == LINES:
                 self._check_lines(item.path, keys)
             else:
                 keys.add(item.key, item.path)
@@ -85,6 +90,8 @@ class _Reading:
             else:
                 content = content_of(item.path, self._limits)
                 source = Source(item.key, item.path.as_posix(), content, self._limits)
+                if name == CODE and not item.named:
+                    check_handwritten(source)
                 yield process.parse(name, source) if name in FORMATS else parser_of(name)(source)
         except Unreadable as error:
             yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)

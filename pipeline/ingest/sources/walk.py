@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.errors import SourceError
 from pipeline.ingest.sources.decode import well_formed
+from pipeline.ingest.sources.ignored import Ignored
 from pipeline.ingest.sources.pattern import Pattern, is_pattern
 from pipeline.ingest.sources.source import unopenable
 from pipeline.records import Skipped
@@ -24,21 +25,21 @@ class SourceFile:
     named: bool
 
 
-def find(path: str) -> Iterator[SourceFile | Skipped]:
+def find(path: str, *, code: bool = False) -> Iterator[SourceFile | Skipped]:
     """Yield the file ``path``, all files below the folder ``path``, or all files that match the pattern ``path``.
 
     Files come folder by folder, sorted by name. Below a folder, hidden names are skipped silently; a link to a folder
-    is followed unless that folder is read anyway. Raises SourceError if ``path`` doesn't exist or can't be opened, and
-    if no file matches a pattern.
+    is followed unless that folder is read anyway. With ``code``, what :class:`Ignored` leaves out is skipped
+    silently, too. Raises SourceError if ``path`` doesn't exist or can't be opened, and if no file matches a pattern.
     """
     if not path:
         raise SourceError("an empty path was given", "Name a file, a folder or a pattern; . is the current folder.")
     place = Path(path).expanduser() if path.startswith("~") else Path(path)
     kind = _kind(path, place)
     if kind is None:
-        yield from _matching(path, Pattern(str(place)))
+        yield from _matching(path, Pattern(str(place)), code=code)
     elif stat.S_ISDIR(kind):
-        yield from _Walk(place).files()
+        yield from _Walk(place, code=code).files()
     elif stat.S_ISREG(kind):
         yield SourceFile(place, well_formed(place.name), named=True)
     else:
@@ -58,10 +59,10 @@ def _kind(path: str, place: Path) -> int | None:
         raise SourceError(f"{path} {problem.message}", problem.fix) from None
 
 
-def _matching(path: str, pattern: Pattern) -> Iterator[SourceFile | Skipped]:
+def _matching(path: str, pattern: Pattern, *, code: bool) -> Iterator[SourceFile | Skipped]:
     matched = False
     if os.access(pattern.root, os.F_OK):
-        for item in _Walk(pattern.root, pattern).files():
+        for item in _Walk(pattern.root, pattern, code=code).files():
             matched = matched or isinstance(item, SourceFile)
             yield item
     if not matched:
@@ -71,9 +72,10 @@ def _matching(path: str, pattern: Pattern) -> Iterator[SourceFile | Skipped]:
 class _Walk:
     """A walk through a folder and its subfolders, over all files or those that match ``pattern``."""
 
-    def __init__(self, root: Path, pattern: Pattern | None = None) -> None:
+    def __init__(self, root: Path, pattern: Pattern | None = None, *, code: bool) -> None:
         self._root = root
         self._pattern = pattern
+        self._ignored = Ignored(root) if code else None
         self._reals = [Path(os.path.realpath(root))]
 
     def files(self) -> Iterator[SourceFile | Skipped]:
@@ -89,7 +91,7 @@ class _Walk:
             try:
                 if entry.is_dir():
                     pending.extend(self._entries(Path(entry.path), names) if self._enters(entry, names) else ())
-                elif self._pattern is None or self._pattern.matches(names):
+                elif self._takes(names):
                     yield _file(entry, names)
             except OSError as error:
                 yield Skipped(entry.path, unopenable(error).message)
@@ -101,12 +103,20 @@ class _Walk:
             entries = sorted(visible, key=lambda entry: entry.name)
         return [(entry, (*names, entry.name)) for entry in reversed(entries)]
 
+    def _takes(self, names: tuple[str, ...]) -> bool:
+        """Return whether to read a file, as far as its path tells."""
+        return (self._pattern is None or self._pattern.matches(names)) and not (
+            self._ignored is not None and self._ignored.file(names)
+        )
+
     def _enters(self, entry: os.DirEntry[str], names: tuple[str, ...]) -> bool:
         """Return whether to walk into a folder.
 
         It must be able to hold matches, and must not be a link into a folder that is walked, or to a parent of it.
         """
         if self._pattern is not None and not self._pattern.may_hold(names):
+            return False
+        if self._ignored is not None and self._ignored.folder(names):
             return False
         if entry.is_symlink():
             real = Path(os.path.realpath(entry.path))

@@ -102,7 +102,7 @@ def test_other_texts_stay_plain(row: Row, text: str) -> None:
 
 
 def test_an_id_with_another_suffix_stays_plain(row: Row) -> None:
-    assert is_plain(row(id="guide.py", text=GUIDE), GUIDE)
+    assert is_plain(row(id="guide.csv", text=GUIDE), GUIDE)
 
 
 def test_own_chunks_stay_as_they_are(row: Row) -> None:

@@ -1,0 +1,4 @@
+"""Source code: the definitions, imports and calls of a file, and the manifests of packages.
+
+May import: nothing of the package.
+"""

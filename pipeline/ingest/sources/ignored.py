@@ -1,0 +1,78 @@
+"""Files of a source tree that its authors didn't write: installed packages, builds, and what Git ignores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+_INSTALLED = frozenset("node_modules bower_components jspm_packages site-packages __pycache__ venv Pods".split())
+_BUILT = frozenset("build dist target vendor htmlcov".split())
+"""Folders that are left out unless they are packages of Python."""
+
+
+class Ignored:
+    """Decides which files and folders below a root to leave out, by their names and by the ``.gitignore`` files.
+
+    The rules count from the root of the Git repository on, unless they leave out the root itself.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.absolute()
+        self._specs: dict[Path, GitIgnoreSpec] = {}
+        repository = next((folder for folder in (self._root, *self._root.parents) if (folder / ".git").exists()), None)
+        self._top = repository or self._root
+        if any(self._by_git(folder, "/") for folder in (self._root, *self._root.parents)):
+            self._top = self._root
+
+    def folder(self, names: Sequence[str]) -> bool:
+        """Return whether to leave out the folder with this path below the root."""
+        path, name = self._root.joinpath(*names), names[-1]
+        return (
+            name in _INSTALLED
+            or name.endswith(".egg-info")
+            or (path / "pyvenv.cfg").is_file()
+            or (name in _BUILT and not (path / "__init__.py").is_file())
+            or self._by_git(path, "/")
+        )
+
+    def file(self, names: Sequence[str]) -> bool:
+        """Return whether to leave out the file with this path below the root."""
+        return self._by_git(self._root.joinpath(*names), "")
+
+    def _by_git(self, path: Path, mark: str) -> bool:
+        """Return whether Git ignores ``path``, by the innermost rule for it; ``mark`` is a slash for a folder."""
+        for folder in path.parents:
+            if not folder.is_relative_to(self._top):
+                return False
+            decided = self._spec(folder).check_file(path.relative_to(folder).as_posix() + mark).include
+            if decided is not None:
+                return decided
+        return False
+
+    def _spec(self, folder: Path) -> GitIgnoreSpec:
+        """Return the rules of ``folder``; none if it has no file of them that can be read."""
+        if folder not in self._specs:
+            try:
+                lines = (folder / ".gitignore").read_text(encoding="utf-8-sig", errors="replace").splitlines()
+            except OSError:
+                lines = []
+            self._specs[folder] = _parsed(lines)
+        return self._specs[folder]
+
+
+def _parsed(lines: Sequence[str]) -> GitIgnoreSpec:
+    """Return the rules of ``lines`` without those that are malformed, as Git does."""
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except ValueError:
+        return GitIgnoreSpec.from_lines(line for line in lines if _is_rule(line))
+
+
+def _is_rule(line: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True

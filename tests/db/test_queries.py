@@ -36,6 +36,7 @@ PARAMS: Mapping[str, Any] = {
     "chunk_seeds": [{"id": "c", "weight": 1.0}],
     "chunks": 10,
     "contexts": ["s"],
+    "corpora": ["c"],
     "corpus": "c",
     "damping": 0.85,
     "stale": ["host/1/1.0/x"],

@@ -1,0 +1,30 @@
+// A first look at several corpora, to choose those that are worth a search.
+
+// name: look
+// mode: read
+// params: corpora, vector, limit, names
+// names: vector_index
+// Of the corpora of a model, by id: the scores, (1 + cosine) / 2, of the chunks nearest to the question's vector, best first; and
+// which of them have a name of the question, by its key, each with the number of chunks that mention it. A vector search can't be
+// given a list of corpora, so each is searched by itself, in the same round trip.
+CYPHER 25
+CALL () {
+  UNWIND $corpora AS id
+  MATCH (corpus:Corpus {id: id})
+  CALL (corpus) {
+    MATCH (c:<vector_index>)
+    SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
+    WITH c, score
+    WHERE corpus.staging IS NULL OR <visible(c, corpus.generation)>
+    RETURN collect(score) AS scores
+  }
+  RETURN collect({corpus: corpus.id, scores: scores}) AS near
+}
+CALL () {
+  UNWIND $names AS name
+  MATCH (e:Entity {key: name})
+  WHERE e.corpus IN $corpora
+  WITH name, e.corpus AS corpus, COUNT { (e)<-[:MENTIONS]-() } AS mentions
+  RETURN collect({name: name, corpus: corpus, mentions: mentions}) AS named
+}
+RETURN near, named;

@@ -31,10 +31,11 @@ _Result = TypeVar("_Result")
 class Domain:
     """The declaration of a domain: ``package`` holds its parts, ``help`` is the line of its commands in the help.
 
-    ``name`` is that of its commands, of its section of the settings, and of its page. ``commands`` (a ``typer.Typer``)
-    and ``settings`` (a :class:`pipeline.settings.Section`) are ``module:attribute`` within the package. The package
-    also holds the page as ``README.md``, the defaults of the settings as ``defaults.toml``, and queries as
-    ``*.cypher``. ``distribution`` is the installed package that brings the domain, set when it is found.
+    ``name`` is that of its section of the settings, of its page, and of its commands unless ``group`` names these.
+    ``commands`` (a ``typer.Typer``), ``settings`` (a :class:`pipeline.settings.Section`) and ``router``, a function
+    that answers ``hoprank search --routing``, are ``module:attribute`` within the package. The package also holds the
+    page as ``README.md``, the defaults of the settings as ``defaults.toml``, and queries as ``*.cypher``.
+    ``distribution`` is the installed package that brings the domain, set when it is found.
     """
 
     package: str
@@ -43,6 +44,13 @@ class Domain:
     commands: str = "cli:app"
     settings: str | None = None
     distribution: str | None = None
+    group: str | None = None
+    router: str | None = None
+
+    @property
+    def group_name(self) -> str:
+        """The name of the group of its commands."""
+        return self.group or self.name
 
     @property
     def folder(self) -> Path:
@@ -98,6 +106,12 @@ def registry() -> Registry:
     return Registry(tuple(domains.values()), tuple(unusable))
 
 
+def search_by_route(*arguments: Any, **options: Any) -> Any:
+    """Search by the router of the first domain that has one, with its arguments; see :class:`Domain`."""
+    domain = next(domain for domain in registry().domains if domain.router)
+    return domain.guarded(lambda: domain.load(str(domain.router))(*arguments, **options))
+
+
 def _own_names() -> list[str]:
     return sorted(path.parent.name for path in (Path(__file__).parent / "domains").glob("*/__init__.py"))
 
@@ -131,13 +145,17 @@ def _read(point: Any) -> Domain | Unusable:
     distribution = point.dist.name
     try:
         domain: Domain = point.load()
-        good = isinstance(domain, Domain) and _NAME.fullmatch(domain.name) and _is_package(domain.package)
+        good = isinstance(domain, Domain) and _is_named(domain) and _is_package(domain.package)
     except Exception as error:
         return Unusable(point.name, _refusal(point.name, distribution, f"{type(error).__name__}: {error}"))
     if good:
         return replace(domain, distribution=distribution)
     problem = f"{point.value} is no Domain that has a name of a-z, 0-9 and _, and a package of its own"
     return Unusable(point.name, _refusal(point.name, distribution, problem))
+
+
+def _is_named(domain: Domain) -> bool:
+    return all(_NAME.fullmatch(name) for name in (domain.name, domain.group_name))
 
 
 def _is_package(name: str) -> bool:

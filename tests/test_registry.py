@@ -102,10 +102,21 @@ def test_a_package_that_can_t_be_imported_is_named_with_how_to_remove_it(install
     assert "pip uninstall hoprank-broken_domain" in error.fix
 
 
+def test_a_domain_may_name_the_group_of_its_commands(install: Install) -> None:
+    declared = DECLARED.format(name="zebras").replace("'Some.'", "'Some.', group='herd'")
+    install("zebra_domain", {"__init__.py": declared, "cli.py": "app = 'commands'\n"})
+
+    domain = looked_for().domains[-1]
+
+    assert (domain.name, domain.group_name) == ("zebras", "herd")
+    assert all(own.group_name == (own.group or own.name) for own in looked_for().domains)
+
+
 @pytest.mark.parametrize(
     "declared",
     [
         "DOMAIN = 3",
+        DECLARED.format(name="odd").replace("'Some.'", "'Some.', group='two words'"),
         DECLARED.format(name="two words"),
         DECLARED.format(name=""),
         DECLARED.format(name="odd").replace("__name__", "'odd_domain.cli'"),

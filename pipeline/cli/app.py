@@ -28,7 +28,7 @@ COMMANDS = {
         "Bring a corpus to hold exactly the documents in PATH...: new, changed and renamed ones, and removals.",
     ),
     "remove": ("ingest:remove", "Remove documents from a corpus."),
-    "search": ("search:search", "Print the passages of a corpus that answer a question best."),
+    "search": ("search:search", "Print the passages of a corpus, or of several projects, that answer a question best."),
     "context": (
         "context:context",
         "Print passages for a language model as Markdown: numbered, with sources, in the order of a chain.",
@@ -83,14 +83,14 @@ class Root(ErrorBoundary):
 
     def maker(self, ctx: Any) -> str:
         """Return HopRank, or the package that brings the domain of the command."""
-        names = {domain.name: domain.distribution for domain in registry().domains if domain.distribution}
+        names = {domain.group_name: domain.distribution for domain in registry().domains if domain.distribution}
         package = names.get(ctx.invoked_subcommand)
         return f"the package {package} (pip uninstall {package} removes it)" if package else super().maker(ctx)
 
     def _add_domains(self) -> None:
         for domain in registry().domains:
             taken = domain.refusal("a command has its name")
-            self._add_domain(domain.name, partial(domain.load, domain.commands), domain.help, taken)
+            self._add_domain(domain.group_name, partial(domain.load, domain.commands), domain.help, taken)
         for unusable in registry().unusable:
             refuse = partial(_refuse, unusable.error)
             # Without the error's text, in which the help would read markup.

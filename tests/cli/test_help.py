@@ -20,7 +20,7 @@ HEAVY = "torch sentence_transformers transformers neo4j numpy jpype jgo pooch re
 FOR_HELP = f"{HEAVY} pydantic_settings watchfiles matplotlib pipeline.api pipeline.settings"
 MODULES = {
     **{name: f"pipeline.cli.commands.{target.split(':')[0]}" for name, (target, _) in COMMANDS.items()},
-    **{domain.name: f"{domain.package}.cli" for domain in registry().domains},
+    **{domain.group_name: f"{domain.package}.cli" for domain in registry().domains},
 }
 """The module of each command and group."""
 
@@ -91,7 +91,7 @@ def test_the_domains_come_after_knowledge_graphs_in_the_order_of_their_names() -
     own, names = list(COMMANDS), list(typer.main.get_group(app).commands)
     after = own.index("graph") + 1
 
-    assert names == [*own[:after], *sorted(domain.name for domain in registry().domains), *own[after:]]
+    assert names == [*own[:after], *(domain.group_name for domain in registry().domains), *own[after:]]
 
 
 @pytest.mark.parametrize("name", MODULES)

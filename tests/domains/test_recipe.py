@@ -90,7 +90,7 @@ def test_the_help_lists_it_after_the_domains_of_the_package(run: Run) -> None:
 
 
 def listed_domains() -> list[str]:
-    return [domain.name for domain in registry().domains]
+    return [domain.group_name for domain in registry().domains]
 
 
 def test_its_settings_are_shown_set_and_refused_as_all_are(run: Run, site: Path, tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from pipeline.cli.deferred import question as questions
 from pipeline.cli.options import Corpus, Filters, Json, Model, Set, read_filter, read_settings
 from pipeline.cli.views.hits import result_views, warn_of_unknown_fields
 from pipeline.cli.views.output import print_json, show, spinner
+from pipeline.errors import InputError
+from pipeline.registry import search_by_route
 from pipeline.retrieve.legs import Leg
 
 
@@ -21,6 +23,24 @@ def search(
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="How many passages.")] = 10,
     filters: Filters = None,
     leg: Annotated[Leg, typer.Option("--leg", help="Rank by one leg instead of the fused whole.")] = Leg.WHOLE,
+    routing: Annotated[
+        str | None,
+        typer.Option(
+            "--routing",
+            metavar="MODE",
+            help="Search projects instead of a corpus (`hoprank help routing`): graph, the few that the project graph"
+            " and a first look choose; all; or oracle, those of --project.",
+            show_default=False,
+        ),
+    ] = None,
+    source: Annotated[
+        str,
+        typer.Option("--from", metavar="PROJECT", help="With --routing: the project that asks.", show_default=False),
+    ] = "",
+    projects: Annotated[
+        list[str] | None,
+        typer.Option("--project", metavar="PROJECT", help="With --routing oracle: a project to search; repeatable."),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show each leg's rank and score, and the path that led to the hit.")
     ] = False,
@@ -29,12 +49,19 @@ def search(
     model: Model = None,
     settings: Set = None,
 ) -> None:
-    """Print the passages of a corpus that answer a question best."""
+    """Print the passages of a corpus, or of several projects, that answer a question best."""
     questions.check_question(question)
+    if (source or projects) and routing is None:
+        raise InputError("--from and --project are for a routed search.", "Give --routing too, or leave them out.")
     conditions = read_filter(filters)
     with connected(read_settings(model, settings)) as hoprank:
         with spinner("Searching"):
-            result = hoprank.search(question, top_k=top_k, filters=conditions, corpus=corpus, leg=leg, explain=explain)
+            options = {"top_k": top_k, "filters": conditions, "leg": leg, "explain": explain}
+            if routing is None:
+                result = hoprank.search(question, corpus=corpus, **options)
+            else:
+                routed = {"mode": routing, "source": source, "projects": projects or ()}
+                result = search_by_route(hoprank, question, **routed, **options)
             passages = [item.content.strip() for item in result.items]
             if not (full or as_json):
                 passages = excerpt.excerpts(result.items, question, hoprank.embedder, vector=result.query_vector)

@@ -30,10 +30,13 @@ def result_views(result: RetrieverResult, passages: Sequence[str], *, explain: b
     ``passages`` holds the text to show of each hit. ``explain`` adds the names in the question, the legs and the paths.
     """
     parts: list[RenderableType] = []
-    if explain:
+    if "routing" in result.metadata:
+        parts += [Text(line, style="dim") for line in _route(result.metadata["routing"])] + [Text()]
+    elif explain:
         parts += [Text(line, style="dim") for line in _confidence(result.metadata)] + [Text()]
     if not result.items:
-        parts += [Text(f"Nothing in the corpus {result.metadata['corpus']} answers this."), Text()]
+        where = f"the corpus {result.metadata['corpus']}" if "corpus" in result.metadata else "these projects"
+        parts += [Text(f"Nothing in {where} answers this."), Text()]
     for item, passage in zip(result.items, passages, strict=True):
         reasons = _reasons(item) if explain else []
         parts += [_head(item.metadata), Padding(Text(passage), _INDENT), *reasons, Text()]
@@ -67,9 +70,21 @@ def _confidence(metadata: Mapping[str, Any]) -> Iterator[str]:
         yield f"The graph decides {metadata['graph_share']:.0%} of the order, vector and full text the rest."
 
 
+def _route(routing: Mapping[str, Any]) -> Iterator[str]:
+    searched = ", ".join(f"{one['project']} ({one['share']:.0%})" for one in routing["searched"])
+    passed_over = len(routing["passed_over"])
+    yield f"Searched {searched}" + (f"; passed over {passed_over} other projects." if passed_over else ".")
+    if routing["widened"]:
+        yield f"Searched wider, because {routing['widened']}."
+    for project, reason in routing["unindexed"].items():
+        yield f"Not searched: {project}, for {reason}."
+
+
 def _head(metadata: Mapping[str, Any]) -> Text:
     title = " > ".join(part for part in (metadata["title"] or metadata["document"], metadata["heading"]) if part)
-    return Text(f"{metadata['rank']:>2}  ").append(title, style="bold").append(f"  {place(metadata)}", style="dim")
+    project = f"{metadata['project']}  " if "project" in metadata else ""
+    head = Text(f"{metadata['rank']:>2}  ").append(project, style="cyan").append(title, style="bold")
+    return head.append(f"  {place(metadata)}", style="dim")
 
 
 def _short(path: str) -> str:

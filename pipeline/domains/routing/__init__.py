@@ -1,0 +1,16 @@
+"""Routing: a graph of projects, by which a question searches the few corpora that matter.
+
+May import: api, cli, code, db, errors, evaluate, flows, ids, ingest, knowledge, progress, records, registry, retrieve,
+settings, text.
+"""
+
+from pipeline.registry import Domain
+
+DOMAIN = Domain(
+    __name__,
+    "routing",
+    "Projects: relate them, and search the few that a question is about.",
+    group="route",
+    settings="settings:RoutingSettings",
+    router="search.router:search_routed",
+)

@@ -1,0 +1,135 @@
+"""Evaluate routing: on a queryset over registered projects, or on a folder that brings its own."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from pipeline.api import HopRank
+from pipeline.db.catalogue import drop_corpus, find_corpus
+from pipeline.domains.routing.describe import describe
+from pipeline.domains.routing.evaluate.querysets import read_folder, read_queryset
+from pipeline.domains.routing.evaluate.records import RoutingReport
+from pipeline.domains.routing.evaluate.run import compare
+from pipeline.domains.routing.graph import ProjectGraph
+from pipeline.domains.routing.learn.proposals import accept, propose
+from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.schema import REFERENCE
+from pipeline.domains.routing.search.router import Router
+from pipeline.domains.routing.settings import RoutingSettings
+from pipeline.flows.ingest import sync_documents
+from pipeline.ingest.sources import read
+from pipeline.knowledge.catalogue import drop_graph, find_graph
+from pipeline.progress import Progress
+from pipeline.records import Document
+
+_PART = 0.2
+"""Share of a project's source files in a language from which on it is one of the project's domains."""
+
+
+def evaluate(
+    hoprank: HopRank, path: Path, *, graph: str = "projects", keep: str | None = None, progress: Progress | None = None
+) -> RoutingReport:
+    """Measure routing on a queryset over the projects of ``graph``, or on a folder; see :func:`compare`.
+
+    The projects of a folder go into a graph and corpora of their own, which are dropped afterwards; with ``keep`` they
+    stay under this name, and are used again. Raises QuerySetError, GraphError.
+    """
+    progress = progress or Progress()
+    if not path.is_dir():
+        queryset = read_queryset(path)
+        projects = ProjectGraph.open(hoprank, graph, create=False)
+        by_id = {project.id: project for project in projects.list_nodes()}
+        return compare(Router(hoprank, graph), queryset, by_id, progress)
+    queryset, project_of = read_folder(path)
+    name = keep or f"evaluate-{uuid.uuid4().hex[:12]}"
+    with _dropped(hoprank, name, sorted(set(project_of.values())), drop=keep is None):
+        projects = register(hoprank, path / "corpus.jsonl", project_of, name, progress)
+        by_id = {project.id: project for project in projects.list_nodes()}
+        return compare(Router(hoprank, name), queryset, by_id, progress)
+
+
+def register(
+    hoprank: HopRank, corpus: Path, project_of: Mapping[str, str], name: str, progress: Progress
+) -> ProjectGraph:
+    """Bring a graph to hold the projects of a corpus.jsonl, and a corpus for each to hold its documents.
+
+    All that the graph knows comes from the documents: the languages, the description of the project, and the relations
+    that its files propose with enough confidence to be accepted unseen.
+    """
+    documents = _by_project(hoprank, corpus, project_of)
+    graph = ProjectGraph.open(hoprank, name)
+    with TemporaryDirectory() as folder:
+        for at, (project, of_project) in enumerate(documents.items()):
+            _index(hoprank, of_project, f"{corpus}: {project}", corpus_name(name, project), progress)
+            path = Path(folder, str(at))
+            write_files(of_project, path)
+            node = Project(project, REFERENCE, str(path), _languages(of_project), corpus=corpus_name(name, project))
+            (graph.update_node if graph.get_node(project) else graph.add_node)(node)
+            found = describe(path)
+            graph.mark_indexed(project, found.summary, found.aliases)
+        sure = hoprank.settings.section(RoutingSettings).auto_accept
+        accept(graph, propose(graph, least=sure), datetime.now(UTC))
+    for node in graph.list_nodes():
+        graph.update_node(replace(node, path=""))
+    return graph
+
+
+def _index(hoprank: HopRank, documents: Sequence[Document], source: str, corpus: str, progress: Progress) -> None:
+    sync_documents(
+        hoprank.client, hoprank.embedder, hoprank.settings, lambda: documents, source, corpus, progress=progress
+    )
+
+
+def write_files(documents: Iterable[Document], folder: Path) -> None:
+    """Write documents whose keys are paths, such as ``owner/name:src/main.py``, as files below a folder.
+
+    A key that isn't the path of a file in the folder is left out, as is one that another file stands in the way of.
+    """
+    folder.mkdir(parents=True)
+    for document in documents:
+        place = PurePosixPath(document.key.rpartition(":")[2])
+        if place.is_absolute() or not place.suffix or ".." in place.parts:
+            continue
+        with suppress(OSError, ValueError):
+            path = folder / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(document.text[document.body_start :], encoding="utf-8")
+
+
+def _languages(documents: Sequence[Document]) -> tuple[str, ...]:
+    """Return the languages of a good part of a project's source code."""
+    counts = Counter(str(document.metadata["language"]) for document in documents if "language" in document.metadata)
+    return tuple(sorted(name for name, count in counts.items() if count >= _PART * counts.total()))
+
+
+def corpus_name(graph: str, project: str) -> str:
+    """Return the name of the corpus of a project that is measured."""
+    return f"{graph}/{project}"
+
+
+def _by_project(hoprank: HopRank, corpus: Path, project_of: Mapping[str, str]) -> dict[str, Sequence[Document]]:
+    documents: dict[str, list[Document]] = defaultdict(list)
+    for document in read([str(corpus)], limits=hoprank.settings.sources.limits):
+        if isinstance(document, Document):
+            documents[project_of[document.key]].append(document)
+    return dict(documents)
+
+
+@contextmanager
+def _dropped(hoprank: HopRank, name: str, projects: Sequence[str], *, drop: bool) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        if drop:
+            if graph := find_graph(hoprank.client, name):
+                drop_graph(hoprank.client, graph)
+            for project in projects:
+                if corpus := find_corpus(hoprank.client, corpus_name(name, project)):
+                    drop_corpus(hoprank.client, corpus)

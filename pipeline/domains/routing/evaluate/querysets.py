@@ -1,0 +1,138 @@
+"""Querysets of routing: a JSON file over an existing registry, or a folder that brings its documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipeline.domains.routing.evaluate.records import RoutingQuery, RoutingQuerySet
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets import check_documents, read_dataset
+from pipeline.evaluate.datasets.lines import records
+
+_FIX = (
+    'Write {"queries": [{"id": ..., "query": ..., "source_project": ..., "expected_repos": [...],'
+    ' "expected_docs": [...], "derivation": ...}]}; source_project and derivation may be absent.'
+)
+
+
+class _Query(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    id: str = Field(min_length=1)
+    query: str = Field(min_length=1)
+    source_project: str = ""
+    expected_repos: list[str] = Field(min_length=1)
+    expected_docs: list[str] = Field(min_length=1)
+    derivation: str = ""
+
+
+class _QuerySet(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    name: str = ""
+    queries: list[_Query] = Field(min_length=1)
+
+
+def read_queryset(path: Path) -> RoutingQuerySet:
+    """Read a queryset over projects that are registered.
+
+    An expected document is ``project:key``, or a key that counts in each of the expected projects. Raises QuerySetError
+    that names the file and the fault.
+    """
+    try:
+        found = _QuerySet.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise QuerySetError(
+            f"{path} can't be read: {error.strerror}", "Name a queryset, or a folder with one."
+        ) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise QuerySetError(f"{path}: {where or 'the file'}: {first['msg']}", _FIX) from None
+    repeated = _repeated([query.id for query in found.queries])
+    if repeated:
+        raise QuerySetError(f"{path}: the query id {repeated!r} was used before", "Give every query its own id.")
+    queries = tuple(_routing_query(query) for query in found.queries)
+    return RoutingQuerySet(found.name or path.stem, queries)
+
+
+def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
+    """Read a folder of corpus.jsonl, queries.jsonl and qrels.tsv whose documents and queries name their ``repo``.
+
+    Returns the queryset and the project of each document, by its id. A query's projects are its ``repo`` or ``repos``,
+    else those of its relevant documents; its ``source_project`` may be absent. Raises QuerySetError.
+    """
+    dataset = read_dataset(folder)
+    if dataset.corpus_path is None:
+        raise QuerySetError(f"{folder} has no corpus.jsonl", "Put the documents into corpus.jsonl, one a line.")
+    projects = dict(_projects(dataset.corpus_path))
+    check_documents(dataset, projects)
+    asked = {_id(record): record for _, record in records(folder / "queries.jsonl")}
+    queries = []
+    for query in dataset.queries:
+        documents = frozenset((projects[key], key) for key in query.relevant)
+        named = _named(asked[query.id], f"{folder / 'queries.jsonl'}: the query {query.id!r}")
+        source = asked[query.id].get("source_project")
+        expected = named or sorted({project for project, _ in documents})
+        _check_known(expected, projects, folder, query.id)
+        queries.append(
+            RoutingQuery(query.id, query.text, source if isinstance(source, str) else "", tuple(expected), documents)
+        )
+    return RoutingQuerySet(dataset.name, tuple(queries)), projects
+
+
+def _projects(corpus: Path) -> Sequence[tuple[str, str]]:
+    found = []
+    for where, record in records(corpus):
+        repo = record.get("repo")
+        metadata = record.get("metadata")
+        repo = metadata.get("repo") if repo is None and isinstance(metadata, dict) else repo
+        if not isinstance(repo, str) or not repo.strip():
+            raise QuerySetError(f"{where}: the document names no repo", 'Give each document its project: "repo".')
+        found.append((_id(record), repo))
+    return found
+
+
+def _named(record: Mapping[str, Any], where: str) -> list[str]:
+    named = record.get("repos", record.get("expected_repos", record.get("repo")))
+    named = [named] if isinstance(named, str) else named
+    if named is not None and not (isinstance(named, list) and all(isinstance(name, str) for name in named)):
+        raise QuerySetError(f"{where} has a repo that isn't a name: {json.dumps(named):.80}", "Name the project.")
+    return named or []
+
+
+def _check_known(expected: Sequence[str], projects: Mapping[str, str], folder: Path, query: str) -> None:
+    if unknown := set(expected) - set(projects.values()):
+        raise QuerySetError(
+            f"{folder}: the query {query!r} expects {min(unknown)!r}, which is the repo of no document",
+            "Name the repo as the documents do.",
+        )
+
+
+def _routing_query(query: _Query) -> RoutingQuery:
+    return RoutingQuery(
+        query.id,
+        query.query,
+        query.source_project,
+        tuple(dict.fromkeys(query.expected_repos)),
+        frozenset(_document(name, query.expected_repos) for name in query.expected_docs),
+        query.derivation,
+    )
+
+
+def _document(name: str, projects: Sequence[str]) -> tuple[str, str]:
+    project, _, key = name.partition(":")
+    return (project, key) if key and project in projects else ("", name)
+
+
+def _id(record: Mapping[str, object]) -> str:
+    return str(record.get("id", record.get("_id")))
+
+
+def _repeated(ids: Sequence[str]) -> str:
+    return next((id_ for at, id_ in enumerate(ids) if id_ in ids[:at]), "")

@@ -1,0 +1,254 @@
+"""The graph of projects on the core: nodes are projects and domains, edges the relations between them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+from pipeline.api import HopRank
+from pipeline.domains.routing.records import Project, Relation, Step
+from pipeline.domains.routing.schema import DOMAIN, RelationType
+from pipeline.domains.routing.stored import (
+    PROJECT_TYPES,
+    domain_id,
+    domain_node,
+    now,
+    project_node,
+    project_of,
+    relation_edge,
+    relation_id,
+    relation_of,
+)
+from pipeline.errors import GraphError, did_you_mean
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph
+
+DECLARED = "declared"
+"""The property of an edge that a registry declares: the weight and the evidence that it states."""
+
+
+class ProjectGraph:
+    """The graph of projects.
+
+    A relation leads from the project that asks to one that may answer; only ``sibling`` is read both ways. The domains
+    of a project are relations of the type ``domain``. Lists are read whole, since there are few projects.
+
+    Example::
+
+        from pipeline import HopRank
+        from pipeline.domains.routing.graph import ProjectGraph
+
+        with HopRank.connect() as hoprank:
+            graph = ProjectGraph.open(hoprank)
+            for project, relation in graph.get_related("patina"):
+                print(project.id, relation.type, relation.evidence)
+    """
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        self.graph = graph
+
+    @classmethod
+    def open(cls, hoprank: HopRank, name: str = "projects", *, create: bool = True) -> Self:
+        """Open the graph of that name; create it if it is missing, or raise GraphError with ``create=False``."""
+        return cls(hoprank.graph(name, create=create))
+
+    def add_node(self, project: Project) -> None:
+        """Add a project with its domains; raises GraphError if it exists already."""
+        self.graph.add_node(project_node(project))
+        self._set_domains(project)
+
+    def get_node(self, project: str) -> Project | None:
+        """Return the project with this id, or None."""
+        node = self.graph.get_node(project)
+        if node is None or node.type not in PROJECT_TYPES:
+            return None
+        return project_of(node, [info.id for info in self.graph.get_neighbor_info(project, RelationType.DOMAIN.value)])
+
+    def list_nodes(self) -> list[Project]:
+        """Return the projects, by id."""
+        domains: dict[str, list[str]] = defaultdict(list)
+        for edge in self.graph.get_edges_by_type(RelationType.DOMAIN.value):
+            domains[edge.source].append(edge.target)
+        nodes = (node for node in self.graph.nodes() if node.type in PROJECT_TYPES)
+        return sorted((project_of(node, domains[node.id]) for node in nodes), key=lambda project: project.id)
+
+    def update_node(self, project: Project) -> None:
+        """Replace the fields and the domains of a project; its relations stay. Raises GraphError if it is unknown."""
+        before = self.graph.get_node(project.id)
+        if before is None or before.type not in PROJECT_TYPES:
+            raise self._unknown(project.id)
+        self.graph.add_nodes([project_node(project, before)], replace=True)
+        self._set_domains(project)
+
+    def mark_indexed(self, project: str, summary: str = "", aliases: Sequence[str] = ()) -> None:
+        """Note that a project's corpus is up to date, and what its files say of it; raises GraphError."""
+        found: dict[str, Any] = {"found_summary": summary, "found_aliases": list(aliases)}
+        self.graph.update_node(
+            project,
+            remove_properties=[name for name, value in found.items() if not value],
+            properties={"last_indexed": now(), **{name: value for name, value in found.items() if value}},
+        )
+
+    def remove_node(self, project: str) -> None:
+        """Remove a project with its relations; raises GraphError if it is unknown. Its corpus stays."""
+        self._require(project)
+        self.graph.remove_node(project)
+        self._remove_unused_domains()
+
+    def add_edge(self, relation: Relation) -> None:
+        """Add one relation; see :meth:`add_edges`."""
+        self.add_edges([relation])
+
+    def add_edges(self, relations: Iterable[Relation]) -> None:
+        """Add relations, all or none; those that exist get the new weight and evidence, and keep the rest.
+
+        They no longer belong to the registry, if it declared them: a sync leaves them as they are. The target of a
+        ``domain`` is the domain's name or id; its node is made if it is missing. Raises GraphError if a project is
+        unknown, or related to itself.
+        """
+        wanted = list(relations)
+        edges = [_stated(relation, self._edge(relation.source, relation.target, relation.type)) for relation in wanted]
+        domains = {edge.target for edge in edges if edge.type == RelationType.DOMAIN}
+        self._require(*dict.fromkeys(end for edge in edges for end in (edge.source, edge.target) if end not in domains))
+        stored = {node.id for node in self.graph.get_nodes(sorted(domains))}
+        if missing := sorted(domains - stored):
+            self.graph.add_nodes([domain_node(node_id) for node_id in missing])
+        self.graph.add_edges(edges, replace=True)
+
+    def remove_edge(self, source: str, target: str, type: RelationType) -> None:  # noqa: A002 - the field's name
+        """Remove a relation; raises GraphError naming the project or the relation that is missing."""
+        if self._edge(source, target, type) is None:
+            self._require(source, *([target] if type is not RelationType.DOMAIN else []))
+            raise GraphError(
+                f"There is no relation {source} {type.upper()} {target}.",
+                f"`hoprank route graph --edges --graph {self.graph.name}` lists the relations.",
+            )
+        self.graph.remove_edge(relation_id(source, target, type))
+        if type is RelationType.DOMAIN:
+            self._remove_unused_domains()
+
+    def get_edge(self, source: str, target: str, type: RelationType) -> Relation | None:  # noqa: A002
+        """Return a relation, or None."""
+        edge = self._edge(source, target, type)
+        return relation_of(edge) if edge else None
+
+    def get_edges(self, project: str | None = None) -> list[Relation]:
+        """Return the relations from and to a project, or all of them, by source, type and target.
+
+        Raises GraphError if the project is unknown.
+        """
+        if project is not None:
+            self._require(project)
+        known = {kind.value for kind in RelationType}
+        found = (relation_of(edge) for edge in self.graph.edges() if edge.type in known)
+        chosen = (one for one in found if project is None or project in (one.source, one.target))
+        return sorted(chosen, key=lambda one: (one.source, one.type, one.target))
+
+    def get_related(self, project: str, types: Sequence[RelationType] = ()) -> list[tuple[Project, Relation]]:
+        """Return the projects to which relations of a project lead, with these: the strongest first, then by id.
+
+        ``types`` limits the relations; by default all count. Those of the type ``domain`` lead to no project. Raises
+        GraphError if the project is unknown.
+        """
+        projects, leaving = self._read(types)
+        self._check_known(project, projects)
+        return [(projects[relation.target], relation) for relation in leaving[project]]
+
+    def traverse(self, start: str, depth: int = 2, types: Sequence[RelationType] = ()) -> list[Step]:
+        """Return the projects within ``depth`` relations of a project, each once: nearest first, then strongest.
+
+        The start itself is left out. A project is reached over the fewest relations; of several such ways, over that
+        with the greatest product of weights. Raises GraphError if the project is unknown or ``depth`` is below 0.
+        """
+        if depth < 0:
+            raise GraphError(f"depth is {depth}.", "Give 0 or more.")
+        projects, leaving = self._read(types)
+        self._check_known(start, projects)
+        seen, level, steps = {start}, [Step(projects[start], 0, ())], list[Step]()
+        for _ in range(depth):
+            level = _next_level(level, projects, leaving, seen)
+            seen |= {step.project.id for step in level}
+            steps += level
+        return steps
+
+    def _read(self, types: Sequence[RelationType]) -> tuple[dict[str, Project], Mapping[str, list[Relation]]]:
+        """Return the projects by id, and the relations that leave each, strongest first."""
+        projects = {project.id: project for project in self.list_nodes()}
+        leaving: dict[str, list[Relation]] = defaultdict(list)
+        for relation in self.get_edges():
+            for turned in _both_ways(relation):
+                if turned.target in projects and (not types or turned.type in types):
+                    leaving[turned.source].append(turned)
+        for relations in leaving.values():
+            relations.sort(key=lambda one: (-one.weight, one.target, one.type))
+        return projects, leaving
+
+    def _edge(self, source: str, target: str, type: RelationType) -> KnowledgeEdge | None:  # noqa: A002
+        return self.graph.get_edge(relation_id(source, target, type))
+
+    def _set_domains(self, project: Project) -> None:
+        wanted = {domain_id(name) for name in project.domains}
+        kind = RelationType.DOMAIN
+        held = {info.id: info.edge_id for info in self.graph.get_neighbor_info(project.id, kind.value)}
+        if removed := [edge for node_id, edge in held.items() if node_id not in wanted]:
+            self.graph.remove_edges(removed)
+        self.add_edges(Relation(project.id, node_id, kind) for node_id in sorted(wanted - held.keys()))
+        self._remove_unused_domains()
+
+    def _remove_unused_domains(self) -> None:
+        used = {edge.target for edge in self.graph.get_edges_by_type(RelationType.DOMAIN.value)}
+        if unused := [node.id for node in self.graph.find_nodes_by_type(DOMAIN) if node.id not in used]:
+            self.graph.remove_nodes(unused)
+
+    def _require(self, *projects: str) -> None:
+        known = {node.id for node in self.graph.get_nodes(projects) if node.type in PROJECT_TYPES}
+        for project in projects:
+            if project not in known:
+                raise self._unknown(project)
+
+    def _check_known(self, project: str, projects: Mapping[str, Project]) -> None:
+        if project not in projects:
+            raise self._unknown(project)
+
+    def _unknown(self, project: str) -> GraphError:
+        known = [one.id for one in self.list_nodes()]
+        return GraphError(
+            f"The graph {self.graph.name!r} has no project {project[:80]!r}.",
+            did_you_mean(project, known, "Write it into the registry, then: hoprank route sync REGISTRY."),
+        )
+
+
+def _stated(relation: Relation, before: KnowledgeEdge | None) -> KnowledgeEdge:
+    edge = relation_edge(relation, before)
+    return replace(edge, properties={name: value for name, value in edge.properties.items() if name != DECLARED})
+
+
+def _both_ways(relation: Relation) -> tuple[Relation, ...]:
+    if relation.type is not RelationType.SIBLING:
+        return (relation,)
+    return relation, replace(relation, source=relation.target, target=relation.source)
+
+
+def _next_level(
+    level: Sequence[Step],
+    projects: Mapping[str, Project],
+    leaving: Mapping[str, Sequence[Relation]],
+    seen: Iterable[str],
+) -> list[Step]:
+    """Return a step to each new project that is one relation further, over the strongest way; the strongest first."""
+    reached: dict[str, Step] = {}
+    for step in level:
+        for relation in leaving.get(step.project.id, ()):
+            further = Step(projects[relation.target], step.hops + 1, (*step.relations, relation))
+            known = reached.get(relation.target)
+            if relation.target not in seen and (known is None or _order(further) < _order(known)):
+                reached[relation.target] = further
+    return sorted(reached.values(), key=_order)
+
+
+def _order(step: Step) -> tuple[float, str, tuple[str, ...]]:
+    strength = 1.0
+    for relation in step.relations:
+        strength *= relation.weight
+    return -strength, step.project.id, tuple(f"{one.source} {one.type}" for one in step.relations)

@@ -1,0 +1,114 @@
+"""Index projects: files of each path -> its corpus, and the description of the project from its own files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.api import HopRank
+from pipeline.db.catalogue import find_corpus
+from pipeline.domains.routing.describe import describe
+from pipeline.domains.routing.graph import ProjectGraph
+from pipeline.domains.routing.records import Project
+from pipeline.errors import Busy, GraphError, InputError, ServerError, SourceError, did_you_mean
+from pipeline.flows import maintain
+from pipeline.flows.ingest import sync
+from pipeline.ingest.update.summary import SyncSummary
+from pipeline.progress import Progress
+from pipeline.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """The outcome of a project: the numbers of its documents, or the ``problem`` for which it wasn't indexed.
+
+    ``changed`` counts documents that are new or changed, ``removed`` those that are gone, ``skipped`` files that can't
+    be read.
+    """
+
+    project: str
+    corpus: str
+    documents: int = 0
+    chunks: int = 0
+    changed: int = 0
+    removed: int = 0
+    skipped: int = 0
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the outcome as plain JSON values."""
+        return asdict(self)
+
+
+def index(
+    hoprank: HopRank,
+    graph: ProjectGraph,
+    projects: Sequence[str] | None = None,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> list[Indexed]:
+    """Bring the corpora of projects to hold what is in their paths, source code too; return an outcome for each.
+
+    By default all projects that have a path. A project that can't be indexed is returned with its problem, and the
+    others go on. Only changed files are chunked and embedded; ``force`` drops the corpora first. After each project its
+    time of indexing, its summary and its aliases are noted, so a stopped run loses none that is complete. Raises
+    GraphError if a project is unknown.
+    """
+    code = _with_code(hoprank.settings)
+    progress = progress or Progress()
+    return [_index(hoprank, graph, project, code, progress, force=force) for project in _chosen(graph, projects)]
+
+
+def _with_code(settings: Settings) -> Settings:
+    return settings.model_copy(update={"sources": settings.sources.model_copy(update={"code": True})})
+
+
+def _chosen(graph: ProjectGraph, names: Sequence[str] | None) -> list[Project]:
+    known = {project.id: project for project in graph.list_nodes()}
+    if not names:
+        return [project for project in known.values() if project.path]
+    for name in names:
+        if name not in known:
+            fix = did_you_mean(name, known, "Write it into the registry, then: hoprank route sync REGISTRY.")
+            raise GraphError(f"The graph {graph.graph.name!r} has no project {name[:80]!r}.", fix)
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def _index(
+    hoprank: HopRank, graph: ProjectGraph, project: Project, settings: Settings, progress: Progress, *, force: bool
+) -> Indexed:
+    try:
+        _check_path(project)
+        if force and find_corpus(hoprank.client, project.corpus):
+            maintain.drop(hoprank.client, project.corpus)
+        synced = sync(hoprank.client, hoprank.embedder, settings, [project.path], project.corpus, progress=progress)
+    except ServerError:
+        raise
+    except (InputError, Busy) as error:
+        return Indexed(project.id, project.corpus, problem=str(error))
+    found = describe(Path(project.path))
+    graph.mark_indexed(project.id, found.summary, found.aliases)
+    return _outcome(project, synced)
+
+
+def _check_path(project: Project) -> None:
+    if not project.path:
+        raise SourceError(f"The project {project.id!r} has no path.", "Give it one in the registry.")
+    if not Path(project.path).exists():
+        raise SourceError(f"{project.path} doesn't exist.", f"Mend the path of {project.id!r} in the registry.")
+
+
+def _outcome(project: Project, synced: SyncSummary) -> Indexed:
+    plan, done = synced.plan, synced.done
+    return Indexed(
+        project.id,
+        project.corpus,
+        documents=done.documents if done else 0,
+        chunks=done.chunks if done else 0,
+        changed=len(plan.added) + len(plan.changed) + len(plan.renamed),
+        removed=len(plan.removed),
+        skipped=len(plan.skipped),
+    )

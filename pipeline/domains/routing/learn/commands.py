@@ -1,0 +1,101 @@
+"""TESTS_WITH: commands of benchmarks that name another project, in scripts, jobs of a CI and shell histories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pipeline.domains.routing.learn.evidence import Clue, clue
+from pipeline.domains.routing.learn.files import ProjectFile
+from pipeline.domains.routing.learn.names import ProjectNames
+from pipeline.domains.routing.learn.notes import SessionNote
+
+_MEASURED = 0.85
+_ARGUMENT = 0.6
+_SEARCHED = 0.3
+"""An option names the project, but nothing says that the command measures."""
+
+_BENCH = re.compile(r"(?<![^\W_])(?:bench\w*|eval|evaluat\w+|hyperfine|measure\w*|perf)(?![^\W_])", re.IGNORECASE)
+_OPTION = re.compile(
+    r"(?:(?<!\S)--?(?:repos?|corpus|corpora|project|dataset|subject|target)(?:=|[ \t]+)"
+    r"|(?<!\S)(?:REPOS?|CORPUS|CORPORA|PROJECT|DATASET|SUBJECT|TARGET)=)[\"']?(?P<value>[^\s\"'`,;)]+)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\s\"'`,;()=]+")
+_OTHER_TOOLS = re.compile(r"^(?:sudo\s+)?(?:gh|glab|hub|git|helm|docker|apt|apt-get|dnf|yum)\b")
+"""Tools whose --repo and --project name something else."""
+
+_CONTINUED = re.compile(r"\\\n[ \t]*")
+_COMMENT = re.compile(r"^(?:#|//|--\s)")
+_LEAD = re.compile(
+    r"^(?:\s*(?:-\s+)?(?:run|script|command|cmd)s?:\s*[|>]?-?\s*|\s*-\s+|:\s*\d+:\d+;|\s*[@$%>]\s*|\s+)+"
+)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_INLINE = re.compile(r"`([^`\n]+)`")
+_MARKDOWN = (".md", ".markdown", ".rst")
+
+
+def script_clues(project: str, files: Iterable[ProjectFile], names: ProjectNames) -> Iterator[Clue]:
+    """Yield what a project's scripts say of the projects that it is tested on."""
+    for file in files:
+        if file.is_script:
+            for number, command in _commands(file.text):
+                yield from _clues(project, command, file.path, number, names)
+
+
+def history_clues(notes: Iterable[SessionNote], names: ProjectNames) -> dict[str, list[Clue]]:
+    """Return what the commands in notes say, by the project of the note: of Markdown those that are marked as code."""
+    clues: dict[str, list[Clue]] = {}
+    for note in notes:
+        commands = _quoted(note.text) if note.path.endswith(_MARKDOWN) else _commands(note.text)
+        for number, command in commands:
+            found = _clues(note.project, command, note.path, note.line + number - 1, names)
+            clues.setdefault(note.project, []).extend(found)
+    return clues
+
+
+def _clues(project: str, command: str, file: str, line: int, names: ProjectNames) -> Iterator[Clue]:
+    for target, strength in _targets(command, names).items():
+        if target != project:
+            yield clue(target, strength, file, line, command, f"{target} {command}")
+
+
+def _targets(command: str, names: ProjectNames) -> dict[str, float]:
+    """Return the projects that a command names, each with the strength of that."""
+    if _OTHER_TOOLS.match(command):
+        return {}
+    measures = _BENCH.search(command)
+    options = {names.named(_plain(match["value"])) for match in _OPTION.finditer(command)}
+    found = {target: _MEASURED if measures else _SEARCHED for target in options if target}
+    if measures:
+        arguments = {names.named(_plain(word)) for word in _WORD.findall(command, measures.end())}
+        found |= {target: _ARGUMENT for target in arguments if target and target not in found}
+    return found
+
+
+def _plain(value: str) -> str:
+    """Return a value without what makes it a path: ``../repos/dojo/`` is ``dojo``."""
+    inside = value.strip("/")
+    return inside.rpartition("/")[2] if value.startswith((".", "/", "~")) else inside
+
+
+def _commands(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a script, each with its number: continued ones joined, without comments and prompts."""
+    number = 1
+    for line in _CONTINUED.sub("\x00", text).split("\n"):
+        command = _LEAD.sub("", line.replace("\x00", " ")).strip()
+        if command and not _COMMENT.match(command):
+            yield number, command
+        number += 1 + line.count("\x00")
+
+
+def _quoted(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of code blocks and the spans of code in a text, each with its line."""
+    fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif fenced:
+            yield from ((number, command) for _, command in _commands(line))
+        else:
+            yield from ((number, command) for command in _INLINE.findall(line))

@@ -1,0 +1,75 @@
+"""Pieces of evidence, and the confidence that follows from many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pipeline.domains.routing.learn.records import Proposal
+from pipeline.domains.routing.records import Relation
+from pipeline.domains.routing.schema import RelationType
+
+MOST_CERTAIN = 0.99
+_WEAK, _WEAK_MOST = 0.2, 0.5
+_MOST_LISTED = 10
+_LONGEST = 160
+"""Characters of a piece of evidence."""
+
+_SUMMED_UP = 3
+
+
+class Clue(NamedTuple):
+    """A place that speaks for a relation: the probability that it alone gives, and ``file:line: text``.
+
+    Clues with the same ``group`` aren't independent, such as the imports of one file: only the strongest counts.
+    """
+
+    target: str
+    strength: float
+    text: str
+    group: str
+
+
+def clue(target: str, strength: float, file: str, line: int, text: str, group: str = "") -> Clue:
+    """Return a clue at a line of a file, its text on one line and cut; the file is the default of ``group``."""
+    said = " ".join(text.split())
+    said = said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
+    return Clue(target, strength, f"{file}:{line}: {said}", group or file)
+
+
+def proposals_of(source: str, kind: RelationType, clues: Iterable[Clue], detector: str) -> list[Proposal]:
+    """Return a proposal for each target of the clues: independent ones agree as a noisy or."""
+    by_target: dict[str, list[Clue]] = {}
+    for one in clues:
+        by_target.setdefault(one.target, []).append(one)
+    return [_proposal(source, target, kind, found, detector) for target, found in sorted(by_target.items())]
+
+
+def together(strengths: Iterable[float]) -> float:
+    """Return the probability that at least one of independent clues is right, at most 0.99.
+
+    Weak clues, such as bare mentions, reach 0.5 at most: many of them say that a name is common, not what it is for.
+    """
+    ordered = sorted(strengths)
+    weak, strong = (
+        1 - math.prod(1 - strength for strength in ordered if (strength < _WEAK) is wanted) for wanted in (True, False)
+    )
+    return min(MOST_CERTAIN, 1 - (1 - min(weak, _WEAK_MOST)) * (1 - strong))
+
+
+def summary(evidence: tuple[str, ...], found: int) -> str:
+    """Return the evidence as a line, for the edge: the first pieces, and how many more were found."""
+    shown = evidence[:_SUMMED_UP]
+    more = (f"and {found - len(shown)} more",) if found > len(shown) else ()
+    return "; ".join((*shown, *more))
+
+
+def _proposal(source: str, target: str, kind: RelationType, clues: list[Clue], detector: str) -> Proposal:
+    strongest: dict[str, Clue] = {}
+    for one in sorted(clues, key=lambda one: (-one.strength, one.text)):
+        strongest.setdefault(one.group, one)
+    confidence = round(together(one.strength for one in strongest.values()), 3)
+    evidence = tuple(one.text for one in strongest.values())
+    relation = Relation(source, target, kind, weight=confidence, evidence=summary(evidence, len(evidence)))
+    return Proposal(relation, confidence, evidence[:_MOST_LISTED], detector)

@@ -1,0 +1,85 @@
+"""The files of a project that may show its relations: source code, manifests, scripts and the jobs of its CI."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.code.languages import language_of
+from pipeline.code.manifests import is_manifest
+from pipeline.ingest.sources.ignored import Ignored
+
+_LARGEST = 1_000_000
+"""Bytes: a larger file is generated, or data."""
+
+_CI = frozenset((".github", ".circleci", ".gitlab-ci.yml", ".buildkite", ".woodpecker"))
+_SCRIPTS = frozenset((".sh", ".bash", ".zsh", ".fish", ".ps1", ".mk", ".just"))
+_SCRIPT_NAMES = frozenset("makefile gnumakefile justfile .justfile taskfile.yml tox.ini package.json rakefile".split())
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """A file of a project: its path relative to the project's folder, with ``/``, and its text."""
+
+    path: str
+    text: str
+
+    @property
+    def is_code(self) -> bool:
+        """True for source code."""
+        return language_of(self.path) is not None
+
+    @property
+    def is_manifest(self) -> bool:
+        """True if it declares dependencies."""
+        return is_manifest(self.path)
+
+    @property
+    def is_script(self) -> bool:
+        """True if it holds commands: a shell script, a Makefile and the like, or a job of a CI."""
+        return is_script(self.path)
+
+
+def is_script(path: str) -> bool:
+    """Return whether a file holds commands by its name."""
+    place = Path(path)
+    named = place.suffix.lower() in _SCRIPTS or place.name.lower() in _SCRIPT_NAMES
+    return named or (place.parts[0] in _CI and place.suffix.lower() in (".yml", ".yaml", ""))
+
+
+def project_files(folder: Path) -> Iterator[ProjectFile]:
+    """Yield the files of a project in order of their paths; those that can't be read as UTF-8 are left out.
+
+    Links and hidden folders but those of a CI are not entered, nor are those that :class:`Ignored` leaves out:
+    installed packages, builds, what Git ignores. Nothing is yielded if there is no such folder.
+    """
+    for path in _walk(folder):
+        key = path.relative_to(folder).as_posix()
+        if is_script(key) or is_manifest(key) or language_of(key):
+            text = _text(path)
+            if text is not None:
+                yield ProjectFile(key, text)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    ignored = Ignored(folder)
+    for root, folders, names in os.walk(folder):
+        above = Path(root).relative_to(folder).parts
+        folders[:] = sorted(name for name in folders if _is_shown(name) and not ignored.folder((*above, name)))
+        files = sorted(name for name in names if _is_shown(name) and not ignored.file((*above, name)))
+        yield from (Path(root) / name for name in files)
+
+
+def _is_shown(name: str) -> bool:
+    return name in _CI or name.lower() in _SCRIPT_NAMES or not name.startswith(".")
+
+
+def _text(path: Path) -> str | None:
+    try:
+        if path.stat().st_size > _LARGEST:
+            return None
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,137 @@
+"""USES: imports in source code, and dependencies in manifests, that name another project."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+
+from pipeline.code.languages import language_of
+from pipeline.code.manifests import read_manifest
+from pipeline.code.parse import parse_code
+from pipeline.code.records import Import
+from pipeline.domains.routing.learn.evidence import Clue, clue
+from pipeline.domains.routing.learn.files import ProjectFile
+from pipeline.domains.routing.learn.names import ProjectNames, folded
+
+_DEPENDENCY = 0.97
+_DEV_DEPENDENCY = 0.8
+_IMPORT = 0.6
+_ASIDE = 0.3
+"""An import in tests, examples or documentation, which a project may do without."""
+
+_ASIDE_FOLDERS = frozenset("test tests testing spec specs __tests__ example examples demo docs doc bench".split())
+_SOURCE_ROOTS = ("", "src", "lib", "python")
+_STANDARD = {
+    "python": sys.stdlib_module_names,
+    "rust": frozenset(("std", "core", "alloc", "proc_macro", "test")),
+    "javascript": frozenset(
+        "assert buffer child_process cluster console crypto dgram dns domain events fs http http2 https module net os "
+        "path perf_hooks process punycode querystring readline repl stream string_decoder timers tls tty url util v8 "
+        "vm wasi worker_threads zlib".split()
+    ),
+}
+_STANDARD["typescript"] = _STANDARD["javascript"]
+_RELATIVE = frozenset(("crate", "self", "super"))
+
+
+def use_clues(project: str, files: Iterable[ProjectFile], names: ProjectNames) -> Iterator[Clue]:
+    """Yield what a project's files say of the other projects that it uses.
+
+    A relative import is none of another project, nor is one of a module or package that the project itself has.
+    """
+    files = [file for file in files if file.is_code or file.is_manifest]
+    own = OwnModules(files)
+    mentioned = names.pattern()
+    for file in files:
+        if mentioned is None or not mentioned.search(file.text):
+            continue
+        clues = _dependencies(file, names) if file.is_manifest else _imports(file, names, own)
+        yield from (one for one in clues if one.target != project)
+
+
+class OwnModules:
+    """The modules and packages that a project has itself: its imports of these are no imports of others."""
+
+    def __init__(self, files: Iterable[ProjectFile]) -> None:
+        files = list(files)
+        self._paths = {file.path for file in files}
+        self._modules = {module for file in files if file.is_code for module in _modules(file.path)}
+        self._packages = {folded(name) for file in files if (name := _package(file))}
+
+    def has(self, module: str, file: str) -> bool:
+        """Return whether ``module``, imported in ``file``, is one of the project's own."""
+        key = folded(module)
+        if any(key == name or key.startswith(f"{name}/") for name in self._packages):
+            return True
+        if "/" in module and any(path == module or path.endswith(f"/{module}") for path in self._paths):
+            return True
+        first = key.partition("/")[0]
+        return any((root, first) in self._modules for root in (*_SOURCE_ROOTS, *self._roots(file)))
+
+    def _roots(self, file: str) -> Iterator[str]:
+        """Yield the folders above a file in which its imports are looked up: those that are no Python package."""
+        for folder in PurePosixPath(file).parents:
+            root = "" if str(folder) == "." else str(folder)
+            if f"{root}/__init__.py".lstrip("/") not in self._paths:
+                yield root
+
+
+def _modules(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the modules that a file makes, itself and the folders above it, each with the folder that holds it."""
+    place = PurePosixPath(path)
+    for part in (place, *place.parents):
+        if part.name:
+            parent = "" if str(part.parent) == "." else str(part.parent)
+            yield parent, folded(part.stem if part is place else part.name)
+
+
+def _package(file: ProjectFile) -> str:
+    """Return the name of the package that a manifest declares; empty in a test's or an example's."""
+    manifest = None if _is_aside(file.path) or not file.is_manifest else read_manifest(file.path, file.text)
+    return manifest.name if manifest else ""
+
+
+def _dependencies(file: ProjectFile, names: ProjectNames) -> Iterator[Clue]:
+    manifest = read_manifest(file.path, file.text)
+    if manifest is None:
+        return
+    aside = _is_aside(file.path)
+    for dependencies, strength, said in (
+        (manifest.dependencies, _DEPENDENCY, "depends on"),
+        (manifest.dev_dependencies, _DEV_DEPENDENCY, "depends for development on"),
+    ):
+        for name in dependencies:
+            target = names.dependency(name)
+            if target:
+                at = _line_of(file.text, name)
+                yield clue(target, _ASIDE if aside else strength, file.path, at, f"{said} {name}")
+
+
+def _imports(file: ProjectFile, names: ProjectNames, own: OwnModules) -> Iterator[Clue]:
+    language = language_of(file.path)
+    if language is None:
+        return
+    strength = _ASIDE if _is_aside(file.path) else _IMPORT
+    for one in parse_code(file.text, language).imports:
+        target = names.imported(one.module)
+        if target and not _is_standard(one, language.name) and not own.has(one.module, file.path):
+            yield clue(target, strength, file.path, one.line, f"imports {one.module}")
+
+
+def _is_standard(one: Import, language: str) -> bool:
+    """Return whether an import is relative, or one of the language's own library."""
+    first = folded(one.module).partition("/")[0]
+    relative = one.module.startswith(".") or (language == "rust" and first in _RELATIVE)
+    return relative or one.module.startswith("node:") or first.replace("-", "_") in _STANDARD.get(language, ())
+
+
+def _is_aside(path: str) -> bool:
+    return not _ASIDE_FOLDERS.isdisjoint(part.casefold() for part in PurePosixPath(path).parts[:-1])
+
+
+def _line_of(text: str, name: str) -> int:
+    """Return the line that names a dependency; a manifest holds the name in any case, with ``-`` or ``_``."""
+    wanted = name.casefold().replace("_", "-")
+    lines = enumerate(text.casefold().replace("_", "-").splitlines(), 1)
+    return next((number for number, line in lines if wanted in line), 1)

@@ -1,0 +1,144 @@
+"""LEARNS_FROM: sentences in the notes of sessions that say that another project was looked at.
+
+A project's name may be an ordinary word: ``flask``, ``requests``. So a mention is judged by its form. It is a name if
+its spelling shows it (a capital within a sentence, a digit or a joiner, backticks, a path) or a noun after it ("the
+dojo crate"). It is an ordinary word after an article or before what continues a noun ("requests that failed"). Else it
+may be either, and counts only with a verb: "borrowed from dojo", "as dojo does"; it counts less or, after a weak verb
+("looked at"), not at all if the notes use the name more often as an ordinary word than as a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from enum import Enum, auto
+from typing import NamedTuple
+
+from pipeline.domains.routing.learn.evidence import Clue, clue
+from pipeline.domains.routing.learn.names import ProjectNames
+from pipeline.domains.routing.learn.notes import SessionNote
+from pipeline.text.prose import prose
+from pipeline.text.sentences import sentences
+
+_LEARNT, _SAW, _BARE = 0.6, 0.45, 0.15
+_DOUBTFUL = 0.5
+"""Factor of a clear verb with a word that the notes mostly use as an ordinary one."""
+
+_MARKS = r"[`'\"“”‘’*_(\[]*"
+_CLOSED = r"[`'\"”’*_)\]]*"
+_FROM = (
+    "borrow(?:ed|ing)?|cop(?:y|ied|ying)|port(?:ed|ing)?|tak(?:e|en|ing)|took|adapt(?:ed|ing)?|lift(?:ed|ing)?|"
+    "st[eo]al(?:ing)?|stolen?|learn(?:ed|t|ing)?|inspired|modell?ed|based|patterned|derived|idea|pattern"
+)
+_LEARNT_BEFORE = re.compile(
+    rf"\b(?:{_FROM})\b[^.;:!?]{{0,60}}?\b(?:from|by|on|after)\s+(?:how\s+)?(?:the\s+)?{_MARKS}$"
+    rf"|\b(?:follow|mirror|imitat|emulat)\w*\s+(?:the\s+)?{_MARKS}$",
+    re.IGNORECASE,
+)
+_SAW_BEFORE = re.compile(
+    r"\b(?:look\w*(?:\s+\w+)?\s+(?:at|into|through)|stud(?:y|ied|ying)|read(?:ing)?(?:\s+through)?|explor\w*|consult\w*|"
+    r"check(?:ed|ing)?(?:\s+out)?|compar\w*(?:\s+\S+)?\s+(?:with|to)|d[iu]g\w*\s+into|referr\w*\s+to|saw|see)"
+    rf"\s+(?:the\s+)?{_MARKS}$",
+    re.IGNORECASE,
+)
+_AS_BEFORE = re.compile(rf"\b(?:as|like|how|what|why|the\s+way)(?:\s+in)?\s+{_MARKS}$", re.IGNORECASE)
+_DOES_AFTER = re.compile(
+    rf"^{_CLOSED}\s+(?:does|do|did|handle[sd]?|implement(?:s|ed)?|solve[sd]?|structures?|organi[sz]es?|use[sd]?)\b",
+    re.IGNORECASE,
+)
+_WAY_AFTER = re.compile(
+    rf"^{_CLOSED}['’]s\s+(?:\w+\s+)?(?:way|approach|pattern|style|design|idea|trick)\b", re.IGNORECASE
+)
+_NOUN_AFTER = re.compile(
+    rf"^{_CLOSED}(?:['’]s)?\s+(?:repo(?:s|sitory)?|project|codebase|source|crate|library|package|framework|docs)\b",
+    re.IGNORECASE,
+)
+_ARTICLE_BEFORE = re.compile(
+    r"\b(?:an?|the|this|that|these|those|some|any|no|each|every|all|many|few|several|more|most|my|our|your|his|her|its|"
+    r"their|of|\d+|one|two|three)\s+$",
+    re.IGNORECASE,
+)
+_ORDINARY_AFTER = re.compile(
+    r"^\s+(?:of|that|which|who|per|from|with|were|was|are|is|made|sent|being|been|have|has|fail(?:ed)?)\b",
+    re.IGNORECASE,
+)
+_NOT_BEFORE = re.compile(r"\b(?:not|never|without|unlike|cannot|\w+n['’]t)\b[^,;:.]{0,30}$", re.IGNORECASE)
+_JOINED = re.compile(r"[-_/.\d]")
+_PATH_AFTER = re.compile(r"^(?:`|/\w|::\w)")
+_PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*\n?)+")
+
+
+class _Form(Enum):
+    NAME = auto()
+    EITHER = auto()
+    ORDINARY = auto()
+
+
+class _Mention(NamedTuple):
+    project: str
+    form: _Form
+    strength: float
+    note: SessionNote
+    line: int
+    sentence: str
+
+
+def learning_clues(notes: Iterable[SessionNote], names: ProjectNames) -> dict[str, list[Clue]]:
+    """Return what notes say of projects that were learnt from, by the project that did; each sentence is a clue."""
+    mentions = [mention for note in notes for mention in _mentions(note, names)]
+    forms = Counter((mention.project, mention.form) for mention in mentions)
+    clues: dict[str, list[Clue]] = {}
+    for one in mentions:
+        ordinary = forms[one.project, _Form.ORDINARY] > forms[one.project, _Form.NAME]
+        strength = _strength(one, ordinary=ordinary)
+        if strength and one.project != one.note.project:
+            place = f"{one.note.path}:{one.line}"
+            said = clue(one.project, strength, one.note.path, one.line, one.sentence, place)
+            clues.setdefault(one.note.project, []).append(said)
+    return clues
+
+
+def _mentions(note: SessionNote, names: ProjectNames) -> Iterator[_Mention]:
+    pattern = names.pattern()
+    text = prose(note.text)
+    for paragraph in _PARAGRAPH.finditer(text) if pattern else ():
+        for start, end in sentences(text, *paragraph.span()):
+            for match in pattern.finditer(text, start, end) if pattern else ():
+                project = names.named(match.group())
+                if project:
+                    before, after = text[start : match.start()], text[match.end() : end]
+                    line = note.line + text.count("\n", 0, match.start())
+                    form = _form(match.group(), before, after)
+                    yield _Mention(project, form, _said(before, after), note, line, text[start:end])
+
+
+def _strength(mention: _Mention, *, ordinary: bool) -> float:
+    """Return the strength of a mention; ``ordinary``: the notes use its name more often as an ordinary word."""
+    if mention.form is _Form.NAME:
+        return mention.strength
+    if mention.form is _Form.ORDINARY or mention.strength == _BARE:
+        return 0.0
+    if not ordinary:
+        return mention.strength
+    return _DOUBTFUL * _LEARNT if mention.strength == _LEARNT else 0.0
+
+
+def _form(name: str, before: str, after: str) -> _Form:
+    capital = name[0].isupper() and bool(re.search(r"\w", before))
+    spelled = bool(_JOINED.search(name)) or any(char.isupper() for char in name[1:]) or capital
+    if spelled or before.endswith(("`", "/")) or _PATH_AFTER.match(after) or _NOUN_AFTER.match(after):
+        return _Form.NAME
+    if _ARTICLE_BEFORE.search(before) or _ORDINARY_AFTER.match(after):
+        return _Form.ORDINARY
+    return _Form.EITHER
+
+
+def _said(before: str, after: str) -> float:
+    """Return how clearly a sentence says that the project between ``before`` and ``after`` was learnt from."""
+    if _NOT_BEFORE.search(before):
+        return _BARE
+    does = _AS_BEFORE.search(before) and _DOES_AFTER.match(after)
+    if does or _LEARNT_BEFORE.search(before) or _WAY_AFTER.match(after):
+        return _LEARNT
+    return _SAW if _SAW_BEFORE.search(before) else _BARE

@@ -1,0 +1,99 @@
+"""The names that files use for projects: their ids, the last parts of their ids, and their aliases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pipeline.domains.routing.records import Project
+
+_SEPARATORS = re.compile(r"::|[./:\\]+")
+_JOINERS = re.compile(r"[-_\s]+")
+_HOSTS = ("github/com/", "gitlab/com/", "bitbucket/org/", "codeberg/org/")
+_VERSION = re.compile(r"/v\d+$")
+_SHORTEST = 2
+
+
+class ProjectNames:
+    """Projects by name. A name that two projects have means neither of them, unless it is the id of one.
+
+    Names are compared folded: without case, ``-`` and ``_`` alike, and parts split at ``.``, ``/``, ``::`` and ``\\``.
+    """
+
+    def __init__(self, projects: Iterable[Project]) -> None:
+        projects = list(projects)
+        self._ids = _unique((folded(one.id), one.id) for one in projects)
+        self._others = _unique((key, one.id) for one in projects for key in _other_keys(one))
+        self.spellings: dict[str, str] = {
+            spelling: one.id for one in projects for spelling in _spellings(one) if self.named(spelling) == one.id
+        }
+        """Names as they are written, with the ids of their projects."""
+
+    def named(self, name: str) -> str | None:
+        """Return the id of the project with exactly this name, or None; an address at a host counts as the rest."""
+        key = _without_host(folded(name))
+        return self._ids.get(key) or self._others.get(key)
+
+    def dependency(self, name: str) -> str | None:
+        """Return the id of the project that publishes the package ``name``, or None; Go adds a version to it."""
+        return self.named(_VERSION.sub("", name))
+
+    def imported(self, module: str) -> str | None:
+        """Return the id of the project to which a module belongs, by its longest prefix that is a name, or None.
+
+        A scope (``@scope/name``), or an owner at a host, is no name without what follows it.
+        """
+        key = folded(module)
+        least = 2 if module.startswith("@") or key.startswith(_HOSTS) else 1
+        parts = _without_host(key).split("/")
+        prefixes = ("/".join(parts[:length]) for length in range(len(parts), least - 1, -1))
+        return next((project for prefix in prefixes if (project := self.named(prefix))), None)
+
+    def pattern(self) -> re.Pattern[str] | None:
+        """Return the pattern that finds all names in a text, in any case and spelling; None without a name."""
+        spelled = sorted(self.spellings, key=lambda name: (-len(name), name))
+        return re.compile("|".join(map(_any_spelling, spelled)), re.IGNORECASE) if spelled else None
+
+
+def folded(name: str) -> str:
+    """Return the form in which names are compared."""
+    parts = _SEPARATORS.split(name.strip().removeprefix("@").casefold())
+    return "/".join(_JOINERS.sub("-", part).strip("-") for part in parts if part)
+
+
+def last_part(project: str) -> str:
+    """Return the last part of an id: ``requests`` of ``psf/requests``."""
+    return project.rstrip("/").rpartition("/")[2]
+
+
+def _spellings(project: Project) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((project.id, last_part(project.id), *project.aliases)))
+
+
+def _other_keys(project: Project) -> set[str]:
+    keys = {folded(name) for name in _spellings(project)}
+    return {key for key in keys if len(key) >= _SHORTEST}
+
+
+def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    owners: dict[str, set[str]] = {}
+    for key, project in pairs:
+        owners.setdefault(key, set()).add(project)
+    return {key: next(iter(projects)) for key, projects in owners.items() if len(projects) == 1}
+
+
+def _without_host(key: str) -> str:
+    for host in _HOSTS:
+        if key.startswith(host):
+            return key.removeprefix(host).removesuffix("/git")
+    return key
+
+
+def _any_spelling(name: str) -> str:
+    # A longer name with joiners is another name: neo4j isn't in neo4j-graphrag.
+    return r"(?<![\w-])" + "".join(_escaped(name)) + r"(?!-?\w)"
+
+
+def _escaped(name: str) -> Iterator[str]:
+    for part in re.split(r"([-_\s]+)", name):
+        yield "[-_ ]?" if _JOINERS.fullmatch(part) else re.escape(part)

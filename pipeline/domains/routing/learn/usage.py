@@ -1,0 +1,163 @@
+"""Judgements on answers, kept with the edges over which they came, and the weights that follow.
+
+An edge with judgements has three properties more: ``usage`` are the newest judgements (``Learning.kept``), ``base`` is
+the weight that it had without them, and ``learned`` the weight that they gave it. If its weight is no longer that,
+somebody has set another, which becomes the base. The stored weight is that of the last change; :func:`refresh` brings
+all up to date. Each change is one transaction of the graph; of two at the same time on the same edge, the later wins.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pipeline.domains.routing.graph import ProjectGraph
+from pipeline.domains.routing.learn.records import EdgeKey, EdgeUsage, LearnedWeight, UsedAnswer
+from pipeline.domains.routing.learn.weights import Learning, learned_weight
+from pipeline.domains.routing.schema import RelationType
+from pipeline.errors import GraphError, InputError, did_you_mean
+from pipeline.knowledge import KnowledgeEdge
+from pipeline.retrieve.question import check_question
+
+_LONGEST_QUERY = 500
+"""Characters of a question that are kept."""
+
+_OURS = ("base", "usage", "learned")
+
+
+def record(
+    graph: ProjectGraph, query: str, source: str, answers: Iterable[UsedAnswer], learning: Learning, now: datetime
+) -> list[LearnedWeight]:
+    """Record judgements on answers to a question of the project ``source``; return the new weights of their edges.
+
+    A judgement goes to the edge of its type, by default to each between the two projects. Answers of the asking
+    project, and of projects without a relation to it, teach nothing. Only answers that somebody judged belong here:
+    that an answer was found says nothing, and neither do the answers beside it.
+    """
+    query = check_question(query)[:_LONGEST_QUERY]
+    edges = _edges(graph)
+    events: dict[EdgeKey, list[EdgeUsage]] = {}
+    for answer in answers:
+        if answer.rank < 1:
+            raise InputError(f"The rank of an answer is {answer.rank}.", "The first answer has the rank 1.")
+        for key in _between(edges, source, answer):
+            events.setdefault(key, []).append(EdgeUsage(key, query, answer.rank, answer.useful, now))
+    changed = {key: (*_events(edges[key], key), *added) for key, added in events.items()}
+    return _write(graph, {key: edges[key] for key in changed}, changed, learning, now)
+
+
+def record_use(
+    graph: ProjectGraph, query: str, source: str, answer: UsedAnswer, learning: Learning, now: datetime
+) -> list[LearnedWeight]:
+    """Record the judgement on one answer, as :func:`record` does; raises GraphError if it came over no edge."""
+    for project in (source, answer.project):
+        if graph.get_node(project) is None:
+            known = [one.id for one in graph.list_nodes()]
+            raise GraphError(
+                f"There is no project {project!r}.", did_you_mean(project, known, "Add it to the registry.")
+            )
+    learned = record(graph, query, source, [answer], learning, now)
+    if not learned:
+        said = f"{source} has no relation {answer.type.upper() if answer.type else ''}".rstrip()
+        raise GraphError(
+            f"{said} to {answer.project}, which could learn from this.",
+            f"Add one: hoprank route link {source} {(answer.type or RelationType.USES).upper()} {answer.project}.",
+        )
+    return learned
+
+
+def explain(graph: ProjectGraph, key: EdgeKey, learning: Learning, now: datetime) -> LearnedWeight:
+    """Return the weight of an edge at ``now``, and the judgements that it follows from; raises GraphError."""
+    edge = _edge(_edges(graph), key)
+    return learned_weight(key, _base(edge), _events(edge, key), now, learning)
+
+
+def forget(
+    graph: ProjectGraph, learning: Learning, now: datetime, *, key: EdgeKey | None = None, since: datetime | None = None
+) -> list[LearnedWeight]:
+    """Forget the judgements of an edge (of all by default) since a time (all by default); return the new weights.
+
+    An edge gets the weight that it would have without them. Returns only edges that had such judgements.
+    """
+    edges = _edges(graph)
+    chosen = edges if key is None else {key: _edge(edges, key)}
+    held = {one: _events(edge, one) for one, edge in chosen.items()}
+    left = {one: tuple(event for event in events if since and event.time < since) for one, events in held.items()}
+    changed = {one: events for one, events in left.items() if len(events) < len(held[one])}
+    return _write(graph, {one: edges[one] for one in changed}, changed, learning, now)
+
+
+def refresh(graph: ProjectGraph, learning: Learning, now: datetime) -> list[LearnedWeight]:
+    """Bring the weights of all edges with judgements up to date, since judgements decay; return those weights."""
+    edges = {key: edge for key, edge in _edges(graph).items() if "usage" in edge.properties}
+    return _write(graph, edges, {key: _events(edge, key) for key, edge in edges.items()}, learning, now)
+
+
+def _write(
+    graph: ProjectGraph,
+    edges: Mapping[EdgeKey, KnowledgeEdge],
+    events: Mapping[EdgeKey, Sequence[EdgeUsage]],
+    learning: Learning,
+    now: datetime,
+) -> list[LearnedWeight]:
+    kept = {key: _newest(events[key], learning.kept) for key in edges}
+    learned = [learned_weight(key, _base(edge), kept[key], now, learning) for key, edge in edges.items()]
+    updated = [_updated(edges[one.edge], kept[one.edge], one) for one in learned]
+    changed = [edge for edge, before in zip(updated, edges.values(), strict=True) if edge != before]
+    if changed:
+        graph.graph.add_edges(changed, replace=True)
+    return learned
+
+
+def _updated(edge: KnowledgeEdge, events: Sequence[EdgeUsage], learned: LearnedWeight) -> KnowledgeEdge:
+    properties = {name: value for name, value in edge.properties.items() if name not in _OURS}
+    if events:
+        usage = [_stored(event) for event in events]
+        properties |= {"base": learned.base, "usage": usage, "learned": learned.weight}
+    return dataclasses.replace(edge, weight=learned.weight, properties=properties)
+
+
+def _newest(events: Sequence[EdgeUsage], kept: int) -> list[EdgeUsage]:
+    """Return the newest judgements in order of time, each once."""
+    return sorted(dict.fromkeys(events), key=lambda event: (event.time, event.query, event.rank, event.useful))[-kept:]
+
+
+def _base(edge: KnowledgeEdge) -> float:
+    base, learned = edge.properties.get("base"), edge.properties.get("learned")
+    return float(base) if isinstance(base, int | float) and learned == edge.weight else edge.weight
+
+
+def _events(edge: KnowledgeEdge, key: EdgeKey) -> tuple[EdgeUsage, ...]:
+    usage: Any = edge.properties.get("usage", ())
+    return tuple(
+        EdgeUsage(key, one["query"], one["rank"], one["useful"], datetime.fromisoformat(one["time"])) for one in usage
+    )
+
+
+def _stored(event: EdgeUsage) -> dict[str, Any]:
+    return {"time": event.time.isoformat(), "query": event.query, "rank": event.rank, "useful": event.useful}
+
+
+def _edges(graph: ProjectGraph) -> dict[EdgeKey, KnowledgeEdge]:
+    """Return the edges between projects, in order of their ids."""
+    types = {str(one): one for one in RelationType if one is not RelationType.DOMAIN}
+    found = (edge for edge in graph.graph.edges() if edge.type in types)
+    return {
+        EdgeKey.make(edge.source, edge.target, types[edge.type]): edge for edge in sorted(found, key=lambda one: one.id)
+    }
+
+
+def _edge(edges: Mapping[EdgeKey, KnowledgeEdge], key: EdgeKey) -> KnowledgeEdge:
+    if key not in edges:
+        fix = did_you_mean(str(key), map(str, edges), "`hoprank route graph --edges` lists the relations.")
+        raise GraphError(f"There is no relation {key}.", fix)
+    return edges[key]
+
+
+def _between(edges: Iterable[EdgeKey], source: str, answer: UsedAnswer) -> list[EdgeKey]:
+    """Return the edges that lead from the asking project to that of an answer."""
+    types = [answer.type] if answer.type else [one for one in RelationType if one is not RelationType.DOMAIN]
+    wanted = {EdgeKey.make(source, answer.project, one) for one in types}
+    return [key for key in edges if key in wanted]

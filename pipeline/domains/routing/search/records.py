@@ -1,0 +1,83 @@
+"""Records of a routed search: the mode, the evidence for projects, and the route that is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from pipeline.domains.routing.records import Project, Relation
+
+
+class Mode(StrEnum):
+    """The projects that a question searches: all, those that are named as the answer's, or those that a route finds."""
+
+    ALL = "all"
+    ORACLE = "oracle"
+    GRAPH = "graph"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The evidence that a project answers a question.
+
+    ``cosine`` is that of its chunk nearest to the question, ``relation`` the strongest relation by which the asking
+    project leads to it, if any, ``hops`` edges away; ``terms`` are its names and domains that the question contains.
+    ``score`` is the sum of all, in natural logarithms, and ``share`` the probability that follows from it.
+    """
+
+    project: Project
+    cosine: float
+    relation: Relation | None = None
+    hops: int = 0
+    terms: tuple[str, ...] = ()
+    score: float = 0.0
+    share: float = 0.0
+
+    def reasons(self) -> list[str]:
+        """Return the reasons for the project, strongest first, in words."""
+        reasons = []
+        if self.relation and self.hops:
+            away = "" if self.hops == 1 else f", {self.hops} edges away"
+            because = f": {self.relation.evidence}" if self.relation.evidence else ""
+            reasons.append(f"{self.relation.source} {self.relation.type} {self.relation.target}{away}{because}")
+        if self.terms:
+            reasons.append(f"the question names {', '.join(self.terms)}")
+        return [*reasons, f"a passage has the cosine {self.cosine:.2f}"]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The projects to search, best first, out of ``considered``; all have a corpus.
+
+    ``unindexed`` are projects without a corpus that can be searched, each with the reason. ``widened`` says why more
+    projects are searched than the evidence had chosen, empty if not.
+    """
+
+    mode: Mode
+    source: str
+    chosen: tuple[Evidence, ...]
+    considered: tuple[Evidence, ...]
+    unindexed: Mapping[str, str]
+    widened: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the route as plain JSON values, as the metadata of a result hold it."""
+        return {
+            "mode": str(self.mode),
+            "from": self.source or None,
+            "searched": [
+                {
+                    "project": one.project.id,
+                    "corpus": one.project.corpus,
+                    "share": one.share,
+                    "relation": asdict(one.relation) if one.relation else None,
+                    "reasons": one.reasons(),
+                }
+                for one in self.chosen
+            ],
+            "passed_over": [one.project.id for one in self.considered if one not in self.chosen],
+            "unindexed": dict(self.unindexed),
+            "widened": self.widened or None,
+        }

@@ -1,0 +1,201 @@
+"""The router: a question -> evidence -> route -> searches -> one ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pipeline.api import HopRank
+from pipeline.db.client import batches
+from pipeline.domains.routing.search.choose import choose, widen
+from pipeline.domains.routing.search.evidence import Nearness, Weights, knowledge_of_names, leads, weigh
+from pipeline.domains.routing.search.merge import can_enter, merge
+from pipeline.domains.routing.search.records import Evidence, Mode, Route
+from pipeline.domains.routing.search.state import State, StateReader
+from pipeline.domains.routing.settings import RoutingSettings
+from pipeline.errors import CorpusError, GraphError, QuestionError, did_you_mean
+from pipeline.records import Hit
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.look import look
+from pipeline.retrieve.question import check_question
+from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
+
+_AT_ONCE = 4
+"""Corpora that are searched at once."""
+
+
+class Router:
+    """Searches the projects of a graph, by default that of the setting ``routing.graph``. Thread-safe.
+
+    Example::
+
+        from pipeline import HopRank
+        from pipeline.domains.routing.search.router import Router
+
+        with HopRank.connect() as hoprank:
+            router = Router(hoprank)
+            for item in router.search("How are hooks called?", source="shop").items:
+                print(item.metadata["project"], item.metadata["document"])
+    """
+
+    def __init__(self, hoprank: HopRank, graph: str | None = None) -> None:
+        self._hoprank = hoprank
+        self._settings = hoprank.settings.section(RoutingSettings)
+        self._state = StateReader(hoprank, graph or self._settings.graph)
+
+    def search(
+        self,
+        question: str,
+        *,
+        mode: Mode | str = Mode.GRAPH,
+        source: str = "",
+        projects: Sequence[str] = (),
+        top_k: int = 10,
+        filters: Mapping[str, Any] | None = None,
+        leg: Leg | str = Leg.WHOLE,
+        explain: bool = False,
+    ) -> RetrieverResult:
+        """Return the ``top_k`` passages of all searched projects that answer a question best.
+
+        ``source`` is the project that asks, if any does; ``projects`` are those that the mode ``oracle`` searches.
+        The metadata of each hit has its ``project``, ``corpus``, ``route`` (the reasons) and ``relation``; that of the
+        result has the route as ``routing``. The question is embedded once.
+
+        Raises QuestionError, FilterError, and GraphError if there is no graph, a project is unknown, or none has an
+        index.
+        """
+        question = check_question(question)
+        if top_k < 1:
+            raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
+        vector = self._hoprank.embedder.embed_query(question)
+        state = self._state.read()
+        route = self._route(question, vector, state, _mode(mode), source, projects)
+        found = self._search(question, vector, route, top_k, filters, leg, explain=explain)
+        if not any(found.values()) and len(route.chosen) < len(route.considered):
+            names = ", ".join(one.project.id for one in route.chosen)
+            route = replace(route, chosen=route.considered, widened=f"{names} found nothing")
+            found = self._search(question, vector, route, top_k, filters, leg, explain=explain)
+        return _result(route, found, top_k, vector, leg)
+
+    def route(
+        self, question: str, *, mode: Mode | str = Mode.GRAPH, source: str = "", projects: Sequence[str] = ()
+    ) -> Route:
+        """Return the route of a question without searching; see :meth:`search`."""
+        question = check_question(question)
+        vector = self._hoprank.embedder.embed_query(question)
+        return self._route(question, vector, self._state.read(), _mode(mode), source, projects)
+
+    def _route(
+        self, question: str, vector: Sequence[float], state: State, mode: Mode, source: str, projects: Sequence[str]
+    ) -> Route:
+        for name in (*([source] if source else ()), *projects):
+            _check_known(name, state)
+        if mode is Mode.ORACLE and not projects:
+            raise GraphError("The mode oracle searches the projects that are named.", "Name them: --project NAME.")
+        evidence = self._evidence(question, vector, state, source if mode is Mode.GRAPH else None)
+        if not evidence:
+            raise GraphError("No project has an index that can be searched.", "Make them: hoprank route index.")
+        chosen, widened = evidence, ""
+        if mode is Mode.GRAPH:
+            few = choose(evidence, self._settings.coverage, self._settings.most)
+            chosen, widened = widen(evidence, few, self._settings.margin)
+        elif mode is Mode.ORACLE:
+            chosen = [one for one in evidence if one.project.id in projects]
+        return Route(mode, source, tuple(chosen), tuple(evidence), state.unindexed, widened)
+
+    def _evidence(self, question: str, vector: Sequence[float], state: State, source: str | None) -> list[Evidence]:
+        """Weigh all evidence for a question of ``source``; if that is None, the passages alone, without the graph."""
+        seen = look(self._hoprank.client, state.corpora.values(), question, vector)
+        known = knowledge_of_names(seen.names, len(state.corpora))
+        near = {
+            project: Nearness(
+                max(seen.cosines.get(corpus.id, ()), default=-1.0),
+                float(np.dot(state.summaries[project], vector)) if project in state.summaries else 0.0,
+                known.get(corpus.id, 0.0),
+            )
+            for project, corpus in state.corpora.items()
+        }
+        projects, weights = list(state.projects.values()), Weights.of(self._settings)
+        if source is None:
+            return weigh(projects, near, question, "", {}, weights.without_graph())
+        found = leads(source, state.relations, self._settings.depth) if source else {}
+        return weigh(projects, near, question, source, found, weights)
+
+    def _search(
+        self,
+        question: str,
+        vector: Sequence[float],
+        route: Route,
+        top_k: int,
+        filters: Mapping[str, Any] | None,
+        leg: Leg | str,
+        *,
+        explain: bool,
+    ) -> dict[str, tuple[Hit, ...]]:
+        """Search the chosen projects, a few at once, as long as one may still reach the best ``top_k`` of all."""
+
+        def search(one: Evidence) -> tuple[Hit, ...]:
+            try:
+                result = self._hoprank.search(
+                    question, vector, top_k, filters, corpus=one.project.corpus, leg=leg, explain=explain
+                )
+            except CorpusError:
+                return ()  # It was dropped since the look.
+            return result.hits
+
+        found: dict[str, tuple[Hit, ...]] = {}
+        shares = {one.project.id: one.share for one in route.chosen}
+        with ThreadPoolExecutor(_AT_ONCE, "hoprank-route") as pool:
+            for batch in batches(route.chosen, _AT_ONCE):
+                if can_enter(batch[0].share, merge(found, shares, top_k), top_k):
+                    hits = zip(batch, pool.map(search, batch), strict=True)
+                    found.update((one.project.id, of_project) for one, of_project in hits)
+        return found
+
+
+def search_routed(hoprank: HopRank, question: str, **options: Any) -> RetrieverResult:
+    """Search the projects of the graph of the settings, for ``hoprank search --routing``; see :meth:`Router.search`."""
+    return Router(hoprank).search(question, **options)
+
+
+def _mode(name: Mode | str) -> Mode:
+    try:
+        return Mode(name)
+    except ValueError:
+        raise QuestionError(
+            f"There is no routing {name!r}.",
+            did_you_mean(str(name), [str(mode) for mode in Mode], "Use all, graph or oracle."),
+        ) from None
+
+
+def _check_known(name: str, state: State) -> None:
+    known = [*state.projects, *state.unindexed]
+    if name not in known:
+        raise GraphError(
+            f"There is no project {name!r}.", did_you_mean(name, known, "`hoprank route graph` lists them.")
+        )
+
+
+def _result(
+    route: Route, found: Mapping[str, Sequence[Hit]], top_k: int, vector: Sequence[float], leg: Leg | str
+) -> RetrieverResult:
+    by_project = {one.project.id: one for one in route.chosen}
+    merged = merge(found, {id_: one.share for id_, one in by_project.items()}, top_k)
+    items = tuple(_item(by_project[project], hit) for project, hit in merged)
+    metadata = {"leg": str(leg), "routing": route.to_json()}
+    return RetrieverResult(items, metadata, tuple(hit for _, hit in merged), vector)
+
+
+def _item(evidence: Evidence, hit: Hit) -> RetrieverResultItem:
+    item = RetrieverResultItem.of(hit)
+    provenance = {
+        "project": evidence.project.id,
+        "corpus": evidence.project.corpus,
+        "route": evidence.reasons(),
+        "relation": str(evidence.relation.type) if evidence.relation else None,
+    }
+    return replace(item, metadata={**item.metadata, **provenance})

@@ -1,0 +1,33 @@
+"""The section ``routing`` of the settings."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from pipeline.settings import Section
+
+
+class RoutingSettings(Section):
+    """The limits of routing."""
+
+    graph: str = Field(min_length=1)
+    depth: int = Field(ge=1, le=8)
+    cosine: float = Field(gt=0)
+    summary: float = Field(gt=0)
+    relation: float = Field(ge=0)
+    own: float = Field(ge=0)
+    name: float = Field(ge=0)
+    known: float = Field(ge=0)
+    domain: float = Field(ge=0)
+    coverage: float = Field(gt=0, le=1)
+    most: int = Field(ge=1)
+    margin: float = Field(ge=0)
+    auto_accept: float = Field(ge=0, le=1)
+    proposed: float = Field(ge=0, le=1)
+    half_life: float = Field(gt=0)
+    prior: float = Field(gt=0)
+    lowest: float = Field(gt=0, le=1)
+    highest: float = Field(ge=1)
+    position: float = Field(ge=0)
+    correction: float = Field(ge=1)
+    kept: int = Field(ge=1)

@@ -1,0 +1,96 @@
+"""``hoprank search --routing`` and ``hoprank route evaluate``, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from pipeline.cli.app import app
+from tests.domains.routing.town import EXAMPLES, Town
+
+CLOSING = "which accounts are set to zero when a year ends"
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "100"})
+    assert result.exit_code == code, result.output
+    return result
+
+
+def search(town: Town, *arguments: str, code: int = 0) -> Result:
+    return run("search", *arguments, "--set", f"routing.graph={town.graph}", code=code)
+
+
+def test_a_routed_search_prints_the_project_of_each_hit(town: Town) -> None:
+    printed = search(town, CLOSING, "--routing", "graph").stdout
+
+    assert printed.startswith("Searched ledger (100%); passed over 6 other projects.\n")
+    assert " 1  ledger  " in printed
+    assert "set to zero" in printed
+
+
+def test_a_routed_search_from_a_project_names_the_relation(town: Town) -> None:
+    found = search(town, "the hour of high water", "--routing", "graph", "--from", "harbour", "--json").stdout
+
+    items = json.loads(found)["items"]
+    assert {item["metadata"]["project"] for item in items} <= {"almanac", "harbour"}
+    assert {item["metadata"]["relation"] for item in items if item["metadata"]["project"] == "almanac"} == {"uses"}
+
+
+def test_the_oracle_searches_the_projects_that_are_named(town: Town) -> None:
+    found = search(town, CLOSING, "--routing", "oracle", "--project", "kiln", "--json").stdout
+
+    routing = json.loads(found)["metadata"]["routing"]
+    assert [one["project"] for one in routing["searched"]] == ["kiln"]
+
+
+def test_all_projects_are_searched_and_explained(town: Town) -> None:
+    printed = search(town, CLOSING, "--routing", "all", "--explain").stdout
+
+    assert "loom (" in printed.partition("\n\n")[0]
+    assert "path: " in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--from", "harbour"), "--from and --project are for a routed search"),
+        (("--project", "harbour"), "--from and --project are for a routed search"),
+        (("--routing", "sideways"), "no routing 'sideways'"),
+        (("--routing", "graph", "--from", "harbor"), "harbour"),
+        (("--routing", "oracle"), "--project NAME"),
+    ],
+)
+def test_wrong_options_are_refused(town: Town, arguments: tuple[str, ...], said: str) -> None:
+    assert said in search(town, CLOSING, *arguments, code=2).output
+
+
+def test_a_missing_graph_is_named(town: Town) -> None:
+    assert (
+        "There is no graph 'nowhere'"
+        in run("search", "x", "--routing", "graph", "--set", "routing.graph=nowhere", code=2).output
+    )
+
+
+def test_evaluate_prints_the_comparison_and_the_failures(town: Town, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+
+    queryset = str(EXAMPLES / "queryset.json")
+    printed = run("route", "evaluate", queryset, "--graph", town.graph, "--json", str(report)).stdout
+
+    for line in ("all projects", "the ceiling", "graph", "Target 80% of the ceiling's MRR", "missing project"):
+        assert line in printed
+    assert "mended by quay LEARNS_FROM kiln" in printed
+    modes = json.loads(report.read_text(encoding="utf-8"))["modes"]
+    assert list(modes) == ["all", "oracle", "graph"]
+    assert list(modes["graph"]) == ["mrr", "recall@10", "source_recall", "waste", "searched"]
+
+
+def test_evaluate_refuses_what_is_no_queryset(tmp_path: Path) -> None:
+    path = tmp_path / "queryset.json"
+    path.write_text("{}", encoding="utf-8")
+
+    assert "queries" in run("route", "evaluate", str(path), "--graph", "no-such-graph", code=2).output

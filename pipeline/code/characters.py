@@ -22,9 +22,11 @@ class Characters:
             [] if text.isascii() else [(match.start(), len(encoded(match.group()))) for match in _WIDE.finditer(text)]
         )
         self._surplus = [0, *accumulate(size - 1 for _, size in wide)]
-        ends = zip(wide, self._surplus[1:], strict=True)
-        self._ends = [character + 1 + surplus for (character, _), surplus in ends]
+        self._starts = [character + surplus for (character, _), surplus in zip(wide, self._surplus, strict=False)]
+        self._ends = [start + size for start, (_, size) in zip(self._starts, wide, strict=True)]
 
     def at(self, offset: int) -> int:
         """Return the number of characters before the byte ``offset``; within a character, that character's."""
-        return offset - self._surplus[bisect_right(self._ends, offset)]
+        passed = bisect_right(self._ends, offset)
+        within = passed < len(self._starts) and self._starts[passed] < offset
+        return (self._starts[passed] if within else offset) - self._surplus[passed]

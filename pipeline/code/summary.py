@@ -9,7 +9,7 @@ from pipeline.code.records import Definition, DefinitionKind, SourceCode
 
 _LONGEST = 1500
 _SHORTEST_ACRONYM = 2
-_WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\d_A-Za-z]+")
+_BETWEEN = re.compile(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _GIVEN_NAME = re.compile(r"__\w+__|constructor|initialize")
 
 
@@ -35,9 +35,8 @@ def summary_of(title: str, code: SourceCode) -> str:
 
 def words_of(name: str) -> str:
     """Return an identifier in words: ``prepare_hooks`` gives ``prepare hooks``, ``HTTPAdapter`` ``HTTP adapter``."""
-    return " ".join(
-        word if len(word) >= _SHORTEST_ACRONYM and word.isupper() else word.lower() for word in _WORD.findall(name)
-    )
+    words = filter(None, _BETWEEN.split(name))
+    return " ".join(word if len(word) >= _SHORTEST_ACRONYM and word.isupper() else word.lower() for word in words)
 
 
 def _is_minor(definition: Definition) -> bool:

@@ -285,6 +285,13 @@ def test_a_definition_is_documented_by_the_comment_right_above_it(path: str, tex
     assert parse(path, text).definitions[0].doc == doc
 
 
+def test_a_struct_of_go_has_a_body() -> None:
+    text = "package a\n\ntype Server struct { a int }\n"
+    (server,) = parse("a.go", text).definitions
+
+    assert text[server.start : server.body] == "type Server struct {"
+
+
 def test_a_file_is_documented_by_its_first_comment_that_is_no_licence() -> None:
     licence = "/* Copyright 2020 Ada. Licensed under MIT. */\n"
 
@@ -330,8 +337,9 @@ def test_large_and_deep_files_take_seconds(path: str, text: str) -> None:
 @given(st.text())
 def test_offsets_in_bytes_become_characters(text: str) -> None:
     characters = Characters(text)
+    at_bytes = [at for at, character in enumerate(text) for _ in encoded(character)]
 
-    assert all(characters.at(len(encoded(text[:at]))) == at for at in range(len(text) + 1))
+    assert [characters.at(offset) for offset in range(len(at_bytes) + 1)] == [*at_bytes, len(text)]
 
 
 @settings(max_examples=50)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ from pipeline.api import HopRank
 from pipeline.db.catalogue import find_corpus
 from pipeline.domains.routing.describe import describe
 from pipeline.domains.routing.graph import ProjectGraph
+from pipeline.domains.routing.learn.usage import refresh
+from pipeline.domains.routing.learn.weights import Learning
 from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import Busy, GraphError, InputError, ServerError, SourceError, did_you_mean
 from pipeline.flows import maintain
 from pipeline.flows.ingest import sync
@@ -54,12 +58,14 @@ def index(
 
     By default all projects that have a path. A project that can't be indexed is returned with its problem, and the
     others go on. Only changed files are chunked and embedded; ``force`` drops the corpora first. After each project its
-    time of indexing, its summary and its aliases are noted, so a stopped run loses none that is complete. Raises
-    GraphError if a project is unknown.
+    time of indexing, its summary and its aliases are noted, so a stopped run loses none that is complete. The learned
+    weights of relations are brought up to date, since judgements decay. Raises GraphError if a project is unknown.
     """
     code = _with_code(hoprank.settings)
     progress = progress or Progress()
-    return [_index(hoprank, graph, project, code, progress, force=force) for project in _chosen(graph, projects)]
+    done = [_index(hoprank, graph, project, code, progress, force=force) for project in _chosen(graph, projects)]
+    refresh(graph, Learning.of(hoprank.settings.section(RoutingSettings)), datetime.now(UTC))
+    return done
 
 
 def _with_code(settings: Settings) -> Settings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,12 @@ from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.domains.routing.describe import Description, describe
 from pipeline.domains.routing.graph import ProjectGraph
 from pipeline.domains.routing.index import Indexed, index
-from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.learn.records import UsedAnswer
+from pipeline.domains.routing.learn.usage import record_use
+from pipeline.domains.routing.learn.weights import Learning
+from pipeline.domains.routing.records import Project, Relation
+from pipeline.domains.routing.schema import RelationType
+from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import GraphError
 
 Files = Mapping[str, str]
@@ -202,3 +208,21 @@ def test_a_run_that_is_stopped_keeps_the_projects_that_are_complete(
     assert find_corpus(hoprank.client, first)
     assert [one.changed for one in index(hoprank, projects)] == [0, 1]
     assert get_corpus(hoprank.client, second).documents == 1
+
+
+def test_an_index_lets_judgements_decay(hoprank: HopRank, projects: ProjectGraph) -> None:
+    for name in ("shop", "ledger"):
+        projects.add_node(Project(name))
+    projects.add_edge(Relation("shop", "ledger", RelationType.USES, 0.5))
+    learning = Learning.of(hoprank.settings.section(RoutingSettings))
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    record_use(projects, "how?", "shop", UsedAnswer("ledger", 1), learning, long_ago)
+    before = projects.get_edge("shop", "ledger", RelationType.USES)
+    assert before
+    assert before.weight > 0.51
+
+    index(hoprank, projects)
+
+    after = projects.get_edge("shop", "ledger", RelationType.USES)
+    assert after
+    assert after.weight == pytest.approx(0.5, abs=1e-6)

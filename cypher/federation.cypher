@@ -4,9 +4,9 @@
 // mode: read
 // params: corpora, vector, limit, names
 // names: vector_index
-// Of the corpora of a model, by id: the scores, (1 + cosine) / 2, of the chunks nearest to the question's vector, best first; and
-// which of them have a name of the question, by its key, each with the number of chunks that mention it. A vector search can't be
-// given a list of corpora, so each is searched by itself, in the same round trip.
+// Of the corpora of a model, by id: the scores, (1 + cosine) / 2, of the chunks nearest to the question's vector, best first. Of the
+// entities that the names of the question would be in these corpora, by id, those that there are, each with the number of chunks
+// that mention it. A vector search can't be given a list of corpora, so each is searched by itself, in the same round trip.
 CYPHER 25
 CALL () {
   UNWIND $corpora AS id
@@ -21,10 +21,9 @@ CALL () {
   RETURN collect({corpus: corpus.id, scores: scores}) AS near
 }
 CALL () {
-  UNWIND $names AS name
-  MATCH (e:Entity {key: name})
-  WHERE e.corpus IN $corpora
-  WITH name, e.corpus AS corpus, COUNT { (e)<-[:MENTIONS]-() } AS mentions
-  RETURN collect({name: name, corpus: corpus, mentions: mentions}) AS named
+  UNWIND $names AS id
+  MATCH (e:Entity {id: id})
+  WITH e, COUNT { (e)<-[:MENTIONS]-() } AS mentions
+  RETURN collect({name: e.key, corpus: e.corpus, mentions: mentions}) AS named
 }
 RETURN near, named;

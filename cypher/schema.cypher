@@ -122,11 +122,6 @@ CREATE INDEX document_corpus IF NOT EXISTS FOR (n:Document) ON (n.corpus, n.key)
 // Entities are listed by corpus.
 CREATE INDEX entity_corpus IF NOT EXISTS FOR (n:Entity) ON (n.corpus);
 
-// name: index_entity_key
-// mode: schema
-// A first look at many corpora asks which of them have a name.
-CREATE INDEX entity_key IF NOT EXISTS FOR (n:Entity) ON (n.key);
-
 // name: index_chunk_embedded
 // mode: schema
 // Vectors are reused by the hash of the embedded text.

@@ -26,7 +26,6 @@ CONSTRAINTS = (
     "index_chunk_document",
     "index_document_corpus",
     "index_entity_corpus",
-    "index_entity_key",
     "index_chunk_embedded",
 )
 

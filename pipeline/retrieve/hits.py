@@ -10,8 +10,8 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.records import Hit
 from pipeline.retrieve.lru import Recent
 
-_KEPT = 5_000
-"""Hits: some ten megabytes, of chunks of the usual size."""
+_KEPT = 2_000
+"""Hits: some four megabytes, of chunks of the usual size."""
 
 _METADATA = "metadata."
 """Before the name of a document's property that its author gave it."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pipeline.db.client import Client
 from pipeline.db.indexes import cosine_of, vector_index_name
+from pipeline.ids import entity_id
 from pipeline.retrieve.candidates import packed
 from pipeline.retrieve.question import possible_names
 
@@ -16,7 +17,8 @@ _NEAREST = 10
 """Chunks of each corpus that are looked at."""
 
 _MOST_NAMES = 400
-"""Possible names that are looked up: those of about a hundred words."""
+_MOST_ENTITIES = 500
+"""Possible names that are looked up, and entities: with 50 corpora 10 names."""
 
 
 class LookedAt(NamedTuple):
@@ -43,17 +45,25 @@ def look(client: Client, corpora: Iterable[LookedAt], question: str, vector: Seq
 
     One round trip for each vector index: corpora of one model and precision share theirs.
     """
+    corpora = list(corpora)
     by_index: dict[str, list[str]] = defaultdict(list)
     for corpus in corpora:
         by_index[vector_index_name(corpus.fingerprint)].append(corpus.id)
-    keys = list(dict.fromkeys(name.key for name in possible_names(question)))[:_MOST_NAMES]
+    keys = _keys(question, min(_MOST_NAMES, _MOST_ENTITIES // max(len(corpora), 1)))
     cosines: dict[str, tuple[float, ...]] = {}
     names: dict[str, dict[str, int]] = defaultdict(dict)
     for index, ids in by_index.items():
-        params = {"corpora": ids, "vector": packed(vector), "limit": _NEAREST, "names": keys}
+        entities = [entity_id(corpus, key) for corpus in ids for key in keys]
+        params = {"corpora": ids, "vector": packed(vector), "limit": _NEAREST, "names": entities}
         (row,) = client.read("look", {"vector_index": index}, **params)
         for near in row["near"]:
             cosines[near["corpus"]] = tuple(sorted(map(cosine_of, near["scores"]), reverse=True))
         for named in row["named"]:
             names[named["name"]][named["corpus"]] = named["mentions"]
     return Look(cosines, dict(names))
+
+
+def _keys(question: str, most: int) -> list[str]:
+    """Return the keys of the first ``most`` possible names of a question; capitalised ones come first."""
+    possible = sorted(possible_names(question), key=lambda name: not name.capitalised)
+    return list(dict.fromkeys(name.key for name in possible))[:most]

@@ -284,5 +284,5 @@ def test_everything_is_forgotten_only_when_it_is_confirmed(run: Run, graph: Proj
 
 
 def test_commands_name_what_they_cannot_find(run: Run) -> None:
-    assert "USES" in run("explain", "patina", "us", "dojo", code=2).output
+    assert "uses" in run("explain", "patina", "us", "dojo", code=2).output
     assert "no relation" in run("explain", "dojo", "uses", "patina", code=2).output

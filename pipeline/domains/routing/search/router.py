@@ -46,6 +46,7 @@ class Router:
         self._hoprank = hoprank
         self._settings = hoprank.settings.section(RoutingSettings)
         self._state = StateReader(hoprank, graph or self._settings.graph)
+        self._pool = ThreadPoolExecutor(_AT_ONCE, "hoprank-route")
 
     def search(
         self,
@@ -71,8 +72,7 @@ class Router:
         question = check_question(question)
         if top_k < 1:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
-        vector = self._hoprank.embedder.embed_query(question)
-        state = self._state.read()
+        vector, state = self._begin(question)
         route = self._route(question, vector, state, _mode(mode), source, projects)
         found = self._search(question, vector, route, top_k, filters, leg, explain=explain)
         if not any(found.values()) and len(route.chosen) < len(route.considered):
@@ -86,8 +86,14 @@ class Router:
     ) -> Route:
         """Return the route of a question without searching; see :meth:`search`."""
         question = check_question(question)
+        vector, state = self._begin(question)
+        return self._route(question, vector, state, _mode(mode), source, projects)
+
+    def _begin(self, question: str) -> tuple[Sequence[float], State]:
+        """Embed a question while the state is read."""
+        state = self._pool.submit(self._state.read)
         vector = self._hoprank.embedder.embed_query(question)
-        return self._route(question, vector, self._state.read(), _mode(mode), source, projects)
+        return vector, state.result()
 
     def _route(
         self, question: str, vector: Sequence[float], state: State, mode: Mode, source: str, projects: Sequence[str]
@@ -149,11 +155,10 @@ class Router:
 
         found: dict[str, tuple[Hit, ...]] = {}
         shares = {one.project.id: one.share for one in route.chosen}
-        with ThreadPoolExecutor(_AT_ONCE, "hoprank-route") as pool:
-            for batch in batches(route.chosen, _AT_ONCE):
-                if can_enter(batch[0].share, merge(found, shares, top_k), top_k):
-                    hits = zip(batch, pool.map(search, batch), strict=True)
-                    found.update((one.project.id, of_project) for one, of_project in hits)
+        for batch in batches(route.chosen, _AT_ONCE):
+            if can_enter(batch[0].share, merge(found, shares, top_k), top_k):
+                hits = zip(batch, self._pool.map(search, batch), strict=True)
+                found.update((one.project.id, of_project) for one, of_project in hits)
         return found
 
 

@@ -1,0 +1,14 @@
+"""Temporal memory: texts kept verbatim, entities and facts with their times beside them.
+
+May import: api, code, cli, db, embedding, errors, evaluate, flows, ids, ingest, knowledge, limits, progress, records,
+registry, retrieve, settings, temporary, text.
+"""
+
+from pipeline.registry import Domain
+
+DOMAIN = Domain(
+    __name__,
+    "memory",
+    "Memory of agents: texts, entities and facts that change in time.",
+    settings="settings:MemorySettings",
+)

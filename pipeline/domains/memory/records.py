@@ -1,0 +1,235 @@
+"""Records of a memory: entities, facts with their times, and the texts that speak of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+from pipeline.domains.memory.schema import MEMORY
+from pipeline.errors import GraphError
+from pipeline.ids import digest
+from pipeline.knowledge.check import canonical_time
+from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode
+
+_SEPARATOR = "|"
+_OWN = frozenset(("name", "scope", "description", "aliases", "mention_count", "confidence"))
+_OWN_OF_FACTS = frozenset(("confidence", "scope", "evidence", "ended", "retracted"))
+
+
+class EntityKey(NamedTuple):
+    """The identity of an entity: within a scope, a type has each name once."""
+
+    scope: str
+    type: str
+    name: str
+
+    @property
+    def id(self) -> str:
+        """The id of the entity's node."""
+        return _SEPARATOR.join(self)
+
+    @classmethod
+    def of(cls, id_: str) -> Self:
+        """Return the key that an id stands for."""
+        return cls(*id_.split(_SEPARATOR, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity: a thing that has a name and a type.
+
+    ``mention_count`` is how often it was met, by scans and memories; ``confidence`` is from 0 to 1. ``aliases`` are
+    other names that lead to it. ``metadata`` is the caller's. Times are None until it is stored.
+    """
+
+    name: str
+    type: str
+    scope: str = "default"
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    mention_count: int = 1
+    confidence: float = 0.7
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    created_at: str | None = None
+    updated_at: str | None = None
+
+    def __post_init__(self) -> None:
+        for label, value in (("scope", self.scope), ("type", self.type)):
+            if not value or _SEPARATOR in value:
+                raise GraphError(f"The entity {self.name[:50]!r}: its {label} is {value!r}.", "Use no | in it.")
+        if not 0 <= self.confidence <= 1:
+            raise GraphError(f"The entity {self.name[:50]!r}: its confidence is {self.confidence}.", "Give 0 to 1.")
+
+    @property
+    def key(self) -> EntityKey:
+        """The identity of the entity."""
+        return EntityKey(self.scope, self.type, self.name)
+
+    @property
+    def id(self) -> str:
+        """The id of the entity's node."""
+        return self.key.id
+
+    @property
+    def text(self) -> str:
+        """The text that the entity is embedded by."""
+        return f"{self.name}\n{self.description}".strip()
+
+    def to_node(self, embedding: Sequence[float] | None = None) -> KnowledgeNode:
+        """Return the entity as a node; metadata under a name of the entity's own fields is refused."""
+        if taken := _OWN & self.metadata.keys():
+            raise GraphError(f"The entity {self.name[:50]!r} has metadata named {min(taken)}.", "Use another name.")
+        return KnowledgeNode(
+            self.id,
+            self.type,
+            properties={
+                "name": self.name,
+                "scope": self.scope,
+                "description": self.description,
+                "aliases": list(self.aliases),
+                "mention_count": self.mention_count,
+                "confidence": self.confidence,
+                **self.metadata,
+            },
+            embedding=embedding,
+            created_at=self.created_at,
+            updated_at=self.updated_at,
+        )
+
+    @classmethod
+    def of(cls, node: KnowledgeNode) -> Self:
+        """Return the entity that a node holds."""
+        held = node.properties
+        return cls(
+            name=str(held["name"]),
+            type=node.type,
+            scope=str(held["scope"]),
+            description=str(held["description"]),
+            aliases=tuple(map(str, held["aliases"])),  # type: ignore[arg-type]  # a list, as to_node wrote it
+            mention_count=int(held["mention_count"]),  # type: ignore[arg-type]
+            confidence=float(held["confidence"]),  # type: ignore[arg-type]
+            metadata={name: value for name, value in held.items() if name not in _OWN},
+            created_at=node.created_at,
+            updated_at=node.updated_at,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A version of a fact: a relation between two entities, given by their ids, over a period.
+
+    It holds in the world from ``valid_at`` until ``invalid_at``, and is known from ``created_at`` until ``expired_at``;
+    None leaves a period open. ``evidence`` says why it is believed, ``ended`` why it ended, ``retracted`` why it was
+    withdrawn. A version never changes but for its ``expired_at`` and ``retracted``: what is learned makes a new one.
+    """
+
+    source: str
+    type: str
+    target: str
+    valid_at: str | None = None
+    invalid_at: str | None = None
+    weight: float = 0.5
+    confidence: float = 0.7
+    scope: str = "default"
+    evidence: tuple[str, ...] = ()
+    ended: str = ""
+    retracted: str = ""
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    created_at: str | None = None
+    expired_at: str | None = None
+
+    def __post_init__(self) -> None:
+        where = f"The fact {self.source[:50]!r} {self.type} {self.target[:50]!r}"
+        for name in ("valid_at", "invalid_at", "created_at", "expired_at"):
+            object.__setattr__(self, name, canonical_time(getattr(self, name), f"{where}: {name}"))
+        if not 0 <= self.confidence <= 1:
+            raise GraphError(f"{where}: its confidence is {self.confidence}.", "Give 0 to 1.")
+
+    @property
+    def triple(self) -> tuple[str, str, str]:
+        """Source, type and target: what all versions of a fact share."""
+        return self.source, self.type, self.target
+
+    @property
+    def id(self) -> str:
+        """The id of the version's edge."""
+        times = (self.valid_at or "", self.invalid_at or "", self.created_at or "")
+        return digest("fact", *self.triple, *times)
+
+    def to_edge(self) -> KnowledgeEdge:
+        """Return the version as an edge."""
+        optional = {"evidence": list(self.evidence), "ended": self.ended, "retracted": self.retracted}
+        return KnowledgeEdge(
+            self.source,
+            self.target,
+            self.type,
+            self.id,
+            weight=self.weight,
+            properties={
+                "confidence": self.confidence,
+                "scope": self.scope,
+                **{name: value for name, value in optional.items() if value},
+                **self.metadata,
+            },
+            created_at=self.created_at,
+            valid_at=self.valid_at,
+            invalid_at=self.invalid_at,
+            expired_at=self.expired_at,
+        )
+
+    @classmethod
+    def of(cls, edge: KnowledgeEdge) -> Self:
+        """Return the version that an edge holds."""
+        held = edge.properties
+        return cls(
+            edge.source,
+            edge.type,
+            edge.target,
+            edge.valid_at,
+            edge.invalid_at,
+            edge.weight,
+            float(held.get("confidence", 0.7)),  # type: ignore[arg-type]
+            str(held.get("scope", "default")),
+            tuple(map(str, held.get("evidence", ()))),  # type: ignore[arg-type]
+            str(held.get("ended", "")),
+            str(held.get("retracted", "")),
+            {name: value for name, value in held.items() if name not in _OWN_OF_FACTS},
+            edge.created_at,
+            edge.expired_at,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A text that is remembered as it was said or written.
+
+    ``key`` identifies it; ``time`` is when it was said, ISO 8601 in UTC; ``session`` and ``conversation`` say where, and
+    ``turn`` its place in the session, from 1.
+    """
+
+    key: str
+    text: str
+    time: str
+    speaker: str = ""
+    session: str = ""
+    conversation: str = ""
+    turn: int = 0
+    scope: str = "default"
+    title: str = ""
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def node_id(self) -> str:
+        """The id of the node that stands for it."""
+        return EntityKey(self.scope, MEMORY, self.key).id
+
+
+class When(NamedTuple):
+    """The time of a question: what held at ``as_of``, as it was known at ``known_at``; None means now."""
+
+    as_of: str | None = None
+    known_at: str | None = None
+
+
+NOW = When()

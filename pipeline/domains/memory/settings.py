@@ -1,0 +1,29 @@
+"""The section ``memory`` of the settings."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.settings import Section
+
+
+class RelationType(BaseModel):
+    """A relation type that the settings add; no types of an end mean any."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: list[str] = []
+    target: list[str] = []
+    description: str = ""
+
+
+class MemorySettings(Section):
+    """The types, limits and weights of a memory."""
+
+    scope: str = Field(min_length=1, pattern=r"^[^|]+$")
+    timezone: str = Field(min_length=1)
+    entity_types: dict[str, str]
+    relation_types: dict[str, RelationType]
+    exclusive: list[str]
+    embedded_types: list[str]
+    wait: float = Field(ge=0)

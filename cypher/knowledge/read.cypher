@@ -117,6 +117,13 @@ MATCH (a:KnowledgeNode) WHERE a.key IN $keys
 MATCH (a)-[r]->(b) WHERE b.key IN $keys AND r.key IS NOT NULL AND <joined(a, r, b, settled, $as_of, $known_at)>
 RETURN properties(r) AS stored, a.id AS source, b.id AS target;
 
+// name: edges_touching
+// mode: read
+// params: keys
+// Every edge with an endpoint among these nodes, visible or not; those among them may come twice.
+MATCH (n:KnowledgeNode)-[r]-() WHERE n.key IN $keys AND r.key IS NOT NULL
+RETURN properties(r) AS stored, startNode(r).id AS source, endNode(r).id AS target;
+
 // name: graph_steps
 // mode: read
 // params: graph, keys, types, direction, moment, as_of, known_at

@@ -15,6 +15,7 @@ from pipeline.embedding.embedder import Embedder, make_embedder
 from pipeline.errors import GraphError
 from pipeline.knowledge.catalogue import check_layout, drop_graph, get_graph, make_graph
 from pipeline.knowledge.chunks import CosineEdges, EdgeOptions, GraphChunk, chunk_edges, chunk_nodes
+from pipeline.knowledge.edit import Decide, EdgesRead, Edits, edit
 from pipeline.knowledge.embed import NO_EMBEDDINGS, PRECISION, Embeddings, embed_texts
 from pipeline.knowledge.exchange import Format, read_graph
 from pipeline.knowledge.load import load
@@ -206,6 +207,25 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         changed node or edge keeps its ``created_at``. Raises GraphError as :meth:`add_nodes` and :meth:`add_edges` do.
         """
         return sync(self._writable_store(), list(nodes), list(edges), embeddings)
+
+    def edit(
+        self,
+        node_ids: Iterable[str],
+        decide: Decide,
+        *,
+        node_types: Iterable[str] = (),
+        edge_types: Iterable[str] = (),
+        reads: EdgesRead = EdgesRead.AMONG,
+    ) -> Edits:
+        """Write what ``decide`` returns, given the nodes with these ids that exist, and their edges.
+
+        Reading, deciding and writing are one transaction under the lock of the graph: what ``decide`` sees still holds
+        when its edits are written. It may be called again if the transaction is retried. ``node_types`` and
+        ``edge_types`` are the types that the edits may bring. Raises what ``decide`` raises, and then writes nothing;
+        GraphError if an edge lacks an endpoint.
+        """
+        store = self._writable_store()
+        return edit(store, node_ids, decide, node_types=node_types, edge_types=edge_types, reads=reads)
 
     def add_nodes_from_chunks(
         self,

@@ -220,6 +220,10 @@ class Writer:
         """Write a change of the hierarchy; raises GraphError if it can't be."""
         write_parents(transaction, self._graph.name, hierarchy, self._node_key)
 
+    def stored_types(self, transaction: Transaction, ids: Sequence[str]) -> dict[str, str]:
+        """Return the types of the existing nodes with these ids, by id."""
+        return {node_id: node.type for node_id, node in self._stored_nodes(transaction, ids).items()}
+
     def _stored_nodes(self, transaction: Transaction, ids: Sequence[str]) -> dict[str, _StoredNode]:
         """Return type and creation time of the existing nodes with these ids, by id."""
         return {

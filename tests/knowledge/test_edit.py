@@ -1,0 +1,120 @@
+"""Edits that are decided on what a graph holds: one transaction, under its lock."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.errors import GraphError
+from pipeline.knowledge.edit import EdgesRead, Edits
+
+
+def chain(graph: KnowledgeGraph) -> None:
+    graph.add_nodes([KnowledgeNode(name, "t") for name in "abc"])
+    graph.add_edges([KnowledgeEdge("a", "b", "r", "ab"), KnowledgeEdge("b", "c", "r", "bc")])
+
+
+@pytest.mark.parametrize(
+    ("reads", "expected"),
+    [(EdgesRead.NONE, set()), (EdgesRead.AMONG, {"ab"}), (EdgesRead.TOUCHING, {"ab", "bc"})],
+)
+def test_a_decision_sees_the_nodes_that_exist_and_the_edges_asked_for(
+    graph: KnowledgeGraph, reads: EdgesRead, expected: set[str]
+) -> None:
+    chain(graph)
+    seen: list[tuple[set[str], list[str]]] = []
+
+    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+        seen.append((set(nodes), sorted(edge.id for edge in edges)))
+        return Edits()
+
+    graph.edit(["a", "b", "missing"], decide, reads=reads)
+
+    assert seen == [({"a", "b"}, sorted(expected))]
+
+
+def test_a_decision_sees_what_is_over_and_what_is_forgotten(graph: KnowledgeGraph) -> None:
+    chain(graph)
+    past = {
+        "valid_at": "2020-01-01",
+        "invalid_at": "2021-01-01",
+        "created_at": "2020-01-01",
+        "expired_at": "2022-01-01",
+    }
+    graph.add_edge(KnowledgeEdge("a", "b", "r", "old", **past))  # type: ignore[arg-type]
+    seen: list[str] = []
+
+    def decide(_: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+        seen.extend(edge.id for edge in edges)
+        return Edits()
+
+    graph.edit(["a", "b"], decide)
+
+    assert sorted(seen) == ["ab", "old"]
+
+
+def test_nodes_and_edges_are_created_overwritten_and_removed_at_once(graph: KnowledgeGraph) -> None:
+    chain(graph)
+
+    graph.edit(
+        ["a"],
+        lambda nodes, _: Edits(
+            nodes=[dataclasses.replace(nodes["a"], properties={"seen": 2}), KnowledgeNode("d", "new")],
+            edges=[KnowledgeEdge("a", "b", "r", "ab", weight=0.5), KnowledgeEdge("a", "d", "likes")],
+            removed_nodes=["c"],
+            removed_edges=["bc"],
+        ),
+        node_types=["new"],
+        edge_types=["likes"],
+    )
+
+    assert {node.id: dict(node.properties) for node in graph.nodes()} == {"a": {"seen": 2}, "b": {}, "d": {}}
+    assert {(edge.source, edge.target, edge.type, edge.weight) for edge in graph.edges()} == {
+        ("a", "b", "r", 0.5),
+        ("a", "d", "likes", 1.0),
+    }
+
+
+def test_an_overwritten_node_keeps_the_embedding_of_its_text(graph: KnowledgeGraph) -> None:
+    embeddings = graph.embed({"a": "a lantern"})
+    graph.sync([KnowledgeNode("a", "t")], [], embeddings)
+
+    graph.edit(["a"], lambda nodes, _: Edits(nodes=[dataclasses.replace(nodes["a"], properties={"n": 1})]))
+
+    assert graph.embed({"a": "a lantern"}).encoded == 0
+
+
+def test_nothing_is_written_if_a_decision_raises_or_an_endpoint_is_missing(graph: KnowledgeGraph) -> None:
+    chain(graph)
+
+    def refuse(*_: object) -> Edits:
+        raise GraphError("no")
+
+    with pytest.raises(GraphError, match="no"):
+        graph.edit(["a"], refuse)
+    with pytest.raises(GraphError, match="needs the node 'z'"):
+        graph.edit([], lambda *_: Edits(nodes=[KnowledgeNode("e", "t")], edges=[KnowledgeEdge("a", "z", "r")]))
+
+    assert graph.size().nodes == 3
+
+
+def test_edits_of_several_threads_are_made_one_after_the_other(graph: KnowledgeGraph) -> None:
+    graph.add_node(KnowledgeNode("a", "t", properties={"count": 0}))
+
+    def count(nodes: Mapping[str, KnowledgeNode], _: Sequence[KnowledgeEdge]) -> Edits:
+        known = nodes["a"]
+        return Edits(nodes=[dataclasses.replace(known, properties={"count": int(str(known.properties["count"])) + 1})])
+
+    threads = [threading.Thread(target=lambda: [graph.edit(["a"], count) for _ in range(5)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    counted = graph.get_node("a")
+    assert counted is not None
+    assert counted.properties == {"count": 20}

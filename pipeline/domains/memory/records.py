@@ -204,8 +204,8 @@ class Fact:
 class Memory:
     """A text that is remembered as it was said or written.
 
-    ``key`` identifies it; ``time`` is when it was said, ISO 8601 in UTC; ``session`` and ``conversation`` say where, and
-    ``turn`` its place in the session, from 1.
+    ``key`` identifies it; ``time`` is when it was said, ISO 8601 in UTC; ``session`` and ``conversation`` say where,
+    and ``turn`` its place in the session, from 1.
     """
 
     key: str

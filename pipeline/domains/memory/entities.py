@@ -1,0 +1,82 @@
+"""Entities: written by name and type, so that each is there once, however often it is met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.records import Entity
+from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
+from pipeline.knowledge.clock import now
+from pipeline.knowledge.edit import EdgesRead, Edits
+from pipeline.knowledge.embed import NO_EMBEDDINGS, Embeddings
+
+
+def merged(known: Entity, met: Entity) -> Entity:
+    """Return an entity that is met again: mentions add up, the longer description wins, metadata is merged."""
+    longer = len(met.description) > len(known.description)
+    return replace(
+        known,
+        description=met.description if longer else known.description,
+        aliases=tuple(dict.fromkeys((*known.aliases, *met.aliases))),
+        mention_count=known.mention_count + met.mention_count,
+        confidence=max(known.confidence, met.confidence),
+        metadata={**known.metadata, **met.metadata},
+    )
+
+
+def together(entities: Iterable[Entity]) -> dict[str, Entity]:
+    """Return entities by id, those of one id merged."""
+    by_id: dict[str, Entity] = {}
+    for entity in entities:
+        known = by_id.get(entity.id)
+        by_id[entity.id] = merged(known, entity) if known else entity
+    return by_id
+
+
+def upsert(memory: AgentMemory, entities: Iterable[Entity]) -> list[Entity]:
+    """Write entities, by scope, type and name; return them as they are then, in order of id.
+
+    An entity that is there already is met again (:func:`merged`). Types of the setting ``embedded_types`` are embedded.
+    Raises GraphError if a type isn't declared; then nothing is written.
+    """
+    met = together(entities)
+    memory.schema.check([entity.to_node() for entity in met.values()], ())
+    if not met:
+        return []
+    graph = memory.graph(create=True)
+    stored = {node.id: Entity.of(node) for node in graph.get_nodes(list(met))}
+    after = {id_: merged(stored[id_], entity) if id_ in stored else entity for id_, entity in met.items()}
+    embeddings = embed(memory, after.values())
+    written: list[Entity] = []
+
+    def decide(nodes: Mapping[str, KnowledgeNode], _: Sequence[KnowledgeEdge]) -> Edits:
+        edits, after_all = entity_edits(nodes, met, embeddings)
+        written[:] = after_all
+        return edits
+
+    graph.edit(met, decide, node_types={entity.type for entity in met.values()}, reads=EdgesRead.NONE)
+    return sorted(written, key=lambda entity: entity.id)
+
+
+def entity_edits(
+    nodes: Mapping[str, KnowledgeNode], met: Mapping[str, Entity], embeddings: Embeddings
+) -> tuple[Edits, list[Entity]]:
+    """Return the edits that write entities over the stored ``nodes``, and the entities as they are then."""
+    time = now()
+    put, after = [], []
+    for id_, entity in met.items():
+        node = nodes.get(id_)
+        entity = replace(merged(Entity.of(node), entity), updated_at=time) if node else entity
+        vector = embeddings.vectors.get(id_) or (node.embedding if node else None)
+        put.append(entity.to_node(vector))
+        after.append(entity)
+    hashes = {id_: hash_ for id_, hash_ in embeddings.hashes.items() if id_ in met}
+    return Edits(nodes=put, text_hashes=hashes), after
+
+
+def embed(memory: AgentMemory, entities: Iterable[Entity]) -> Embeddings:
+    """Return the embeddings of entities of the types that are embedded; texts that the graph knows aren't encoded."""
+    texts = {entity.id: entity.text for entity in entities if entity.type in memory.settings.embedded_types}
+    return memory.graph(create=True).embed(texts) if texts else NO_EMBEDDINGS

@@ -1,0 +1,119 @@
+"""The rules of facts: what a change makes of the versions of a fact. Pure functions over records.
+
+A fact is kept over two times (Snodgrass, Developing Time-Oriented Database Applications in SQL, 1999). What held in the
+world is never overwritten: a change expires the versions that it corrects, and adds others. So each past answer can be
+given again. No version ends without evidence, and none ends because another fact was added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pipeline.domains.memory.records import Fact
+from pipeline.errors import GraphError
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """Versions that are no longer believed, as they are then, and versions that are added."""
+
+    expired: tuple[Fact, ...] = ()
+    added: tuple[Fact, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.expired or self.added)
+
+
+def believed(versions: Iterable[Fact]) -> list[Fact]:
+    """Return the versions that haven't expired."""
+    return [version for version in versions if version.expired_at is None]
+
+
+def add(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
+    """Return the change that adds ``fact`` at ``time``; ``versions`` are those of its triple.
+
+    A believed version over the same period gains its evidence, and the higher weight and confidence. Versions over
+    other periods stay, overlapping ones too.
+    """
+    fact = replace(fact, created_at=time, expired_at=None)
+    same = [known for known in believed(versions) if _period(known) == _period(fact)]
+    if not same:
+        return Revision(added=(fact,))
+    known = same[0]
+    merged = replace(
+        known,
+        weight=max(known.weight, fact.weight),
+        confidence=max(known.confidence, fact.confidence),
+        evidence=tuple(dict.fromkeys((*known.evidence, *fact.evidence))),
+        ended=known.ended or fact.ended,
+        metadata={**known.metadata, **fact.metadata},
+    )
+    if merged == known:
+        return Revision()
+    return Revision((replace(known, expired_at=time),), (replace(merged, created_at=time),))
+
+
+def invalidate(versions: Sequence[Fact], at: str, evidence: str, time: str) -> Revision:
+    """Return the change that ends a fact in the world ``at`` a time, learned at ``time``.
+
+    It ends each believed version that holds then. Raises GraphError if none does, or without evidence.
+    """
+    _require(evidence, "A fact isn't ended without evidence.")
+    holding = [version for version in believed(versions) if holds(version, at)]
+    if not holding:
+        raise GraphError(
+            f"No version of this fact holds at {at}.", "hoprank memory history shows when it holds; give such a time."
+        )
+    ended = [replace(version, invalid_at=at, ended=evidence, created_at=time) for version in holding]
+    periods = {_period(version) for version in ended}
+    known = [version for version in believed(versions) if version not in holding and _period(version) in periods]
+    added = _distinct([*ended, *(replace(version, created_at=time) for version in known)])
+    return Revision(tuple(replace(version, expired_at=time) for version in (*holding, *known)), added)
+
+
+def retract(versions: Sequence[Fact], evidence: str, time: str, version_id: str | None = None) -> Revision:
+    """Return the change that withdraws a fact that never held: all its believed versions, or one of them.
+
+    Raises GraphError if there is none, or without evidence.
+    """
+    _require(evidence, "A fact isn't withdrawn without evidence.")
+    withdrawn = [version for version in believed(versions) if version_id in (None, version.id)]
+    if not withdrawn:
+        raise GraphError("No version of this fact is believed.", "hoprank memory history shows its versions.")
+    return Revision(tuple(replace(version, expired_at=time, retracted=evidence) for version in withdrawn))
+
+
+def holds(version: Fact, at: str) -> bool:
+    """Return whether a version holds in the world at a time."""
+    return (version.valid_at is None or version.valid_at <= at) and (
+        version.invalid_at is None or at < version.invalid_at
+    )
+
+
+def overlap(one: Fact, other: Fact) -> bool:
+    """Return whether there is a time at which both versions hold."""
+    starts = [version.valid_at for version in (one, other) if version.valid_at is not None]
+    ends = [version.invalid_at for version in (one, other) if version.invalid_at is not None]
+    if any(version.valid_at == version.invalid_at is not None for version in (one, other)):
+        return False
+    return not starts or not ends or max(starts) < min(ends)
+
+
+def _period(version: Fact) -> tuple[str | None, str | None]:
+    return version.valid_at, version.invalid_at
+
+
+def _distinct(versions: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Return versions, of those over the same period one with the evidence of all."""
+    by_period: dict[tuple[str | None, str | None], Fact] = {}
+    for version in versions:
+        known = by_period.get(_period(version))
+        evidence = tuple(dict.fromkeys((*(known.evidence if known else ()), *version.evidence)))
+        by_period[_period(version)] = replace(known or version, evidence=evidence)
+    return tuple(by_period.values())
+
+
+def _require(evidence: str, problem: str) -> None:
+    if not evidence.strip():
+        raise GraphError(problem, "Say why: a memory's key, a commit, a sentence.")

@@ -1,0 +1,109 @@
+// Entities and facts of a memory: nodes and edges of a knowledge graph, read at one time of the world and of its knowledge.
+// See cypher/knowledge/time.cypher. Edges of the type "mentions" lead from the nodes of texts to entities; the others are facts.
+
+// name: memory_entities_named
+// mode: read
+// params: graph, label, name, type, scope, moment, as_of, known_at
+// The entities with this name or alias, whatever its case; of a type and scope unless these are null.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled, toLower($name) AS wanted
+MATCH (n:$($label))
+WHERE n.name IS NOT NULL AND (n.id = $name OR toLower(n.name) = wanted OR any(alias IN n.aliases WHERE toLower(alias) = wanted))
+  AND ($type IS NULL OR n.type = $type) AND ($scope IS NULL OR n.scope = $scope)
+  AND <current(n, settled, $as_of, $known_at)>
+RETURN properties(n) AS stored
+ORDER BY CASE WHEN n.id = $name THEN 0 WHEN n.name = $name THEN 1 WHEN toLower(n.name) = wanted THEN 2 WHEN $name IN n.aliases THEN 3 ELSE 4 END,
+         n.mention_count DESC, n.id
+LIMIT 20;
+
+// name: memory_entity_names
+// mode: read
+// params: label
+// The names and aliases of all entities: what a text may mention.
+MATCH (n:$($label)) WHERE n.name IS NOT NULL AND n.expired_at IS NULL
+RETURN n.id AS id, n.type AS type, n.name AS name, coalesce(n.aliases, []) AS aliases, n.scope AS scope;
+
+// name: memory_entities_of_type
+// mode: read
+// params: graph, type, scope, limit, moment, as_of, known_at
+// The entities of a type that are there, those with the most mentions first. An entity is there while something holds of it, or if
+// nothing is known of it at all.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:KnowledgeNode {graph: $graph, type: $type})
+WHERE n.name IS NOT NULL AND ($scope IS NULL OR n.scope = $scope) AND <current(n, settled, $as_of, $known_at)>
+  AND (EXISTS { MATCH (n)-[r]-(m:KnowledgeNode) WHERE r.key IS NOT NULL AND <joined(n, r, m, settled, $as_of, $known_at)> }
+    OR NOT EXISTS { MATCH (n)-[r]-(:KnowledgeNode) WHERE r.key IS NOT NULL AND coalesce(r.created_at, '') <= $known_at })
+RETURN properties(n) AS stored ORDER BY n.mention_count DESC, n.id LIMIT $limit;
+
+// name: memory_present
+// mode: read
+// params: graph, keys, moment, as_of, known_at
+// The ids of those of these entities that are there; see memory_entities_of_type.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+UNWIND $keys AS key
+MATCH (n:KnowledgeNode {key: key})
+WHERE <current(n, settled, $as_of, $known_at)> AND (EXISTS { MATCH (n)-[r]-(m:KnowledgeNode) WHERE r.key IS NOT NULL AND <joined(n, r, m, settled, $as_of, $known_at)> }
+    OR NOT EXISTS { MATCH (n)-[r]-(:KnowledgeNode) WHERE r.key IS NOT NULL AND coalesce(r.created_at, '') <= $known_at })
+RETURN n.id AS id;
+
+// name: memory_facts_of
+// mode: read
+// params: graph, keys, types, excluded, direction, limit, moment, as_of, known_at
+// The facts of entities in a direction, heaviest first, each with the other entity. Mentions count only if a type names them.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+UNWIND $keys AS key
+MATCH (n:KnowledgeNode {key: key})-[r]-(m:KnowledgeNode)
+WHERE r.key IS NOT NULL AND ($types IS NULL AND r.type <> $excluded OR r.type IN $types)
+  AND ($direction = 'both' OR ($direction = 'out' AND startNode(r) = n) OR ($direction = 'in' AND endNode(r) = n))
+  AND <joined(n, r, m, settled, $as_of, $known_at)>
+RETURN DISTINCT n.id AS entity, properties(r) AS stored, startNode(r).id AS source, endNode(r).id AS target, properties(m) AS other,
+       r.weight AS weight, r.confidence AS confidence, m.id AS id
+ORDER BY weight DESC, confidence DESC, id LIMIT $limit;
+
+// name: memory_versions
+// mode: read
+// params: key, excluded, type, other
+// Every version of the facts of an entity, believed or not: of one type and with one other entity unless these are null.
+MATCH (n:KnowledgeNode {key: $key})-[r]-(m)
+WHERE r.key IS NOT NULL AND r.type <> $excluded AND ($type IS NULL OR r.type = $type) AND ($other IS NULL OR m.key = $other)
+RETURN DISTINCT properties(r) AS stored, startNode(r).id AS source, endNode(r).id AS target, r.created_at AS created, r.valid_at AS valid
+ORDER BY coalesce(valid, ''), created, source, target;
+
+// name: memory_most_connected
+// mode: read
+// params: graph, label, excluded, type, scope, limit, moment, as_of, known_at
+// The entities with the most facts, and how many lead out of and into them.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:$($label))
+WHERE n.name IS NOT NULL AND ($type IS NULL OR n.type = $type) AND ($scope IS NULL OR n.scope = $scope)
+CALL (n, settled) {
+  MATCH (n)-[r]-(m)
+  WHERE r.key IS NOT NULL AND r.type <> $excluded AND <joined(n, r, m, settled, $as_of, $known_at)>
+  RETURN count(CASE WHEN startNode(r) = n THEN 1 END) AS outgoing, count(CASE WHEN endNode(r) = n THEN 1 END) AS incoming
+}
+WITH n, outgoing, incoming WHERE outgoing + incoming > 0
+RETURN properties(n) AS stored, outgoing, incoming ORDER BY outgoing + incoming DESC, n.id LIMIT $limit;
+
+// name: memory_believed_facts
+// mode: read
+// params: label, excluded, types, scope
+// Every version that hasn't expired, of these types and a scope unless null.
+MATCH (a:$($label))-[r]->(b)
+WHERE r.key IS NOT NULL AND r.type <> $excluded AND r.expired_at IS NULL AND ($types IS NULL OR r.type IN $types)
+  AND ($scope IS NULL OR r.scope = $scope)
+RETURN properties(r) AS stored, a.id AS source, b.id AS target;
+
+// name: memory_shared_names
+// mode: read
+// params: corpus, documents, minimum, generation
+// The names that texts of a corpus share with others: those in these documents, and all the documents that have them.
+MATCH (c:Chunk) WHERE c.corpus = $corpus AND c.document IN $documents AND <visible(c, $generation)>
+MATCH (c)-[r:MENTIONS]->(e:Entity) WHERE <visible(r, $generation)>
+WITH DISTINCT e
+MATCH (e)<-[r:MENTIONS]-(c:Chunk) WHERE <visible(r, $generation)> AND <visible(c, $generation)>
+WITH e, collect(DISTINCT c.document) AS documents WHERE size(documents) >= $minimum
+RETURN e.name AS name, documents ORDER BY name;

@@ -1,0 +1,147 @@
+"""A memory: its texts in a corpus, and its entities and facts in a knowledge graph of the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from neo4j import Record
+
+from pipeline.api import HopRank
+from pipeline.db.catalogue import find_corpus
+from pipeline.domains.memory.records import NOW, Entity, Fact, When
+from pipeline.domains.memory.schema import MEMORY, MENTIONS, relation_types, schema_of
+from pipeline.domains.memory.settings import MemorySettings
+from pipeline.domains.memory.times import zone_named
+from pipeline.errors import GraphError, did_you_mean
+from pipeline.knowledge import KnowledgeGraph
+from pipeline.knowledge.catalogue import NamedGraph, find_graph
+from pipeline.knowledge.schema import Schema
+from pipeline.knowledge.store.codec import node_key, read_edge, read_node
+from pipeline.knowledge.visibility import Visibility
+
+
+class AgentMemory:
+    """The memory of a name; it is made by the first write. Thread-safe.
+
+    Example::
+
+        from pipeline import HopRank
+        from pipeline.domains.memory.memory import AgentMemory
+        from pipeline.domains.memory.remember.remember import remember
+
+        with HopRank.connect() as hoprank:
+            memory = AgentMemory(hoprank)
+            remember(memory, "We moved the API server to Hono.", date="2026-02-10")
+    """
+
+    def __init__(self, hoprank: HopRank, name: str = "memory") -> None:
+        self.hoprank = hoprank
+        self.name = name
+        self.settings = hoprank.settings.section(MemorySettings)
+        self.zone = zone_named(self.settings.timezone)
+        self.schema: Schema = schema_of(self.settings)
+
+    @cached_property
+    def relations(self) -> tuple[str, ...]:
+        """The types of facts."""
+        return tuple(relation_types(self.schema))
+
+    def exists(self) -> bool:
+        """Return whether anything has been written to the memory."""
+        return find_graph(self.hoprank.client, self.name) is not None
+
+    def has_texts(self) -> bool:
+        """Return whether the memory has a corpus."""
+        return find_corpus(self.hoprank.client, self.name) is not None
+
+    def graph(self, *, create: bool = False) -> KnowledgeGraph:
+        """Return the graph of entities and facts; raises GraphError if there is none and ``create`` is false."""
+        if not create and not self.exists():
+            raise GraphError(
+                f"There is no memory {self.name!r}.", "Make it by hoprank memory add, import or scan, or give its name."
+            )
+        return self.hoprank.graph(self.name, create=create)
+
+    def graph_at(self, when: When = NOW) -> KnowledgeGraph:
+        """Return the graph as it was at a time."""
+        return self.graph().at(*when) if any(when) else self.graph()
+
+    def read(self, query: str, when: When = NOW, /, **params: Any) -> Sequence[Record]:
+        """Run a query of ``memory.cypher`` that depends on the time of the question."""
+        graph = self._named()
+        visibility = Visibility.at(*when).params()
+        return self.hoprank.client.read(query, graph=graph.id, **visibility, **params)
+
+    def rows(self, query: str, /, **params: Any) -> Sequence[Record]:
+        """Run a query of ``memory.cypher`` over all times."""
+        return self.hoprank.client.read(query, **params)
+
+    @property
+    def label(self) -> str:
+        """The label of the graph's nodes."""
+        return self._named().label
+
+    def keys(self, ids: Iterable[str]) -> list[str]:
+        """Return the keys of nodes, by which the server finds them."""
+        graph = self._named()
+        return [node_key(graph.id, id_) for id_ in ids]
+
+    def resolve(self, name: str, *, type_: str | None = None, scope: str | None = None, when: When = NOW) -> Entity:
+        """Return the entity with this id, name or alias.
+
+        Raises GraphError if there is none, or if several have the name and none of them exactly.
+        """
+        self.check_type(type_)
+        rows = self.read("memory_entities_named", when, label=self.label, name=name, type=type_, scope=scope)
+        known = [read_entity(row["stored"]) for row in rows]
+        exact = [entity for entity in known if name in (entity.id, entity.name)]
+        chosen = exact or known
+        if len(chosen) == 1 or (chosen and chosen[0].id == name):
+            return chosen[0]
+        if chosen:
+            raise GraphError(
+                f"{len(chosen)} entities are called {name!r}: {', '.join(entity.id for entity in chosen[:5])}.",
+                "Give one of these ids, or --type and --scope.",
+            )
+        names = [row["name"] for row in self.rows("memory_entity_names", label=self.label)]
+        raise GraphError(
+            f"The memory {self.name!r} has no entity {name[:80]!r}.",
+            did_you_mean(name, names, "hoprank memory by-type TYPE lists entities."),
+        )
+
+    def check_type(self, type_: str | None) -> None:
+        """Raise GraphError if the schema has no such entity type; None is fine."""
+        known = [name for name in self.schema.nodes if name != MEMORY]
+        if type_ is not None and type_ not in known:
+            raise GraphError(f"There is no entity type {type_!r}.", did_you_mean(type_, known, _listed(known)))
+
+    def check_relations(self, types: Sequence[str] | None) -> list[str] | None:
+        """Return relation types, None for all; raises GraphError if the schema lacks one."""
+        known = [*self.relations, MENTIONS]
+        for name in types or ():
+            if name not in known:
+                raise GraphError(f"There is no relation type {name!r}.", did_you_mean(name, known, _listed(known)))
+        return list(types) if types else None
+
+    def _named(self) -> NamedGraph:
+        graph = find_graph(self.hoprank.client, self.name)
+        if graph is None:
+            self.graph()
+            raise GraphError(f"The memory {self.name!r} was dropped meanwhile.", "Make it anew.")
+        return graph
+
+
+def read_entity(stored: dict[str, Any]) -> Entity:
+    """Return the entity with these stored properties of its node."""
+    return Entity.of(read_node(stored, None, ()))
+
+
+def read_fact(row: Record) -> Fact:
+    """Return the version of a fact in a row of ``stored``, ``source`` and ``target``."""
+    return Fact.of(read_edge(row["stored"], row["source"], row["target"]))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"There are {', '.join(names)}; the settings memory.entity_types and memory.relation_types add more."

@@ -1,0 +1,214 @@
+"""The query patterns of a memory: what is related to an entity, how, and since when.
+
+Each takes the time of the question: an entity and a fact answer only if they were there then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
+from pipeline.domains.memory.records import NOW, Entity, Fact, When
+from pipeline.domains.memory.schema import MEMORY, MENTIONS
+from pipeline.errors import GraphError
+from pipeline.knowledge import Direction
+
+MAX_HOPS = 3
+_MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A fact and the entity at its other end."""
+
+    fact: Fact
+    entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An entity within some hops, with the score of the strongest path to it; see :class:`pipeline.knowledge.Reached`."""
+
+    entity: Entity
+    hops: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The neighbourhood of an entity: the entities in it, itself first, and all facts among them."""
+
+    entities: tuple[Entity, ...]
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """An entity with the number of its facts."""
+
+    entity: Entity
+    outgoing: int
+    incoming: int
+
+
+def direct(
+    memory: AgentMemory, entity: Entity, types: Sequence[str] | None = None, when: When = NOW, limit: int = 100
+) -> list[Related]:
+    """Return what an entity relates to, heaviest facts first: what does it import, contain, depend on?"""
+    return _related(memory, entity, types, Direction.OUT, when, limit)
+
+
+def reverse(
+    memory: AgentMemory, entity: Entity, types: Sequence[str] | None = None, when: When = NOW, limit: int = 100
+) -> list[Related]:
+    """Return what relates to an entity, heaviest facts first: what imports it, depends on it, mentions it?"""
+    return _related(memory, entity, types, Direction.IN, when, limit)
+
+
+def hops(
+    memory: AgentMemory,
+    entity: Entity,
+    depth: int = 2,
+    types: Sequence[str] | None = None,
+    when: When = NOW,
+    *,
+    direction: Direction = Direction.OUT,
+    limit: int = 100,
+) -> list[Near]:
+    """Return the entities within ``depth`` facts of an entity, nearest first; raises GraphError beyond 3."""
+    _check_depth(depth)
+    followed = memory.check_relations(types) or list(memory.relations)
+    reached = memory.graph_at(when).multi_hop_retrieval(
+        entity.id, depth, limit=limit + 1, edge_types=followed, direction=direction
+    )
+    near = [Near(Entity.of(one.node), one.hops, one.score) for one in reached if one.hops and one.node.type != MEMORY]
+    return sorted(near, key=lambda one: (one.hops, -one.score, one.entity.id))[:limit]
+
+
+def subgraph(
+    memory: AgentMemory,
+    entity: Entity,
+    depth: int = 1,
+    types: Sequence[str] | None = None,
+    when: When = NOW,
+    limit: int = 100,
+) -> Around:
+    """Return the entities within ``depth`` facts in any direction, and the facts among all of them."""
+    near = hops(memory, entity, depth, types, when, direction=Direction.BOTH, limit=limit)
+    entities = (entity, *(one.entity for one in near))
+    wanted = set(memory.check_relations(types) or memory.relations)
+    edges = memory.graph_at(when).get_subgraph([one.id for one in entities]).edges()
+    facts = sorted((Fact.of(edge) for edge in edges if edge.type in wanted), key=_order)
+    return Around(entities, tuple(facts))
+
+
+def path(
+    memory: AgentMemory,
+    source: Entity,
+    target: Entity,
+    depth: int = MAX_HOPS,
+    types: Sequence[str] | None = None,
+    when: When = NOW,
+    *,
+    direction: Direction = Direction.OUT,
+) -> list[Related]:
+    """Return the steps of a shortest path of at most ``depth`` facts; empty if there is none.
+
+    Each step is a fact and the entity that it leads to. Raises GraphError beyond 3.
+    """
+    _check_depth(depth)
+    followed = memory.check_relations(types) or list(memory.relations)
+    graph = memory.graph_at(when)
+    nodes = graph.find_path(source.id, target.id, edge_types=followed, max_depth=depth, direction=direction)
+    steps: list[Related] = []
+    for before, node in zip(nodes, nodes[1:], strict=False):
+        edges = [
+            edge
+            for edge in graph.get_subgraph([before.id, node.id]).edges()
+            if edge.type in followed and _leads(edge.source, edge.target, before.id, node.id, direction)
+        ]
+        best = min((Fact.of(edge) for edge in edges), key=lambda fact: (-fact.weight, *_order(fact)))
+        steps.append(Related(best, Entity.of(node)))
+    return steps
+
+
+def by_type(
+    memory: AgentMemory, type_: str, scope: str | None = None, when: When = NOW, limit: int = 100
+) -> list[Entity]:
+    """Return the entities of a type that are there, those with the most mentions first."""
+    memory.check_type(type_)
+    rows = memory.read("memory_entities_of_type", when, type=type_, scope=scope, limit=limit)
+    return [read_entity(row["stored"]) for row in rows]
+
+
+def most_connected(
+    memory: AgentMemory, type_: str | None = None, scope: str | None = None, when: When = NOW, limit: int = 10
+) -> list[Connected]:
+    """Return the entities with the most facts."""
+    memory.check_type(type_)
+    rows = memory.read(
+        "memory_most_connected",
+        when,
+        label=memory.label,
+        excluded=MENTIONS,
+        type=type_,
+        scope=scope,
+        limit=limit,
+    )
+    return [Connected(read_entity(row["stored"]), row["outgoing"], row["incoming"]) for row in rows]
+
+
+def facts_of(
+    memory: AgentMemory,
+    ids: Sequence[str],
+    when: When = NOW,
+    *,
+    direction: Direction = Direction.BOTH,
+    limit: int = _MOST,
+) -> list[tuple[str, Related]]:
+    """Return the facts of several entities, heaviest first, each with the id of the entity whose it is."""
+    rows = memory.read(
+        "memory_facts_of",
+        when,
+        keys=memory.keys(ids),
+        types=None,
+        excluded=MENTIONS,
+        direction=direction.value,
+        limit=limit,
+    )
+    return [(row["entity"], Related(read_fact(row), read_entity(row["other"]))) for row in rows]
+
+
+def _related(
+    memory: AgentMemory,
+    entity: Entity,
+    types: Sequence[str] | None,
+    direction: Direction,
+    when: When,
+    limit: int,
+) -> list[Related]:
+    rows = memory.read(
+        "memory_facts_of",
+        when,
+        keys=memory.keys([entity.id]),
+        types=memory.check_relations(types),
+        excluded=MENTIONS,
+        direction=direction.value,
+        limit=limit,
+    )
+    return [Related(read_fact(row), read_entity(row["other"])) for row in rows if row["other"]["type"] != MEMORY]
+
+
+def _leads(source: str, target: str, before: str, after: str, direction: Direction) -> bool:
+    forth, back = (source, target) == (before, after), (source, target) == (after, before)
+    return (forth and direction is not Direction.IN) or (back and direction is not Direction.OUT)
+
+
+def _order(fact: Fact) -> tuple[str, ...]:
+    return (*fact.triple, fact.valid_at or "", fact.created_at or "")
+
+
+def _check_depth(depth: int) -> None:
+    if not 1 <= depth <= MAX_HOPS:
+        raise GraphError(f"The depth is {depth}.", f"Give 1 to {MAX_HOPS} facts.")

@@ -15,6 +15,7 @@ from pipeline.domains.memory.schema import MEMORY, MENTIONS, relation_types, sch
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.domains.memory.times import zone_named
 from pipeline.errors import GraphError, did_you_mean
+from pipeline.flows.maintain import drop
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.knowledge.catalogue import NamedGraph, find_graph
 from pipeline.knowledge.schema import Schema
@@ -67,6 +68,15 @@ class AgentMemory:
     def graph_at(self, when: When = NOW) -> KnowledgeGraph:
         """Return the graph as it was at a time."""
         return self.graph().at(*when) if any(when) else self.graph()
+
+    def drop(self) -> None:
+        """Delete the memory: its texts, its entities and facts, and the record of merges, irrevocably."""
+        client = self.hoprank.client
+        for name in (self.name, journal_name(self.name)):
+            if find_graph(client, name):
+                self.hoprank.graph(name, create=False).drop()
+        if self.has_texts():
+            drop(client, self.name)
 
     def read(self, query: str, when: When = NOW, /, **params: Any) -> Sequence[Record]:
         """Run a query of ``memory.cypher`` that depends on the time of the question."""
@@ -131,6 +141,11 @@ class AgentMemory:
             self.graph()
             raise GraphError(f"The memory {self.name!r} was dropped meanwhile.", "Make it anew.")
         return graph
+
+
+def journal_name(name: str) -> str:
+    """Return the name of the graph that records the merges of a memory's entities."""
+    return f"{name}.merges"
 
 
 def read_entity(stored: dict[str, Any]) -> Entity:

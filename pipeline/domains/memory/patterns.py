@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
 from pipeline.domains.memory.records import NOW, Entity, Fact, When
@@ -28,7 +29,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An entity within some hops, with the score of the strongest path to it; see :class:`pipeline.knowledge.Reached`."""
+    """An entity within some hops, with the score of the strongest path to it (:class:`pipeline.knowledge.Reached`)."""
 
     entity: Entity
     hops: int
@@ -122,7 +123,7 @@ def path(
     graph = memory.graph_at(when)
     nodes = graph.find_path(source.id, target.id, edge_types=followed, max_depth=depth, direction=direction)
     steps: list[Related] = []
-    for before, node in zip(nodes, nodes[1:], strict=False):
+    for before, node in pairwise(nodes):
         edges = [
             edge
             for edge in graph.get_subgraph([before.id, node.id]).edges()

@@ -26,4 +26,9 @@ class MemorySettings(Section):
     relation_types: dict[str, RelationType]
     exclusive: list[str]
     embedded_types: list[str]
+    concept_mentions: int = Field(ge=2)
     wait: float = Field(ge=0)
+    dedupe_cosine: float = Field(gt=0, le=1)
+    dedupe_strength: float = Field(ge=0, le=1)
+    dedupe_identity: list[str]
+    dedupe_whole_names: list[str]

@@ -1,0 +1,188 @@
+"""Candidates: pairs of entities that may be the same thing, each with what speaks for and against.
+
+Both are of one type and scope. Vectors are compared in blocks of matrix products, names by the keys of their forms: no
+step looks at all pairs in Python.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pipeline.domains.memory.dedupe.homonyms import Subject, contradiction
+from pipeline.domains.memory.dedupe.variants import Variant, variant
+from pipeline.domains.memory.settings import MemorySettings
+from pipeline.embedding.nearest import nearest, unit_vectors
+
+Pair = tuple[str, str]
+"""The ids of two entities, in order."""
+
+_NEIGHBOURS = 10
+"""The most entities that are compared with one by their vectors."""
+_LARGEST_BLOCK = 100
+"""The most names under one key that are compared pair by pair; of more, each is compared with the first."""
+_PRODUCT = 16_000_000
+"""The most cosines of a block of products."""
+_SUPPORTED = 0.7
+"""The least strength of a variant that makes two entities one together with their cosine."""
+_UNLIKE = 0.3
+"""Descriptions of a lower cosine speak of different things."""
+_SHARED, _OVERLAP = 2, 0.5
+"""Entities have the same place in the graph from that many shared neighbours, and that share of the fewer ones."""
+_NAMED_TYPES = frozenset(("library", "person", "config"))
+"""Types of which two with different names are two, whatever their meaning and neighbours."""
+
+
+class Place(NamedTuple):
+    """A place in the graph: a relation, whether the entity is its source, and the entity at its other end."""
+
+    relation: str
+    outward: bool
+    neighbour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Two entities that may be the same thing, by id, in order.
+
+    ``cosine`` is None if one of them has no embedding, or if they are far apart and only their names agree.
+    ``strength`` and ``reason`` are those of the names' variant; 0 and "" if there is none. ``shared`` are neighbours
+    that both have in the same relation. ``against`` says what speaks against. ``automatic`` candidates are merged
+    unasked.
+    """
+
+    first: str
+    second: str
+    cosine: float | None
+    strength: float
+    reason: str
+    shared: tuple[str, ...]
+    against: tuple[str, ...]
+    automatic: bool
+
+    @property
+    def pair(self) -> Pair:
+        """The two ids."""
+        return self.first, self.second
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the candidate as plain JSON values."""
+        return {name: getattr(self, name) for name in self.__slots__} | {
+            "shared": list(self.shared),
+            "against": list(self.against),
+        }
+
+    @classmethod
+    def of(cls, mapping: Mapping[str, Any]) -> Candidate:
+        """Return the candidate of a mapping that :meth:`to_json` made."""
+        return cls(**{**mapping, "shared": tuple(mapping["shared"]), "against": tuple(mapping["against"])})
+
+
+def find_candidates(
+    subjects: Sequence[Subject],
+    vectors: Mapping[str, Sequence[float]],
+    places: Mapping[str, frozenset[Place]],
+    settings: MemorySettings,
+) -> list[Candidate]:
+    """Return the candidates among entities, ordered by their ids; homonyms are none.
+
+    ``vectors`` are the embeddings of those that have one, and ``places`` their places in the graph, by id.
+    """
+    by_id = {subject.id: subject for subject in subjects}
+    groups: dict[tuple[str, str], list[Subject]] = defaultdict(list)
+    for subject in sorted(subjects, key=lambda subject: subject.id):
+        groups[subject.entity.scope, subject.entity.type].append(subject)
+    cosines: dict[Pair, float] = {}
+    named: set[Pair] = set()
+    for group in groups.values():
+        cosines |= _near(group, vectors, settings.dedupe_cosine)
+        if group[0].entity.type not in settings.dedupe_whole_names:
+            named |= _pairs_by_name(group)
+    pairs = sorted(cosines.keys() | named)
+    missing = [pair for pair in pairs if pair not in cosines and all(id_ in vectors for id_ in pair)]
+    cosines |= _cosines(missing, vectors)
+    judged = (_judge(by_id[a], by_id[b], cosines.get((a, b)), places, settings) for a, b in pairs)
+    return [candidate for candidate in judged if candidate]
+
+
+def _near(group: Sequence[Subject], vectors: Mapping[str, Sequence[float]], threshold: float) -> dict[Pair, float]:
+    ids = [subject.id for subject in group if subject.id in vectors]
+    if len(ids) < 2:
+        return {}
+    unit = unit_vectors([vectors[id_] for id_ in ids])
+    found: dict[Pair, float] = {}
+    step = max(1, _PRODUCT // len(ids))
+    for at in range(0, len(ids), step):
+        lists = nearest(unit, np.arange(at, min(at + step, len(ids))), _NEIGHBOURS, threshold)
+        for row, other, score in zip(lists.row.tolist(), lists.other.tolist(), lists.score.tolist(), strict=True):
+            found[ids[min(row, other)], ids[max(row, other)]] = score
+    return found
+
+
+def _cosines(pairs: Sequence[Pair], vectors: Mapping[str, Sequence[float]]) -> dict[Pair, float]:
+    found = {}
+    for pair in pairs:
+        first, second = unit_vectors([vectors[id_] for id_ in pair])
+        found[pair] = round(float(first @ second), 4)
+    return found
+
+
+def _pairs_by_name(group: Iterable[Subject]) -> set[Pair]:
+    blocks: dict[str, list[Subject]] = defaultdict(list)
+    for subject in group:
+        for key in subject.name.keys:
+            blocks[key].append(subject)
+    return {
+        (one.id, other.id)
+        for block in blocks.values()
+        for one, other in _pairs(block)
+        if variant(one.name, other.name) is not None
+    }
+
+
+def _pairs(block: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
+    if len(block) <= _LARGEST_BLOCK:
+        return combinations(block, 2)
+    return ((block[0], other) for other in block[1:])
+
+
+def _judge(
+    first: Subject,
+    second: Subject,
+    cosine: float | None,
+    places: Mapping[str, frozenset[Place]],
+    settings: MemorySettings,
+) -> Candidate | None:
+    if contradiction(first, second, settings.dedupe_identity):
+        return None
+    whole = first.entity.type in settings.dedupe_whole_names
+    named = variant(first.name, second.name)
+    if whole and named is None:
+        return None
+    named = named or Variant(0.0, "")
+    own, others = places.get(first.id, frozenset()), places.get(second.id, frozenset())
+    shared = own & others
+    together = len(shared) >= _SHARED and len(shared) >= _OVERLAP * min(len(own), len(others))
+    against = tuple(_against(first, second, cosine, named))
+    near = cosine is not None and cosine >= settings.dedupe_cosine
+    meant = together and first.entity.type not in _NAMED_TYPES
+    agrees = named.strength >= settings.dedupe_strength or (near and (named.strength >= _SUPPORTED or meant))
+    neighbours = tuple(sorted({place.neighbour for place in shared}))
+    return Candidate(first.id, second.id, cosine, *named, neighbours, against, agrees and not against and not whole)
+
+
+def _against(first: Subject, second: Subject, cosine: float | None, named: Variant) -> Iterator[str]:
+    one, other = first.entity, second.entity
+    if cosine is not None and cosine < _UNLIKE and one.description and other.description:
+        yield f"their descriptions differ: cosine {cosine:.2f}"
+    if first.entity.type in _NAMED_TYPES and not named.strength:
+        yield "their names differ"
+    if first.name.qualifier != second.name.qualifier:
+        qualifier = first.name.qualifier or second.name.qualifier
+        if "abbreviation" not in named.reason:
+            yield f"only one of them is the {' '.join(qualifier)}"

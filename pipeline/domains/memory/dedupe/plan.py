@@ -1,0 +1,211 @@
+"""Plans of merges: which entities become one, by what evidence, and what is left for a person to decide."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pipeline.domains.memory.dedupe.candidates import Candidate, Pair, Place, find_candidates
+from pipeline.domains.memory.dedupe.groups import group_candidates
+from pipeline.domains.memory.dedupe.homonyms import Subject, contradiction
+from pipeline.domains.memory.records import Entity
+from pipeline.domains.memory.schema import MEMORY, relation_types, schema_of
+from pipeline.domains.memory.settings import MemorySettings
+from pipeline.errors import GraphError
+from pipeline.ids import digest
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph
+from pipeline.temporary import replacing
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Entities that become one: the losers go into the survivor. ``evidence`` are the candidates that join them."""
+
+    survivor: str
+    losers: tuple[str, ...]
+    evidence: tuple[Candidate, ...]
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The ids of all of them, the survivor's first."""
+        return self.survivor, *self.losers
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the group as plain JSON values."""
+        evidence = [candidate.to_json() for candidate in self.evidence]
+        return {"survivor": self.survivor, "losers": list(self.losers), "evidence": evidence}
+
+    @classmethod
+    def of(cls, mapping: Mapping[str, Any]) -> Group:
+        """Return the group of a mapping that :meth:`to_json` made."""
+        evidence = tuple(map(Candidate.of, mapping["evidence"]))
+        return cls(mapping["survivor"], tuple(mapping["losers"]), evidence)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan of merges: plain data, which can be read, written, and applied later.
+
+    ``groups`` are merged when the plan is applied; ``review`` are candidates that are not, for a person to judge.
+    ``entities`` are the ids of all of them, the best survivor first, each with a hash by which a stale plan is known.
+    """
+
+    graph: str
+    groups: tuple[Group, ...]
+    review: tuple[Candidate, ...]
+    entities: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def id(self) -> str:
+        """A hash of the plan."""
+        return digest("plan", json.dumps(self._content(), sort_keys=True))
+
+    @property
+    def accept(self) -> tuple[Candidate, ...]:
+        """The candidates that the groups rest on."""
+        return tuple(candidate for group in self.groups for candidate in group.evidence)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan as plain JSON values."""
+        return {"id": self.id, **self._content()}
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "graph": self.graph,
+            "groups": [group.to_json() for group in self.groups],
+            "review": [candidate.to_json() for candidate in self.review],
+            "entities": [list(entity) for entity in self.entities],
+        }
+
+    @classmethod
+    def of(cls, mapping: Mapping[str, Any]) -> Plan:
+        """Return the plan of a mapping that :meth:`to_json` made; raises GraphError if it is none, or was changed."""
+        try:
+            groups = tuple(map(Group.of, mapping["groups"]))
+            review = tuple(map(Candidate.of, mapping["review"]))
+            entities = tuple((str(id_), str(hashed)) for id_, hashed in mapping["entities"])
+            plan = cls(mapping["graph"], groups, review, entities)
+            intact = plan.id == mapping["id"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise GraphError(f"This is no plan of merges: {error!r}.", "Make one with dedupe plan.") from None
+        if not intact:
+            raise GraphError("The plan of merges was edited.", "Make it anew, and choose groups as it is applied.")
+        return plan
+
+    def write(self, path: Path) -> None:
+        """Write the plan to a file as JSON, atomically."""
+        with replacing(path) as file:
+            file.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Plan:
+        """Read a plan from a file; raises GraphError if there is none in it."""
+        try:
+            return cls.of(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise GraphError(f"{path} can't be read as a plan: {error}", "Make one with dedupe plan.") from None
+
+
+def plan(graph: KnowledgeGraph, settings: MemorySettings) -> Plan:
+    """Return the plan of merges of a memory's graph, from its entities and the facts that hold now."""
+    schema = schema_of(settings)
+    nodes = [node for kind in schema.nodes if kind != MEMORY for node in graph.find_nodes_by_type(kind)]
+    edges = [edge for kind in relation_types(schema) for edge in graph.get_edges_by_type(kind)]
+    vectors = {node.id: node.embedding for node in nodes if node.embedding is not None}
+    return make_plan(graph.name, [Entity.of(node) for node in nodes], vectors, edges, settings)
+
+
+def make_plan(
+    graph: str,
+    entities: Iterable[Entity],
+    vectors: Mapping[str, Sequence[float]],
+    edges: Iterable[KnowledgeEdge],
+    settings: MemorySettings,
+) -> Plan:
+    """Return the plan of merges of entities, whatever their order.
+
+    ``vectors`` are the embeddings by id, ``edges`` the facts among the entities.
+    """
+    subjects = {subject.id: subject for subject in map(Subject.of, entities)}
+    places, facts = _places(edges)
+    candidates = find_candidates(list(subjects.values()), vectors, places, settings)
+    contradicts = _contradictions(subjects, settings.dedupe_identity)
+    joined, review = group_candidates(candidates, contradicts)
+    planned = [subjects[id_].entity for id_ in {id_ for candidate in candidates for id_ in candidate.pair}]
+    ranked = sorted(planned, key=lambda entity: _survival(entity, facts))
+    made = Plan(
+        graph,
+        (),
+        tuple(sorted(review, key=lambda candidate: candidate.pair)),
+        tuple((entity.id, entity_digest(entity)) for entity in ranked),
+    )
+    left = {candidate.pair for candidate in review}
+    return replace(made, groups=_groups(made, joined, [found for found in candidates if found.pair not in left]))
+
+
+def entity_digest(entity: Entity) -> str:
+    """Return a hash of what an entity is: its names, description and metadata, without counts and times."""
+    content = [*entity.key, entity.description, sorted(entity.aliases), dict(entity.metadata)]
+    return digest("entity", json.dumps(content, sort_keys=True))
+
+
+def accepted(made: Plan, pairs: Iterable[Pair]) -> Plan:
+    """Return a plan whose only groups are these candidates of its review, decided by a person.
+
+    Pairs that share an entity make one group. Raises GraphError if a pair isn't up for review.
+    """
+    known = {candidate.pair: candidate for candidate in made.review}
+    chosen = []
+    for first, second in pairs:
+        pair = (first, second) if first < second else (second, first)
+        if pair not in known:
+            raise GraphError(f"The pair {first[:60]!r} and {second[:60]!r} isn't up for review.", "See the plan.")
+        chosen.append(replace(known[pair], against=(), automatic=True))
+    joined, _ = group_candidates(chosen, lambda *_: "")
+    return replace(made, groups=_groups(made, joined, [known[candidate.pair] for candidate in chosen]), review=())
+
+
+def _places(edges: Iterable[KnowledgeEdge]) -> tuple[dict[str, frozenset[Place]], Counter[str]]:
+    """Return the places of each entity in the graph, and its number of facts, by id."""
+    places: dict[str, set[Place]] = defaultdict(set)
+    facts: Counter[str] = Counter()
+    for edge in edges:
+        places[edge.source].add(Place(edge.type, True, edge.target))
+        places[edge.target].add(Place(edge.type, False, edge.source))
+        facts.update({edge.source, edge.target})
+    return {id_: frozenset(held) for id_, held in places.items()}, facts
+
+
+def _contradictions(subjects: Mapping[str, Subject], identity: Sequence[str]) -> Callable[[str, str], str]:
+    """Return a function that compares two entities by id, and each pair once."""
+    known: dict[Pair, str] = {}
+
+    def contradicts(first: str, second: str) -> str:
+        pair = (first, second) if first < second else (second, first)
+        if pair not in known:
+            known[pair] = contradiction(subjects[pair[0]], subjects[pair[1]], identity)
+        return known[pair]
+
+    return contradicts
+
+
+def _survival(entity: Entity, facts: Mapping[str, int]) -> tuple[int, int, str, str]:
+    """Return the key by which the best survivor is first: most mentions, most facts, longest-lived."""
+    return -entity.mention_count, -facts.get(entity.id, 0), entity.created_at or "", entity.id
+
+
+def _groups(made: Plan, joined: Iterable[tuple[str, ...]], evidence: Iterable[Candidate]) -> tuple[Group, ...]:
+    rank = {id_: place for place, (id_, _) in enumerate(made.entities)}
+    by_member: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in sorted(evidence, key=lambda candidate: candidate.pair):
+        by_member[candidate.first].append(candidate)
+    groups = []
+    for members in joined:
+        survivor, *losers = sorted(members, key=lambda id_: rank[id_])
+        groups.append(Group(survivor, tuple(losers), tuple(found for id_ in members for found in by_member[id_])))
+    return tuple(groups)

@@ -1,0 +1,324 @@
+"""Memories of chats: formats, keys that stay, times of sessions, and what is refused or skipped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.domains.memory.records import Memory
+from pipeline.domains.memory.remember.chats import read_memories
+from pipeline.errors import ConfigurationError, SourceError
+from pipeline.limits import Limits
+
+T1, T2, T3 = "2024-01-01T10:00:00+00:00", "2024-01-01T10:01:00+00:00", "2024-02-01T10:00:00+00:00"
+
+
+def write(folder: Path, value: Any, name: str = "chat.json") -> Path:
+    path = folder / name
+    lines = name.endswith("l")
+    path.write_text("\n".join(map(json.dumps, value)) if lines else json.dumps(value), encoding="utf-8")
+    return path
+
+
+def read(folder: Path, value: Any, name: str = "chat.json", **options: Any) -> tuple[Memory, ...]:
+    return read_memories(write(folder, value, name), **options).memories
+
+
+def ours(*turns: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    session = {"session": "s1", "date": "2024-01-01T10:00:00", "turns": list(turns)}
+    return {"conversation": "c1", "sessions": [session], **fields}
+
+
+def test_sessions_give_memories_with_their_places(tmp_path: Path) -> None:
+    chat = ours(
+        {"speaker": "Ann", "text": " We moved to Hono.\n", "date": "2024-01-01T10:01:00Z"},
+        {"speaker": "Bob", "text": "Why?"},
+    )
+
+    first, second = read(tmp_path, chat, scope="team", timezone="Europe/Berlin")
+
+    assert first == Memory("c1/s1:1", " We moved to Hono.\n", T2, "Ann", "s1", "c1", 1, "team")
+    assert (second.key, second.time, second.turn) == ("c1/s1:2", "2024-01-01T09:00:00+00:00", 2)
+
+
+def test_a_list_of_conversations_keeps_equal_instants_in_order(tmp_path: Path) -> None:
+    chats = [ours({"text": "a"}, {"text": "b"}), {**ours({"text": "c"}), "conversation": "c2"}]
+
+    memories = read(tmp_path, chats)
+
+    assert [(m.key, m.text, m.turn) for m in memories] == [
+        ("c1/s1:1", "a", 1),
+        ("c1/s1:2", "b", 2),
+        ("c2/s1:1", "c", 1),
+    ]
+    assert len({m.time for m in memories}) == 1
+
+
+def test_a_session_without_a_name_or_date_takes_place_and_date(tmp_path: Path) -> None:
+    chat = {
+        "conversation": 7,
+        "date": T3,
+        "sessions": [{"turns": [{"text": "a"}]}, {"date": T1, "turns": [{"text": "b"}]}],
+    }
+
+    memories = read(tmp_path, chat)
+
+    assert [(m.key, m.time) for m in memories] == [("7/1:1", T3), ("7/2:1", T1)]
+
+
+def test_appended_turns_only_add(tmp_path: Path) -> None:
+    turns = [{"speaker": "Ann", "text": text, "date": T1} for text in ("a", "", "c", "d")]
+
+    for shape in (lambda kept: ours(*kept), list, lambda kept: {"messages": kept}):
+        short, long = read(tmp_path, shape(turns[:3])), read(tmp_path, shape(turns))
+        assert long[: len(short)] == short
+        assert len(long) == len(short) + 1 == 3
+
+
+@pytest.mark.parametrize(
+    ("message", "speaker", "text", "time"),
+    [
+        ({"speaker": "Ann", "text": "x", "date": T1}, "Ann", "x", T1),
+        ({"role": "user", "content": "x", "timestamp": 1704103200}, "user", "x", T1),
+        ({"role": "user", "name": "Ann", "content": "x", "created_at": T1}, "Ann", "x", T1),
+        ({"author": {"role": "tool"}, "text": "x", "time": "1704103200000"}, "tool", "x", T1),
+        (
+            {"name": "Ann", "content": [{"type": "text", "text": "x"}, {"type": "text", "text": "y"}], "date": T1},
+            "Ann",
+            "x\ny",
+            T1,
+        ),
+        ({"name": "Ann", "text": "", "content": "x", "date": T1}, "Ann", "x", T1),
+        ({"content": ["x", "y"], "date": T1}, "", "x\ny", T1),
+        ({"text": "1965", "date": "1965-05-01"}, "", "1965", "1965-05-01T00:00:00+00:00"),
+    ],
+)
+def test_messages_of_several_dialects(
+    tmp_path: Path, message: dict[str, Any], speaker: str, text: str, time: str
+) -> None:
+    for shape, name in (([message], "a.json"), ([message], "a.jsonl"), ({"messages": [message]}, "a.json")):
+        (memory,) = read(tmp_path, shape, name)
+        assert (memory.speaker, memory.text, memory.time, memory.turn) == (speaker, text, time, 1)
+
+
+def test_conversations_without_names_are_kept_apart(tmp_path: Path) -> None:
+    keys = []
+    for folder, text in (("a", "hello"), ("b", "good day")):
+        (tmp_path / folder).mkdir()
+        keys += [m.key for m in read(tmp_path / folder, [{"text": text, "date": T1}])]
+
+    assert len(set(keys)) == 2
+    assert all(key.startswith("chat-") and key.endswith("/:1") for key in keys)
+
+
+def test_lines_of_a_benchmark_keep_id_text_and_metadata(tmp_path: Path) -> None:
+    metadata: dict[str, Any] = {
+        "conversation": 1,
+        "session": 2,
+        "turn": 3,
+        "date": "2023-05-08T13:56:00",
+        "speaker": "Ann",
+    }
+    line = {"id": "c1/s2:3", "title": "one", "text": "Ann: Hi ", "metadata": metadata}
+
+    (memory,) = read(tmp_path, [line], "corpus.jsonl", timezone="Europe/Berlin")
+
+    expected = Memory(
+        "c1/s2:3", "Ann: Hi ", "2023-05-08T11:56:00+00:00", "Ann", "2", "1", 3, "default", "one", metadata
+    )
+    assert memory == expected
+
+
+def test_ids_of_messages_are_kept(tmp_path: Path) -> None:
+    memories = read(tmp_path, [{"id": "m1", "text": "a", "date": T1}, {"id": 7, "text": "b", "date": T1}])
+
+    assert [memory.key for memory in memories] == ["m1", "7"]
+
+
+def node(name: str, parent: str | None, children: list[str], text: Any = None, **message: Any) -> dict[str, Any]:
+    content = text if isinstance(text, dict) else {"content_type": "text", "parts": [text]}
+    held = {"id": f"m-{name}", "author": {"role": "user"}, "create_time": 1704103200, "content": content, **message}
+    return {"id": name, "parent": parent, "children": children, "message": None if text is None else held}
+
+
+def exported(**fields: Any) -> dict[str, Any]:
+    nodes = {
+        "root": node("root", None, ["a"]),
+        "a": node("a", "root", ["b", "c"], "Which framework?"),
+        "b": node("b", "a", [], "Express"),
+        "c": node("c", "a", ["d"], "Hono", author={"role": "assistant"}, create_time=None),
+        "d": node("d", "c", [], {"content_type": "image_asset_pointer"}),
+    }
+    return {"title": "Move", "create_time": 1704103260.0, "mapping": nodes, "conversation_id": "x", **fields}
+
+
+@pytest.mark.parametrize(
+    ("current", "texts"), [("d", ["Which framework?", "Hono"]), ("b", ["Which framework?", "Express"]), (None, None)]
+)
+def test_an_export_of_chatgpt_follows_its_current_branch(
+    tmp_path: Path, current: str | None, texts: list[str] | None
+) -> None:
+    memories = read(tmp_path, [exported(current_node=current)])
+
+    assert [memory.text for memory in memories] == (texts or ["Which framework?", "Hono"])
+    assert memories[0] == Memory("m-a", "Which framework?", T1, "user", "", "x", 1, "default", "Move")
+    assert current == "b" or (memories[1].speaker, memories[1].time) == ("assistant", T2)
+
+
+def test_what_an_export_of_chatgpt_hides_or_has_no_text_is_skipped(tmp_path: Path) -> None:
+    chat = exported()
+    chat["mapping"]["b"] = node("b", "a", [], "secret", metadata={"is_visually_hidden_from_conversation": True})
+    chat["current_node"] = "b"
+
+    hidden = read_memories(write(tmp_path, [chat]))
+    image = read_memories(write(tmp_path, [exported(current_node="d")]))
+
+    assert [skipped.reason for skipped in hidden.skipped] == ["the conversation hides it"]
+    assert [skipped.reason for skipped in image.skipped] == ["content of type image_asset_pointer has no text"]
+    assert image.skipped[0].source.endswith("item 1, node 'd'")
+
+
+def test_a_tree_that_leads_in_circles_is_refused(tmp_path: Path) -> None:
+    chat = exported(current_node="d")
+    chat["mapping"]["a"]["parent"] = "d"
+
+    with pytest.raises(SourceError, match="leads to 'd' again"):
+        read(tmp_path, [chat])
+
+
+def test_an_export_of_claude(tmp_path: Path) -> None:
+    messages = [
+        {"uuid": "u1", "sender": "human", "text": "Why?", "created_at": "2024-01-01T10:00:00Z", "attachments": [{}]},
+        {"uuid": "u2", "sender": "assistant", "text": "[unsupported]", "created_at": T2,
+         "content": [{"type": "text", "text": "Speed."}, {"type": "tool_use", "name": "x"}]},
+    ]  # fmt: skip
+    chat = {"uuid": "c", "name": "Talk", "created_at": T1, "chat_messages": messages}
+
+    found = read_memories(write(tmp_path, [chat]))
+
+    assert found.memories == (
+        Memory("u1", "Why?", T1, "human", "", "c", 1, "default", "Talk"),
+        Memory("u2", "Speed.", T2, "assistant", "", "c", 2, "default", "Talk"),
+    )
+    assert [skipped.reason for skipped in found.skipped] == [
+        "an attached file isn't read",
+        "a part of type tool_use has no text",
+    ]
+
+
+def test_texts_that_are_empty_are_skipped_with_their_places(tmp_path: Path) -> None:
+    found = read_memories(write(tmp_path, ours({"text": " \n"}, {"text": "a"}, {"content": [{"type": "image"}]})))
+
+    assert [memory.key for memory in found.memories] == ["c1/s1:2"]
+    assert [(skipped.source.rpartition(", ")[2], skipped.reason) for skipped in found.skipped] == [
+        ("turn 1", "it has no text"),
+        ("turn 3", "a part of type image has no text"),
+    ]
+
+
+def test_given_entities_and_facts_come_with_their_memory(tmp_path: Path) -> None:
+    found = read_memories(write(tmp_path, ours({"text": "a", "entities": [1], "facts": [2]}, {"text": "b"})))
+
+    (given_,) = found.given
+    assert (given_.memory, given_.entities, given_.facts) == (found.memories[0], [1], [2])
+    assert given_.where.endswith("session 1, turn 1")
+
+
+def test_undated_messages_are_refused_or_take_the_time_given_for_them(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"item 1 has no date\.\nGive it a date"):
+        read(tmp_path, [{"text": "a"}])
+
+    (memory,) = read(tmp_path, [{"text": "a"}], undated="2024-01-01T11:00:00", timezone="Europe/Berlin")
+    assert memory.time == T1
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ([], "holds no messages"),
+        ({"messages": []}, "holds no messages"),
+        ([1], r"item 1 is 1"),
+        ({"a": 1}, "has no text"),
+        ([{"text": 5, "date": T1}], r"item 1: its text is 5"),
+        ([{"text": "a", "date": "soon"}], r"item 1: its date is 'soon'"),
+        ([{"text": "a", "date": float("nan")}], r"item 1: its date is 'nan'"),
+        ([{"text": "a", "date": T1, "metadata": {"x": float("nan")}}], r"item 1: the property 'x' holds 'nan'"),
+        ([{"text": "a", "date": T1, "metadata": 5}], r"item 1: its metadata aren't an object"),
+        ([{"text": "a \ud83d b", "date": T1}], r"item 1: its text holds half a surrogate pair at character 2"),
+        ([{"text": "a\x00", "date": T1}], r"item 1: its text holds NUL at character 1"),
+        ([{"text": "a", "date": T1, "id": "\udc00"}], r"item 1: its id holds half"),
+        ([{"text": "a", "date": T1, "id": [1]}], r"item 1: its id is \[1\]"),
+        ([{"text": "a", "date": T1, "id": "x" * 501}], r"item 1: its id has 501 characters"),
+        ([{"text": "a", "date": T1, "id": " "}], r"item 1: its id is ' '"),
+        ([{"text": "a", "date": T1, "turn": "one"}], r"item 1: its turn is 'one'"),
+        ([{"text": "a", "date": T1, "speaker": ["b"]}], r"item 1: its speaker is \['b'\]"),
+        ([{"text": "a", "date": T1, "id": key} for key in (1, "1")], r"item 2: its id is '1', as that of .*item 1"),
+        (ours({"text": "a", "turn": 2}, {"text": "b"}), r"turn 2: its id is 'c1/s1:2', as that"),
+        ({"sessions": [5]}, r"session 1 is 5"),
+        ({"sessions": [{"turns": {"a": 1}}]}, r"session 1: its turns are"),
+        ({"sessions": [{"turns": ["a"]}]}, r"session 1, turn 1 is 'a'"),
+        ({"chat_messages": ["a"]}, r"message 1 is 'a'"),
+        ([{"content": [5], "date": T1}], r"item 1: its content, part 1, is 5"),
+    ],
+)  # fmt: skip
+def test_malformed_values_are_refused_with_their_places(tmp_path: Path, value: Any, problem: str) -> None:
+    with pytest.raises(SourceError, match=problem) as caught:
+        read(tmp_path, value)
+
+    assert str(tmp_path / "chat.json") in caught.value.message
+    assert caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "problem"),
+    [
+        (b"", "a.json", "is empty"),
+        (b"{", "a.json", "isn't JSON: .* at column 2"),
+        (b'{"text": "a", "date": 1}\n{]', "a.jsonl", "line 2 isn't JSON"),
+        (b"[" * 100_000, "a.json", "nested too deeply"),
+        (b"\xff\xfe\xff", "a.json", "isn't valid"),
+        (b'{"text": "\xff"}', "a.jsonl", "line 1 isn't valid UTF-8"),
+        (b'{"text": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "date": 1}', "a.jsonl", "line 1 is larger than"),
+        (b'[{"text": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "date": 1}]', "a.json", "is larger than"),
+        (b"[" + b"1" * 5000 + b"]", "a.json", "isn't JSON that can be read"),
+        (b"\n\n", "a.jsonl", "holds no messages"),
+    ],
+)
+def test_files_that_cant_be_read_are_refused(tmp_path: Path, data: bytes, name: str, problem: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    limits = Limits(bytes_read=50 if "larger" in problem else 1_000_000)
+
+    with pytest.raises(SourceError, match=problem) as caught:
+        read_memories(path, limits=limits)
+    assert str(path) in caught.value.message
+
+
+def test_a_missing_file_and_an_unknown_zone_are_told(tmp_path: Path) -> None:
+    for name in ("none.json", "none.jsonl"):
+        with pytest.raises(SourceError, match="can't be read: no such file"):
+            read_memories(tmp_path / name)
+    with pytest.raises(ConfigurationError):
+        read(tmp_path, [{"text": "a", "date": T1}], timezone="Moon/Sea")
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a/b", "a", "b:1", "%2F", "a%2Fb"]), st.sampled_from(["", "1", "b/1"])), max_size=8
+    )
+)
+def test_derived_keys_are_unique_and_stable(
+    tmp_path_factory: pytest.TempPathFactory, places: list[tuple[str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("keys")
+    messages = [{"conversation": c, "session": s, "text": "x", "date": T1} for c, s in places]
+
+    if messages:
+        first, again = read(folder, messages), read(folder, messages, "other.jsonl")
+        assert [memory.key for memory in first] == [memory.key for memory in again]
+        assert len({memory.key for memory in first}) == len(messages)

@@ -1,0 +1,110 @@
+"""Entities and facts that a file gives with a memory: defaults, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.domains.memory.records import Memory
+from pipeline.domains.memory.remember.given import check_given
+from pipeline.domains.memory.remember.records import Extracted, Given
+from pipeline.domains.memory.schema import SCHEMA
+from pipeline.errors import SourceError
+
+MEMORY = Memory("m1", "Hi. The API server moved to Hono in May. Bye.", "2024-06-01T00:00:00+00:00", scope="team")
+API, HONO = {"type": "library", "name": "API server"}, {"type": "library", "name": "Hono"}
+FACT = {"source": API, "type": "depends_on", "target": HONO}
+
+
+def checked(entities: Any = None, facts: Any = None) -> Extracted:
+    return check_given(Given(MEMORY, "chat.json, turn 1", entities, facts), SCHEMA, "Europe/Berlin")
+
+
+def test_an_entity_has_its_fields_and_the_memorys_scope() -> None:
+    item = {**HONO, "description": "a framework", "aliases": ["hono.js"], "confidence": 1, "metadata": {"stars": 3}}
+
+    (entity,) = checked([item]).entities
+
+    assert (entity.id, entity.description, entity.aliases) == ("team|library|Hono", "a framework", ("hono.js",))
+    assert (entity.confidence, entity.metadata, entity.mention_count) == (1.0, {"stars": 3}, 1)
+
+
+def test_a_fact_holds_from_the_memorys_time_with_its_sentence() -> None:
+    extracted = checked(facts=[{**FACT, "weight": 0.8}])
+
+    (fact,) = extracted.facts
+    assert fact.triple == ("team|library|API server", "depends_on", "team|library|Hono")
+    assert (fact.valid_at, fact.invalid_at, fact.weight, fact.scope) == (MEMORY.time, None, 0.8, "team")
+    assert fact.evidence == ("m1: The API server moved to Hono in May.",)
+    assert {entity.name for entity in extracted.entities} == {"API server", "Hono"}
+
+
+def test_an_end_of_a_fact_doesnt_replace_its_entity() -> None:
+    extracted = checked([{**HONO, "description": "a framework"}], [FACT])
+
+    assert {entity.name: entity.description for entity in extracted.entities} == {
+        "Hono": "a framework",
+        "API server": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("times", "valid_at", "invalid_at"),
+    [
+        ({}, MEMORY.time, None),
+        ({"valid_at": None}, None, None),
+        ({"valid_at": "2024-05-01"}, "2024-04-30T22:00:00+00:00", None),
+        ({"invalid_at": "2024-01-01T00:00:00Z"}, None, "2024-01-01T00:00:00+00:00"),
+        ({"invalid_at": "2025-01-01T00:00:00Z"}, MEMORY.time, "2025-01-01T00:00:00+00:00"),
+        ({"valid_at": 0, "invalid_at": 1706702400}, "1970-01-01T00:00:00+00:00", "2024-01-31T12:00:00+00:00"),
+    ],
+)
+def test_the_period_of_a_fact(times: dict[str, Any], valid_at: str | None, invalid_at: str | None) -> None:
+    (fact,) = checked(facts=[{**FACT, **times}]).facts
+
+    assert (fact.valid_at, fact.invalid_at) == (valid_at, invalid_at)
+
+
+def test_a_fact_whose_ends_no_sentence_names_has_the_whole_text() -> None:
+    (fact,) = checked(facts=[{**FACT, "target": {"type": "library", "name": "Express"}}]).facts
+
+    assert fact.evidence == (f"m1: {MEMORY.text}",)
+
+
+@pytest.mark.parametrize(
+    ("entities", "facts", "problem"),
+    [
+        (5, None, "its entities are 5"),
+        ([5], None, "entity 1 is 5"),
+        ([{"type": "library"}], None, "entity 1 has no name"),
+        ([{"type": "library", "name": " "}], None, "entity 1 has no name"),
+        ([{"type": "library", "name": 1.5}], None, "entity 1: its name is 1.5"),
+        ([{"type": "library", "name": "a\ud800"}], None, "entity 1: its name holds half"),
+        ([{"type": "librari", "name": "a"}], None, r"entity 1: its type is 'librari'\.\nDid you mean 'library'"),
+        ([{"type": "memory", "name": "a"}], None, "entity 1: its type is 'memory'"),
+        ([{"name": "a"}], None, "entity 1: its type is None"),
+        ([{**HONO, "confidence": 2}], None, "entity 1: its confidence is 2"),
+        ([{**HONO, "confidence": float("nan")}], None, "entity 1: its confidence is nan"),
+        ([{**HONO, "confidence": True}], None, "entity 1: its confidence is True"),
+        ([{**HONO, "aliases": "a"}], None, "entity 1: its aliases are 'a'"),
+        ([{**HONO, "description": 5}], None, "entity 1: its description is 5"),
+        ([{**HONO, "metadata": {"name": 1}}], None, "entity 1: .*metadata named name"),
+        ([{**HONO, "metadata": {"x": float("inf")}}], None, "entity 1: the property 'x' holds 'inf'"),
+        ([{**HONO, "metadata": [1]}], None, "entity 1: its properties are"),
+        (None, [{}], "fact 1, source is None"),
+        (None, [{**FACT, "type": "mentions"}], "fact 1: its type is 'mentions'"),
+        (None, [{**FACT, "type": "depends-on"}], "Did you mean 'depends_on'"),
+        (None, [{**FACT, "target": {"type": "file", "name": "a"}}], "fact 1, 'depends_on': its target is a file"),
+        (None, [{**FACT, "source": {"type": "file", "name": "a"}}], "fact 1, 'depends_on': its source is a file"),
+        (None, [{**FACT, "valid_at": "soon"}], "fact 1, valid_at: its date is 'soon'"),
+        (None, [{**FACT, "valid_at": "2025-01-01", "invalid_at": "2024-01-01"}], "fact 1: valid_at and invalid_at are"),
+        (None, [{**FACT, "weight": "much"}], "fact 1: its weight is 'much'"),
+    ],
+)
+def test_malformed_items_are_refused_with_their_memory(entities: Any, facts: Any, problem: str) -> None:
+    with pytest.raises(SourceError, match=problem) as caught:
+        checked(entities, facts)
+
+    assert caught.value.message.startswith("chat.json, turn 1 (memory 'm1')")
+    assert caught.value.fix

@@ -1,0 +1,140 @@
+"""Dates in questions as soft evidence on the times of memories: intervals, and how close a time is to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Literal, NamedTuple
+
+from pipeline.domains.memory.search.intervals import Interval, resolve, shifted
+from pipeline.domains.memory.search.phrases import COUNT, Phrase, date_phrases, may_hold_dates
+
+Relation = Literal["on", "before", "after", "between"]
+"""How a memory's time relates to a date or event of the question."""
+
+_BEFORE = re.compile(r"\b(?P<word>before|prior to|earlier than|until|till|up to|by) (?:the )?$", re.IGNORECASE)
+_AFTER = re.compile(r"\b(?P<word>after|following|later than|since|ever since|starting) (?:in |the )?$", re.IGNORECASE)
+_ONWARDS = re.compile(r" (?:on|onwards?|forward)\b", re.IGNORECASE)
+_RANGE = re.compile(r" ?(?:and|to|until|till|through|[-–]) ?(?:the )?", re.IGNORECASE)
+_BETWEEN = re.compile(r"\b(?:between|from) (?:the )?$", re.IGNORECASE)
+_SHIFTED = re.compile(
+    rf"\b(?:the |(?P<count>{COUNT}) )?"
+    r"(?P<unit>(?:day|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?)"
+    r" (?P<direction>before|after|of|following) (?:the )?$",
+    re.IGNORECASE,
+)
+_WHOLE = frozenset(("until", "till", "up to", "by"))
+_FROM_START = frozenset(("since", "ever since", "starting"))
+_ROLLING = re.compile(r"\b(?:the|this) $|\b(?:in|within|over|during) (?:the )?$", re.IGNORECASE)
+_SHORTEST = timedelta(days=1).total_seconds()
+
+
+class TimeHint(NamedTuple):
+    """A date in a question: the period that the memories asked for are likely from; canonical UTC, ``end`` excluded.
+
+    ``start`` is None for ``before``, ``end`` for ``after``. ``slack`` is the length in seconds of the date itself (a
+    day, a month, a year): the scale on which :func:`closeness` falls outside of the period.
+    """
+
+    phrase: str
+    start: str | None
+    end: str | None
+    relation: Relation
+    slack: float = _SHORTEST
+
+
+def time_hints(question: str, now: datetime) -> tuple[TimeHint, ...]:
+    """Return the dates in a question, in its order, each an interval of the calendar in the time zone of ``now``.
+
+    "last May" and "on Monday" are in the past. A date of numbers that may be read in two ways gives two hints. Years
+    and months need a preposition ("in May"), so that names, verbs and numbers aren't read as dates. ``now`` needs an
+    offset, else ValueError is raised.
+    """
+    if now.tzinfo is None:
+        raise ValueError("now has no offset: give an aware datetime")
+    if not may_hold_dates(question):
+        return ()
+    return tuple(_hints(question, list(date_phrases(question)), now))
+
+
+def closeness(time: str, hint: TimeHint) -> float:
+    """Return how close a time, ISO 8601 in UTC, is to a hint: 1 inside its period, falling smoothly to 0 outside.
+
+    At a distance of the hint's ``slack`` it is 0.5. It is never 0: a hint excludes nothing.
+    """
+    at = datetime.fromisoformat(time)
+    early = (datetime.fromisoformat(hint.start) - at).total_seconds() if hint.start else 0.0
+    late = (at - datetime.fromisoformat(hint.end)).total_seconds() if hint.end else 0.0
+    distance = max(0.0, early, late) / max(hint.slack, _SHORTEST)
+    return 1 / (1 + distance * distance)
+
+
+def _hints(question: str, phrases: Sequence[Phrase], now: datetime) -> Iterator[TimeHint]:
+    local = now.replace(tzinfo=None)
+    at = 0
+    while at < len(phrases):
+        first, second = phrases[at], phrases[at + 1] if at + 1 < len(phrases) else None
+        before = question[max(0, first.start - 40) : first.start]
+        if (
+            second
+            and _is_range(question, first, second, before)
+            and (whole := _range(first, second, local, now.tzinfo))
+        ):
+            yield _hint(question[first.start : second.end], whole, "between", now)
+            at += 2
+            continue
+        rolling = _ROLLING.search(before) is not None
+        for interval in resolve(first, local, now.tzinfo, rolling=rolling):
+            yield _related(question, first, interval, before, now)
+        at += 1
+
+
+def _is_range(question: str, first: Phrase, second: Phrase, before: str) -> bool:
+    join = question[first.end : second.start]
+    if not _RANGE.fullmatch(join):
+        return False
+    return join.strip().lower() != "and" or _BETWEEN.search(before) is not None
+
+
+def _range(first: Phrase, second: Phrase, local: datetime, zone: tzinfo | None) -> Interval | None:
+    """Return the interval from one date to another; the first takes its year from the second if it has none."""
+    until = resolve(second, local, zone)
+    since = resolve(first, until[0].end - timedelta(days=1) if until and _is_yearless(first) else local, zone)
+    if not until or not since or since[0].start >= until[0].end:
+        return None
+    return Interval(since[0].start, until[0].end)
+
+
+def _is_yearless(phrase: Phrase) -> bool:
+    return phrase.form in ("yearless", "bare_month", "bare_weekday", "bare_season", "bare_quarter")
+
+
+def _related(question: str, phrase: Phrase, interval: Interval, before: str, now: datetime) -> TimeHint:
+    written = question[phrase.start : phrase.end]
+    if phrase.form == "years":
+        return _hint(written, interval, "between", now)
+    if match := _SHIFTED.search(before):
+        direction = match["direction"].lower().replace("following", "after")
+        moved = shifted(interval, (match["count"] or "").lower(), match["unit"], direction)
+        return _hint(match[0] + written, moved, "on", now)
+    if match := _BEFORE.search(before):
+        end = interval.end if match["word"].lower() in _WHOLE else interval.start
+        return _hint(written, interval, "before", now)._replace(start=None, end=_utc(end, now))
+    match = _AFTER.search(before)
+    if match or (_ONWARDS.match(question, phrase.end) and _BETWEEN.search(before)):
+        start = interval.end if match and match["word"].lower() not in _FROM_START else interval.start
+        return _hint(written, interval, "after", now)._replace(start=_utc(start, now), end=None)
+    return _hint(written, interval, "on", now)
+
+
+def _hint(phrase: str, interval: Interval, relation: Relation, now: datetime) -> TimeHint:
+    slack = (interval.end - interval.start).total_seconds()
+    return TimeHint(phrase, _utc(interval.start, now), _utc(interval.end, now), relation, max(slack, _SHORTEST))
+
+
+def _utc(local: datetime, now: datetime) -> str:
+    try:
+        return local.replace(tzinfo=now.tzinfo).astimezone(UTC).isoformat()
+    except OverflowError:  # the first or last hours of the calendar
+        return local.replace(tzinfo=UTC).isoformat()

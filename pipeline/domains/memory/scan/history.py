@@ -1,0 +1,184 @@
+"""Read a Git repository: its commits along first parents, and what they changed. Git's own command isn't needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline.errors import SourceError
+
+if TYPE_CHECKING:
+    import pygit2
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EARLIEST, _LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+_MOST_ENTRIES = 2_000_000
+"""Entries of folders between two trees: a small repository can name as many as it likes, by naming a folder twice."""
+
+_TREE, _FILE = 0o040000, 0o100000
+_KIND = 0o170000
+
+
+class _Entry(NamedTuple):
+    """An entry of a folder; the mode tells an executable file."""
+
+    kind: int
+    id: pygit2.Oid
+    mode: int
+
+
+def open_repository(path: Path) -> pygit2.Repository | None:
+    """Return the repository at ``path``, which is a working tree or bare; None if it is in none.
+
+    Raises SourceError for a subfolder of a repository, and for a repository that can't be opened.
+    """
+    import pygit2
+
+    found = pygit2.discover_repository(str(path))
+    if found is None:
+        return None
+    try:
+        repository = pygit2.Repository(found)
+    except pygit2.GitError as error:
+        raise SourceError(f"The repository {path} can't be opened: {error}.", "Check it with git fsck.") from error
+    root = Path(repository.workdir or repository.path)
+    if root.resolve() != path.resolve() and Path(repository.path).resolve() != path.resolve():
+        raise SourceError(
+            f"{path} is a subfolder of the repository {root}.", "Name the repository itself: a scan reads all of it."
+        )
+    return repository
+
+
+def first_parents(repository: pygit2.Repository, revision: str = "HEAD") -> list[pygit2.Commit]:
+    """Return the commits from ``revision`` back along first parents, the oldest first.
+
+    Raises SourceError if the repository has no commit, or none of that name.
+    """
+    commit: pygit2.Commit | None = find_commit(repository, revision)
+    line = []
+    while commit is not None:
+        line.append(commit)
+        commit = _parent(commit)
+    return line[::-1]
+
+
+def find_commit(repository: pygit2.Repository, revision: str) -> pygit2.Commit:
+    """Return the commit that a revision names; raises SourceError if there is none."""
+    import pygit2
+
+    try:
+        if repository.is_empty or (revision == "HEAD" and repository.head_is_unborn):
+            raise SourceError(f"The repository {repository.path} has no commit.", "Commit something first.")
+        return repository.revparse_single(revision).peel(pygit2.Commit)
+    except (KeyError, ValueError, pygit2.GitError) as error:
+        raise SourceError(
+            f"The repository {repository.path} has no revision {revision!r}.", "Name a commit, a branch or a tag."
+        ) from error
+
+
+def is_ancestor(path: str | Path, commit: str, revision: str = "HEAD") -> bool:
+    """Return whether a commit is a revision, or one before it; False for a commit that the repository lacks."""
+    import pygit2
+
+    repository = open_repository(Path(path))
+    if repository is None:
+        return False
+    try:
+        known = repository.revparse_single(commit).peel(pygit2.Commit).id
+    except (KeyError, ValueError, pygit2.GitError):
+        return False
+    last = find_commit(repository, revision).id
+    return known == last or repository.descendant_of(last, known)
+
+
+def monotone_times(commits: list[pygit2.Commit]) -> list[str]:
+    """Return the times of commits, oldest first, as ISO 8601 in UTC, none earlier than the one before it."""
+    times: list[str] = []
+    latest = _EARLIEST
+    for commit in commits:
+        latest = max(latest, _time(commit.commit_time))
+        times.append(latest.isoformat())
+    return times
+
+
+def changed_files(
+    repository: pygit2.Repository, old: pygit2.Tree | None, new: pygit2.Tree | None
+) -> Iterator[tuple[str, pygit2.Oid | None]]:
+    """Yield the paths of the files that differ between two trees, with the blob in ``new``, None for a removed file.
+
+    Submodules, links, and names that aren't UTF-8 are left out. Raises SourceError if the trees name millions of files.
+    """
+    pending: list[tuple[str, pygit2.Oid | None, pygit2.Oid | None]] = [
+        ("", old.id if old else None, new.id if new else None)
+    ]
+    visited = 0
+    while pending:
+        prefix, *ids = pending.pop()
+        before, after = (_entries(repository, tree) for tree in ids)
+        visited += len(before) + len(after) + 1
+        if visited > _MOST_ENTRIES:
+            raise SourceError(f"A tree of {repository.path} has over {_MOST_ENTRIES:,} entries.", "Scan a smaller one.")
+        for name in before.keys() | after.keys():
+            was, now = before.get(name), after.get(name)
+            if was == now:
+                continue
+            trees = _of_kind(was, _TREE), _of_kind(now, _TREE)
+            files = _of_kind(was, _FILE), _of_kind(now, _FILE)
+            if trees != (None, None):
+                pending.append((f"{prefix}{name}/", *trees))
+            if files != (None, None):
+                yield prefix + name, files[1]
+
+
+def blob_of(repository: pygit2.Repository, blob: pygit2.Oid, largest: int) -> bytes | None:
+    """Return the bytes of a blob; None if there are more than ``largest``, or it isn't there, as in a partial clone."""
+    try:
+        _, size = repository.odb.read_header(blob)
+        return repository.odb.read(blob)[1] if size <= largest else None
+    except KeyError:
+        return None
+
+
+def parent_tree(commit: pygit2.Commit) -> pygit2.Tree | None:
+    """Return the tree of a commit's first parent; None for the first commit."""
+    parent = _parent(commit)
+    return parent.tree if parent is not None else None
+
+
+def _parent(commit: pygit2.Commit) -> pygit2.Commit | None:
+    try:
+        return commit.parents[0] if commit.parents else None
+    except KeyError:  # beyond the border of a shallow clone
+        return None
+
+
+def _of_kind(entry: _Entry | None, kind: int) -> pygit2.Oid | None:
+    return entry.id if entry and entry.kind == kind else None
+
+
+def _entries(repository: pygit2.Repository, tree: pygit2.Oid | None) -> dict[str, _Entry]:
+    """Return the entries of a folder by name."""
+    found: dict[str, _Entry] = {}
+    held = repository.get(tree) if tree is not None else None
+    if held is None:
+        return found
+    import pygit2
+
+    for entry in held.peel(pygit2.Tree):
+        kind = entry.filemode & _KIND
+        try:
+            if kind in (_TREE, _FILE):
+                found[(entry.raw_name or b"").decode()] = _Entry(kind, entry.id, int(entry.filemode))
+        except UnicodeDecodeError:
+            continue
+    return found
+
+
+def _time(seconds: int) -> datetime:
+    """Return the time of a number of seconds since 1970, which may be negative; within the years 1 to 9999."""
+    try:
+        return min(max(_EPOCH + timedelta(seconds=seconds), _EARLIEST), _LATEST)
+    except OverflowError:
+        return _LATEST if seconds > 0 else _EARLIEST

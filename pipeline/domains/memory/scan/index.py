@@ -1,0 +1,198 @@
+"""Look up the files of a tree; keep who asked for what, so that a change finds its askers."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
+
+from pipeline.domains.memory.scan.owners import PLACES, Owners
+from pipeline.domains.memory.scan.parsed import ParsedFile
+from pipeline.domains.memory.scan.paths import folders_above, parent_of
+
+Key = tuple[str, ...]
+"""Something that can be asked for: a kind, and a path or name."""
+
+FAMILIES = {"cpp": "c", "typescript": "javascript"}
+"""Languages whose code calls that of another."""
+
+_ORDER = ("pyproject.toml", "setup.cfg", "setup.py", "Cargo.toml", "go.mod", "package.json", "pom.xml")
+_NOBODY = Owners("")
+_PLACES = frozenset(PLACES)
+_Name = TypeVar("_Name", bound=Hashable)
+_Member = TypeVar("_Member", bound=Hashable)
+
+
+class Index:
+    """The parsed files of a tree. With ``tracked``, :meth:`askers` tells who asked for something that changed."""
+
+    def __init__(self, *, tracked: bool) -> None:
+        self._tracked = tracked
+        self._asked: set[Key] = set()
+        self._asked_by: dict[Hashable, set[Key]] = {}
+        self._askers: dict[Key, set[Hashable]] = defaultdict(set)
+        self._files: dict[str, ParsedFile] = {}
+        self._members: dict[str, set[str]] = defaultdict(set)
+        self._code: Counter[str] = Counter()
+        self._names: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+        self._published: dict[str, set[str]] = defaultdict(set)
+        self._required: Counter[str] = Counter()
+        self._groups: dict[str, Counter[str]] = defaultdict(Counter)
+        self._people: dict[str, str] = {}
+        self._owners = _NOBODY
+
+    @contextmanager
+    def asking(self, unit: Hashable) -> Iterator[None]:
+        """Note what is asked for within as what ``unit`` asked for, in place of what it asked for before."""
+        self._asked = set()
+        yield
+        if self._tracked:
+            before = self._asked_by.get(unit, set())
+            self._asked_by[unit] = self._asked
+            for key in before - self._asked:
+                self._askers[key].discard(unit)
+            for key in self._asked - before:
+                self._askers[key].add(unit)
+
+    def forget(self, unit: Hashable) -> None:
+        """Forget what ``unit`` asked for."""
+        for key in self._asked_by.pop(unit, ()):
+            self._askers[key].discard(unit)
+
+    def askers(self, keys: set[Key]) -> set[Hashable]:
+        """Return the units that asked for any of ``keys``."""
+        return {unit for key in keys for unit in self._askers.get(key, ())}
+
+    def file(self, path: str) -> ParsedFile | None:
+        """Return the file at ``path``."""
+        self._asked.add(("file", path))
+        return self._files.get(path)
+
+    def has_code(self, folder: str) -> bool:
+        """Return whether source code is in a folder or below it."""
+        self._asked.add(("code", folder))
+        return self._code[folder] > 0
+
+    def members(self, folder: str) -> list[ParsedFile]:
+        """Return the source files directly in a folder, sorted by path."""
+        self._asked.add(("members", folder))
+        return [self._files[path] for path in sorted(self._members.get(folder, ()))]
+
+    def named(self, language: str, name: str) -> set[tuple[str, str]]:
+        """Return path and qualified name of all definitions of a simple name in a language, or one that it calls."""
+        family = FAMILIES.get(language, language)
+        self._asked.add(("name", family, name))
+        return self._names.get((family, name), set())
+
+    def package(self, path: str) -> str:
+        """Return the name of the package that a path belongs to: that of the nearest manifest above; empty for none."""
+        for folder in folders_above(path):
+            self._asked.add(("package", folder))
+            manifests = (self._files.get(f"{folder}/{name}" if folder else name) for name in _ORDER)
+            for file in manifests:
+                if file and file.manifest and file.manifest.name:
+                    return file.manifest.name
+        return ""
+
+    def published(self, name: str) -> list[str]:
+        """Return the folders of the manifests that declare the package ``name``, sorted."""
+        self._asked.add(("published", name))
+        return sorted({parent_of(path) for path in self._published.get(name, ())})
+
+    def requires(self, name: str) -> bool:
+        """Return whether a manifest of the tree depends on the package ``name``."""
+        self._asked.add(("required", name))
+        return self._required[name] > 0
+
+    def of_group(self, group: str) -> list[str]:
+        """Return the required packages of a group of Maven, sorted."""
+        self._asked.add(("group", group))
+        return sorted(name for name, count in self._groups.get(group, {}).items() if count > 0)
+
+    def person(self, email: str) -> str:
+        """Return the name of the author with an email; empty if it is no author's."""
+        self._asked.add(("person", email))
+        return self._people.get(email, "")
+
+    @property
+    def owners(self) -> Owners:
+        """The owners of the files."""
+        self._asked.add(("owners",))
+        return self._owners
+
+    def peek(self, path: str) -> ParsedFile | None:
+        """Return the file at ``path`` without noting the question."""
+        return self._files.get(path)
+
+    def set_people(self, people: Mapping[str, str]) -> set[Key]:
+        """Set the names of authors by email; return the keys that changed."""
+        changed = {email for email, name in people.items() if self._people.get(email) != name}
+        changed |= self._people.keys() - people.keys()
+        self._people = dict(people)
+        return {("person", email) for email in changed}
+
+    def update(self, changes: Mapping[str, ParsedFile | None]) -> set[Key]:
+        """Add, replace and remove (None) files; return the keys whose answers may have changed."""
+        keys: set[Key] = set()
+        for path, file in changes.items():
+            known = self._files.pop(path, None)
+            if known is not None:
+                self._count(known, -1)
+            if file is not None:
+                self._files[path] = file
+                self._count(file, 1)
+            keys.update(_changed(path, known, file))
+        if not _PLACES.isdisjoint(changes):
+            held = (file for place in PLACES if (file := self._files.get(place)))
+            owners = next(held, None)
+            self._owners = Owners(owners.text) if owners else _NOBODY
+            keys.add(("owners",))
+        return keys
+
+    def _count(self, file: ParsedFile, sign: int) -> None:
+        """Add a file to the counts and sets that are looked up, or take it away."""
+        if file.language:
+            _put(self._members, parent_of(file.path), file.path, sign)
+            for folder in folders_above(file.path):
+                self._code[folder] += sign
+        family = FAMILIES.get(file.language, file.language)
+        for qualified in file.symbols:
+            _put(self._names, (family, qualified.rpartition(".")[2]), (file.path, qualified), sign)
+        if file.manifest is None:
+            return
+        if file.manifest.name:
+            _put(self._published, file.manifest.name, file.path, sign)
+        for name in (*file.manifest.dependencies, *file.manifest.dev_dependencies):
+            self._required[name] += sign
+            if ":" in name:
+                self._groups[name.partition(":")[0]][name] += sign
+
+
+def _put(sets: dict[_Name, set[_Member]], name: _Name, member: _Member, sign: int) -> None:
+    (sets[name].add if sign > 0 else sets[name].discard)(member)
+
+
+def _changed(path: str, known: ParsedFile | None, file: ParsedFile | None) -> Iterator[Key]:
+    """Yield the keys whose answers differ between two versions of a file."""
+    old, new = known or ParsedFile(path), file or ParsedFile(path)
+    if (known is None) != (file is None) or old.interface != new.interface:
+        yield "file", path
+        yield "members", parent_of(path)
+    if bool(old.language) != bool(new.language):
+        yield from (("code", folder) for folder in folders_above(path))
+    for qualified in old.symbols.keys() ^ new.symbols.keys():
+        language = old.language or new.language
+        yield "name", FAMILIES.get(language, language), qualified.rpartition(".")[2]
+    if old.manifest != new.manifest:
+        yield from _changed_manifest(path, old, new)
+
+
+def _changed_manifest(path: str, old: ParsedFile, new: ParsedFile) -> Iterator[Key]:
+    yield "package", parent_of(path)
+    for file in (old, new):
+        if file.manifest is not None:
+            yield "published", file.manifest.name
+            for name in (*file.manifest.dependencies, *file.manifest.dev_dependencies):
+                yield "required", name
+                yield "group", name.partition(":")[0]

@@ -1,0 +1,113 @@
+"""Records of a scan: entities, facts with the periods in which they held, and their strengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pipeline.domains.memory.records import Entity, EntityKey
+
+_LONGEST = 1000
+"""Characters of a name; a longer one is generated or hostile."""
+
+
+class Triple(NamedTuple):
+    """A fact without its time: the ids of two entities, and the type of the relation between them."""
+
+    source: str
+    type: str
+    target: str
+
+
+class Strength(NamedTuple):
+    """The weight and confidence of a fact."""
+
+    weight: float
+    confidence: float
+
+
+CONTAINS = Strength(1.0, 1.0)
+IMPORTS = Strength(0.8, 0.9)
+CALLS = Strength(0.7, 0.9)
+CALLS_BY_NAME = Strength(0.7, 0.5)
+"""A call whose target is the only definition of that name within reach."""
+
+DEPENDS_ON = Strength(0.9, 1.0)
+DEPENDS_FOR_DEVELOPMENT = Strength(0.5, 1.0)
+CONFIGURED_BY = Strength(0.7, 0.9)
+AUTHORED_BY = Strength(0.6, 1.0)
+OWNED_BY = Strength(0.8, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A fact, and a maximal period in which it held, with the same strength; ``invalid_at`` is None if it still does.
+
+    Times are ISO 8601 in UTC.
+    """
+
+    source: str
+    type: str
+    target: str
+    weight: float
+    confidence: float
+    valid_at: str
+    invalid_at: str | None = None
+
+    @property
+    def triple(self) -> Triple:
+        """The fact without its time."""
+        return Triple(self.source, self.type, self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a repository or folder holds, or held at the commits of its history.
+
+    ``commit`` is the id of the last commit, None for a plain folder, and ``time`` the time of that state. Entities are
+    all that occurred, sorted by id, with their latest descriptions; spans are sorted by triple and time.
+    """
+
+    repository: str
+    commit: str | None
+    time: str
+    entities: tuple[Entity, ...]
+    spans: tuple[Span, ...]
+
+
+@dataclass(slots=True)
+class Findings:
+    """Collects entities and facts of one file. A name of over 1,000 characters is left out, with its facts."""
+
+    scope: str
+    entities: dict[EntityKey, Entity] = field(default_factory=dict)
+    facts: dict[Triple, Strength] = field(default_factory=dict)
+
+    def entity(
+        self,
+        kind: str,
+        name: str,
+        description: str = "",
+        aliases: Iterable[str] = (),
+        metadata: Mapping[str, str] | None = None,
+    ) -> str:
+        """Add an entity and return its id; empty if its name can't be stored."""
+        id_ = self.id_of(kind, name)
+        key = EntityKey(self.scope, kind, name)
+        if id_ and (key not in self.entities or description):
+            others = tuple(alias for alias in dict.fromkeys(aliases) if alias != name)
+            self.entities[key] = Entity(
+                name, kind, self.scope, description, others, confidence=1.0, metadata=metadata or {}
+            )
+        return id_
+
+    def id_of(self, kind: str, name: str) -> str:
+        """Return the id of an entity that another file's findings hold; empty if its name can't be stored."""
+        return EntityKey(self.scope, kind, name).id if 0 < len(name) <= _LONGEST else ""
+
+    def fact(self, source: str, kind: str, target: str, strength: Strength) -> None:
+        """Add a fact unless one of its ends is missing; the stronger of two equal ones counts."""
+        if source and target:
+            triple = Triple(source, kind, target)
+            self.facts[triple] = max(strength, self.facts.get(triple, strength))

@@ -114,6 +114,10 @@ def test_a_marker_makes_an_error_pattern(text: str, name: str) -> None:
     ("text", "fact"),
     [
         ("The CORS origin mismatch triggers a 401 error.", ("CORS origin mismatch", "triggers", "401 error")),
+        (
+            "| x | error | `CORS mismatch` triggers `401 Unauthorized` |",
+            ("CORS mismatch", "triggers", "401 Unauthorized"),
+        ),
         ("A memory leak leads to an OOM crash", ("memory leak", "triggers", "OOM crash")),
         (
             "I found out that the CORS problem triggered timeouts, sadly.",

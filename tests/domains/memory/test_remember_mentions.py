@@ -65,6 +65,7 @@ def named(text: str) -> list[str]:
         # a plain word needs to be written as code
         ("get the thing and run", []),
         ("`get` it", ["get"]),
+        ("```\nget\n```\nget, and a ` get", ["get"]),
         ("get() is slow, get(x) too", ["get", "get"]),
         ("get in http.py", ["get"]),
         ("the Client said", []),
@@ -114,6 +115,12 @@ def test_a_name_resolves_to_the_only_entity_that_has_it(
     entity = KNOWN.resolve(name, types)
 
     assert (entity and entity.name) == expected
+
+
+def test_a_long_line_takes_time_in_proportion_to_its_length() -> None:
+    mentions = KNOWN.mentions("`get` " * 20_000)
+
+    assert len(mentions) == 20_000
 
 
 def test_no_entities_mention_nothing() -> None:

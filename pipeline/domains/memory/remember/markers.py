@@ -91,7 +91,7 @@ _LEAD = re.compile(
     _IGNORE,
 )
 _TRAILING = re.compile(r"[\s.!;,:*_]+$")
-_CLAUSE = re.compile(r"[,;]\s|\s[-–—]\s|\s(?:so|but|which|because|when|after|before|and then|and now)\s|\s\(")
+_CLAUSE = re.compile(r"[,;]\s|\s\||\s[-–—]\s|\s(?:so|but|which|because|when|after|before|and then|and now)\s|\s\(")
 _DATE = re.compile(
     r"^(?:(?:the )?(?:end|middle|start) of|tomorrow|today|tonight|next|last|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|january|february|march|april|may|june|july|august|september|october|november|december|noon|midnight|\d)",
@@ -186,12 +186,15 @@ def sounds_like_error(name: str) -> bool:
 
 def _subject(said: str) -> str:
     """Return the last clause of what precedes a verb, without its article."""
-    clause = re.split(r"[,;:]\s", said)[-1]
+    clause = re.split(r"[,;:|]\s", said)[-1]
     return _named(_LEAD.sub("", clause, count=1))
 
 
 def _named(said: str) -> str:
     """Return a statement as a name: without markup and full stop, at most so many characters."""
     name = " ".join(_TRAILING.sub("", said.strip().strip('*_"“”')).split())
-    name = name.rstrip("`") if name.count("`") % 2 else name
+    if name.count("`") % 2:
+        name = name.rstrip("`")
+    elif name.count("`") == 2 and name[0] == name[-1] == "`":
+        name = name[1:-1].strip()
     return name if len(name) <= LONGEST else name[:LONGEST].rpartition(" ")[0]

@@ -13,6 +13,7 @@ from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.domains.memory.remember.records import Mention
 from pipeline.domains.memory.remember.spellings import CODE_TYPES, Rule, Spelling, spellings
 
+_BACKTICKS = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 _CALL = re.compile(r"\(\s*\)|\((?=\S)")
 _FILES = re.compile(r"[\w./\\-]*\w\.[A-Za-z]\w{0,9}\b")
 _INITIAL = re.compile(r"(?:^|[.!?:\n\"“(*#-])\s*$")
@@ -52,11 +53,12 @@ class Gazetteer:
     def mentions(self, text: str) -> tuple[Mention, ...]:
         """Return the entities that a text mentions, by place, without overlaps."""
         found: list[Mention] = []
-        at = 0
+        at, in_code = 0, _code_in(text)
         for start, end, spelled in self._matches(text):
             if start < at or not _is_whole(text, start, end):
                 continue
-            named = self._meant(text, start, end, self._spellings[spelled])
+            code = bool(in_code[start]) or _CALL.match(text, end) is not None
+            named = self._meant(text, start, end, self._spellings[spelled], code=code)
             if named is None:
                 continue
             at = end  # no name within this one counts, even if it leads nowhere
@@ -87,12 +89,13 @@ class Gazetteer:
             key=lambda match: (match[0], -match[1]),
         )
 
-    def _meant(self, text: str, start: int, end: int, candidates: Sequence[Spelling]) -> list[EntityKey] | None:
+    def _meant(
+        self, text: str, start: int, end: int, candidates: Sequence[Spelling], *, code: bool
+    ) -> list[EntityKey] | None:
         """Return the entities that a place may mean; None if what is written there is none of their names."""
         written = " ".join(text[start:end].split())
         sentence = text[max(0, start - _AROUND) : end + _AROUND]
-        code = _is_code(text, start, end)
-        possible = [spelling for spelling in candidates if _holds(spelling, text, start, end, code)]
+        possible = [spelling for spelling in candidates if _holds(spelling, text, start, end, code=code)]
         if not possible:
             return None
         if code and any(spelling.entity.type in CODE_TYPES for spelling in possible):
@@ -100,7 +103,7 @@ class Gazetteer:
         return _narrowed(written, possible, sentence)
 
 
-def _holds(spelling: Spelling, text: str, start: int, end: int, code: bool) -> bool:
+def _holds(spelling: Spelling, text: str, start: int, end: int, *, code: bool) -> bool:
     written = " ".join(text[start:end].split())
     if not _is_spelled(written, spelling):
         return False
@@ -142,12 +145,12 @@ def _names_file(path: str, text: str) -> bool:
     return any(path == found or path.endswith(f"/{found}") for found in files)
 
 
-def _is_code(text: str, start: int, end: int) -> bool:
-    """Return whether ``text[start:end]`` is written as code: in backticks, or called."""
-    line_start, line_end = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    opened = text.count("`", line_start, start) % 2 == 1
-    closed = "`" in text[end : line_end if line_end >= 0 else len(text)]
-    return (opened and closed) or _CALL.match(text, end) is not None
+def _code_in(text: str) -> bytes:
+    """Return a byte for each character of a text: 1 in backticks and in fenced blocks, else 0."""
+    mask = bytearray(len(text))
+    for span in _BACKTICKS.finditer(text) if "`" in text else ():
+        mask[span.start() : span.end()] = b"\x01" * (span.end() - span.start())
+    return bytes(mask)
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

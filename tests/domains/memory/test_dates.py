@@ -70,6 +70,11 @@ def spans(question: str, now: datetime = NOW) -> list[tuple[str, str, str]]:
         ("Who called two weeks ago?", "2024-02-27", "2024-03-05"),
         ("the week before 9 June 2023", "2023-06-02", "2023-06-09"),
         ("two weeks after 9 June 2023", "2023-06-17", "2023-06-24"),
+        ("in the second week of November 2022", "2022-11-08", "2022-11-15"),
+        ("in the last week of May", "2023-05-25", "2023-06-01"),
+        ("in the first half of September 2022", "2022-09-01", "2022-09-16"),
+        ("on the last weekend before April 10, 2023", "2023-04-08", "2023-04-10"),
+        ("What came on December 1,2023?", "2023-12-01", "2023-12-02"),
         # months and seasons
         ("What happened last May?", "2023-05-01", "2023-06-01"),
         ("What happened last March?", "2023-03-01", "2023-04-01"),
@@ -129,6 +134,14 @@ def test_a_date_gives_its_interval(question: str, start: str, end: str) -> None:
 )
 def test_words_around_a_date_relate_to_it(question: str, expected: tuple[str, str, str]) -> None:
     assert spans(question) == [expected]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What did she do last Friday on 23 January, 2022?", "What failed last Friday, as told on 23 January 2022?"],
+)
+def test_a_relative_date_may_be_relative_to_the_date_after_it(question: str) -> None:
+    assert spans(question) == [("2022-01-21", "2022-01-22", "on"), ("2022-01-23", "2022-01-24", "on")]
 
 
 @pytest.mark.parametrize(

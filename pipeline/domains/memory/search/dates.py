@@ -19,11 +19,14 @@ _ONWARDS = re.compile(r" (?:on|onwards?|forward)\b", re.IGNORECASE)
 _RANGE = re.compile(r" ?(?:and|to|until|till|through|[-–]) ?(?:the )?", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:between|from) (?:the )?$", re.IGNORECASE)
 _SHIFTED = re.compile(
-    rf"\b(?:the |(?P<count>{COUNT}) )?"
+    rf"\b(?:the |last )?(?:(?P<count>{COUNT}|first|second|third|fourth|last) )?"
     r"(?P<unit>(?:day|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?)"
     r" (?P<direction>before|after|of|following) (?:the )?$",
     re.IGNORECASE,
 )
+_DAYS = frozenset(("day", "iso", "yearless"))
+_RELATIVE = frozenset(("relative", "ago", "named", "past", "before_last"))
+_AS_SAID_ON = re.compile(r",? ?(?:as (?:mentioned|told|said|discussed) )?on ", re.IGNORECASE)
 _WHOLE = frozenset(("until", "till", "up to", "by"))
 _FROM_START = frozenset(("since", "ever since", "starting"))
 _ROLLING = re.compile(r"\b(?:the|this) $|\b(?:in|within|over|during) (?:the )?$", re.IGNORECASE)
@@ -84,10 +87,31 @@ def _hints(question: str, phrases: Sequence[Phrase], now: datetime) -> Iterator[
             yield _hint(question[first.start : second.end], whole, "between", now)
             at += 2
             continue
-        rolling = _ROLLING.search(before) is not None
-        for interval in resolve(first, local, now.tzinfo, rolling=rolling):
+        base = _base(question, first, second, now) if second else local
+        rolling = base == local and _ROLLING.search(before) is not None
+        for interval in resolve(first, base, now.tzinfo, rolling=rolling) if base else ():
             yield _related(question, first, interval, before, now)
         at += 1
+
+
+def _base(question: str, first: Phrase, second: Phrase, now: datetime) -> datetime | None:
+    """Return the local time that the first of two dates is relative to: now, or the day of the second that it precedes.
+
+    "last Friday on 23 January 2022" is relative to that day. "the Sunday before 9 May 2022" is a single date, which the
+    second phrase gives: None.
+    """
+    local = now.replace(tzinfo=None)
+    shift = _SHIFTED.search(question[max(0, second.start - 40) : second.start])
+    if shift and second.start - len(shift[0]) <= first.end:
+        return None
+    if (
+        second.form not in _DAYS
+        or first.form not in _RELATIVE
+        or not _AS_SAID_ON.fullmatch(question, first.end, second.start)
+    ):
+        return local
+    day = resolve(second, local, now.tzinfo)
+    return day[0].start if day else local
 
 
 def _is_range(question: str, first: Phrase, second: Phrase, before: str) -> bool:

@@ -71,8 +71,11 @@ def month(year: int, number: int, count: int = 1) -> Interval:
 
 
 def shifted(interval: Interval, count: str, unit: str, direction: str) -> Interval:
-    """Return the period that lies ``count`` units ``before`` or ``after`` an interval, or the unit ``of`` it."""
-    unit = unit.lower().rstrip("s")
+    """Return the period that lies ``count`` units ``before`` or ``after`` an interval, or the unit ``of`` it.
+
+    ``count`` may be empty for one; with ``of`` it is an ordinal, or empty.
+    """
+    unit = unit.lower().removesuffix("s")
     if unit in WEEKDAYS or unit == "weekend":
         wanted, count_of_days = (5, 2) if unit == "weekend" else (WEEKDAYS.index(unit), 1)
         if direction == "before":
@@ -80,18 +83,31 @@ def shifted(interval: Interval, count: str, unit: str, direction: str) -> Interv
             return days(last - timedelta(days=(last.weekday() - wanted) % 7), count_of_days)
         first = interval.end if direction == "after" else interval.start
         return days(first + timedelta(days=(wanted - first.weekday()) % 7), count_of_days)
-    length, number = timedelta(days=_DAYS[unit]), _count(count or "a")[1]
+    length = timedelta(days=_DAYS[unit])
     if direction == "of":
-        return Interval(interval.start - length / 2, interval.end + length / 2)
+        return _unit_of(interval, count, length)
+    number = _count(count or "a")[1]
     if direction == "before":
         return Interval(interval.start - number * length, interval.start - (number - 1) * length)
     return Interval(interval.end + (number - 1) * length, interval.end + number * length)
 
 
+def _unit_of(interval: Interval, ordinal: str, length: timedelta) -> Interval:
+    """Return the time around a day ("the week of 7 May"), or a unit of a longer interval ("the second week of May")."""
+    if interval.end - interval.start <= length:
+        return Interval(interval.start - length / 2, interval.end + length / 2)
+    if ordinal not in _ORDINALS:
+        return interval
+    if ordinal == "last":
+        return Interval(interval.end - length, interval.end)
+    start = interval.start + _ORDINALS.index(ordinal) * length
+    return Interval(start, start + length)
+
+
 def _parsed(text: str, now: datetime) -> datetime:
     """Return the date that dateparser reads. Raises ValueError if it reads none.
 
-    The base is the day's noon: dateparser keeps the settings of each base that it was given.
+    The base is the day's noon: older versions of dateparser keep the settings of each base that they were given.
     """
     from dateparser.date import DateDataParser  # type: ignore[import-untyped]
 
@@ -268,8 +284,12 @@ def _decade(text: str, now: datetime) -> Interval:
 
 
 def _part(interval: Interval, part: str) -> Interval:
-    """Return the first, middle or last third of an interval, if a part is named."""
-    third = (interval.end - interval.start) / 3
+    """Return a third or half of an interval, if a part is named."""
+    length = interval.end - interval.start
+    if part.endswith("half of"):
+        half = Interval(interval.start, interval.start + length / 2)
+        return half if part.startswith("first") else Interval(half.end, interval.end)
+    third = length / 3
     if part.startswith(("early", "start", "beginning")):
         return Interval(interval.start, interval.start + third)
     if part.startswith("mid"):

@@ -33,7 +33,7 @@ _FORMS = (
     ("iso_month", r"\d{4}-(?:0[1-9]|1[0-2])"),
     ("numeric", r"\d{1,2}[./]\d{1,2}[./](?:1[5-9]|20)\d\d"),
     ("years", rf"{_YEAR} ?[-–] ?{_YEAR}"),
-    ("day", rf"{_DAY}(?: of)? {_MONTH}\.?,? {_YEAR}|{_MONTH}\.? {_DAY},? {_YEAR}"),
+    ("day", rf"{_DAY}(?: of)? {_MONTH}\.?(?:, ?| ){_YEAR}|{_MONTH}\.? {_DAY}(?:, ?| ){_YEAR}"),
     ("month", rf"{_MONTH}\.?,?(?: of)? {_YEAR}"),
     ("yearless", rf"{_DAY}(?: of)? {_MONTH}|{_MONTH}\.? {_DAY}"),
     ("quarter", rf"q[1-4](?: of)?,? {_YEAR}|(?:first|second|third|fourth|last) quarter of {_YEAR}"),
@@ -52,7 +52,8 @@ _FORMS = (
     ("bare_quarter", r"q[1-4]"),
 )
 _PATTERN = re.compile(
-    r"(?<![\w#$€£/.:@\-])(?:(?P<part>early|late|mid|(?:start|beginning|middle|end) of)[ -](?:the )?)?(?:"
+    r"(?<![\w#$€£/.:@\-])"
+    r"(?:(?P<part>early|late|mid|(?:start|beginning|middle|end|first half|second half) of)[ -](?:the )?)?(?:"
     + "|".join(f"(?P<{name}>{form})" for name, form in _FORMS)
     + r")(?![\w/@%]|[.:\-–][\w])",
     re.IGNORECASE,

@@ -166,7 +166,7 @@ def test_an_export_of_chatgpt_follows_its_current_branch(
     memories = read(tmp_path, [exported(current_node=current)])
 
     assert [memory.text for memory in memories] == (texts or ["Which framework?", "Hono"])
-    assert memories[0] == Memory("m-a", "Which framework?", T1, "user", "", "x", 1, "default", "Move")
+    assert memories[0] == Memory("x/m-a", "Which framework?", T1, "user", "", "x", 1, "default", "Move")
     assert current == "b" or (memories[1].speaker, memories[1].time) == ("assistant", T2)
 
 
@@ -181,6 +181,12 @@ def test_what_an_export_of_chatgpt_hides_or_has_no_text_is_skipped(tmp_path: Pat
     assert [skipped.reason for skipped in hidden.skipped] == ["the conversation hides it"]
     assert [skipped.reason for skipped in image.skipped] == ["content of type image_asset_pointer has no text"]
     assert image.skipped[0].source.endswith("item 1, node 'd'")
+
+
+def test_conversations_of_an_export_may_share_messages(tmp_path: Path) -> None:
+    memories = read(tmp_path, [exported(current_node="b"), exported(current_node="b", conversation_id="y")])
+
+    assert [memory.key for memory in memories] == ["x/m-a", "x/m-b", "y/m-a", "y/m-b"]
 
 
 def test_a_tree_that_leads_in_circles_is_refused(tmp_path: Path) -> None:
@@ -202,8 +208,8 @@ def test_an_export_of_claude(tmp_path: Path) -> None:
     found = read_memories(write(tmp_path, [chat]))
 
     assert found.memories == (
-        Memory("u1", "Why?", T1, "human", "", "c", 1, "default", "Talk"),
-        Memory("u2", "Speed.", T2, "assistant", "", "c", 2, "default", "Talk"),
+        Memory("c/u1", "Why?", T1, "human", "", "c", 1, "default", "Talk"),
+        Memory("c/u2", "Speed.", T2, "assistant", "", "c", 2, "default", "Talk"),
     )
     assert [skipped.reason for skipped in found.skipped] == [
         "an attached file isn't read",

@@ -139,6 +139,10 @@ def test_a_sentence_states_a_fact_of_errors(text: str, fact: tuple[str, str, str
     [
         "The smell triggers memories.",
         "Kindness leads to joy.",
+        "The leak triggers joy.",
+        "Joy triggers a leak.",
+        "Maybe the crash was fixed by a restart.",
+        "If the crash was fixed by a restart, fine.",
         "The leak never triggers a crash.",
         "A leak may not lead to a crash.",
         "If the leak triggers a crash, tell me.",

@@ -45,12 +45,12 @@ def read_memories(
 ) -> Read:
     """Return the memories of a file of chats or notes, in its order. Messages without text are skipped.
 
-    A memory's key is the message's id, else ``conversation/session:turn``, so that the same file gives the same
-    memories, and a longer version of it only adds to them. A conversation without a name is called as its file, with a
-    mark of its first message. Text is kept verbatim. Times without an offset are read in ``timezone``, a name of the
-    IANA database. ``undated`` is the time of messages for which neither they nor their session or conversation give
-    one; without it these are refused. Raises SourceError, naming file and position, for malformed messages and keys
-    that occur twice.
+    A memory's key is the message's id (in exports ``conversation/id``), else ``conversation/session:turn``. So the same
+    file gives the same memories, and a longer version of it only adds to them. A conversation without a name is called
+    as its file, with a mark of its first message. Text is kept verbatim. Times without an offset are read in
+    ``timezone``, a name of the IANA database. ``undated`` is the time of messages for which neither they nor their
+    session or conversation give one; without it these are refused. Raises SourceError, naming file and position, for
+    malformed messages and keys that occur twice.
     """
     builder = _Builder(scope, timezone, undated)
     for found in _messages(path, limits):

@@ -1,4 +1,7 @@
-"""Read the exports of ChatGPT and of Claude."""
+"""Read the exports of ChatGPT and of Claude.
+
+A message's key is its id after its conversation's: conversations that are continued in a new one share messages.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def chatgpt(value: Mapping[str, Any], where: str, stem: str) -> Iterator[Message
         yield Message(
             at,
             text,
-            key=held.get("id") or name,
+            key=f"{conversation}/{held.get('id') or name}",
             speaker=first_of(author, ("name", "role")) if isinstance(author, Mapping) else author,
             time=first_of({"own": held.get("create_time"), "whole": value.get("create_time")}, ("own", "whole")),
             conversation=conversation,
@@ -104,10 +107,11 @@ def claude(value: Mapping[str, Any], where: str, stem: str) -> Iterator[Message]
         attached = len(listed(one.get("attachments"), "attachments", at)) + len(listed(one.get("files"), "files", at))
         if conversation is None:
             conversation = derived_name(stem, one)
+        key = first_of(one, ("uuid", "id"))
         yield Message(
             at,
             text,
-            key=first_of(one, ("uuid", "id")),
+            key=None if key is None else f"{conversation}/{key}",
             speaker=one.get("sender"),
             time=first_of(one, ("created_at",)) or value.get("created_at"),
             conversation=conversation,

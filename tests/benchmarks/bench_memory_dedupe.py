@@ -26,8 +26,8 @@ from rich.table import Table
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.domains.memory.dedupe.apply import apply, undo
-from pipeline.domains.memory.dedupe.journal import journal_name
 from pipeline.domains.memory.dedupe.plan import Plan, plan
+from pipeline.domains.memory.memory import journal_name
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.knowledge.exchange import read_graph

@@ -15,8 +15,9 @@ import pytest
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.db.client import Client
 from pipeline.domains.memory.dedupe.apply import apply, undo
-from pipeline.domains.memory.dedupe.journal import discard, journal_name, mark, merges
+from pipeline.domains.memory.dedupe.journal import discard, mark, merges
 from pipeline.domains.memory.dedupe.plan import Plan, accepted, plan
+from pipeline.domains.memory.memory import journal_name
 from pipeline.domains.memory.records import Entity, Fact, Memory
 from pipeline.domains.memory.schema import MENTIONS
 from pipeline.domains.memory.settings import MemorySettings

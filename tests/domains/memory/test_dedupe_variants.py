@@ -160,6 +160,17 @@ def test_an_alias_leads_to_its_entity_but_two_entities_may_share_one() -> None:
     assert found == (STRONG, "known as 'PostgreSQL'")
 
 
+def test_an_address_leads_to_the_person_who_has_it() -> None:
+    jane = Subject.of(Entity("Jane Doe", "person", metadata={"email": "JD.work@x.org"}))
+    address = Subject.of(Entity("jd.work@x.org", "person"))
+    other = Subject.of(Entity("web flow", "person", aliases=("jd.work@x.org",)))
+
+    assert variant(jane.name, address.name) == (STRONG, "known by jd.work@x.org")
+    assert not contradiction(jane, address, IDENTITY)
+    assert variant(jane.name, other.name) is None
+    assert strength("person", "Jane <jd.work@x.org>", "jd.work@x.org") == STRONG
+
+
 def test_reasons_are_told_in_words() -> None:
     found = variant(read_name("surrealdb", "library"), read_name("surrealdb npm package", "library"))
 

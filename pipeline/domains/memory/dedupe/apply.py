@@ -48,8 +48,9 @@ def apply(
         _refuse_stale(groups, digests, nodes)
         rewrite = merge(groups, nodes, edges, now())
         _withdraw(journal, written)
-        written.append(_merge_of(plan, groups, rewrite))
-        journals.write(journal, written[-1], rewrite)
+        entry = _merge_of(plan, groups, rewrite)
+        journals.write(journal, entry, rewrite)
+        written.append(entry)
         return rewrite.edits()
 
     try:

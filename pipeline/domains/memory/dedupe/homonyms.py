@@ -21,8 +21,10 @@ class Subject:
 
     @classmethod
     def of(cls, entity: Entity) -> Subject:
-        """Read the name and the aliases of an entity."""
-        return cls(entity, read_name(entity.name, entity.type, entity.aliases))
+        """Read the name and the aliases of an entity; a person's e-mail addresses lead to it, too."""
+        addresses = _values(entity.metadata.get("email")) | _values(entity.metadata.get("emails"))
+        aliases = [*entity.aliases, *(sorted(addresses) if entity.type == "person" else ())]
+        return cls(entity, read_name(entity.name, entity.type, aliases))
 
     @property
     def id(self) -> str:

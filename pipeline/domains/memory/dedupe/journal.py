@@ -46,11 +46,6 @@ class Merge:
         return values | {"groups": [group.to_json() for group in self.groups]}
 
 
-def journal_name(name: str) -> str:
-    """Return the name of the journal of a memory's graph."""
-    return f"{name}.merges"
-
-
 def merges(journal: KnowledgeGraph) -> list[Merge]:
     """Return the merges that can be undone, the newest first."""
     parts: dict[str, list[KnowledgeNode]] = {}

@@ -31,7 +31,7 @@ class PersonName:
     def of(cls, name: str) -> PersonName:
         """Read a name such as ``Jane Doe <jane@example.com>``, ``Doe, Jane``, ``Dr. J. Doe`` or an address."""
         found = _ADDRESS.search(name)
-        address = f"{found[1]}@{found[2]}".casefold() if found else ""
+        address = address_of(name)
         rest = _ADDRESS.sub("", name).strip().strip("\"'")
         if found and not words_of(rest):
             return cls(words_of(found[1].partition("+")[0]), address=address, bare=True)
@@ -48,6 +48,8 @@ def difference(first: PersonName, second: PersonName) -> str:
     """Return what shows that two names are of different persons; "" if nothing does."""
     if first.address and second.address and first.address != second.address:
         return f"their e-mail addresses differ: {first.address} and {second.address}"
+    if first.bare or second.bare:
+        return ""  # the words of an address need not be a name
     if first.generation != second.generation:
         return "one of them is the younger or elder"
     if min(len(first.words), len(second.words)) < 2 or set(first.words) == set(second.words):
@@ -60,6 +62,12 @@ def difference(first: PersonName, second: PersonName) -> str:
     if not all(_same_given_name(*pair) for pair in middle):
         return "their middle names differ"
     return ""
+
+
+def address_of(text: str) -> str:
+    """Return the e-mail address that a text is or holds, in lower case; "" if there is none."""
+    found = _ADDRESS.search(text)
+    return f"{found[1]}@{found[2]}".casefold() if found else ""
 
 
 def _same_given_name(first: str, second: str) -> bool:

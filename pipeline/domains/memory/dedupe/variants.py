@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pipeline.domains.memory.dedupe.persons import PersonName
+from pipeline.domains.memory.dedupe.persons import PersonName, address_of
 from pipeline.domains.memory.dedupe.words import ECOSYSTEMS, GENERIC, SUFFIXES, folded, numbers_of, words_of
 from pipeline.text.names import singular
 
@@ -86,9 +86,12 @@ class Name:
 
 def read_name(text: str, type_: str, aliases: Iterable[str] = ()) -> Name:
     """Read the name of an entity of a type; ``aliases`` are other names that lead to it."""
+    aliases = list(aliases)
     known = [Form(words, _GENERIC, f"known as {alias!r}", weak=True) for alias in aliases for words in _readings(alias)]
     if type_ == "person":
         person = PersonName.of(text)
+        addresses = {address_of(alias) for alias in aliases} - {""}
+        known += [Form((address,), _GENERIC, f"known by {address}", weak=True) for address in sorted(addresses)]
         forms = _unique([*_person_forms(person), *known])
         return Name(text, type_, forms, person.words, () if person.bare else numbers_of(text), person=person)
     head, kinds, qualifier = _without_generic(text, type_)
@@ -192,9 +195,12 @@ def _without_generic(text: str, type_: str) -> tuple[str, frozenset[str], tuple[
 def _person_forms(person: PersonName) -> Iterator[Form]:
     words = person.words
     if person.bare:
+        yield Form((person.address,))
         yield Form(words, _ADDRESS, "the local part of an e-mail address")
     else:
         yield Form(words, _EXACT, "written last name first" if person.reversed else "")
+        if person.address:
+            yield Form((person.address,), _GENERIC, f"known by {person.address}", weak=True)
     if len(words) < 2:
         return
     if any(len(word) == 1 for word in words[1:-1]):

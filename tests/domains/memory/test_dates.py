@@ -214,6 +214,7 @@ def test_several_dates_come_in_order() -> None:
     Who is the last in line?
     on 2023-02-29
     on 31/31/2023
+    the range 2022 - 1500
     on 31 June 2023
     999 decades ago
     Who scored in the 40-60 range?
@@ -263,6 +264,23 @@ def test_past_dates_have_begun_by_now(question: str, moment: datetime, zone: str
 
     assert str(hint.start) < str(hint.end)
     assert str(hint.start) <= now.astimezone(UTC).isoformat()
+
+
+WORDS = (
+    "last this next the may in 2022 between and march before after until 31 february monday week weekend of two a few "
+    "weeks ago years 90s early end 9999 1500 Q1 yesterday on 05/07/2023 0001-01-01 9999-12-31 2023-05-07T10:00 from to "
+    "decades 999 past half summer winter since 2020-2022 first second"
+).split()
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join),
+    st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC)),  # noqa: DTZ001
+)
+def test_any_words_give_periods_that_begin_before_they_end(question: str, now: datetime) -> None:
+    for hint in time_hints(question, now):
+        assert hint.start or hint.end
+        assert not (hint.start and hint.end) or hint.start < hint.end
 
 
 TIMES = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001

@@ -141,7 +141,7 @@ def _related(question: str, phrase: Phrase, interval: Interval, before: str, now
     if match := _SHIFTED.search(before):
         direction = match["direction"].lower().replace("following", "after")
         moved = shifted(interval, (match["count"] or "").lower(), match["unit"], direction)
-        return _hint(match[0] + written, moved, "on", now)
+        return _hint(match[0] + written, moved or interval, "on", now)
     if match := _BEFORE.search(before):
         end = interval.end if match["word"].lower() in _WHOLE else interval.start
         return _hint(written, interval, "before", now)._replace(start=None, end=_utc(end, now))

@@ -70,11 +70,18 @@ def month(year: int, number: int, count: int = 1) -> Interval:
     return Interval(start, end)
 
 
-def shifted(interval: Interval, count: str, unit: str, direction: str) -> Interval:
+def shifted(interval: Interval, count: str, unit: str, direction: str) -> Interval | None:
     """Return the period that lies ``count`` units ``before`` or ``after`` an interval, or the unit ``of`` it.
 
-    ``count`` may be empty for one; with ``of`` it is an ordinal, or empty.
+    ``count`` may be empty for one; with ``of`` it is an ordinal, or empty. None if there is no such period.
     """
+    try:
+        return _shifted(interval, count, unit, direction)
+    except (ValueError, OverflowError):  # an ordinal before a date, or a time outside of the calendar
+        return None
+
+
+def _shifted(interval: Interval, count: str, unit: str, direction: str) -> Interval:
     unit = unit.lower().removesuffix("s")
     if unit in WEEKDAYS or unit == "weekend":
         wanted, count_of_days = (5, 2) if unit == "weekend" else (WEEKDAYS.index(unit), 1)
@@ -137,6 +144,8 @@ def _numeric(text: str) -> list[Interval]:
 
 def _years(text: str, _: datetime) -> Interval:
     first, last = (int(year) for year in re.findall(r"\d{4}", text))
+    if first > last:
+        raise ValueError(text)
     return Interval(month(first, 1).start, month(last, 1, 12).end)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
-from pipeline.domains.memory.search.intervals import Interval, resolve, shifted
+from pipeline.domains.memory.search.intervals import resolve, shifted
+from pipeline.domains.memory.search.periods import Interval
 from pipeline.domains.memory.search.phrases import COUNT, Phrase, date_phrases, may_hold_dates
 
 Relation = Literal["on", "before", "after", "between"]

@@ -5,34 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta, tzinfo
-from typing import NamedTuple
 
-from pipeline.domains.memory.search.phrases import MONTHS, WEEKDAYS, Phrase
+from pipeline.domains.memory.search.periods import SEASONS, UNIT_DAYS, Interval, around, days, month
+from pipeline.domains.memory.search.phrases import WEEKDAYS, Phrase
 
-_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _TENS = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 _ORDINALS = "first second third fourth last".split()
 _WORDS = "one two three four five six seven eight nine ten eleven twelve".split()
 _VAGUE = {"a couple": (2, 3), "a couple of": (2, 3), "a few": (2, 5), "few": (2, 5), "several": (3, 8), "some": (2, 6)}
-_DAYS = {
-    "minute": 1 / 1440,
-    "hour": 1 / 24,
-    "day": 1,
-    "week": 7,
-    "weekend": 7,
-    "month": 30,
-    "year": 365,
-    "decade": 3652,
-}
 _PAST, _HERE, _NEXT = -1, 0, 1
 _DIRECTIONS = {"last": _PAST, "past": _PAST, "previous": _PAST, "this past": _PAST, "this": _HERE}
-
-
-class Interval(NamedTuple):
-    """A period of local time without an offset, ``end`` excluded."""
-
-    start: datetime
-    end: datetime
 
 
 def resolve(phrase: Phrase, now: datetime, zone: tzinfo | None = None, *, rolling: bool = False) -> list[Interval]:
@@ -48,26 +30,13 @@ def resolve(phrase: Phrase, now: datetime, zone: tzinfo | None = None, *, rollin
         elif phrase.form == "iso":
             found = [_iso(phrase.text, zone)]
         elif rolling and (match := re.fullmatch(r"(?:last|past|this past|previous) (\w+)", phrase.text.lower())):
-            found = [Interval(now - timedelta(days=_DAYS[match[1]]), now)] if match[1] in _DAYS else []
+            found = [Interval(now - timedelta(days=UNIT_DAYS[match[1]]), now)] if match[1] in UNIT_DAYS else []
             found = found or [_RESOLVERS[phrase.form](phrase.text.lower(), now)]
         else:
             found = [_RESOLVERS[phrase.form](" ".join(phrase.text.lower().split()), now)]
         return [_part(interval, phrase.part) for interval in found]
     except (ValueError, OverflowError):  # the 31st of June, the year 0
         return []
-
-
-def days(start: date | datetime, count: int = 1) -> Interval:
-    """Return the interval of ``count`` whole days from a day on."""
-    first = datetime(start.year, start.month, start.day)  # noqa: DTZ001  # local time, see Interval
-    return Interval(first, first + timedelta(days=count))
-
-
-def month(year: int, number: int, count: int = 1) -> Interval:
-    """Return the interval of ``count`` months from a month on; ``number`` may lie outside 1 to 12."""
-    first, last = (divmod(year * 12 + number - 1 + months, 12) for months in (0, count))
-    start, end = (datetime(of, index + 1, 1) for of, index in (first, last))  # noqa: DTZ001
-    return Interval(start, end)
 
 
 def shifted(interval: Interval, count: str, unit: str, direction: str) -> Interval | None:
@@ -90,7 +59,7 @@ def _shifted(interval: Interval, count: str, unit: str, direction: str) -> Inter
             return days(last - timedelta(days=(last.weekday() - wanted) % 7), count_of_days)
         first = interval.end if direction == "after" else interval.start
         return days(first + timedelta(days=(wanted - first.weekday()) % 7), count_of_days)
-    length = timedelta(days=_DAYS[unit])
+    length = timedelta(days=UNIT_DAYS[unit])
     if direction == "of":
         return _unit_of(interval, count, length)
     number = _count(count or "a")[1]
@@ -175,7 +144,7 @@ def _quarter(text: str, now: datetime) -> Interval:
 
 
 def _season(text: str, now: datetime) -> Interval:
-    first = _SEASONS[text.split()[0].rstrip(",")]
+    first = SEASONS[text.split()[0].rstrip(",")]
     if text[-4:].isdigit():
         return month(int(text[-4:]), first, 3)
     found = month(now.year, first, 3)
@@ -189,16 +158,16 @@ def _ago(text: str, now: datetime) -> Interval:
     few, many = _count(match[1])
     unit = match[2]
     if unit in ("minute", "hour", "day") and few >= 1:
-        length = timedelta(days=_DAYS[unit])
+        length = timedelta(days=UNIT_DAYS[unit])
         return Interval(days(now - many * length).start, days(now - few * length).end)
-    half = timedelta(days=_DAYS[unit] / 2) * min(1, few)
+    half = timedelta(days=UNIT_DAYS[unit] / 2) * min(1, few)
     return Interval(_back(many, unit, now) - half, _back(few, unit, now) + half)
 
 
 def _back(count: float, unit: str, now: datetime) -> datetime:
     """Return the time ``count`` units before now, by the calendar."""
     if count != int(count):
-        return now - timedelta(days=count * _DAYS[unit])
+        return now - timedelta(days=count * UNIT_DAYS[unit])
     number, unit = (10 * int(count), "year") if unit == "decade" else (int(count), unit)
     return _parsed(f"{number} {unit.replace('weekend', 'week')}s ago", now) if number else now
 
@@ -207,7 +176,7 @@ def _past(text: str, now: datetime) -> Interval:
     match = re.fullmatch(r"(?:last|past|previous) (.+) (\w+?)s?", text)
     if match is None:
         raise ValueError(text)
-    return Interval(now - timedelta(days=_count(match[1])[1] * _DAYS[match[2]]), now)
+    return Interval(now - timedelta(days=_count(match[1])[1] * UNIT_DAYS[match[2]]), now)
 
 
 def _count(text: str) -> tuple[float, float]:
@@ -236,50 +205,12 @@ def _part_of_day(_: str, now: datetime) -> Interval:
 
 
 def _before_last(text: str, now: datetime) -> Interval:
-    return _around(text.split()[1], 2 * _PAST, now)
+    return around(text.split()[1], 2 * _PAST, now)
 
 
 def _relative(text: str, now: datetime) -> Interval:
     word, _, unit = text.rpartition(" ")
-    return _around(unit, _DIRECTIONS.get(word, _NEXT), now)
-
-
-def _around(unit: str, steps: int, now: datetime) -> Interval:
-    """Return the unit of the calendar that is ``steps`` after the one at now: -1 is the last, 0 this, 1 the next."""
-    if unit in WEEKDAYS:
-        return _weekday(WEEKDAYS.index(unit), steps, now)
-    if unit in _SEASONS or unit in MONTHS or unit == "sept":
-        first = _SEASONS.get(unit) or _month(unit, now).start.month
-        return _recurring(first, 3 if unit in _SEASONS else 1, steps, now)
-    monday = now - timedelta(days=now.weekday())
-    units: dict[str, Callable[[], Interval]] = {
-        "week": lambda: days(monday + timedelta(days=7 * steps), 7),
-        "weekend": lambda: days(monday + timedelta(days=7 * steps + 5), 2),
-        "month": lambda: month(now.year, now.month + steps),
-        "quarter": lambda: month(now.year, (now.month - 1) // 3 * 3 + 1 + 3 * steps, 3),
-        "year": lambda: month(now.year + steps, 1, 12),
-        "decade": lambda: month(now.year // 10 * 10 + 10 * steps, 1, 120),
-    }
-    return units[unit]()
-
-
-def _recurring(first: int, length: int, steps: int, now: datetime) -> Interval:
-    """Return a month or season by its first month: this year's, or the last that has ended, or the next to begin."""
-    years = [month(year, first, length) for year in range(now.year - 3, now.year + 3)]
-    if steps < 0:
-        return [interval for interval in years if interval.end <= now][steps]
-    if steps > 0:
-        return next(interval for interval in years if interval.start > now)
-    current = [interval for interval in years if interval.start <= now < interval.end]
-    return current[0] if current else month(now.year, first, length)
-
-
-def _weekday(wanted: int, steps: int, now: datetime) -> Interval:
-    monday = now - timedelta(days=now.weekday())
-    if steps >= 0:
-        return days(monday + timedelta(days=wanted + 7 * steps))
-    last = now - timedelta(days=(now.weekday() - wanted - 1) % 7 + 1)
-    return days(last + timedelta(days=7 * (steps + 1)))
+    return around(unit, _DIRECTIONS.get(word, _NEXT), now)
 
 
 def _decade(text: str, now: datetime) -> Interval:

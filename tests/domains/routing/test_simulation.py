@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.domains.routing.learn.records import EdgeKey, EdgeUsage
-from pipeline.domains.routing.learn.simulate import START, Round, Simulation, World
 from pipeline.domains.routing.learn.weights import Learning, learned_weight
 from pipeline.domains.routing.schema import RelationType
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.settings import load_settings
+from tests.domains.routing.simulate import START, Round, Simulation, World
 
 EDGE = EdgeKey("patina", "dojo", RelationType.USES)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -50,7 +50,10 @@ def is_script(path: str) -> bool:
 
 
 def project_files(folder: Path) -> Iterator[ProjectFile]:
-    """Yield the files of a project in order of their paths; those that can't be read as UTF-8 are left out.
+    """Yield the files of a project in order of their paths.
+
+    Left out are those that can't be read as UTF-8 and those that are no regular files: to read a pipe would wait for
+    its writer, and a device may have no end.
 
     Links and hidden folders but those of a CI are not entered, nor are those that :class:`Ignored` leaves out:
     installed packages, builds, what Git ignores. Nothing is yielded if there is no such folder.
@@ -78,7 +81,7 @@ def _is_shown(name: str) -> bool:
 
 def _text(path: Path) -> str | None:
     try:
-        if path.stat().st_size > _LARGEST:
+        if not path.is_file() or path.stat().st_size > _LARGEST:
             return None
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

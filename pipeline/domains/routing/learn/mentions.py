@@ -10,6 +10,7 @@ may be either, and counts only with a verb: "borrowed from dojo", "as dojo does"
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
@@ -63,10 +64,19 @@ _ORDINARY_AFTER = re.compile(
     r"^\s+(?:of|that|which|who|per|from|with|were|was|are|is|made|sent|being|been|have|has|fail(?:ed)?)\b",
     re.IGNORECASE,
 )
-_NOT_BEFORE = re.compile(r"\b(?:not|never|without|unlike|cannot|\w+n['’]t)\b[^,;:.]{0,30}$", re.IGNORECASE)
+_NOT_BEFORE = re.compile(
+    r"\b(?:not|no|none|nothing|nobody|neither|nor|never|without|unlike|cannot|\w+n['’]t)\b"
+    r"[^,;:.]{0,30}$|\b(?:instead\s+of|rather\s+than)\s+(?:the\s+)?[^\w\s]*$",
+    re.IGNORECASE,
+)
 _JOINED = re.compile(r"[-_/.\d]")
 _PATH_AFTER = re.compile(r"^(?:`|/\w|::\w)")
-_PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*\n?)+")
+_HEADING = r"^[ \t]*#{1,6}[ \t]"
+_PARAGRAPH = re.compile(rf"{_HEADING}[^\n]*|(?:(?!{_HEADING})^[^\n]*\S[^\n]*\n?)+", re.MULTILINE)
+"""A heading, or lines up to the next heading or empty line."""
+
+_NEAR = 150
+"""Characters on either side of a mention that say what it is; a log without full stops is one long sentence."""
 
 
 class _Form(Enum):
@@ -102,15 +112,17 @@ def learning_clues(notes: Iterable[SessionNote], names: ProjectNames) -> dict[st
 def _mentions(note: SessionNote, names: ProjectNames) -> Iterator[_Mention]:
     pattern = names.pattern()
     text = prose(note.text)
+    line_ends = [match.start() for match in re.finditer("\n", text)]
     for paragraph in _PARAGRAPH.finditer(text) if pattern else ():
         for start, end in sentences(text, *paragraph.span()):
             for match in pattern.finditer(text, start, end) if pattern else ():
                 project = names.named(match.group())
                 if project:
-                    before, after = text[start : match.start()], text[match.end() : end]
-                    line = note.line + text.count("\n", 0, match.start())
+                    first, last = max(start, match.start() - _NEAR), min(end, match.end() + _NEAR)
+                    before, after = text[first : match.start()], text[match.end() : last]
+                    line = note.line + bisect_left(line_ends, match.start())
                     form = _form(match.group(), before, after)
-                    yield _Mention(project, form, _said(before, after), note, line, text[start:end])
+                    yield _Mention(project, form, _said(before, after), note, line, text[first:last])
 
 
 def _strength(mention: _Mention, *, ordinary: bool) -> float:

@@ -143,6 +143,6 @@ def _front_matter(text: str) -> tuple[Mapping[str, Any], str]:
         return {}, text
     try:
         fields = yaml.safe_load(head)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date that there isn't
         return {}, text
     return (fields, body) if isinstance(fields, dict) else ({}, text)

@@ -15,7 +15,7 @@ from pipeline.domains.routing.evaluate.records import Failure, RoutingReport
 from pipeline.domains.routing.graph import ProjectGraph
 from pipeline.domains.routing.records import Relation
 from pipeline.domains.routing.schema import RelationType
-from pipeline.errors import QuerySetError
+from pipeline.errors import GraphError, QuerySetError
 from pipeline.flows import maintain
 from pipeline.knowledge.catalogue import list_graphs
 from tests.domains.routing.town import EXAMPLES, Town
@@ -144,6 +144,15 @@ def test_kept_projects_are_used_again(hoprank: HopRank, folder: Path, kept: tupl
 
     assert again.modes == kept[1].modes
     assert {corpus.name: corpus.generation for corpus in list_corpora(hoprank.client)} == generations
+
+
+def test_a_folder_is_not_kept_among_projects_of_ones_own(hoprank: HopRank, town: Town, folder: Path) -> None:
+    before = {one.id: one.path for one in ProjectGraph.open(hoprank, town.graph).list_nodes()}
+
+    with pytest.raises(GraphError, match="holds the project 'almanac', which isn't of the folder"):
+        evaluate(hoprank, folder, keep=town.graph)
+
+    assert {one.id: one.path for one in ProjectGraph.open(hoprank, town.graph).list_nodes()} == before
 
 
 def test_a_query_of_an_unknown_project_is_refused(hoprank: HopRank, town: Town, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from pipeline.domains.routing.records import Project
 from pipeline.domains.routing.schema import REFERENCE
 from pipeline.domains.routing.search.router import Router
 from pipeline.domains.routing.settings import RoutingSettings
+from pipeline.errors import GraphError
 from pipeline.flows.ingest import sync_documents
 from pipeline.ingest.sources import read
 from pipeline.knowledge.catalogue import drop_graph, find_graph
@@ -61,10 +62,12 @@ def register(
     """Bring a graph to hold the projects of a corpus.jsonl, and a corpus for each to hold its documents.
 
     All that the graph knows comes from the documents: the languages, the description of the project, and the relations
-    that its files propose with enough confidence to be accepted unseen.
+    that its files propose with enough confidence to be accepted unseen. Raises GraphError if the graph holds other
+    projects.
     """
     documents = _by_project(hoprank, corpus, project_of)
     graph = ProjectGraph.open(hoprank, name)
+    _check_alone(graph, documents)
     with TemporaryDirectory() as folder:
         for at, (project, of_project) in enumerate(documents.items()):
             _index(hoprank, of_project, f"{corpus}: {project}", corpus_name(name, project), progress)
@@ -79,6 +82,16 @@ def register(
     for node in graph.list_nodes():
         graph.update_node(replace(node, path=""))
     return graph
+
+
+def _check_alone(graph: ProjectGraph, projects: Collection[str]) -> None:
+    name = graph.graph.name
+    for one in graph.list_nodes():
+        if one.id not in projects or one.corpus != corpus_name(name, one.id):
+            raise GraphError(
+                f"The graph {name!r} holds the project {one.id!r}, which isn't of the folder.",
+                "Give --keep a name that no other projects have.",
+            )
 
 
 def _index(hoprank: HopRank, documents: Sequence[Document], source: str, corpus: str, progress: Progress) -> None:

@@ -31,7 +31,7 @@ def modes_view(report: RoutingReport) -> Table:
     lines = [f"{report.queries:,} queries, {report.projects:,} projects; in percent, but for searched projects and ms."]
     lines += [f"Target {target}: {'reached' if met else 'missed'}, {seen}." for target, met, seen in report.targets()]
     if report.shortened:
-        lines.append(f"{len(report.shortened)} queries were cut to the longest question that a search takes.")
+        lines.append(f"Cut to the longest question that a search takes: {len(report.shortened):,}.")
     table.caption = Text("\n".join(lines))
     table.caption_justify = "left"
     return table

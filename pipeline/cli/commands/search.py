@@ -9,7 +9,7 @@ import typer
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import excerpt
 from pipeline.cli.deferred import question as questions
-from pipeline.cli.options import Corpus, Filters, Json, Model, Set, read_filter, read_settings
+from pipeline.cli.options import Filters, Json, Model, Set, read_filter, read_settings
 from pipeline.cli.views.hits import result_views, warn_of_unknown_fields
 from pipeline.cli.views.output import print_json, show, spinner
 from pipeline.errors import InputError
@@ -19,7 +19,9 @@ from pipeline.retrieve.legs import Leg
 
 def search(
     question: Annotated[str, typer.Argument(help="What to search for; operators of query languages are only text.")],
-    corpus: Corpus = "default",
+    corpus: Annotated[
+        str | None, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus.", show_default="default")
+    ] = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="How many passages.")] = 10,
     filters: Filters = None,
     leg: Annotated[Leg, typer.Option("--leg", help="Rank by one leg instead of the fused whole.")] = Leg.WHOLE,
@@ -53,12 +55,14 @@ def search(
     questions.check_question(question)
     if (source or projects) and routing is None:
         raise InputError("--from and --project are for a routed search.", "Give --routing too, or leave them out.")
+    if corpus is not None and routing is not None:
+        raise InputError("--routing searches projects instead of a corpus.", "Leave out --corpus or --routing.")
     conditions = read_filter(filters)
     with connected(read_settings(model, settings)) as hoprank:
         with spinner("Searching"):
             options = {"top_k": top_k, "filters": conditions, "leg": leg, "explain": explain}
             if routing is None:
-                result = hoprank.search(question, corpus=corpus, **options)
+                result = hoprank.search(question, corpus=corpus or "default", **options)
             else:
                 routed = {"mode": routing, "source": source, "projects": projects or ()}
                 result = search_by_route(hoprank, question, **routed, **options)

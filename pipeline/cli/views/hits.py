@@ -21,17 +21,20 @@ if TYPE_CHECKING:
 
 _INDENT = (0, 0, 0, 4)
 _MOST_FEATURES = 4
+_MOST_PROJECTS = 5
+_LONGEST_REASON = 90
 _ENGINES = {"gds": "GDS", "local": "The local engine"}
 
 
 def result_views(result: RetrieverResult, passages: Sequence[str], *, explain: bool = False) -> list[RenderableType]:
     """Return the hits, best first, as views to print one below the other.
 
-    ``passages`` holds the text to show of each hit. ``explain`` adds the names in the question, the legs and the paths.
+    ``passages`` holds the text to show of each hit. ``explain`` adds the names in the question, the legs and the paths,
+    and to a routed search all reasons for its projects.
     """
     parts: list[RenderableType] = []
     if "routing" in result.metadata:
-        parts += [Text(line, style="dim") for line in _route(result.metadata["routing"])] + [Text()]
+        parts += [Text(line, style="dim") for line in _route(result.metadata["routing"], explain=explain)] + [Text()]
     elif explain:
         parts += [Text(line, style="dim") for line in _confidence(result.metadata)] + [Text()]
     if not result.items:
@@ -70,14 +73,34 @@ def _confidence(metadata: Mapping[str, Any]) -> Iterator[str]:
         yield f"The graph decides {metadata['graph_share']:.0%} of the order, vector and full text the rest."
 
 
-def _route(routing: Mapping[str, Any]) -> Iterator[str]:
-    searched = ", ".join(f"{one['project']} ({one['share']:.0%})" for one in routing["searched"])
-    passed_over = len(routing["passed_over"])
-    yield f"Searched {searched}" + (f"; passed over {passed_over} other projects." if passed_over else ".")
+def _route(routing: Mapping[str, Any], *, explain: bool) -> Iterator[str]:
+    searched = _first([f"{one['project']} ({one['share']:.0%})" for one in routing["searched"]])
+    passed_over = routing["passed_over"]
+    yield f"Searched {searched}" + (f"; passed over {_others(len(passed_over))}." if passed_over else ".")
+    for one in routing["searched"][:_MOST_PROJECTS]:
+        if explain:
+            yield f"{one['project']}: {_line('; '.join(one['reasons']))}"
+        elif one["relation"]:
+            yield f"{one['project']}: {_line(one['reasons'][0], _LONGEST_REASON)}"
     if routing["widened"]:
         yield f"Searched wider, because {routing['widened']}."
-    for project, reason in routing["unindexed"].items():
-        yield f"Not searched: {project}, for {reason}."
+    unindexed = routing["unindexed"]
+    for reason in dict.fromkeys(unindexed.values()):
+        yield f"Not searched: {_first([name for name in unindexed if unindexed[name] == reason])}, for {reason}."
+
+
+def _first(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_PROJECTS
+    return ", ".join(names[:_MOST_PROJECTS]) + (f" and {_others(more)}" if more > 0 else "")
+
+
+def _others(count: int) -> str:
+    return f"{count:,} other project{'s' if count > 1 else ''}"
+
+
+def _line(text: str, longest: int | None = None) -> str:
+    line = " ".join(text.split())
+    return line if longest is None or len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def _head(metadata: Mapping[str, Any]) -> Text:

@@ -56,11 +56,13 @@ def test_a_registry_is_synced_planned_and_found_unchanged(registry: Path, graph_
     planned = loaded("sync", str(registry), "--dry-run", graph=graph_name)
     assert planned["added"] == ["SDL", "dojo", "patina"]
     assert "no graph" in run("graph", graph=graph_name, code=2).output
+    assert "nothing was changed" in run("sync", str(registry), "--dry-run", graph=graph_name).stdout
 
     first = run("sync", str(registry), graph=graph_name)
     again = run("sync", str(registry), graph=graph_name)
 
     assert "patina DOMAIN domain:rust" in first.stdout
+    assert "nothing was changed" not in first.stdout
     assert "dojo doesn't exist" in " ".join(first.stderr.split())
     assert "it equals the registry" in again.stdout
     assert not any(loaded("sync", str(registry), graph=graph_name)[name] for name in ("added", "changed", "removed"))

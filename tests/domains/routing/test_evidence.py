@@ -155,6 +155,14 @@ def test_a_related_project_comes_before_a_slightly_nearer_one() -> None:
     assert found["ledger"].reasons()[0] == "shop uses ledger"
 
 
+def test_a_domain_in_common_is_told_as_such() -> None:
+    relations = [relation(one, "domain:tide", DOMAIN) for one in "ab"] + [relation("c", "domain:oven", DOMAIN)]
+
+    found = evidence({"a": 0.1, "b": 0.4, "c": 0.1}, source="a", relations=relations)
+
+    assert found["b"].reasons()[0] == "b is about tide too, 2 edges away"
+
+
 def test_a_related_project_that_knows_nothing_comes_behind() -> None:
     found = evidence({"shop": 0.1, "ledger": 0.2, "stray": 0.6}, source="shop", relations=[relation("shop", "ledger")])
 

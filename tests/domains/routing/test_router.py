@@ -94,12 +94,30 @@ def test_a_filter_that_the_chosen_projects_lack_widens_the_search(router: Router
     assert result.metadata["routing"]["widened"] == "ledger found nothing"
 
 
+def test_the_oracle_never_searches_other_projects(router: Router) -> None:
+    result = router.search(CLOSING, mode="oracle", projects=["kiln"], filters={"language": "python"})
+
+    assert result.items == ()
+    assert searched(result) == ["kiln"]
+    assert result.metadata["routing"]["widened"] is None
+
+
+def test_the_oracle_names_projects_without_an_index(hoprank: HopRank, own_graph: ProjectGraph) -> None:
+    own_graph.add_node(Project("new", path="/nowhere"))
+    router = Router(hoprank, own_graph.graph.name)
+
+    with pytest.raises(GraphError, match=r"No named project can be searched: new \(there is no index yet\)"):
+        router.search(CLOSING, mode="oracle", projects=["new"])
+
+    assert searched(router.search(CLOSING, mode="oracle", projects=["new", "ledger"])) == ["ledger"]
+
+
 def test_a_project_without_an_index_is_told(hoprank: HopRank, own_graph: ProjectGraph) -> None:
     own_graph.add_node(Project("new", path="/nowhere"))
 
     result = Router(hoprank, own_graph.graph.name).search(CLOSING)
 
-    assert result.metadata["routing"]["unindexed"] == {"new": "it has no index yet"}
+    assert result.metadata["routing"]["unindexed"] == {"new": "there is no index yet"}
     assert searched(result) == ["ledger"]
 
 
@@ -135,7 +153,7 @@ def test_a_corpus_that_is_renamed_or_dropped_is_not_searched(
         assert "third" in searched(router.search(CLOSING))
 
         maintain.rename(hoprank.client, name, other)
-        assert router.search(CLOSING).metadata["routing"]["unindexed"] == {"third": "it has no index yet"}
+        assert router.search(CLOSING).metadata["routing"]["unindexed"] == {"third": "there is no index yet"}
         drop_corpus(hoprank.client, get_corpus(hoprank.client, other))
         assert searched(router.search(CLOSING)) == ["ledger"]
 
@@ -147,6 +165,8 @@ def test_a_corpus_that_is_renamed_or_dropped_is_not_searched(
         ({"mode": "oracle", "projects": ["nobody"]}, GraphError, "no project 'nobody'"),
         ({"mode": "oracle"}, GraphError, "oracle searches the projects that are named"),
         ({"mode": "some"}, QuestionError, "no routing 'some'"),
+        ({"mode": "graph", "projects": ["kiln"]}, QuestionError, "graph chooses the projects itself"),
+        ({"mode": "all", "projects": ["kiln"]}, QuestionError, "all chooses the projects itself"),
         ({"top_k": 0}, QuestionError, "top_k is 0"),
     ],
 )

@@ -27,7 +27,7 @@ def search(town: Town, *arguments: str, code: int = 0) -> Result:
 def test_a_routed_search_prints_the_project_of_each_hit(town: Town) -> None:
     printed = search(town, CLOSING, "--routing", "graph").stdout
 
-    assert printed.startswith("Searched ledger (100%); passed over 6 other projects.\n")
+    assert printed.startswith("Searched ledger (100%); passed over 6 other projects.\n\n")
     assert " 1  ledger  " in printed
     assert "set to zero" in printed
 
@@ -40,6 +40,16 @@ def test_a_routed_search_from_a_project_names_the_relation(town: Town) -> None:
     assert {item["metadata"]["relation"] for item in items if item["metadata"]["project"] == "almanac"} == {"uses"}
 
 
+def test_the_relation_is_printed_and_with_explain_every_reason(town: Town) -> None:
+    question = ("when does the moon cross the meridian", "--routing", "graph", "--from", "harbour")
+
+    printed = search(town, *question).stdout
+    explained = search(town, *question, "--explain").stdout
+
+    assert "\nalmanac: harbour uses almanac: tides follow the moon\n" in printed
+    assert "almanac: harbour uses almanac: tides follow the moon; a passage has the cosine 0." in explained
+
+
 def test_the_oracle_searches_the_projects_that_are_named(town: Town) -> None:
     found = search(town, CLOSING, "--routing", "oracle", "--project", "kiln", "--json").stdout
 
@@ -50,7 +60,10 @@ def test_the_oracle_searches_the_projects_that_are_named(town: Town) -> None:
 def test_all_projects_are_searched_and_explained(town: Town) -> None:
     printed = search(town, CLOSING, "--routing", "all", "--explain").stdout
 
-    assert "loom (" in printed.partition("\n\n")[0]
+    head = printed.partition("\n\n")[0]
+    assert head.startswith("Searched ledger (")
+    assert "ledger: a passage has the cosine 0." in head
+    assert " and 2 other projects." in " ".join(head.split())
     assert "path: " in printed
 
 
@@ -62,6 +75,8 @@ def test_all_projects_are_searched_and_explained(town: Town) -> None:
         (("--routing", "sideways"), "no routing 'sideways'"),
         (("--routing", "graph", "--from", "harbor"), "harbour"),
         (("--routing", "oracle"), "--project NAME"),
+        (("--routing", "graph", "--project", "kiln"), "Leave out --project"),
+        (("--routing", "graph", "--corpus", "handbook"), "Leave out --corpus or --routing"),
     ],
 )
 def test_wrong_options_are_refused(town: Town, arguments: tuple[str, ...], said: str) -> None:
@@ -87,6 +102,12 @@ def test_evaluate_prints_the_comparison_and_the_failures(town: Town, tmp_path: P
     modes = json.loads(report.read_text(encoding="utf-8"))["modes"]
     assert list(modes) == ["all", "oracle", "graph"]
     assert list(modes["graph"]) == ["mrr", "recall@10", "source_recall", "waste", "searched"]
+
+
+def test_the_commands_take_the_graph_of_the_settings(town: Town) -> None:
+    for command in (("graph", "--nodes"), ("get-related", "harbour"), ("traverse", "harbour")):
+        assert "almanac" in run("route", *command, "--set", f"routing.graph={town.graph}").stdout
+    assert "almanac" in run("route", "get-related", "harbour", "--graph", town.graph).stdout
 
 
 def test_evaluate_refuses_what_is_no_queryset(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def graph_(
         Path | None,
         typer.Option("--view", metavar="FILE.html", help="Draw the graph as a page instead.", show_default=False),
     ] = None,
-    graph: Graph = "projects",
+    graph: Graph = None,
     as_json: Json = False,
     settings: Set = None,
 ) -> None:
@@ -69,7 +69,9 @@ def graph_(
     if tables:
         show(*tables)
     else:
-        warn(f"There is nothing in the graph {graph} yet; `hoprank route sync REGISTRY` and `link` fill it.")
+        warn(
+            f"There is nothing in the graph {opened.graph.name} yet; `hoprank route sync REGISTRY` and `link` fill it."
+        )
 
 
 def link(
@@ -83,7 +85,7 @@ def link(
         float | None,
         typer.Option("--weight", metavar="W", min=0, max=1, help="How strong, above 0.", show_default="1, or as it is"),
     ] = None,
-    graph: Graph = "projects",
+    graph: Graph = None,
     as_json: Json = False,
     settings: Set = None,
 ) -> None:
@@ -108,7 +110,7 @@ def link(
 
 
 def unlink(
-    source: Source, type_: Type, target: Target, graph: Graph = "projects", as_json: Json = False, settings: Set = None
+    source: Source, type_: Type, target: Target, graph: Graph = None, as_json: Json = False, settings: Set = None
 ) -> None:
     """Remove a relation; one that the registry declares comes back with the next sync."""
     kind = domain.schema.RelationType.parse(type_)
@@ -123,7 +125,7 @@ def unlink(
 
 
 def get_related(
-    project: Project, types: Types = None, graph: Graph = "projects", as_json: Json = False, settings: Set = None
+    project: Project, types: Types = None, graph: Graph = None, as_json: Json = False, settings: Set = None
 ) -> None:
     """List the projects to which the relations of a project lead, the strongest first."""
     kinds = types_of(types)
@@ -144,7 +146,7 @@ def traverse(
         typer.Option("--depth", min=1, max=8, help="How many relations away.", show_default="routing.depth"),
     ] = None,
     types: Types = None,
-    graph: Graph = "projects",
+    graph: Graph = None,
     as_json: Json = False,
     settings: Set = None,
 ) -> None:

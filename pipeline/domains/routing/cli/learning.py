@@ -60,7 +60,7 @@ def propose(
     ] = None,
     auto: Annotated[bool, typer.Option("--auto", help="Accept all that are sure: routing.auto_accept.")] = False,
     rejected: Annotated[bool, typer.Option("--rejected", help="Only those that were rejected.")] = False,
-    graph: Graph = "projects",
+    graph: Graph = None,
     as_json: Json = False,
     settings: Set = None,
 ) -> None:
@@ -98,7 +98,7 @@ def used(
         str | None,
         typer.Option("--type", metavar="TYPE", help="The relation over which it came.", show_default="all there are"),
     ] = None,
-    graph: Graph = "projects",
+    graph: Graph = None,
     as_json: Json = False,
     settings: Set = None,
 ) -> None:
@@ -115,7 +115,7 @@ def explain(
     source: Annotated[str, typer.Argument(metavar="A", help="The project that asks.")],
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="The type of the relation.")],
     target: Annotated[str, typer.Argument(metavar="B", help="The project that answers.")],
-    graph: Graph = "projects",
+    graph: Graph = None,
     as_json: Json = False,
     settings: Set = None,
 ) -> None:
@@ -141,7 +141,7 @@ def forget_usage(
             "--since", metavar="DATE", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Only since then, UTC."
         ),
     ] = None,
-    graph: Graph = "projects",
+    graph: Graph = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
     as_json: Json = False,
     settings: Set = None,

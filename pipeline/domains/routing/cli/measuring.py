@@ -13,6 +13,7 @@ from pipeline.cli.options import Model, Set, read_settings
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
+from pipeline.domains.routing.cli.options import Graph, graph_name
 from pipeline.domains.routing.views.measuring import failures_view, modes_view
 
 
@@ -30,7 +31,7 @@ def evaluate(
             " qrels.tsv whose documents name their repo.",
         ),
     ],
-    graph: Annotated[str, typer.Option("--graph", "-g", metavar="NAME", help="The project graph.")] = "projects",
+    graph: Graph = None,
     keep: Annotated[
         str | None,
         typer.Option(
@@ -47,5 +48,7 @@ def evaluate(
     """Measure three ways to search: all projects, those that the graph chooses, and the right ones alone."""
     check_json_file(json_file)
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
-        report = domain.evaluation.evaluate(hoprank, path, graph=graph, keep=keep, progress=progress)
+        report = domain.evaluation.evaluate(
+            hoprank, path, graph=graph_name(hoprank, graph), keep=keep, progress=progress
+        )
     deliver(report.to_json(), json_file, lambda: show(modes_view(report), *failures_view(report)))

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from pipeline.domains.routing.schema import RelationType
     from pipeline.domains.routing.settings import RoutingSettings
 
-Graph = Annotated[str, typer.Option("--graph", "-g", metavar="NAME", help="The graph of projects.")]
+Graph = Annotated[
+    str | None,
+    typer.Option("--graph", "-g", metavar="NAME", help="The graph of projects.", show_default="routing.graph"),
+]
 Project = Annotated[str, typer.Argument(metavar="PROJECT", help="The id of a project.")]
 Types = Annotated[
     list[str] | None,
@@ -22,9 +25,14 @@ Types = Annotated[
 ]
 
 
-def open_graph(hoprank: pipeline.HopRank, name: str) -> ProjectGraph:
-    """Return the graph of projects of that name; raises GraphError if there is none."""
-    return domain.graph.ProjectGraph.open(hoprank, name, create=False)
+def graph_name(hoprank: pipeline.HopRank, name: str | None) -> str:
+    """Return the name of the graph that --graph names, by default that of the settings."""
+    return name or settings_of(hoprank).graph
+
+
+def open_graph(hoprank: pipeline.HopRank, name: str | None) -> ProjectGraph:
+    """Return the graph of projects of that name, by default that of the settings; raises GraphError if none."""
+    return domain.graph.ProjectGraph.open(hoprank, graph_name(hoprank, name), create=False)
 
 
 def types_of(names: list[str] | None) -> list[RelationType]:

@@ -14,7 +14,7 @@ from pipeline.cli.syncing import DryRun
 from pipeline.cli.views.output import print_json, show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
-from pipeline.domains.routing.cli.options import Graph, open_graph
+from pipeline.domains.routing.cli.options import Graph, graph_name, open_graph
 from pipeline.domains.routing.views.syncing import indexed_view, plan_view
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def sync(
     dry_run: DryRun = False,
     drop: Annotated[bool, typer.Option("--drop", help="Drop the corpora of removed projects, too.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before --drop.")] = False,
-    graph: Graph = "projects",
+    graph: Graph = None,
     as_json: Json = False,
     settings: Set = None,
 ) -> None:
@@ -50,11 +50,12 @@ def sync(
 
     stated = domain.registry.read_registry(registry)
     with connected(read_settings(None, settings)) as hoprank:
-        plan = domain.sync.sync(hoprank, graph, stated, dry_run=dry_run, drop=drop, announce=ask)
+        name = graph_name(hoprank, graph)
+        plan = domain.sync.sync(hoprank, name, stated, dry_run=dry_run, drop=drop, announce=ask)
     if as_json:
         print_json(plan.to_json())
     else:
-        show(plan_view(plan, graph, dropped=drop))
+        show(plan_view(plan, name, dropped=drop, planned=dry_run))
     for missing in plan.missing_paths:
         warn(f"{missing} doesn't exist; `hoprank route index` will leave it out.")
 
@@ -65,7 +66,7 @@ def index(
         typer.Argument(metavar="[PROJECT]...", help="The ids of projects.", show_default="all that have a path"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Drop the corpora and make them anew.")] = False,
-    graph: Graph = "projects",
+    graph: Graph = None,
     as_json: Json = False,
     model: Model = None,
     settings: Set = None,

@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from pipeline.domains.routing.records import Project, Relation
+from pipeline.domains.routing.schema import RelationType
+from pipeline.domains.routing.stored import domain_name
 
 
 class Mode(StrEnum):
@@ -39,12 +41,19 @@ class Evidence:
         """Return the reasons for the project, strongest first, in words."""
         reasons = []
         if self.relation and self.hops:
-            away = "" if self.hops == 1 else f", {self.hops} edges away"
-            because = f": {self.relation.evidence}" if self.relation.evidence else ""
-            reasons.append(f"{self.relation.source} {self.relation.type} {self.relation.target}{away}{because}")
+            reasons.append(_way(self.relation, self.hops))
         if self.terms:
             reasons.append(f"the question names {', '.join(self.terms)}")
         return [*reasons, f"a passage has the cosine {self.cosine:.2f}"]
+
+
+def _way(relation: Relation, hops: int) -> str:
+    """Return in words how a path of ``hops`` edges, the last of which is ``relation``, leads to a project."""
+    away = "" if hops == 1 else f", {hops} edges away"
+    if relation.type is RelationType.DOMAIN:
+        return f"{relation.source} is about {domain_name(relation.target)} too{away}"
+    because = f": {relation.evidence}" if relation.evidence else ""
+    return f"{relation.source} {relation.type} {relation.target}{away}{because}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,8 @@ class Router:
         The metadata of each hit has its ``project``, ``corpus``, ``route`` (the reasons) and ``relation``; that of the
         result has the route as ``routing``. The question is embedded once.
 
-        Raises QuestionError, FilterError, and GraphError if there is no graph, a project is unknown, or none has an
-        index.
+        If those that ``graph`` chose find nothing, all are searched; the route then says so. Raises QuestionError,
+        FilterError, and GraphError if there is no graph, a project is unknown, or none has an index.
         """
         question = check_question(question)
         if top_k < 1:
@@ -75,7 +75,7 @@ class Router:
         vector, state = self._begin(question)
         route = self._route(question, vector, state, _mode(mode), source, projects)
         found = self._search(question, vector, route, top_k, filters, leg, explain=explain)
-        if not any(found.values()) and len(route.chosen) < len(route.considered):
+        if route.mode is Mode.GRAPH and not any(found.values()) and len(route.chosen) < len(route.considered):
             names = ", ".join(one.project.id for one in route.chosen)
             route = replace(route, chosen=route.considered, widened=f"{names} found nothing")
             found = self._search(question, vector, route, top_k, filters, leg, explain=explain)
@@ -100,8 +100,7 @@ class Router:
     ) -> Route:
         for name in (*([source] if source else ()), *projects):
             _check_known(name, state)
-        if mode is Mode.ORACLE and not projects:
-            raise GraphError("The mode oracle searches the projects that are named.", "Name them: --project NAME.")
+        _check_named(mode, projects, state)
         evidence = self._evidence(question, vector, state, source if mode is Mode.GRAPH else None)
         if not evidence:
             raise GraphError("No project has an index that can be searched.", "Make them: hoprank route index.")
@@ -175,6 +174,18 @@ def _mode(name: Mode | str) -> Mode:
             f"There is no routing {name!r}.",
             did_you_mean(str(name), [str(mode) for mode in Mode], "Use all, graph or oracle."),
         ) from None
+
+
+def _check_named(mode: Mode, projects: Sequence[str], state: State) -> None:
+    if mode is not Mode.ORACLE and projects:
+        raise QuestionError(
+            f"The mode {mode} chooses the projects itself.", "Leave out --project, or search with --routing oracle."
+        )
+    if mode is Mode.ORACLE and not projects:
+        raise GraphError("The mode oracle searches the projects that are named.", "Name them: --project NAME.")
+    if projects and not any(name in state.projects for name in projects):
+        reasons = ", ".join(f"{name} ({state.unindexed[name]})" for name in projects)
+        raise GraphError(f"No named project can be searched: {reasons}.", "Make the indexes: hoprank route index.")
 
 
 def _check_known(name: str, state: State) -> None:

@@ -93,6 +93,6 @@ class StateReader:
 
     def _unusable(self, corpus: LookedAt | None) -> str:
         if corpus is None:
-            return "it has no index yet"
+            return "there is no index yet"
         model = self._hoprank.embedder.identity
         return "" if model.is_comparable(Fingerprint.of(corpus.fingerprint)) else "another model made its index"

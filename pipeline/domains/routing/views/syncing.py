@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _MOST_LISTED = 20
 
 
-def plan_view(plan: RegistryPlan, graph: str, *, dropped: bool) -> Table:
-    """Return what a sync changes; ``dropped``: the corpora of removed projects go, too."""
+def plan_view(plan: RegistryPlan, graph: str, *, dropped: bool, planned: bool) -> Table:
+    """Return what a sync changes; ``dropped``: the corpora of removed projects go, too; ``planned``: a dry run."""
     left = "corpora dropped" if dropped else "corpora that stay"
     rows = {
         "added": plan.added,
@@ -32,7 +32,8 @@ def plan_view(plan: RegistryPlan, graph: str, *, dropped: bool) -> Table:
         left: plan.corpora_left,
     }
     filled = [(name, _listed(texts)) for name, texts in rows.items() if texts]
-    return property_grid([("graph", graph), *(filled or [("unchanged", "it equals the registry")])])
+    last = [("dry run", "nothing was changed")] if planned and filled else []
+    return property_grid([("graph", graph), *(filled or [("unchanged", "it equals the registry")]), *last])
 
 
 def indexed_view(done: Sequence[Indexed]) -> Table:

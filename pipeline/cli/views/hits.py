@@ -51,7 +51,8 @@ def warn_of_unknown_fields(metadata: Mapping[str, Any]) -> None:
     unknown = metadata.get("filter", {}).get("unknown_fields", ())
     if unknown:
         fields = ", ".join(map(repr, unknown))
-        warn(f"Nothing in the corpus {metadata['corpus']} has the field {fields}, which --filter asks for.")
+        where = f"the corpus {metadata['corpus']}" if "corpus" in metadata else "the searched projects"
+        warn(f"Nothing in {where} has the field {fields}, which --filter asks for.")
 
 
 def place(metadata: Mapping[str, Any]) -> str:

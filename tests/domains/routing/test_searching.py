@@ -83,6 +83,14 @@ def test_wrong_options_are_refused(town: Town, arguments: tuple[str, ...], said:
     assert said in search(town, CLOSING, *arguments, code=2).output
 
 
+def test_a_field_that_no_project_has_is_told(town: Town) -> None:
+    unknown = search(town, CLOSING, "--routing", "graph", "--filter", '{"languag": "python"}')
+    known = search(town, CLOSING, "--routing", "graph", "--filter", '{"language": "python"}')
+
+    assert "Nothing in the searched projects has the field 'languag'" in unknown.stderr
+    assert "has the field" not in known.stderr
+
+
 def test_a_missing_graph_is_named(town: Town) -> None:
     assert (
         "There is no graph 'nowhere'"

@@ -75,7 +75,8 @@ class Router:
         vector, state = self._begin(question)
         route = self._route(question, vector, state, _mode(mode), source, projects)
         found = self._search(question, vector, route, top_k, filters, leg, explain=explain)
-        if route.mode is Mode.GRAPH and not any(found.values()) and len(route.chosen) < len(route.considered):
+        nothing = not any(result.hits for result in found.values())
+        if route.mode is Mode.GRAPH and nothing and len(route.chosen) < len(route.considered):
             names = ", ".join(one.project.id for one in route.chosen)
             route = replace(route, chosen=route.considered, widened=f"{names} found nothing")
             found = self._search(question, vector, route, top_k, filters, leg, explain=explain)
@@ -140,24 +141,23 @@ class Router:
         leg: Leg | str,
         *,
         explain: bool,
-    ) -> dict[str, tuple[Hit, ...]]:
+    ) -> dict[str, RetrieverResult]:
         """Search the chosen projects, a few at once, as long as one may still reach the best ``top_k`` of all."""
 
-        def search(one: Evidence) -> tuple[Hit, ...]:
+        def search(one: Evidence) -> RetrieverResult | None:
             try:
-                result = self._hoprank.search(
+                return self._hoprank.search(
                     question, vector, top_k, filters, corpus=one.project.corpus, leg=leg, explain=explain
                 )
             except CorpusError:
-                return ()  # It was dropped since the look.
-            return result.hits
+                return None  # It was dropped since the look.
 
-        found: dict[str, tuple[Hit, ...]] = {}
+        found: dict[str, RetrieverResult] = {}
         shares = {one.project.id: one.share for one in route.chosen}
         for batch in batches(route.chosen, _AT_ONCE):
-            if can_enter(batch[0].share, merge(found, shares, top_k), top_k):
-                hits = zip(batch, self._pool.map(search, batch), strict=True)
-                found.update((one.project.id, of_project) for one, of_project in hits)
+            if can_enter(batch[0].share, merge(_hits(found), shares, top_k), top_k):
+                results = zip(batch, self._pool.map(search, batch), strict=True)
+                found.update((one.project.id, result) for one, result in results if result)
         return found
 
 
@@ -197,13 +197,21 @@ def _check_known(name: str, state: State) -> None:
 
 
 def _result(
-    route: Route, found: Mapping[str, Sequence[Hit]], top_k: int, vector: Sequence[float], leg: Leg | str
+    route: Route, found: Mapping[str, RetrieverResult], top_k: int, vector: Sequence[float], leg: Leg | str
 ) -> RetrieverResult:
     by_project = {one.project.id: one for one in route.chosen}
-    merged = merge(found, {id_: one.share for id_, one in by_project.items()}, top_k)
+    merged = merge(_hits(found), {id_: one.share for id_, one in by_project.items()}, top_k)
     items = tuple(_item(by_project[project], hit) for project, hit in merged)
-    metadata = {"leg": str(leg), "routing": route.to_json()}
+    metadata: dict[str, Any] = {"leg": str(leg), "routing": route.to_json()}
+    filtered = [result.metadata["filter"] for result in found.values() if "filter" in result.metadata]
+    if filtered:
+        unknown = set.intersection(*(set(one["unknown_fields"]) for one in filtered))
+        metadata["filter"] = {"unknown_fields": sorted(unknown)}
     return RetrieverResult(items, metadata, tuple(hit for _, hit in merged), vector)
+
+
+def _hits(found: Mapping[str, RetrieverResult]) -> dict[str, tuple[Hit, ...]]:
+    return {project: result.hits for project, result in found.items()}
 
 
 def _item(evidence: Evidence, hit: Hit) -> RetrieverResultItem:

@@ -61,6 +61,13 @@ def test_a_weaker_variant_needs_the_cosine() -> None:
     assert (groups(planned(pair)), reviewed(planned(pair))) == ([], {("memories", "memory")})
 
 
+def test_the_weakest_variants_are_no_candidates_alone() -> None:
+    pair = of("library", "@grafana/e2e", "e2e")
+
+    assert planned(pair).review == ()
+    assert reviewed(planned(pair, {one.id: at(0) for one in pair})) == {("@grafana/e2e", "e2e")}
+
+
 def test_a_cosine_alone_is_only_for_review() -> None:
     pair = of("concept", "login flow", "signing in")
 

@@ -58,6 +58,7 @@ def test_strong_variants(type_: str, first: str, second: str) -> None:
         ("concept", "memory", "memories"),
         ("error_pattern", "CORS origin mismatches", "CORS origin mismatch"),
         ("concept", "surreal db", "surrealdb"),
+        ("concept", "_kind", "kind"),
         ("library", "surreal-db", "surreal_db"),
         ("library", "vue.js", "vue"),
         ("library", "@mcp/sdk", "mcp/sdk"),

@@ -29,7 +29,7 @@ _LARGEST_BLOCK = 100
 _PRODUCT = 16_000_000
 """The most cosines of a block of products."""
 _SUPPORTED = 0.7
-"""The least strength of a variant that makes two entities one together with their cosine."""
+"""The least strength of a variant that counts: together with the cosine for a merge, alone for a review."""
 _UNLIKE = 0.3
 """Descriptions of a lower cosine speak of different things."""
 _SHARED, _OVERLAP = 2, 0.5
@@ -50,10 +50,9 @@ class Place(NamedTuple):
 class Candidate:
     """Two entities that may be the same thing, by id, in order.
 
-    ``cosine`` is None if one of them has no embedding, or if they are far apart and only their names agree.
-    ``strength`` and ``reason`` are those of the names' variant; 0 and "" if there is none. ``shared`` are neighbours
-    that both have in the same relation. ``against`` says what speaks against. ``automatic`` candidates are merged
-    unasked.
+    ``cosine`` is None if one of them has no embedding. ``strength`` and ``reason`` are those of the names' variant; 0
+    and "" if there is none. ``shared`` are neighbours that both have in the same relation. ``against`` says what speaks
+    against. ``automatic`` candidates are merged unasked.
     """
 
     first: str
@@ -170,6 +169,8 @@ def _judge(
     together = len(shared) >= _SHARED and len(shared) >= _OVERLAP * min(len(own), len(others))
     against = tuple(_against(first, second, cosine, named))
     near = cosine is not None and cosine >= settings.dedupe_cosine
+    if named.strength < _SUPPORTED and not near and not together:
+        return None  # so weak a variant alone is no sign: @grafana/e2e and e2e
     meant = together and first.entity.type not in _NAMED_TYPES
     agrees = named.strength >= settings.dedupe_strength or (near and (named.strength >= _SUPPORTED or meant))
     neighbours = tuple(sorted({place.neighbour for place in shared}))

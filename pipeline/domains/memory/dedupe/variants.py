@@ -125,7 +125,11 @@ def variant(first: Name, second: Name) -> Variant | None:
         for other in second.forms
         if own.key and own.key == other.key and not (own.weak and other.weak)
     ]
-    return max(matches, default=None)
+    found = max(matches, default=None)
+    if found and first.text.startswith("_") != second.text.startswith("_"):
+        # In code, _kind and kind are two.
+        return Variant(min(found.strength, _STRICT), found.reason)
+    return found
 
 
 def _match(first: Form, second: Form, *, strict: bool) -> Variant:

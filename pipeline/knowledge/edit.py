@@ -58,6 +58,7 @@ def edit(
     node_types: Iterable[str],
     edge_types: Iterable[str],
     reads: EdgesRead,
+    around: Iterable[str] | None = None,
 ) -> Edits:
     """Write what ``decide`` returns, in one transaction; see :meth:`pipeline.knowledge.KnowledgeGraph.edit`."""
     writer = Writer(store)
@@ -65,12 +66,13 @@ def edit(
         [KnowledgeNode("any", kind) for kind in node_types], [KnowledgeEdge("any", "any", kind) for kind in edge_types]
     )
     ids = list(dict.fromkeys(node_ids))
+    with_edges = ids if around is None else list(dict.fromkeys(around))
 
     def work(transaction: Transaction) -> Edits:
         writer.touch(transaction, None)
         graph = store.graph
         nodes, hashes = _read_nodes(transaction, graph, ids)
-        edits = decide(nodes, list(_read_edges(transaction, graph, ids, reads)))
+        edits = decide(nodes, list(_read_edges(transaction, graph, with_edges, reads)))
         if edits:
             _write(writer, transaction, edits, nodes, hashes)
         return edits

@@ -216,16 +216,18 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         node_types: Iterable[str] = (),
         edge_types: Iterable[str] = (),
         reads: EdgesRead = EdgesRead.AMONG,
+        around: Iterable[str] | None = None,
     ) -> Edits:
         """Write what ``decide`` returns, given the nodes with these ids that exist, and their edges.
 
         Reading, deciding and writing are one transaction under the lock of the graph: what ``decide`` sees still holds
         when its edits are written. It may be called again if the transaction is retried. ``node_types`` and
-        ``edge_types`` are the types that the edits may bring. Raises what ``decide`` raises, and then writes nothing;
+        ``edge_types`` are the types that the edits may bring; ``around`` are the nodes whose edges are read, by default
+        all of ``node_ids``. Raises what ``decide`` raises, and then writes nothing;
         GraphError if an edge lacks an endpoint.
         """
         store = self._writable_store()
-        return edit(store, node_ids, decide, node_types=node_types, edge_types=edge_types, reads=reads)
+        return edit(store, node_ids, decide, node_types=node_types, edge_types=edge_types, reads=reads, around=around)
 
     def add_nodes_from_chunks(
         self,

@@ -211,6 +211,13 @@ class GraphReader:
             seed=seed,
         )
 
+    def nearest(self, vector: Sequence[float], top_k: int = 10) -> list[RankedNode]:
+        """Return the ``top_k`` nodes whose embeddings are nearest to a vector; a score is the cosine.
+
+        Raises GraphError if the vector has another length than the embeddings, or is zero.
+        """
+        return ranking.nearest(self._store, vector, top_k)
+
     def walk_from(
         self,
         seeds: Mapping[str, float],

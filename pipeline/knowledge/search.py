@@ -64,6 +64,13 @@ def query(
     return _with_nodes(store, {node_id: shares[node_id] for node_id in best}, parts)
 
 
+def nearest(store: Store, vector: Sequence[float], top_k: int) -> list[RankedNode]:
+    """Return the ``top_k`` nodes nearest to a vector; see :meth:`pipeline.knowledge.KnowledgeGraph.nearest`."""
+    check_query(store, vector, top_k, None, 1.0)
+    similar = store.nearest(vector, top_k)
+    return _with_nodes(store, similar, {"similarity": similar})
+
+
 def walk_from(
     store: Store, seeds: Mapping[str, float], top_k: int, restart_prob: float, direction: Direction
 ) -> list[RankedNode]:

@@ -37,6 +37,19 @@ def test_a_decision_sees_the_nodes_that_exist_and_the_edges_asked_for(
     assert seen == [({"a", "b"}, sorted(expected))]
 
 
+def test_the_edges_of_some_of_the_nodes_are_read_if_asked_for(graph: KnowledgeGraph) -> None:
+    chain(graph)
+    seen: list[str] = []
+
+    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+        seen.extend([*sorted(nodes), *(edge.id for edge in edges)])
+        return Edits()
+
+    graph.edit(["a", "b", "c"], decide, reads=EdgesRead.TOUCHING, around=["a"])
+
+    assert seen == ["a", "b", "c", "ab"]
+
+
 def test_a_decision_sees_what_is_over_and_what_is_forgotten(graph: KnowledgeGraph) -> None:
     chain(graph)
     past = {

@@ -1,6 +1,6 @@
 """Temporal memory: texts kept verbatim, entities and facts with their times beside them.
 
-May import: api, code, cli, db, embedding, errors, evaluate, flows, ids, ingest, knowledge, limits, progress, records,
+May import: api, cli, code, db, embedding, errors, evaluate, flows, ids, ingest, knowledge, limits, progress, records,
 registry, retrieve, settings, temporary, text.
 """
 

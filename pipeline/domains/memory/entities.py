@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.records import Entity
+from pipeline.domains.memory.dedupe.journal import merges
+from pipeline.domains.memory.memory import AgentMemory, journal_name
+from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
+from pipeline.knowledge.catalogue import find_graph
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
 from pipeline.knowledge.embed import NO_EMBEDDINGS, Embeddings
@@ -26,6 +28,11 @@ def merged(known: Entity, met: Entity) -> Entity:
     )
 
 
+def bare(entity: Entity) -> Entity:
+    """Return an entity of which nothing new is said, not even that it is mentioned."""
+    return Entity(entity.name, entity.type, entity.scope, mention_count=0, confidence=0.0)
+
+
 def together(entities: Iterable[Entity]) -> dict[str, Entity]:
     """Return entities by id, those of one id merged."""
     by_id: dict[str, Entity] = {}
@@ -35,13 +42,48 @@ def together(entities: Iterable[Entity]) -> dict[str, Entity]:
     return by_id
 
 
+def survivors(memory: AgentMemory) -> dict[str, str]:
+    """Return the ids of entities that were merged into others, each with that of its survivor.
+
+    What is met under such a name is the survivor, not a new entity.
+    """
+    name = journal_name(memory.name)
+    if not find_graph(memory.hoprank.client, name):
+        return {}
+    into = {
+        loser: group.survivor
+        for merge in reversed(merges(memory.hoprank.graph(name, create=False)))
+        for group in merge.groups
+        for loser in group.losers
+    }
+    return {loser: _last(into, loser) for loser in into}
+
+
+def surviving(entity: Entity, into: Mapping[str, str]) -> Entity:
+    """Return an entity under the name of its survivor, with its own name as an alias; itself if it wasn't merged."""
+    if entity.id not in into:
+        return entity
+    key = EntityKey.of(into[entity.id])
+    aliases = tuple(dict.fromkeys((entity.name, *entity.aliases)))
+    return replace(entity, name=key.name, type=key.type, scope=key.scope, aliases=aliases)
+
+
+def _last(into: Mapping[str, str], id_: str) -> str:
+    seen = {id_}
+    while (after := into.get(id_)) is not None and after not in seen:
+        id_ = after
+        seen.add(id_)
+    return id_
+
+
 def upsert(memory: AgentMemory, entities: Iterable[Entity]) -> list[Entity]:
     """Write entities, by scope, type and name; return them as they are then, in order of id.
 
     An entity that is there already is met again (:func:`merged`). Types of the setting ``embedded_types`` are embedded.
     Raises GraphError if a type isn't declared; then nothing is written.
     """
-    met = together(entities)
+    into = survivors(memory)
+    met = together(surviving(entity, into) for entity in entities)
     memory.schema.check([entity.to_node() for entity in met.values()], ())
     if not met:
         return []

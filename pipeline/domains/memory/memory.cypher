@@ -107,3 +107,45 @@ WITH DISTINCT e
 MATCH (e)<-[r:MENTIONS]-(c:Chunk) WHERE <visible(r, $generation)> AND <visible(c, $generation)>
 WITH e, collect(DISTINCT c.document) AS documents WHERE size(documents) >= $minimum
 RETURN e.name AS name, documents ORDER BY name;
+
+// name: memory_mentioned
+// mode: read
+// params: keys, type
+// The entities that the texts of these nodes mention.
+MATCH (n:KnowledgeNode)-[r]->(m:KnowledgeNode) WHERE n.key IN $keys AND r.key IS NOT NULL AND r.type = $type
+RETURN DISTINCT m.id AS entity;
+
+// name: memory_texts_after
+// mode: read
+// params: label, type, known_at
+// The nodes of the texts that were remembered after a time.
+MATCH (n:$($label)) WHERE n.type = $type AND n.created_at > $known_at
+RETURN n.id AS id;
+
+// name: memory_mentioning
+// mode: read
+// params: graph, keys, type, moment, as_of, known_at
+// The nodes of the texts that mention each of these entities.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+UNWIND $keys AS key
+MATCH (n:KnowledgeNode {key: key})<-[r]-(m:KnowledgeNode)
+WHERE r.key IS NOT NULL AND r.type = $type AND <joined(n, r, m, settled, $as_of, $known_at)>
+RETURN n.id AS entity, collect(m.id) AS memories;
+
+// name: memory_texts_of
+// mode: read
+// params: keys, type
+// The nodes of the texts that mention these entities, at any time.
+MATCH (n:KnowledgeNode)<-[r]-(m:KnowledgeNode) WHERE n.key IN $keys AND r.key IS NOT NULL AND r.type = $type
+RETURN DISTINCT m.id AS id;
+
+// name: memory_mentioned_at
+// mode: read
+// params: graph, keys, type, moment, as_of, known_at
+// The entities that the texts of these nodes mention, those that most of them mention first.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+MATCH (n:KnowledgeNode)-[r]->(m:KnowledgeNode)
+WHERE n.key IN $keys AND r.key IS NOT NULL AND r.type = $type AND <joined(n, r, m, settled, $as_of, $known_at)>
+RETURN m.id AS entity, count(*) AS texts ORDER BY texts DESC, entity;

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from neo4j import Record
 
@@ -22,6 +23,8 @@ from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.store.codec import node_key, read_edge, read_node
 from pipeline.knowledge.visibility import Visibility
 
+_Made = TypeVar("_Made")
+
 
 class AgentMemory:
     """The memory of a name; it is made by the first write. Thread-safe.
@@ -30,11 +33,11 @@ class AgentMemory:
 
         from pipeline import HopRank
         from pipeline.domains.memory.memory import AgentMemory
-        from pipeline.domains.memory.remember.remember import remember
+        from pipeline.domains.memory.texts.add import add_text
 
         with HopRank.connect() as hoprank:
             memory = AgentMemory(hoprank)
-            remember(memory, "We moved the API server to Hono.", date="2026-02-10")
+            add_text(memory, "We moved the API server to Hono.", date="2026-02-10")
     """
 
     def __init__(self, hoprank: HopRank, name: str = "memory") -> None:
@@ -43,6 +46,9 @@ class AgentMemory:
         self.settings = hoprank.settings.section(MemorySettings)
         self.zone = zone_named(self.settings.timezone)
         self.schema: Schema = schema_of(self.settings)
+        self._lock = threading.Lock()
+        self._state: tuple[str, int] | None = None
+        self._made: dict[Hashable, Any] = {}
 
     @cached_property
     def relations(self) -> tuple[str, ...]:
@@ -68,6 +74,27 @@ class AgentMemory:
     def graph_at(self, when: When = NOW) -> KnowledgeGraph:
         """Return the graph as it was at a time."""
         return self.graph().at(*when) if any(when) else self.graph()
+
+    def has_embeddings(self) -> bool:
+        """Return whether any entity is embedded."""
+        return self._named().dimension is not None
+
+    def communities(self, when: When = NOW) -> list[list[str]]:
+        """Return the ids of the nodes of each community at a time, the largest first."""
+        return self.cached(("communities", when), lambda: self.graph_at(when).communities())
+
+    def cached(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
+        """Return what ``make`` made of the graph as it is; it is made again after a change of the graph."""
+        graph = self._named()
+        state = (graph.id, graph.version)
+        with self._lock:
+            if self._state != state:
+                self._state, self._made = state, {}
+            known = self._made
+        if key not in known:
+            known[key] = make()
+        made: _Made = known[key]
+        return made
 
     def drop(self) -> None:
         """Delete the memory: its texts, its entities and facts, and the record of merges, irrevocably."""

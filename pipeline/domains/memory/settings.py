@@ -27,6 +27,7 @@ class MemorySettings(Section):
     exclusive: list[str]
     embedded_types: list[str]
     concept_mentions: int = Field(ge=2)
+    themes: list[str]
     wait: float = Field(ge=0)
     dedupe_cosine: float = Field(gt=0, le=1)
     dedupe_strength: float = Field(ge=0, le=1)

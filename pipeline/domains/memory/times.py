@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pipeline.domains.memory.records import When
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.knowledge.check import canonical_time
+from pipeline.knowledge.clock import now
 
 
 def zone_named(name: str) -> ZoneInfo:
@@ -31,6 +32,11 @@ def read_time(text: str, zone: ZoneInfo, where: str) -> str:
     except (TypeError, ValueError):
         raise InputError(f"{where}: {text!r} is no time.", "Write it in ISO 8601: 2026-01-31T12:00:00+01:00.") from None
     return str(canonical_time((time if time.tzinfo else time.replace(tzinfo=zone)).isoformat(), where))
+
+
+def present() -> str:
+    """Return the present as a time of the world."""
+    return now()
 
 
 def when(as_of: str | None, known_at: str | None, zone: ZoneInfo) -> When:

@@ -1,5 +1,4 @@
 """Facts that change: versions, and the rules by which they are added, ended, replaced and withdrawn.
 
-May import: domains.memory.entities, domains.memory.memory, domains.memory.records, domains.memory.schema, errors,
-knowledge.
+May import: domains.memory.memory, domains.memory.records, domains.memory.schema, errors, knowledge.
 """

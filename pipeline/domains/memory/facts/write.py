@@ -153,6 +153,11 @@ def check(memory: AgentMemory, facts: Iterable[Fact]) -> None:
     memory.schema.check(nodes, [fact.to_edge() for fact in facts])
 
 
+def renamed(fact: Fact, into: Mapping[str, str]) -> Fact:
+    """Return a fact between the survivors of entities that were merged; ``into`` has these by id."""
+    return replace(fact, source=into.get(fact.source, fact.source), target=into.get(fact.target, fact.target))
+
+
 def _after(stored: Versions) -> str:
     """Return the time of a write: now, but not before what is stored became known, whatever another clock said."""
     known = (fact.created_at or "" for versions in stored.values() for fact in versions)

@@ -1,0 +1,174 @@
+"""``hoprank memory add``, ``import``, ``scan``, ``forget`` and ``drop``: what a memory holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.confirm import confirm
+from pipeline.cli.options import Json, Model, Set
+from pipeline.cli.views.output import print_json, say, show, warn
+from pipeline.cli.views.progress import show_progress
+from pipeline.domains.memory import deferred as domain
+from pipeline.domains.memory.cli.options import Name, NewScope, Scope, opened, plain
+from pipeline.domains.memory.views.remembering import forgotten_view, remembered_line, scanned_line
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(add)
+    app.command("import")(import_)
+    app.command()(scan)
+    app.command()(forget)
+    app.command()(drop)
+
+
+def add(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered; - reads it from stdin.")],
+    date: Annotated[
+        str | None, typer.Option("--date", metavar="TIME", help="When it was said; ISO 8601.", show_default="now")
+    ] = None,
+    speaker: Annotated[str, typer.Option("--speaker", metavar="NAME", help="Who said it.")] = "",
+    session: Annotated[str, typer.Option("--session", metavar="NAME", help="Where it was said.")] = "",
+    key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="KEY", help="Its key; the same key again replaces the text.", show_default=False),
+    ] = None,
+    scope: NewScope = None,
+    name: Name = "memory",
+    as_json: Json = False,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Remember a text, word by word, with the entities that it mentions."""
+    said = typer.get_text_stream("stdin").read() if text == "-" else text
+    with opened(name, settings, model) as memory, show_progress() as progress:
+        made, done = domain.add.add_text(
+            memory, said, key=key, date=date, speaker=speaker, session=session, scope=scope, progress=progress
+        )
+    if as_json:
+        print_json({"key": made.key, "time": made.time, **plain(done)})
+    else:
+        say(f"{made.key}: {remembered_line(done)}")
+
+
+def import_(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Chats as JSON or .jsonl; exports of ChatGPT and Claude, too."),
+    ],
+    date: Annotated[
+        str | None,
+        typer.Option("--date", metavar="TIME", help="The time of messages that have none.", show_default=False),
+    ] = None,
+    scope: NewScope = None,
+    name: Name = "memory",
+    as_json: Json = False,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Remember the messages of chats, with the entities and facts that the files give."""
+    with opened(name, settings, model) as memory, show_progress() as progress:
+        read = [
+            domain.chats.read_memories(
+                path,
+                scope=scope or memory.settings.scope,
+                timezone=memory.settings.timezone,
+                limits=memory.hoprank.settings.sources.limits,
+                undated=date,
+            )
+            for path in paths
+        ]
+        done = [domain.remember.remember(memory, one, progress) for one in read]
+    if as_json:
+        print_json(plain(done))
+        return
+    for path, one in zip(paths, done, strict=True):
+        say(f"{path}: {remembered_line(one)}")
+        for skipped in one.skipped[:5]:
+            warn(f"{skipped.source}: {skipped.reason}.")
+        if len(one.skipped) > 5:
+            warn(f"{len(one.skipped) - 5} more messages were left out.")
+
+
+def scan(
+    repository: Annotated[Path, typer.Argument(metavar="REPO", help="A Git repository, or a folder.")],
+    revision: Annotated[str, typer.Option("--revision", metavar="REV", help="A commit, branch or tag.")] = "HEAD",
+    history: Annotated[bool, typer.Option("--history", help="Read every commit up to it: what held when.")] = False,
+    scope: NewScope = None,
+    name: Name = "memory",
+    as_json: Json = False,
+    settings: Set = None,
+) -> None:
+    """Remember the files, code, libraries, configuration and authors of a repository; end what is gone."""
+    with opened(name, settings) as memory, show_progress() as progress:
+        done = domain.repositories.scan_repository(
+            memory, repository, scope=scope, revision=revision, history=history, progress=progress
+        )
+    if as_json:
+        print_json(plain(done))
+    else:
+        say(scanned_line(done))
+
+
+def forget(
+    entity: Annotated[
+        str | None,
+        typer.Option("--entity", metavar="ENTITY", help="It, and what mentions it.", show_default=False),
+    ] = None,
+    topic: Annotated[
+        str | None, typer.Option("--topic", metavar="WORDS", help="What has all these words.", show_default=False)
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="TIME", help="What was said from then on.", show_default=False)
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="What was said before then.", show_default=False)
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", metavar="NAME", help="What was said in it.", show_default=False)
+    ] = None,
+    scope: Scope = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be forgotten.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    name: Name = "memory",
+    as_json: Json = False,
+    settings: Set = None,
+) -> None:
+    """Delete memories, and what is known from them alone. All given conditions must hold."""
+    with opened(name, settings) as memory:
+        selection = domain.forget.Selection(
+            memory.resolve(entity, scope=scope) if entity else None,
+            topic,
+            domain.times.read_time(since, memory.zone, "--since") if since else None,
+            domain.times.read_time(until, memory.zone, "--until") if until else None,
+            session,
+            scope,
+        )
+        planned = domain.forget.forget(memory, selection, dry_run=True)
+        if as_json:
+            print_json(plain(planned))
+        else:
+            show(forgotten_view(planned, dry_run=dry_run))
+        if dry_run:
+            return
+        if not yes:
+            confirm(f"Forget {len(planned.memories)} memories and {len(planned.entities)} entities?")
+        domain.forget.forget(memory, selection)
+
+
+def drop(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The memory.")] = "memory",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    settings: Set = None,
+) -> None:
+    """Delete a memory: its texts, entities, facts and the record of merges."""
+    with opened(name, settings) as memory:
+        if not memory.exists() and not memory.has_texts():
+            memory.graph()
+        if not yes:
+            confirm(f"Drop the memory {name}?")
+        memory.drop()
+    say(f"Dropped {name}.")

@@ -1,0 +1,41 @@
+"""The modules of the domain that its commands and views use, each imported at its first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.cli.lazy import LazyModule
+
+if TYPE_CHECKING:
+    from pipeline import knowledge
+    from pipeline.domains.memory import entities, forget, json_values, memory, patterns, records, times
+    from pipeline.domains.memory import evaluate as evaluation
+    from pipeline.domains.memory.dedupe import apply, journal, plan
+    from pipeline.domains.memory.facts import history, write
+    from pipeline.domains.memory.recall import hybrid, recall
+    from pipeline.domains.memory.recall import records as recalled
+    from pipeline.domains.memory.remember import chats
+    from pipeline.domains.memory.repositories import scan as repositories
+    from pipeline.domains.memory.texts import add, remember
+else:
+    add = LazyModule("pipeline.domains.memory.texts.add")
+    apply = LazyModule("pipeline.domains.memory.dedupe.apply")
+    chats = LazyModule("pipeline.domains.memory.remember.chats")
+    entities = LazyModule("pipeline.domains.memory.entities")
+    evaluation = LazyModule("pipeline.domains.memory.evaluate")
+    forget = LazyModule("pipeline.domains.memory.forget")
+    history = LazyModule("pipeline.domains.memory.facts.history")
+    hybrid = LazyModule("pipeline.domains.memory.recall.hybrid")
+    journal = LazyModule("pipeline.domains.memory.dedupe.journal")
+    json_values = LazyModule("pipeline.domains.memory.json_values")
+    knowledge = LazyModule("pipeline.knowledge")
+    memory = LazyModule("pipeline.domains.memory.memory")
+    patterns = LazyModule("pipeline.domains.memory.patterns")
+    plan = LazyModule("pipeline.domains.memory.dedupe.plan")
+    recall = LazyModule("pipeline.domains.memory.recall.recall")
+    recalled = LazyModule("pipeline.domains.memory.recall.records")
+    records = LazyModule("pipeline.domains.memory.records")
+    remember = LazyModule("pipeline.domains.memory.texts.remember")
+    repositories = LazyModule("pipeline.domains.memory.repositories.scan")
+    times = LazyModule("pipeline.domains.memory.times")
+    write = LazyModule("pipeline.domains.memory.facts.write")

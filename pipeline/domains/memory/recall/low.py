@@ -1,0 +1,62 @@
+"""The low level: the entities that a question is about, by name, words and meaning, and the memories that name them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+
+from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.records import Entity, EntityKey, When
+from pipeline.domains.memory.schema import MEMORY, MENTIONS
+from pipeline.domains.memory.texts.known import gazetteer
+from pipeline.knowledge import Mode, RankedNode
+
+_CANDIDATES = 50
+_NAMED = 8.0
+"""Weight of being named in the question, beside 1 for each of words and meaning."""
+
+_K = 60
+
+
+def find_entities(
+    memory: AgentMemory, question: str, vector: Sequence[float], when: When, scope: str | None
+) -> dict[str, Entity]:
+    """Return the entities that a question is about, best first, by id."""
+    graph = memory.graph_at(when)
+    named = [mention.entity.id for mention in gazetteer(memory).mentions(question)]
+    rankings = [(named, _NAMED), (_ids(graph.search(question, _CANDIDATES, mode=Mode.BM25)), 1.0)]
+    if memory.has_embeddings():
+        rankings.append((_ids(graph.nearest(vector, _CANDIDATES)), 1.0))
+    scores: dict[str, float] = {}
+    for ids, weight in rankings:
+        for rank, id_ in enumerate(dict.fromkeys(ids), 1):
+            scores[id_] = scores.get(id_, 0.0) + weight / (_K + rank)
+    there = _present(memory, scores, when, scope)
+    nodes = graph.get_nodes(sorted(there, key=lambda id_: (-scores[id_], id_)))
+    return {node.id: Entity.of(node) for node in nodes}
+
+
+def mentioning(
+    memory: AgentMemory, entities: Mapping[str, Entity], when: When, candidates: Collection[str]
+) -> dict[str, float]:
+    """Return how rare the entities are that each of ``candidates``, keys of memories, mentions: their sum, by key."""
+    rows = memory.read("memory_mentioning", when, keys=memory.keys(entities), type=MENTIONS)
+    of_entity: dict[str, list[str]] = {}
+    for row in rows:
+        of_entity[row["entity"]] = [EntityKey.of(id_).name for id_ in row["memories"]]
+    total = 1 + sum(map(len, of_entity.values()))
+    scores: dict[str, float] = {}
+    for keys in of_entity.values():
+        for key in keys:
+            if key in candidates:
+                scores[key] = scores.get(key, 0.0) + math.log(1 + total / len(keys))
+    return scores
+
+
+def _ids(ranked: Sequence[RankedNode]) -> list[str]:
+    return [one.node.id for one in ranked if one.node.type != MEMORY]
+
+
+def _present(memory: AgentMemory, ids: Collection[str], when: When, scope: str | None) -> list[str]:
+    wanted = [id_ for id_ in ids if scope is None or EntityKey.of(id_).scope == scope]
+    return [row["id"] for row in memory.read("memory_present", when, keys=memory.keys(wanted))]

@@ -1,0 +1,134 @@
+"""Recall: question -> texts, entities, themes -> fusion -> items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.patterns import Related, facts_of
+from pipeline.domains.memory.recall.fuse import ENTITY_WEIGHTS, TEXT_WEIGHTS, first_by, fuse, levels_of, ranks_of
+from pipeline.domains.memory.recall.high import find_themes
+from pipeline.domains.memory.recall.low import find_entities, mentioning
+from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText, Level, Period, Recall, Theme
+from pipeline.domains.memory.recall.texts import filters_of, find_texts
+from pipeline.domains.memory.records import NOW, Entity, When
+from pipeline.domains.memory.times import read_time
+from pipeline.errors import QuestionError
+from pipeline.records import Hit
+from pipeline.retrieve.question import check_question
+
+_ENTITIES = 10
+_FACTS = 8
+
+
+def recall(
+    memory: AgentMemory,
+    question: str,
+    top_k: int = 10,
+    when: When = NOW,
+    *,
+    scope: str | None = None,
+    filters: Mapping[str, Any] | None = None,
+    now: datetime | None = None,
+    levels: Sequence[Level] = tuple(Level),
+) -> Recall:
+    """Return the memories and entities that answer a question best, and its themes.
+
+    ``filters`` are conditions on memories, as for a search (``{"metadata.session": "s1"}``). ``now`` is the time that
+    "last May" is relative to: by default ``when.as_of``, or the present. ``levels`` are those that are asked.
+
+    Raises QuestionError for an empty question or a ``top_k`` under 1, FilterError, GraphError without a memory.
+    """
+    if top_k < 1:
+        raise QuestionError(f"top_k is {top_k}.", "Ask for 1 item or more.")
+    question = check_question(question)
+    memory.graph()
+    vector = memory.hoprank.embedder.embed_query(question)
+    hits: dict[str, Hit] = {}
+    periods: tuple[Period, ...] = ()
+    entities: dict[str, Entity] = {}
+    themes: list[Theme] = []
+    texts: dict[Level, Mapping[str, int]] = {}
+    ranked: dict[Level, Mapping[str, int]] = {}
+    if Level.TEXTS in levels and memory.has_texts():
+        relative_to = now or _present_of(memory, when)
+        found, periods = find_texts(memory, question, vector, filters_of(memory, when, scope, filters), relative_to)
+        hits = {hit.document: hit for hit in found}
+        texts[Level.TEXTS] = first_by(list(hits))
+    if Level.LOW in levels or Level.HIGH in levels:
+        entities = find_entities(memory, question, vector, when, scope)
+    if Level.LOW in levels and entities:
+        ranked[Level.LOW] = first_by(list(entities)[:_ENTITIES])
+        texts[Level.LOW] = ranks_of(mentioning(memory, _first(entities), when, hits))
+    if Level.HIGH in levels and entities:
+        themes, scores = find_themes(memory, entities, when)
+        ranked[Level.HIGH] = ranks_of(scores)
+        of_themes = {entity.id: entity for theme in themes for entity in theme.entities}
+        texts[Level.HIGH] = ranks_of(mentioning(memory, of_themes, when, hits))
+        entities |= {id_: entity for id_, entity in of_themes.items() if id_ not in entities}
+    items = _items(memory, when, hits, entities, texts, ranked, top_k)
+    return Recall(tuple(items), tuple(themes), periods, _answered(items))
+
+
+def levels_named(names: Sequence[str] | None) -> tuple[Level, ...]:
+    """Return the levels of these names, all without any; raises QuestionError if there is no such level."""
+    known = [level.value for level in Level]
+    for name in names or ():
+        if name not in known:
+            raise QuestionError(f"There is no level {name!r}.", f"Use {', '.join(known)}.")
+    return tuple(Level(name) for name in dict.fromkeys(names)) if names else tuple(Level)
+
+
+def present(memory: AgentMemory, text: str) -> datetime:
+    """Return the present that a text names, in the time zone of the memory; raises InputError if it is no time."""
+    return datetime.fromisoformat(read_time(text, memory.zone, "now")).astimezone(memory.zone)
+
+
+def _items(
+    memory: AgentMemory,
+    when: When,
+    hits: Mapping[str, Hit],
+    entities: Mapping[str, Entity],
+    texts: Mapping[Level, Mapping[str, int]],
+    ranked: Mapping[Level, Mapping[str, int]],
+    top_k: int,
+) -> list[Found]:
+    found: list[Found] = [
+        FoundText(hits[key], score, levels_of(key, texts, TEXT_WEIGHTS))
+        for key, score in fuse(texts, TEXT_WEIGHTS).items()
+    ]
+    best = list(fuse(ranked, ENTITY_WEIGHTS).items())[:top_k]
+    facts = _facts(memory, [id_ for id_, _ in best], when)
+    found += [
+        FoundEntity(entities[id_], tuple(facts.get(id_, ())), score, levels_of(id_, ranked, ENTITY_WEIGHTS))
+        for id_, score in best
+    ]
+    return sorted(found, key=lambda item: (-item.score, isinstance(item, FoundEntity), _name(item)))[:top_k]
+
+
+def _facts(memory: AgentMemory, ids: Sequence[str], when: When) -> dict[str, list[Related]]:
+    facts: dict[str, list[Related]] = {}
+    for id_, related in facts_of(memory, ids, when) if ids else ():
+        if len(facts.setdefault(id_, [])) < _FACTS:
+            facts[id_].append(related)
+    return facts
+
+
+def _first(entities: Mapping[str, Entity]) -> dict[str, Entity]:
+    return dict(list(entities.items())[:_ENTITIES])
+
+
+def _answered(items: Sequence[Found]) -> Level | None:
+    if not items:
+        return None
+    return max(items[0].levels, key=lambda level: items[0].levels[level].share)
+
+
+def _present_of(memory: AgentMemory, when: When) -> datetime:
+    return datetime.fromisoformat(when.as_of).astimezone(memory.zone) if when.as_of else datetime.now(memory.zone)
+
+
+def _name(item: Found) -> str:
+    return item.key if isinstance(item, FoundText) else item.entity.id

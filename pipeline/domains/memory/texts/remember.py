@@ -1,0 +1,125 @@
+"""Remember texts: memories -> corpus -> entities and facts -> mentions -> concepts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pipeline.db.corpus import open_corpus
+from pipeline.domains.memory.entities import bare, surviving, survivors, together
+from pipeline.domains.memory.facts.write import add_facts, renamed
+from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
+from pipeline.domains.memory.remember.concepts import concepts_from
+from pipeline.domains.memory.remember.extract import extract, speaker_of
+from pipeline.domains.memory.remember.given import check_given
+from pipeline.domains.memory.remember.mentions import Gazetteer
+from pipeline.domains.memory.remember.records import Extracted, Read
+from pipeline.domains.memory.schema import MEMORY
+from pipeline.domains.memory.texts.documents import document_of, node_of
+from pipeline.domains.memory.texts.known import known_entities
+from pipeline.domains.memory.texts.mentions import Mentioned, write_mentions
+from pipeline.flows.ingest import ingest_documents
+from pipeline.ingest.update.summary import IngestSummary
+from pipeline.progress import Progress
+from pipeline.records import Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What was remembered: the ingest of the texts, and what they brought to the graph."""
+
+    ingested: IngestSummary
+    mentioned: Mentioned
+    facts: int
+    concepts: int
+    skipped: tuple[Skipped, ...] = ()
+
+
+def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) -> Remembered:
+    """Add memories with what they say, and change those whose texts have changed; others of the memory stay.
+
+    The same memories again change nothing. Entities and facts that are given with them are checked before anything is
+    written; raises SourceError or GraphError if one is malformed, and what an ingest raises.
+    """
+    progress = progress or Progress()
+    given = _given(memory, read)
+    hoprank = memory.hoprank
+    documents = [document_of(one, memory.zone) for one in read.memories]
+    ingested = ingest_documents(
+        hoprank.client, hoprank.embedder, hoprank.settings, documents, memory.name, progress=progress
+    )
+    with progress.stage("remember"):
+        said = _said(read.memories, given, known_entities(memory), survivors(memory))
+        nodes = [node_of(one) for one in read.memories]
+        mentioned = write_mentions(memory, nodes, said.mentioned, [node.id for node in nodes])
+        facts = add_facts(memory, said.facts) if said.facts else None
+        concepts = link_concepts(memory, read.memories)
+    return Remembered(ingested, mentioned, len(facts.added) if facts else 0, concepts, read.skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The entities that memories mention, by the id of a memory's node, and the facts that they state."""
+
+    mentioned: Mapping[str, Sequence[Entity]]
+    facts: tuple[Fact, ...]
+
+
+def _given(memory: AgentMemory, read: Read) -> dict[str, Extracted]:
+    """Return what is given with memories, checked, by the memory's key."""
+    given: dict[str, Extracted] = {}
+    for one in read.given:
+        found = check_given(one, memory.schema, memory.settings.timezone)
+        before = given.get(one.memory.key, Extracted())
+        given[one.memory.key] = Extracted((*before.entities, *found.entities), (*before.facts, *found.facts))
+    return given
+
+
+def _said(
+    memories: Sequence[Memory], given: Mapping[str, Extracted], known: Sequence[Entity], into: Mapping[str, str]
+) -> _Said:
+    told = together([*known, *(entity for found in given.values() for entity in found.entities)])
+    gazetteer = Gazetteer(told.values())
+    mentioned: dict[str, list[Entity]] = {}
+    facts: list[Fact] = []
+    for memory in memories:
+        own, found = given.get(memory.key, Extracted()), extract(memory, gazetteer)
+        speaker = speaker_of(memory)
+        named = [gazetteer[mention.entity] for mention in gazetteer.mentions(memory.text)]
+        entities = [*([speaker] if speaker else []), *own.entities, *found.entities, *map(bare, named)]
+        mentioned[memory.node_id] = list(together(surviving(entity, into) for entity in entities).values())
+        facts += [renamed(fact, into) for fact in (*own.facts, *found.facts)]
+    return _Said(mentioned, tuple(facts))
+
+
+def link_concepts(memory: AgentMemory, memories: Iterable[Memory]) -> int:
+    """Let the names that memories share with others be concepts, which all of them mention; return their number.
+
+    The corpus has found the names, by its rules for names; those of other entities make no concept.
+    """
+    by_scope: dict[str, list[str]] = defaultdict(list)
+    for one in memories:
+        by_scope[one.scope].append(one.key)
+    made = 0
+    for scope, keys in by_scope.items():
+        corpus = open_corpus(memory.hoprank.client, memory.name)
+        rows = corpus.read("memory_shared_names", documents=keys, minimum=memory.settings.concept_mentions)
+        names = {row["name"]: row["documents"] for row in rows}
+        others = [
+            name
+            for entity in known_entities(memory)
+            if entity.type != "concept"
+            for name in (entity.name, *entity.aliases)
+        ]
+        concepts = concepts_from(names, memory.settings.concept_mentions, scope=scope, known=others)
+        mentioned: dict[str, list[Entity]] = defaultdict(list)
+        for concept in concepts:
+            for key in concept.memories:
+                mentioned[EntityKey(scope, MEMORY, key).id].append(replace(concept.entity, mention_count=0))
+        present = {node.id for node in memory.graph().get_nodes(list(mentioned))}
+        of_nodes = {id_: named for id_, named in mentioned.items() if id_ in present}
+        write_mentions(memory, (), of_nodes, [EntityKey(scope, MEMORY, key).id for key in keys], shared=True)
+        made += len(concepts)
+    return made

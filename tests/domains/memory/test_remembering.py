@@ -1,0 +1,139 @@
+"""Texts that are remembered: kept as they are, with what they mention; the same again changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pipeline.db.corpus import open_corpus
+from pipeline.domains.memory import patterns
+from pipeline.domains.memory.entities import upsert
+from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.records import Entity, Memory, When
+from pipeline.domains.memory.remember.records import Read
+from pipeline.domains.memory.texts.add import add_text
+from pipeline.domains.memory.texts.remember import remember
+from pipeline.errors import HopRankError
+from pipeline.ingest.update.stored import stored_documents
+
+MONDAY, TUESDAY = "2026-03-02T09:00:00+00:00", "2026-03-03T09:00:00+00:00"
+TURNS = (
+    Memory("s1:1", "We keep the tide tables in tables/tide.csv.", MONDAY, "Ada", "s1", turn=1),
+    Memory("s1:2", "Orme Lock floods at spring tide, and `read_gauge()` is wrong then.", MONDAY, "Bo", "s1", turn=2),
+    Memory("s2:1", "The keeper of Orme Lock has retired.", TUESDAY, "Ada", "s2", turn=1),
+)
+KNOWN = [
+    Entity("tables/tide.csv", "file"),
+    Entity("gauge.py::read_gauge", "function", aliases=("read_gauge",)),
+]
+
+
+def counts(memory: AgentMemory) -> dict[str, int]:
+    return {
+        entity.name: entity.mention_count
+        for kind in ("person", "file", "function", "concept")
+        for entity in patterns.by_type(memory, kind)
+    }
+
+
+def graph_of(memory: AgentMemory) -> set[object]:
+    graph = memory.graph()
+    nodes: set[object] = {(node.id, str(node.properties), node.valid_at, node.created_at) for node in graph.nodes()}
+    return nodes | {(edge.source, edge.target, edge.type, edge.id, edge.created_at) for edge in graph.edges()}
+
+
+def test_speakers_known_names_and_shared_names_are_mentioned(memory: AgentMemory) -> None:
+    upsert(memory, [replace(entity, mention_count=0) for entity in KNOWN])
+
+    done = remember(memory, Read(TURNS))
+
+    assert counts(memory) == {"Ada": 2, "Bo": 1, "tables/tide.csv": 1, "gauge.py::read_gauge": 1, "Orme Lock": 2}
+    assert done.concepts == 1
+    assert done.mentioned.memories == 3
+
+
+def test_the_same_texts_again_change_nothing(memory: AgentMemory) -> None:
+    upsert(memory, KNOWN)
+    remember(memory, Read(TURNS))
+    before = graph_of(memory)
+
+    again = remember(memory, Read(TURNS))
+
+    assert graph_of(memory) == before
+    assert again.ingested.unchanged == 3
+    assert again.mentioned.mentions == 0
+
+
+def test_a_text_that_changes_mentions_what_it_says_now(memory: AgentMemory) -> None:
+    upsert(memory, [replace(entity, mention_count=0) for entity in KNOWN])
+    remember(memory, Read(TURNS))
+
+    remember(memory, Read((replace(TURNS[0], text="We keep the tide tables in a drawer."),)))
+
+    assert counts(memory)["tables/tide.csv"] == 0
+    assert counts(memory)["Ada"] == 2
+
+
+def test_texts_are_kept_as_they_are(memory: AgentMemory, cypher: object) -> None:
+    text = "  two  spaces\n\n\tand a tab \n"
+
+    made, _ = add_text(memory, text, date="2026-03-02", speaker="Ada")
+
+    (item,) = memory.hoprank.search("two spaces", corpus=memory.name, top_k=1).items
+    assert item.metadata["document"] == made.key
+    stored = stored_documents(open_corpus(memory.hoprank.client, memory.name))
+    assert list(stored) == [made.key]
+
+
+def test_a_memory_holds_from_its_time_on(memory: AgentMemory) -> None:
+    remember(memory, Read(TURNS))
+    ada = memory.resolve("Ada")
+
+    speaking = {
+        as_of: len(patterns.facts_of(memory, [ada.id]))
+        or len(memory.graph_at(When(as_of)).get_neighbors(ada.id, direction="in"))
+        for as_of in ("2026-03-01", "2026-03-02T12:00:00", "2026-03-04")
+    }
+
+    assert speaking == {"2026-03-01": 0, "2026-03-02T12:00:00": 1, "2026-03-04": 2}
+
+
+def test_given_facts_are_written_with_their_evidence(memory: AgentMemory) -> None:
+    made, done = add_text(
+        memory,
+        "The API server depends on Hono since today.",
+        date="2026-02-10",
+        facts=[
+            {
+                "source": {"type": "library", "name": "api-server"},
+                "type": "depends_on",
+                "target": {"type": "library", "name": "hono"},
+            }
+        ],
+    )
+
+    (related,) = patterns.direct(memory, memory.resolve("api-server"))
+    assert related.entity.name == "hono"
+    assert related.fact.valid_at == "2026-02-10T00:00:00+00:00"
+    assert made.key in related.fact.evidence[0]
+    assert done.facts == 1
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"entities": [{"type": "ship", "name": "x"}]},
+        {
+            "facts": [
+                {"source": {"type": "file", "name": "a"}, "type": "depends_on", "target": {"type": "file", "name": "b"}}
+            ]
+        },
+        {"date": "yesterday"},
+    ],
+)
+def test_nothing_is_written_if_what_is_given_is_wrong(memory: AgentMemory, given: dict[str, object]) -> None:
+    with pytest.raises(HopRankError):
+        add_text(memory, "some text", **given)  # type: ignore[arg-type]
+
+    assert not memory.has_texts()

@@ -22,7 +22,7 @@ from pipeline.ingest.sources.source import Source, Unreadable
 
 MAILMAP = ".mailmap"
 
-_LARGEST = 1_000_000
+LARGEST = 1_000_000
 """Bytes: larger source code is generated, or data."""
 
 _LONGEST_NAME = 300
@@ -74,11 +74,18 @@ def is_binary(data: bytes) -> bool:
     return b"\x00" in data[:_HEAD] and not data.startswith(UTF_16_MARKS)
 
 
+def is_parsed(path: str) -> bool:
+    """Return whether the content of a file is read: of source code, manifests, and what sets variables or owners."""
+    if language_of(path) or path in PLACES or path == MAILMAP:
+        return True
+    return is_manifest(path) or is_environment(path) or is_compose(path)
+
+
 def parse_file(path: str, data: bytes) -> ParsedFile:
     """Return the file ``path`` with the content ``data``. Nothing is raised, whatever the content."""
     language = language_of(path)
     keeps_text = path in PLACES or path == MAILMAP
-    if not (language or keeps_text or is_manifest(path) or is_environment(path) or is_compose(path)):
+    if not is_parsed(path):
         return ParsedFile(path)
     text = _text(path, data, language)
     if not text:
@@ -94,7 +101,7 @@ def parse_file(path: str, data: bytes) -> ParsedFile:
 
 
 def _text(path: str, data: bytes, language: Language | None) -> str:
-    if len(data) > _LARGEST:
+    if len(data) > LARGEST:
         return ""
     try:
         if language:

@@ -14,6 +14,7 @@ from pipeline.domains.memory.scan.history import (
     monotone_times,
     open_repository,
 )
+from pipeline.domains.memory.scan.parse_process import FileParser
 from pipeline.domains.memory.scan.records import Scan, Triple
 from pipeline.domains.memory.scan.state import State
 from pipeline.errors import SourceError
@@ -84,12 +85,16 @@ def _scan_commits(
 
     times = monotone_times(commits)
     authorship = Authorship(repository)
-    state = State[pygit2.Oid](
-        scope, lambda blob: blob_of(repository, blob, limits.bytes_read), authorship, tracked=visited > 1
-    )
     changes: dict[str, pygit2.Oid | None] = {}
     tree: pygit2.Tree | None = None
-    with progress.stage("scan", len(commits)) as advance:
+    with FileParser(limits) as parser, progress.stage("scan", len(commits)) as advance:
+        state = State[pygit2.Oid](
+            scope,
+            lambda blob: blob_of(repository, blob, limits.bytes_read),
+            parser.parse,
+            authorship,
+            tracked=visited > 1,
+        )
         for number, commit in enumerate(commits, 1):
             changed = dict(changed_files(repository, tree, commit.tree))
             authorship.add(commit, changed)
@@ -104,8 +109,8 @@ def _scan_commits(
 
 
 def _scan_folder(folder: Path, scope: str, time: str, limits: Limits, progress: Progress) -> Scan:
-    state = State[str](scope, lambda path: content_of(folder / path, limits), None, tracked=False)
-    with progress.stage("scan") as advance:
+    with FileParser(limits) as parser, progress.stage("scan") as advance:
+        state = State[str](scope, lambda path: content_of(folder / path, limits), parser.parse)
         paths = list(folder_files(folder))
         state.advance(dict(zip(paths, paths, strict=True)), time)
         advance(len(paths))

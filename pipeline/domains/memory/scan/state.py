@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from pipeline.domains.memory.scan.authors import Authorship
 from pipeline.domains.memory.scan.code_facts import facts_of
 from pipeline.domains.memory.scan.index import Index
-from pipeline.domains.memory.scan.parsed import MAILMAP, ParsedFile, is_binary, parse_file
+from pipeline.domains.memory.scan.parsed import MAILMAP, ParsedFile, is_binary
 from pipeline.domains.memory.scan.paths import decided_by, is_scanned
 from pipeline.domains.memory.scan.timeline import Timeline
 
@@ -22,11 +22,18 @@ class State(Generic[_Blob]):
     """A tree, its facts and their timeline. ``read`` returns the content of a blob, None for one to leave out."""
 
     def __init__(
-        self, scope: str, read: Callable[[_Blob], bytes | None], authorship: Authorship | None, *, tracked: bool
+        self,
+        scope: str,
+        read: Callable[[_Blob], bytes | None],
+        parse: Callable[[str, bytes], ParsedFile],
+        authorship: Authorship | None = None,
+        *,
+        tracked: bool = False,
     ) -> None:
         self.timeline = Timeline()
         self._scope = scope
         self._read = read
+        self._parse = parse
         self._authorship = authorship
         self._blobs: dict[str, _Blob] = {}
         self._index = Index(tracked=tracked)
@@ -47,7 +54,7 @@ class State(Generic[_Blob]):
                 self._authorship.set_mailmap(mailmap.text if mailmap else "")
             keys |= self._index.set_people(self._authorship.people())
         self._find_facts(files.keys() | self._index.askers(keys))
-        self._find_authors(self._blobs if renamed else files)
+        self._find_authors(files.keys() | self._blobs.keys() if renamed else files)
         self.timeline.close(time)
 
     def _with_undecided(self, changes: Mapping[str, _Blob | None]) -> set[str]:
@@ -69,7 +76,7 @@ class State(Generic[_Blob]):
             if len(self._parsed) >= _MOST_PARSED:
                 self._parsed.clear()
             data = self._read(blob)
-            self._parsed[path, blob] = None if data is None or is_binary(data) else parse_file(path, data)
+            self._parsed[path, blob] = None if data is None or is_binary(data) else self._parse(path, data)
         return self._parsed[path, blob]
 
     def _find_facts(self, units: Iterable[Hashable]) -> None:

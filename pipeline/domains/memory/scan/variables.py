@@ -35,6 +35,7 @@ _READS = {
 """A pattern a language; each has the name in its one group that matched."""
 
 _COMMENT = ("#", "//", "*", "/*", "--")
+_COMMENT_BEHIND = re.compile(r"\s(?://|#\s)")
 _ASSIGNMENT = re.compile(rf"^[ \t]*(?:export[ \t]+)?{_NAME}[ \t]*=", re.MULTILINE)
 _LARGEST_YAML = 100_000
 
@@ -76,6 +77,6 @@ def _environment(service: object) -> Iterator[str]:
 def _is_code(text: str, at: int) -> bool:
     """Return whether an offset is in code, as far as its line tells: in no comment and no string."""
     before = text[text.rfind("\n", 0, at) + 1 : at]
-    if before.lstrip().startswith(_COMMENT):
+    if before.lstrip().startswith(_COMMENT) or _COMMENT_BEHIND.search(before):
         return False
     return all(before.count(quote) % 2 == 0 for quote in "\"'`")

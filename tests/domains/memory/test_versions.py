@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.domains.memory.facts.history import find_conflicts
-from pipeline.domains.memory.facts.versions import Revision, add, believed, invalidate, overlap, retract
+from pipeline.domains.memory.facts.versions import Revision, add, believed, invalidate, overlap, retract, state
 from pipeline.domains.memory.facts.write import after
 from pipeline.domains.memory.records import Fact
 from pipeline.errors import GraphError
@@ -100,6 +100,25 @@ def test_one_version_or_all_are_withdrawn() -> None:
     assert len(retract(versions, "wrong", APR).expired) == 2
     (expired,) = retract(versions, "wrong", APR, versions[1].id).expired
     assert (expired.valid_at, expired.retracted, expired.expired_at) == (MAR, "wrong", APR)
+
+
+def test_a_statement_that_was_heard_already_changes_nothing_whatever_came_after() -> None:
+    ended = after(known(EXPRESS), invalidate(known(EXPRESS), FEB, "m1: we left it", MAR))
+    withdrawn = after(known(EXPRESS), retract(known(EXPRESS), "wrong", MAR))
+
+    assert not state(ended, EXPRESS, APR)
+    assert not state(withdrawn, EXPRESS, APR)
+    assert not state(ended, replace(EXPRESS, valid_at=None, invalid_at=FEB, evidence=("m1: we left it",)), APR)
+
+
+def test_a_statement_of_an_end_ends_what_holds_then() -> None:
+    end = replace(EXPRESS, valid_at=None, invalid_at=FEB, evidence=("m1: we left it",))
+
+    (added,) = state(known(EXPRESS), end, MAR).added
+    assert (added.valid_at, added.invalid_at, added.ended) == (JAN, FEB, "m1: we left it")
+
+    (alone,) = state([], end, MAR).added
+    assert (alone.valid_at, alone.invalid_at) == (None, FEB)
 
 
 def test_conflicts_are_told_and_nothing_is_decided() -> None:

@@ -54,6 +54,19 @@ def add(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
     return Revision((replace(known, expired_at=time),), (replace(merged, created_at=time),))
 
 
+def state(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
+    """Return the change that a statement makes: one with evidence that was heard already makes none.
+
+    A statement that gives only an end ends the versions that hold then; if none does, it is added as it is.
+    """
+    if fact.evidence and any(set(fact.evidence) <= {*version.evidence, version.ended} for version in versions):
+        return Revision()
+    only_end = fact.valid_at is None and fact.invalid_at is not None
+    if only_end and any(holds(version, str(fact.invalid_at)) for version in believed(versions)):
+        return invalidate(versions, str(fact.invalid_at), "; ".join(fact.evidence), time)
+    return add(versions, fact, time)
+
+
 def invalidate(versions: Sequence[Fact], at: str, evidence: str, time: str) -> Revision:
     """Return the change that ends a fact in the world ``at`` a time, learned at ``time``.
 

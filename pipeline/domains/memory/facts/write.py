@@ -21,6 +21,9 @@ Versions = Mapping[Triple, Sequence[Fact]]
 Change = Callable[[Versions, str], Revision]
 """A function from the stored versions, by triple, and the time of the write, to the revision."""
 
+Rule = Callable[[Sequence[Fact], Fact, str], Revision]
+"""A rule of :mod:`pipeline.domains.memory.facts.versions` for a fact and the versions of its triple."""
+
 
 def add_facts(memory: AgentMemory, facts: Iterable[Fact], *, known_at: str | None = None) -> Revision:
     """Add facts between entities that are there; a fact that is known over the same period gains the evidence.
@@ -28,7 +31,19 @@ def add_facts(memory: AgentMemory, facts: Iterable[Fact], *, known_at: str | Non
     ``known_at`` is when they were learned, by default now. Raises GraphError if a relation type isn't declared, doesn't
     join entities of these types, or an entity is missing; then nothing is written.
     """
-    facts = list(facts)
+    return _each(memory, list(facts), rules.add, known_at)
+
+
+def state_facts(memory: AgentMemory, facts: Iterable[Fact], *, known_at: str | None = None) -> Revision:
+    """Write facts that texts state; see :func:`pipeline.domains.memory.facts.versions.state` and :func:`add_facts`.
+
+    The same statements again change nothing, whatever has been revised since.
+    """
+    return _each(memory, list(facts), rules.state, known_at)
+
+
+def _each(memory: AgentMemory, facts: list[Fact], apply: Rule, known_at: str | None) -> Revision:
+    """Apply a rule to facts one after the other."""
     check(memory, facts)
 
     def change(stored: Versions, time: str) -> Revision:
@@ -36,7 +51,7 @@ def add_facts(memory: AgentMemory, facts: Iterable[Fact], *, known_at: str | Non
         revisions = []
         for fact in facts:
             versions = known.setdefault(fact.triple, [])
-            revision = rules.add(versions, fact, time)
+            revision = apply(versions, fact, time)
             known[fact.triple] = after(versions, revision)
             revisions.append(revision)
         return combined(revisions)

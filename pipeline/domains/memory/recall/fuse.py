@@ -15,7 +15,7 @@ _K = 60
 TEXT_WEIGHTS = {Level.TEXTS: 8.0, Level.LOW: 1.0, Level.HIGH: 0.5}
 """Weights of the levels for memories."""
 
-ENTITY_WEIGHTS = {Level.LOW: 8.0, Level.HIGH: 4.0}
+ENTITY_WEIGHTS = {Level.LOW: 8.0, Level.HIGH: 1.0}
 """Weights of the levels for entities."""
 
 Ranks = Mapping[str, int]

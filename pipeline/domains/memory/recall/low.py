@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey, When
@@ -15,13 +16,21 @@ _CANDIDATES = 50
 _NAMED = 8.0
 """Weight of being named in the question, beside 1 for each of words and meaning."""
 
+_UNNAMED = 20
+"""Ranks that an entity which is only similar to the question loses against the memories."""
+
 _K = 60
 
 
-def find_entities(
-    memory: AgentMemory, question: str, vector: Sequence[float], when: When, scope: str | None
-) -> dict[str, Entity]:
-    """Return the entities that a question is about, best first, by id."""
+class Meant(NamedTuple):
+    """The entities that a question is about, best first, by id, and the ids of those that it names."""
+
+    entities: dict[str, Entity]
+    named: frozenset[str]
+
+
+def find_entities(memory: AgentMemory, question: str, vector: Sequence[float], when: When, scope: str | None) -> Meant:
+    """Return the entities that a question is about."""
     graph = memory.graph_at(when)
     named = [mention.entity.id for mention in gazetteer(memory).mentions(question)]
     rankings = [(named, _NAMED), (_ids(graph.search(question, _CANDIDATES, mode=Mode.BM25)), 1.0)]
@@ -33,7 +42,13 @@ def find_entities(
             scores[id_] = scores.get(id_, 0.0) + weight / (_K + rank)
     there = _present(memory, scores, when, scope)
     nodes = graph.get_nodes(sorted(there, key=lambda id_: (-scores[id_], id_)))
-    return {node.id: Entity.of(node) for node in nodes}
+    return Meant({node.id: Entity.of(node) for node in nodes}, frozenset(named))
+
+
+def ranks_of_entities(meant: Meant, most: int) -> dict[str, int]:
+    """Return the ranks of the first entities; one that the question doesn't name ranks 20 places lower."""
+    first = list(meant.entities)[:most]
+    return {id_: rank + (0 if id_ in meant.named else _UNNAMED) for rank, id_ in enumerate(first, 1)}
 
 
 def mentioning(

@@ -10,7 +10,7 @@ from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import Related, facts_of
 from pipeline.domains.memory.recall.fuse import ENTITY_WEIGHTS, TEXT_WEIGHTS, first_by, fuse, levels_of, ranks_of
 from pipeline.domains.memory.recall.high import find_themes
-from pipeline.domains.memory.recall.low import find_entities, mentioning
+from pipeline.domains.memory.recall.low import find_entities, mentioning, ranks_of_entities
 from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText, Level, Period, Recall, Theme
 from pipeline.domains.memory.recall.texts import filters_of, find_texts
 from pipeline.domains.memory.records import NOW, Entity, When
@@ -58,9 +58,10 @@ def recall(
         hits = {hit.document: hit for hit in found}
         texts[Level.TEXTS] = first_by(list(hits))
     if Level.LOW in levels or Level.HIGH in levels:
-        entities = find_entities(memory, question, vector, when, scope)
+        meant = find_entities(memory, question, vector, when, scope)
+        entities = meant.entities
     if Level.LOW in levels and entities:
-        ranked[Level.LOW] = first_by(list(entities)[:_ENTITIES])
+        ranked[Level.LOW] = ranks_of_entities(meant, _ENTITIES)
         texts[Level.LOW] = ranks_of(mentioning(memory, _first(entities), when, hits))
     if Level.HIGH in levels and entities:
         themes, scores = find_themes(memory, entities, when)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory.entities import bare, surviving, survivors, together
-from pipeline.domains.memory.facts.write import add_facts, renamed
+from pipeline.domains.memory.facts.write import renamed, state_facts
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
 from pipeline.domains.memory.remember.concepts import concepts_from
@@ -54,7 +54,7 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
         said = _said(read.memories, given, known_entities(memory), survivors(memory))
         nodes = [node_of(one) for one in read.memories]
         mentioned = write_mentions(memory, nodes, said.mentioned, [node.id for node in nodes])
-        facts = add_facts(memory, said.facts) if said.facts else None
+        facts = state_facts(memory, said.facts) if said.facts else None
         concepts = link_concepts(memory, read.memories)
     return Remembered(ingested, mentioned, len(facts.added) if facts else 0, concepts, read.skipped)
 
@@ -80,16 +80,21 @@ def _given(memory: AgentMemory, read: Read) -> dict[str, Extracted]:
 def _said(
     memories: Sequence[Memory], given: Mapping[str, Extracted], known: Sequence[Entity], into: Mapping[str, str]
 ) -> _Said:
-    told = together([*known, *(entity for found in given.values() for entity in found.entities)])
-    gazetteer = Gazetteer(told.values())
+    speakers = {memory.node_id: speaker for memory in memories if (speaker := speaker_of(memory))}
+    told = [*known, *speakers.values(), *(entity for found in given.values() for entity in found.entities)]
+    gazetteer = Gazetteer(together(told).values())
+    extracted = {memory.node_id: extract(memory, gazetteer) for memory in memories}
+    # Once more, since a text may mention what another one states.
+    stated = [entity for found in extracted.values() for entity in found.entities]
+    gazetteer = Gazetteer(together([*told, *stated]).values())
     mentioned: dict[str, list[Entity]] = {}
     facts: list[Fact] = []
     for memory in memories:
-        own, found = given.get(memory.key, Extracted()), extract(memory, gazetteer)
-        speaker = speaker_of(memory)
-        named = [gazetteer[mention.entity] for mention in gazetteer.mentions(memory.text)]
-        entities = [*([speaker] if speaker else []), *own.entities, *found.entities, *map(bare, named)]
-        mentioned[memory.node_id] = list(together(surviving(entity, into) for entity in entities).values())
+        id_, own, found = memory.node_id, given.get(memory.key, Extracted()), extracted[memory.node_id]
+        speaker = [speakers[id_]] if id_ in speakers else []
+        named = [bare(gazetteer[mention.entity]) for mention in gazetteer.mentions(memory.text)]
+        entities = [*speaker, *own.entities, *found.entities, *named]
+        mentioned[id_] = list(together(surviving(entity, into) for entity in entities).values())
         facts += [renamed(fact, into) for fact in (*own.facts, *found.facts)]
     return _Said(mentioned, tuple(facts))
 

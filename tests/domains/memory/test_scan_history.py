@@ -254,7 +254,7 @@ def histories(draw: st.DrawFn) -> list[tuple[Tree, int, tuple[str, str]]]:
     return history
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(histories())
 def test_the_history_at_each_commit_equals_a_fresh_scan_of_it(history: list[tuple[Tree, int, tuple[str, str]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

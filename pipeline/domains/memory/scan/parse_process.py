@@ -20,6 +20,7 @@ from typing import BinaryIO, cast
 from pydantic import TypeAdapter
 
 from pipeline.domains.memory.scan.parsed import LARGEST, ParsedFile, is_parsed, parse_file
+from pipeline.errors import Fault
 from pipeline.limits import Limits
 
 _SMALL = 10_000
@@ -28,7 +29,8 @@ _SMALL = 10_000
 _CPU_SECONDS = 5.0
 """Limit of a file. It is CPU time, so that a busy machine leaves out no more files than an idle one."""
 
-_COMMAND = (sys.executable, "-c", "from pipeline.domains.memory.scan.parse_process import serve; serve()")
+_READY = b"ready\n"
+_MAIN = "import sys; sys.path[:] = {}; from pipeline.domains.memory.scan.parse_process import serve; serve()"
 
 
 class FileParser(AbstractContextManager["FileParser"]):
@@ -54,9 +56,7 @@ class FileParser(AbstractContextManager["FileParser"]):
 
     def _ask(self, path: str, data: bytes) -> bytes:
         """Send a file; return the line of the answer, which lacks its end if the process ended."""
-        process = self._process = self._process or subprocess.Popen(  # noqa: S603 - the command is ours
-            _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        process = self._process = self._process or _start()
         requests, answers = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
         timer = threading.Timer(self._limits.seconds, process.kill)
         timer.daemon = True
@@ -80,12 +80,29 @@ class FileParser(AbstractContextManager["FileParser"]):
                 stream and stream.close()
 
 
+def _start() -> subprocess.Popen[bytes]:
+    """Start the process with the import path of this one: the current folder, which may be hostile, isn't on it."""
+    command = (sys.executable, "-P", "-c", _MAIN.format(sys.path))
+    process = subprocess.Popen(  # noqa: S603 - the command is ours
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    if cast("BinaryIO", process.stdout).readline() != _READY:
+        process.communicate()
+        raise Fault(
+            f"The process that parses files didn't start (exit code {process.returncode}).",
+            f"Check that {sys.executable} can import pipeline.",
+        )
+    return process
+
+
 def serve() -> None:
     """Answer requests until there are no more: the main function of the process."""
     # Ctrl-C is the parent's, which then ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    answers.write(_READY)
+    answers.flush()
     with suppress(EOFError):
         while True:
             path, data, memory = pickle.load(sys.stdin.buffer)  # noqa: S301 - the parent's

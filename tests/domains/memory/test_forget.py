@@ -51,7 +51,7 @@ def test_what_was_planned_is_what_is_forgotten(harbour: AgentMemory) -> None:
     assert keys(harbour) == {f"{session}:{turn}" for session in ("kickoff", "summer") for turn in range(1, 5)}
     with pytest.raises(GraphError):
         harbour.resolve("hono")
-    assert harbour.resolve("Marten").mention_count == 4
+    assert harbour.resolve("Marten").mention_count == 6
     assert not any("migration" in node.id for node in harbour.graph().nodes())
     assert not any("migration" in said for fact in _all(harbour) for said in (*fact.evidence, fact.ended))
 

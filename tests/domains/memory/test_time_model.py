@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from pipeline import HopRank
 from pipeline.domains.memory import patterns
 from pipeline.domains.memory.entities import upsert
+from pipeline.domains.memory.facts.history import history
 from pipeline.domains.memory.facts.write import Triple, add_facts, invalidate, retract, supersede
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, Fact, When
@@ -66,7 +67,7 @@ def within(at: str, period: tuple[str | None, str | None]) -> bool:
 
 
 def utc(time: str | None) -> str | None:
-    return None if time is None else str(When and Fact("a", "t", "b", valid_at=time).valid_at)
+    return None if time is None else Fact("a", "t", "b", valid_at=time).valid_at
 
 
 def entity_id(name: str) -> str:
@@ -171,14 +172,12 @@ def reachable(triples: set[Triple], start: str) -> set[str]:
 
 
 def all_versions(memory: AgentMemory) -> list[Fact]:
-    from pipeline.domains.memory.facts.history import history
-
     return [fact for name in NAMES for fact in history(memory, Entity(name, "library"))]
 
 
 def test_every_answer_is_that_of_the_model(hoprank: HopRank) -> None:
     Facts.hoprank = hoprank
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         Facts,
         settings=settings(
             max_examples=12,

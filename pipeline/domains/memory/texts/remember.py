@@ -20,7 +20,7 @@ from pipeline.domains.memory.schema import MEMORY
 from pipeline.domains.memory.texts.documents import document_of, node_of
 from pipeline.domains.memory.texts.known import known_entities
 from pipeline.domains.memory.texts.mentions import Mentioned, write_mentions
-from pipeline.flows.ingest import ingest_documents
+from pipeline.flows.ingest import ingest_decided
 from pipeline.ingest.update.summary import IngestSummary
 from pipeline.progress import Progress
 from pipeline.records import Skipped
@@ -47,8 +47,14 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
     given = _given(memory, read)
     hoprank = memory.hoprank
     documents = [document_of(one, memory.zone) for one in read.memories]
-    ingested = ingest_documents(
-        hoprank.client, hoprank.embedder, hoprank.settings, documents, memory.name, progress=progress
+    ingested = ingest_decided(
+        hoprank.client,
+        hoprank.embedder,
+        hoprank.settings,
+        lambda _: documents,
+        memory.name,
+        wait=memory.settings.wait,
+        progress=progress,
     )
     with progress.stage("remember"):
         said = _said(read.memories, given, known_entities(memory), survivors(memory))
@@ -80,7 +86,7 @@ def _given(memory: AgentMemory, read: Read) -> dict[str, Extracted]:
 def _said(
     memories: Sequence[Memory], given: Mapping[str, Extracted], known: Sequence[Entity], into: Mapping[str, str]
 ) -> _Said:
-    speakers = {memory.node_id: speaker for memory in memories if (speaker := speaker_of(memory))}
+    speakers = {memory.node_id: person for memory in memories if (person := speaker_of(memory))}
     told = [*known, *speakers.values(), *(entity for found in given.values() for entity in found.entities)]
     gazetteer = Gazetteer(together(told).values())
     extracted = {memory.node_id: extract(memory, gazetteer) for memory in memories}

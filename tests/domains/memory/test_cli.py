@@ -1,0 +1,168 @@
+"""``hoprank memory``, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from pipeline.cli.app import app
+from pipeline.domains.memory.memory import AgentMemory
+from tests.domains.memory.test_conversations import HARBOUR
+
+
+def run(memory: AgentMemory, *arguments: str, code: int = 0, stdin: str | None = None) -> Result:
+    given = ["memory", *arguments, *([] if arguments[0] == "drop" else ["--memory", memory.name])]
+    result = CliRunner().invoke(app, given, env={"COLUMNS": "100"}, input=stdin)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def loaded(memory: AgentMemory, *arguments: str) -> Any:
+    return json.loads(run(memory, *arguments, "--json").stdout)
+
+
+@pytest.fixture
+def harbour(memory: AgentMemory) -> AgentMemory:
+    """The conversation, imported by the command."""
+    assert "12 new memories" in run(memory, "import", str(HARBOUR)).stdout
+    return memory
+
+
+def test_each_pattern_answers_as_of_a_time(harbour: AgentMemory) -> None:
+    after = ("--as-of", "2026-02-20")
+
+    assert "express" in run(harbour, "direct", "tide-service", "--as-of", "2026-01-31").stdout
+    assert [one["entity"]["name"] for one in loaded(harbour, "direct", "tide-service", *after)] == ["hono", "tidebase"]
+    assert "tide-service" in run(harbour, "reverse", "hono", *after).stdout
+    assert "tidebase" in run(harbour, "hops", "tide-service", *after).stdout
+    assert "tide-service depends_on hono" in run(harbour, "subgraph", "hono", *after).stdout
+    assert "<-depends_on- tide-service" in run(harbour, "path", "hono", "tidebase", "--both", *after).stdout
+    assert "Marten" in run(harbour, "by-type", "person", *after).stdout
+    assert "tide-service" in run(harbour, "most-connected", *after).stdout
+    assert "migration:1" in run(harbour, "hybrid", "express hono", *after).stdout
+    assert "Nothing relates to hono" in run(harbour, "reverse", "hono", "--as-of", "2026-01-31").stderr
+
+
+def test_a_search_says_what_it_found_and_by_which_level(harbour: AgentMemory) -> None:
+    explained = run(
+        harbour, "search", "Where does Marten sit since last May?", "--now", "2026-06-30", "--explain"
+    ).stdout
+    found = loaded(harbour, "search", "What does tide-service depend on?", "--level", "low")
+
+    assert "“last May”: 2026-05-01 to now" in explained
+    assert "I sit in the lighthouse" in explained
+    assert "texts 1" in explained
+    assert found["answered"] == "low"
+    assert found["items"][0]["entity"]["name"] == "tide-service"
+
+
+def test_facts_are_added_ended_replaced_and_withdrawn(memory: AgentMemory) -> None:
+    why = ("--evidence", "package.json")
+    run(memory, "fact", "api", "depends_on", "express", "--create", "library", "--valid-at", "2026-01-15", *why)
+    run(memory, "fact", "api", "depends_on", "hono", "--create", "library", "--valid-at", "2026-03-01", *why)
+
+    moved = run(memory, "supersede", "api", "depends_on", "express", "hono", "--at", "2026-02-10", *why).stdout
+    run(memory, "retract", "api", "depends_on", "hono", *why)
+    versions = loaded(memory, "history", "api")
+
+    assert "api depends_on express (2026-01-15 to 2026-02-10)" in moved
+    assert len(versions) == 4
+    assert "No facts contradict" in run(memory, "conflicts").stdout
+    assert (
+        "known already"
+        in run(
+            memory,
+            "fact",
+            "api",
+            "depends_on",
+            "express",
+            "--valid-at",
+            "2026-01-15",
+            "--invalid-at",
+            "2026-02-10",
+            *why,
+        ).stdout
+    )
+
+
+def test_a_text_from_stdin_is_kept_as_it_is(memory: AgentMemory) -> None:
+    run(memory, "add", "-", "--date", "2026-03-02", "--key", "note", stdin="Two lines,\nand `code`.\n")
+
+    (item,) = memory.hoprank.search("two lines", corpus=memory.name).items
+    assert item.content == "Two lines,\nand `code`."
+    assert item.metadata["document"] == "note"
+
+
+def test_merging_is_planned_applied_listed_and_undone(memory: AgentMemory, tmp_path: Path) -> None:
+    why = ("--evidence", "package.json")
+    run(memory, "fact", "api", "depends_on", "surrealdb", "--create", "library", *why)
+    run(memory, "fact", "api", "depends_on", "SurrealDB", "--create", "library", *why)
+    plan = str(tmp_path / "plan.json")
+
+    assert "surrealdb" in run(memory, "dedupe", "plan", "--output", plan).stdout
+    assert "Merged 1 entities" in run(memory, "dedupe", "apply", plan).stdout
+    assert len(loaded(memory, "by-type", "library")) == 2
+    assert len(loaded(memory, "dedupe", "list")) == 1
+    assert "there again" in run(memory, "dedupe", "undo").stdout
+    assert len(loaded(memory, "by-type", "library")) == 3
+
+
+def test_forgetting_asks_and_shows_what_goes(harbour: AgentMemory) -> None:
+    assert "would be forgotten" in run(harbour, "forget", "--session", "summer", "--dry-run").stdout
+    assert "Give --yes" in run(harbour, "forget", "--session", "summer", code=2).output
+    run(harbour, "forget", "--session", "summer", "--yes")
+
+    assert "summer" not in run(harbour, "search", "lighthouse").stdout
+
+
+def test_a_repository_is_scanned(memory: AgentMemory, tmp_path: Path) -> None:
+    (tmp_path / "gauge.py").write_text("def read_gauge():\n    pass\n", encoding="utf-8")
+
+    assert "facts were added" in run(memory, "scan", str(tmp_path), "--scope", "tide").stdout
+    assert "gauge.py::read_gauge" in run(memory, "direct", "gauge.py").stdout
+
+
+def test_a_memory_is_dropped(harbour: AgentMemory) -> None:
+    run(harbour, "drop", harbour.name, "--yes")
+
+    assert "There is no memory" in run(harbour, "by-type", "person", code=2).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("direct", "tide-servce"), "tide-service"),
+        (("direct", "tide-service", "--type", "depend_on"), "depends_on"),
+        (("direct", "tide-service", "--as-of", "yesterday"), "is no time"),
+        (("by-type", "libary"), "library"),
+        (("search", "x", "--level", "middle"), "no level"),
+        (("search", "x", "--filter", "{"), "isn't JSON"),
+        (("invalidate", "tide-service", "depends_on", "hono", "--at", "1999", "--evidence", "x"), "is no time"),
+        (("invalidate", "tide-service", "depends_on", "hono", "--at", "1999-01-01", "--evidence", "x"), "holds at"),
+        (("invalidate", "tide-service", "depends_on", "hono", "--at", "2026-03-01", "--evidence", " "), "evidence"),
+        (("fact", "tide-service", "imports", "hono", "--evidence", "x"), "has an end of type"),
+        (("forget", "--dry-run"), "Nothing says what to forget"),
+        (("scan", "/nonexistent-folder"), "no folder"),
+        (("import", "/nonexistent.json"), "nonexistent.json"),
+        (("add", " "), "empty"),
+        (("dedupe", "undo"), "merge"),
+    ],
+)
+def test_wrong_input_is_named_with_the_fix(harbour: AgentMemory, arguments: tuple[str, ...], said: str) -> None:
+    result = run(harbour, *arguments, code=2)
+
+    assert said in result.output
+
+
+def test_hostile_names_reach_neither_cypher_nor_the_terminal(memory: AgentMemory) -> None:
+    hostile = "x`}) DETACH DELETE n //[bold]\x1b[31m"
+
+    run(memory, "fact", hostile, "depends_on", "y", "--create", "library", "--evidence", "z", "--scope", "a`b")
+
+    shown = run(memory, "by-type", "library").stdout
+    assert "DETACH DELETE n //[bold]" in shown
+    assert "\x1b" not in shown

@@ -13,7 +13,7 @@ from pipeline.db.embedded.database import Launch
 from pipeline.db.embedded.serve import serve
 from pipeline.errors import HopRankError
 
-_WORKLOAD = [sys.executable, "-c", "from pipeline.cli import main; main()", "quickstart"]
+_WORKLOAD = [sys.executable, "-P", "-c", "from pipeline.cli import main; main()", "quickstart"]
 """Workload of a training run, in a separate process: this package must not import the modules built on it."""
 
 

@@ -71,6 +71,7 @@ def _command(files: Layout, options: ServerOptions) -> list[str]:
     }
     return [
         sys.executable,
+        "-P",
         "-m",
         MODULE,
         home_argument(files.home),

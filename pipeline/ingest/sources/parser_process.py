@@ -29,7 +29,9 @@ from pipeline.records import Document
 FORMATS = frozenset({"pdf", "docx", "html"})
 """Formats that are parsed in a process of their own."""
 
-_COMMAND = (sys.executable, "-c", "from pipeline.ingest.sources.parser_process import serve; serve()")
+_COMMAND = (sys.executable, "-P", "-c", "from pipeline.ingest.sources.parser_process import serve; serve()")
+"""-P: the current folder, which may be the hostile one, isn't on the import path."""
+
 _LEAVE_OUT = "Open and save it again, or leave it out."
 
 

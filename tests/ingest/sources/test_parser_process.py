@@ -49,6 +49,18 @@ def test_a_document_is_the_one_that_is_parsed_here(process: ParserProcess, name:
     assert process.parse(name, source(data)) == parser_of(name)(source(data))
 
 
+def test_no_code_of_the_current_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("json.py", "pickle.py"):
+        (tmp_path / name).write_text("import pathlib; pathlib.Path(__file__).with_name('sprung').touch()\n")
+    monkeypatch.chdir(tmp_path)
+
+    with ParserProcess() as process:
+        document = process.parse("html", source(PAGE))
+
+    assert document.title == "Tides"
+    assert not (tmp_path / "sprung").exists()
+
+
 def test_an_unreadable_file_is_told_with_its_reason_and_fix(process: ParserProcess) -> None:
     with pytest.raises(Unreadable, match="has no text") as caught:
         process.parse("html", source(b"<script>x</script>"))

@@ -75,6 +75,18 @@ def test_a_text_that_changes_mentions_what_it_says_now(memory: AgentMemory) -> N
     assert counts(memory)["Ada"] == 2
 
 
+def test_earlier_texts_mention_what_a_later_one_makes_known(memory: AgentMemory) -> None:
+    first, _ = add_text(memory, "The pump of Vind runs on moonlight.", date=MONDAY)
+    hub = {"type": "concept", "name": "pump of Vind"}
+
+    add_text(memory, "About pumps.", date=TUESDAY, entities=[hub])
+
+    pump = memory.resolve("pump of Vind")
+    texts = memory.graph().get_neighbors(pump.id, "mentions", direction="in")
+    assert first.key in {node.properties["key"] for node in texts}
+    assert pump.mention_count == 2
+
+
 def test_texts_are_kept_as_they_are(memory: AgentMemory, cypher: object) -> None:
     text = "  two  spaces\n\n\tand a tab \n"
 

@@ -2,5 +2,5 @@
 
 May import: db, domains.memory.entities, domains.memory.facts, domains.memory.memory, domains.memory.records,
 domains.memory.remember, domains.memory.schema, domains.memory.times, errors, flows, ids, ingest, knowledge, progress,
-records.
+records, retrieve.
 """

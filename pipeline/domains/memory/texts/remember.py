@@ -20,6 +20,7 @@ from pipeline.domains.memory.schema import MEMORY
 from pipeline.domains.memory.texts.documents import document_of, node_of
 from pipeline.domains.memory.texts.known import known_entities
 from pipeline.domains.memory.texts.mentions import Mentioned, write_mentions
+from pipeline.domains.memory.texts.relink import mention_in_texts
 from pipeline.flows.ingest import ingest_decided
 from pipeline.ingest.update.summary import IngestSummary
 from pipeline.progress import Progress
@@ -57,10 +58,12 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
         progress=progress,
     )
     with progress.stage("remember"):
-        said = _said(read.memories, given, known_entities(memory), survivors(memory))
+        known = known_entities(memory)
+        said = _said(read.memories, given, known, survivors(memory))
         nodes = [node_of(one) for one in read.memories]
         mentioned = write_mentions(memory, nodes, said.mentioned, [node.id for node in nodes])
         facts = state_facts(memory, said.facts) if said.facts else None
+        mention_in_texts(memory, _new(said, known))
         concepts = link_concepts(memory, read.memories)
     return Remembered(ingested, mentioned, len(facts.added) if facts else 0, concepts, read.skipped)
 
@@ -71,6 +74,13 @@ class _Said:
 
     mentioned: Mapping[str, Sequence[Entity]]
     facts: tuple[Fact, ...]
+
+
+def _new(said: _Said, known: Sequence[Entity]) -> list[Entity]:
+    """Return the entities that weren't known before: earlier texts may name them."""
+    before = {entity.id for entity in known}
+    met = {entity.id: entity for named in said.mentioned.values() for entity in named}
+    return [entity for id_, entity in met.items() if id_ not in before]
 
 
 def _given(memory: AgentMemory, read: Read) -> dict[str, Extracted]:

@@ -87,6 +87,15 @@ def test_earlier_texts_mention_what_a_later_one_makes_known(memory: AgentMemory)
     assert pump.mention_count == 2
 
 
+def test_a_namesake_in_another_scope_is_not_meant(memory: AgentMemory) -> None:
+    upsert(memory, [Entity("Orme Lock", "concept", scope) for scope in ("default", "elsewhere")])
+
+    add_text(memory, "We walked to Orme Lock.", date=MONDAY)
+
+    assert memory.resolve("Orme Lock", scope="default").mention_count == 2
+    assert memory.resolve("Orme Lock", scope="elsewhere").mention_count == 1
+
+
 def test_texts_are_kept_as_they_are(memory: AgentMemory, cypher: object) -> None:
     text = "  two  spaces\n\n\tand a tab \n"
 

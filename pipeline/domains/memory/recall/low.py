@@ -32,7 +32,7 @@ class Meant(NamedTuple):
 def find_entities(memory: AgentMemory, question: str, vector: Sequence[float], when: When, scope: str | None) -> Meant:
     """Return the entities that a question is about."""
     graph = memory.graph_at(when)
-    named = [mention.entity.id for mention in gazetteer(memory).mentions(question)]
+    named = [mention.entity.id for mention in gazetteer(memory, scope).mentions(question)]
     rankings = [(named, _NAMED), (_ids(graph.search(question, _CANDIDATES, mode=Mode.BM25)), 1.0)]
     if memory.has_embeddings():
         rankings.append((_ids(graph.nearest(vector, _CANDIDATES)), 1.0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.remember.mentions import Gazetteer
@@ -15,6 +17,13 @@ def known_entities(memory: AgentMemory) -> list[Entity]:
     return [Entity(row["name"], row["type"], row["scope"], aliases=tuple(row["aliases"])) for row in rows]
 
 
-def gazetteer(memory: AgentMemory) -> Gazetteer:
-    """Return the names that a question may mention; they are read again after a change of the graph."""
-    return memory.cached("gazetteer", lambda: Gazetteer(known_entities(memory)))
+def gazetteer(memory: AgentMemory, scope: str | None = None) -> Gazetteer:
+    """Return the names that a text of a scope may mention; they are read again after a change of the graph."""
+    return memory.cached(("gazetteer", scope), lambda: gazetteer_of(known_entities(memory), scope))
+
+
+def gazetteer_of(entities: Iterable[Entity], scope: str | None) -> Gazetteer:
+    """Return the names of entities. An entity of the scope hides its namesakes of the same type in others."""
+    entities = list(entities)
+    own = {(entity.type, entity.name) for entity in entities if entity.scope == scope}
+    return Gazetteer(entity for entity in entities if entity.scope == scope or (entity.type, entity.name) not in own)

@@ -14,11 +14,10 @@ from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
 from pipeline.domains.memory.remember.concepts import concepts_from
 from pipeline.domains.memory.remember.extract import extract, speaker_of
 from pipeline.domains.memory.remember.given import check_given
-from pipeline.domains.memory.remember.mentions import Gazetteer
 from pipeline.domains.memory.remember.records import Extracted, Read
 from pipeline.domains.memory.schema import MEMORY
 from pipeline.domains.memory.texts.documents import document_of, node_of
-from pipeline.domains.memory.texts.known import known_entities
+from pipeline.domains.memory.texts.known import gazetteer_of, known_entities
 from pipeline.domains.memory.texts.mentions import Mentioned, write_mentions
 from pipeline.domains.memory.texts.relink import mention_in_texts
 from pipeline.flows.ingest import ingest_decided
@@ -98,16 +97,18 @@ def _said(
 ) -> _Said:
     speakers = {memory.node_id: person for memory in memories if (person := speaker_of(memory))}
     told = [*known, *speakers.values(), *(entity for found in given.values() for entity in found.entities)]
-    gazetteer = Gazetteer(together(told).values())
-    extracted = {memory.node_id: extract(memory, gazetteer) for memory in memories}
+    scopes = sorted({memory.scope for memory in memories})
+    gazetteers = {scope: gazetteer_of(together(told).values(), scope) for scope in scopes}
+    extracted = {memory.node_id: extract(memory, gazetteers[memory.scope]) for memory in memories}
     # Once more, since a text may mention what another one states.
-    stated = [entity for found in extracted.values() for entity in found.entities]
-    gazetteer = Gazetteer(together([*told, *stated]).values())
+    told += [entity for found in extracted.values() for entity in found.entities]
+    gazetteers = {scope: gazetteer_of(together(told).values(), scope) for scope in scopes}
     mentioned: dict[str, list[Entity]] = {}
     facts: list[Fact] = []
     for memory in memories:
         id_, own, found = memory.node_id, given.get(memory.key, Extracted()), extracted[memory.node_id]
         speaker = [speakers[id_]] if id_ in speakers else []
+        gazetteer = gazetteers[memory.scope]
         named = [bare(gazetteer[mention.entity]) for mention in gazetteer.mentions(memory.text)]
         entities = [*speaker, *own.entities, *found.entities, *named]
         mentioned[id_] = list(together(surviving(entity, into) for entity in entities).values())

@@ -26,7 +26,7 @@ _TOPIC = 200
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is to be forgotten. Each given condition must hold; ``since`` is included, ``until`` is not.
+    """The conditions of forgetting. Each given one must hold; ``since`` is included, ``until`` is not.
 
     ``entity`` selects the memories that mention it, and itself; ``topic`` those that have all of its words; ``scope``
     alone selects all that is in the scope, entities and facts too.
@@ -47,7 +47,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What is forgotten: keys of memories, ids of entities, facts, and facts that lose a part of their evidence."""
+    """The forgotten: keys of memories, ids of entities, facts, and facts that lose a part of their evidence."""
 
     memories: tuple[str, ...]
     entities: tuple[str, ...]

@@ -100,7 +100,7 @@ _DATE = re.compile(
 
 
 class Stated(NamedTuple):
-    """What a sentence states: ``kind`` is ``convention``, ``error``, ``triggers`` or ``fixed_by``.
+    """The statement of a sentence: ``kind`` is ``convention``, ``error``, ``triggers`` or ``fixed_by``.
 
     ``first`` is the convention or error, ``second`` what it leads to or is fixed by. ``sure`` says that the marker
     itself declares the first an error.

@@ -63,7 +63,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a repository or folder holds, or held at the commits of its history.
+    """The contents of a repository or folder, or of the commits of its history.
 
     ``commit`` is the id of the last commit, None for a plain folder, and ``time`` the time of that state. Entities are
     all that occurred, sorted by id, with their latest descriptions; spans are sorted by triple and time.

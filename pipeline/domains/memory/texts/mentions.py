@@ -17,7 +17,7 @@ _SHARED = "shared"
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """What writing mentions did: the mentions that are new, the memories' nodes and the entities that are."""
+    """The outcome of writing mentions: the mentions that are new, the memories' nodes and the entities that are."""
 
     mentions: int = 0
     memories: int = 0

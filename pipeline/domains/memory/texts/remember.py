@@ -28,7 +28,7 @@ from pipeline.records import Skipped
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What was remembered: the ingest of the texts, and what they brought to the graph."""
+    """The outcome of remembering: the ingest of the texts, and what they brought to the graph."""
 
     ingested: IngestSummary
     mentioned: Mentioned

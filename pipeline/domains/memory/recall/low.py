@@ -29,6 +29,9 @@ class Meant(NamedTuple):
     named: frozenset[str]
 
 
+NOTHING = Meant({}, frozenset())
+
+
 def find_entities(memory: AgentMemory, question: str, vector: Sequence[float], when: When, scope: str | None) -> Meant:
     """Return the entities that a question is about."""
     graph = memory.graph_at(when)

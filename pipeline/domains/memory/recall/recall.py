@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import Related, facts_of
 from pipeline.domains.memory.recall.fuse import ENTITY_WEIGHTS, TEXT_WEIGHTS, first_by, fuse, levels_of, ranks_of
 from pipeline.domains.memory.recall.high import find_themes
-from pipeline.domains.memory.recall.low import find_entities, mentioning, ranks_of_entities
+from pipeline.domains.memory.recall.low import NOTHING, Meant, find_entities, mentioning, ranks_of_entities
 from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText, Level, Period, Recall, Theme
 from pipeline.domains.memory.recall.texts import filters_of, find_texts
 from pipeline.domains.memory.records import NOW, Entity, When
@@ -48,29 +49,44 @@ def recall(
     vector = memory.hoprank.embedder.embed_query(question)
     hits: dict[str, Hit] = {}
     periods: tuple[Period, ...] = ()
-    entities: dict[str, Entity] = {}
-    themes: list[Theme] = []
-    texts: dict[Level, Mapping[str, int]] = {}
-    ranked: dict[Level, Mapping[str, int]] = {}
     if Level.TEXTS in levels and memory.has_texts():
         relative_to = now or _present_of(memory, when)
         found, periods = find_texts(memory, question, vector, filters_of(memory, when, scope, filters), relative_to)
         hits = {hit.document: hit for hit in found}
-        texts[Level.TEXTS] = first_by(list(hits))
+    meant = NOTHING
     if Level.LOW in levels or Level.HIGH in levels:
         meant = find_entities(memory, question, vector, when, scope)
-        entities = meant.entities
+    answer = _rank(memory, when, levels, hits, meant)
+    items = _items(memory, when, hits, answer, top_k)
+    return Recall(tuple(items), answer.themes, periods, _answered(items))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The ranks of memories, by key, and of entities, by id, in each level; the entities and the themes."""
+
+    texts: Mapping[Level, Mapping[str, int]]
+    ranks: Mapping[Level, Mapping[str, int]]
+    entities: Mapping[str, Entity]
+    themes: tuple[Theme, ...]
+
+
+def _rank(memory: AgentMemory, when: When, levels: Sequence[Level], hits: Mapping[str, Hit], meant: Meant) -> _Ranked:
+    entities = dict(meant.entities)
+    texts: dict[Level, Mapping[str, int]] = {Level.TEXTS: first_by(list(hits))} if hits else {}
+    ranks: dict[Level, Mapping[str, int]] = {}
+    themes: list[Theme] = []
     if Level.LOW in levels and entities:
-        ranked[Level.LOW] = ranks_of_entities(meant, _ENTITIES)
-        texts[Level.LOW] = ranks_of(mentioning(memory, _first(entities), when, hits))
+        first = dict(list(entities.items())[:_ENTITIES])
+        ranks[Level.LOW] = ranks_of_entities(meant, _ENTITIES)
+        texts[Level.LOW] = ranks_of(mentioning(memory, first, when, hits))
     if Level.HIGH in levels and entities:
-        themes, scores = find_themes(memory, entities, when)
-        ranked[Level.HIGH] = ranks_of(scores)
+        themes, scores = find_themes(memory, meant.entities, when)
         of_themes = {entity.id: entity for theme in themes for entity in theme.entities}
+        ranks[Level.HIGH] = ranks_of(scores)
         texts[Level.HIGH] = ranks_of(mentioning(memory, of_themes, when, hits))
-        entities |= {id_: entity for id_, entity in of_themes.items() if id_ not in entities}
-    items = _items(memory, when, hits, entities, texts, ranked, top_k)
-    return Recall(tuple(items), tuple(themes), periods, _answered(items))
+        entities = {**of_themes, **entities}
+    return _Ranked(texts, ranks, entities, tuple(themes))
 
 
 def levels_named(names: Sequence[str] | None) -> tuple[Level, ...]:
@@ -87,23 +103,17 @@ def present(memory: AgentMemory, text: str) -> datetime:
     return datetime.fromisoformat(read_time(text, memory.zone, "now")).astimezone(memory.zone)
 
 
-def _items(
-    memory: AgentMemory,
-    when: When,
-    hits: Mapping[str, Hit],
-    entities: Mapping[str, Entity],
-    texts: Mapping[Level, Mapping[str, int]],
-    ranked: Mapping[Level, Mapping[str, int]],
-    top_k: int,
-) -> list[Found]:
+def _items(memory: AgentMemory, when: When, hits: Mapping[str, Hit], answer: _Ranked, top_k: int) -> list[Found]:
     found: list[Found] = [
-        FoundText(hits[key], score, levels_of(key, texts, TEXT_WEIGHTS))
-        for key, score in fuse(texts, TEXT_WEIGHTS).items()
+        FoundText(hits[key], score, levels_of(key, answer.texts, TEXT_WEIGHTS))
+        for key, score in fuse(answer.texts, TEXT_WEIGHTS).items()
     ]
-    best = list(fuse(ranked, ENTITY_WEIGHTS).items())[:top_k]
+    best = list(fuse(answer.ranks, ENTITY_WEIGHTS).items())[:top_k]
     facts = _facts(memory, [id_ for id_, _ in best], when)
     found += [
-        FoundEntity(entities[id_], tuple(facts.get(id_, ())), score, levels_of(id_, ranked, ENTITY_WEIGHTS))
+        FoundEntity(
+            answer.entities[id_], tuple(facts.get(id_, ())), score, levels_of(id_, answer.ranks, ENTITY_WEIGHTS)
+        )
         for id_, score in best
     ]
     return sorted(found, key=lambda item: (-item.score, isinstance(item, FoundEntity), _name(item)))[:top_k]
@@ -115,10 +125,6 @@ def _facts(memory: AgentMemory, ids: Sequence[str], when: When) -> dict[str, lis
         if len(facts.setdefault(id_, [])) < _FACTS:
             facts[id_].append(related)
     return facts
-
-
-def _first(entities: Mapping[str, Entity]) -> dict[str, Entity]:
-    return dict(list(entities.items())[:_ENTITIES])
 
 
 def _answered(items: Sequence[Found]) -> Level | None:

@@ -35,7 +35,7 @@ _ROOT = "."
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The changes of a scan: entities that are new, facts that are new, facts that ended, and the texts' new mentions."""
+    """The changes of a scan: new entities, new facts, facts that ended, and new mentions in texts."""
 
     repository: str
     commit: str | None

@@ -18,6 +18,8 @@ from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
 from pipeline.db.queries import Query, load_queries, parse_fragments, parse_queries
+from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.texts.add import add_text
 from pipeline.domains.vault.actions.actions import create_knowledge_node
 from pipeline.domains.vault.maps.mocs import drop_vault
 from pipeline.domains.vault.sync import sync_vault
@@ -46,6 +48,7 @@ PARAMS: Mapping[str, Any] = {
     "documents": [{"id": "d", "properties": {}}],
     "embeddings": True,
     "entity_seeds": [{"id": "e", "weight": 1.0}],
+    "excluded": "mentions",
     "fingerprint": "model@1/8",
     "first": 10,
     "gamma": 1.0,
@@ -70,12 +73,14 @@ PARAMS: Mapping[str, Any] = {
     "limit": 10,
     "link": 5.0,
     "live": 2**53,
+    "minimum": 2,
     "moment": "now",
     "name": "corpus",
     "names": ["e"],
     "next": 0.5,
     "now": "2026-01-01",
     "projection": "hoprank-graph-x-1-out",
+    "other": "k",
     "prefix": "x:",
     "properties": {},
     "property": "metadata.year",
@@ -92,6 +97,7 @@ PARAMS: Mapping[str, Any] = {
         }
     ],
     "schema_version": 2,
+    "scope": "default",
     "seconds": 10,
     "seed": 0,
     "seeds": ["c"],
@@ -181,11 +187,26 @@ def vault(hoprank: HopRank, tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(scope="module")
+def memory(hoprank: HopRank) -> None:
+    """Make a memory of a text and a fact, for the same reason."""
+    memory = AgentMemory(hoprank, f"test-{uuid.uuid4().hex}")
+    ends = [{"type": "library", "name": name} for name in ("api", "express")]
+    add_text(
+        memory,
+        "The API depends on Express.",
+        date="2026-01-01",
+        facts=[{"source": ends[0], "type": "depends_on", "target": ends[1], "invalid_at": "2026-02-01"}],
+    )
+    memory.drop()
+
+
+@pytest.fixture(scope="module")
 def names(
     hoprank: HopRank,
     shared_corpus_name: str,
     graph_names: Mapping[str, str],
     vault: None,
+    memory: None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Mapping[str, str]:
     """Identifiers that exist, as some queries aren't planned without their index."""

@@ -21,7 +21,7 @@ _PATH = re.compile(r"[^\s:#]*[\w\-/]\.[A-Za-z]\w{0,9}(?=$|::?|#)|^[^\s:#]+/")
 
 
 class Rule(Enum):
-    """How a spelling must be written to lead to its entity."""
+    """The way in which a spelling must be written to lead to its entity."""
 
     ANY_CASE = auto()
     """letter case aside"""

@@ -141,7 +141,6 @@ class RetrieveSettings(Section):
 
     candidates: int = Field(ge=1)
     scored: int = Field(ge=1)
-    scored_of_walk: int = Field(ge=0)
     hop_hub: int = Field(ge=1)
     fuse_k: float = Field(gt=0)
     fuse_scorer: float = Field(ge=0)

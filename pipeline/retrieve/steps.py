@@ -71,9 +71,8 @@ def walk_locally(trace: RankingTrace, settings: WalkSettings, limit: int) -> Ran
 
 
 def score(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
-    """Score the best candidates of hybrid, vector and the walk by their features; this reads them as hits."""
-    found = trace.candidates
-    ids = candidates_to_score(found.hybrid, found.vector, trace.walk, reader.settings.retrieve)
+    """Score the best candidates of hybrid and the walk by their features; this reads them as hits."""
+    ids = candidates_to_score(trace.candidates.hybrid, trace.walk, reader.settings.retrieve.scored)
     hits = reader.hits.read(ids, trace.generation)
     features = features_of(trace, {id_: Passage.of(hit) for id_, hit in hits.items()})
     return replace(trace, hits=hits, features=features, scores=reader.scorer.rank(features))

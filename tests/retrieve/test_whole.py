@@ -217,7 +217,7 @@ def test_hits_that_are_at_hand_are_not_read_again(hoprank: HopRank, library: str
 def test_hits_that_the_scorer_did_not_read_are_read_afterwards(
     hoprank: HopRank, library: str, asked: list[str]
 ) -> None:
-    few = with_settings(with_settings(hoprank, "walk", engine="local"), "retrieve", scored=2, scored_of_walk=2)
+    few = with_settings(with_settings(hoprank, "walk", engine="local"), "retrieve", scored=2)
     few.search(QUESTION, corpus=library, leg=Leg.HYBRID, top_k=1)
     asked.clear()
 

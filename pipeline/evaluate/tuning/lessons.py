@@ -119,7 +119,7 @@ def _example(lesson: Lesson, lessons: Lessons, names: NameSettings, settings: Se
     trace = choose_seeds(RankingTrace(lesson.query.text, candidates=lesson.candidates), names, settings.walk)
     trace = walk_locally(trace, settings.walk, settings.retrieve.candidates)
     hybrid = trace.candidates.hybrid
-    to_score = candidates_to_score(hybrid, trace.candidates.vector, trace.walk, settings.retrieve)
+    to_score = candidates_to_score(hybrid, trace.walk, settings.retrieve.scored)
     passages = {id_: lessons.passages[id_] for id_ in to_score if id_ in lessons.passages}
     documents = [passage.document for passage in passages.values()]
     rows = _best_of_documents(list(passages), documents, hybrid, trace.walk)

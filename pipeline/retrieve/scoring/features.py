@@ -23,7 +23,6 @@ from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.scoring.confidence import NamedEntity, confidence_in, mentions_of
 from pipeline.retrieve.scoring.coverage import Coverage, Passage, coverage, named_share, terms_of
 from pipeline.retrieve.scoring.standard_scores import standard_scores
-from pipeline.settings import RetrieveSettings
 
 Matrix: TypeAlias = NDArray[np.float64]
 
@@ -79,14 +78,9 @@ class Features:
     named_share: float
 
 
-def candidates_to_score(hybrid: Ranked, vector: Ranked, walk: Ranked, settings: RetrieveSettings) -> list[str]:
-    """Return the first chunks of hybrid, of vector and of the walk, each once.
-
-    Hybrid ranks a chunk that full text doesn't find behind dozens that both legs find, even if it is among vector's
-    first.
-    """
-    first = ((hybrid, settings.scored), (vector, settings.scored), (walk, settings.scored_of_walk))
-    return list(dict.fromkeys(id_ for leg, limit in first for id_ in leg.ids[:limit]))
+def candidates_to_score(hybrid: Ranked, walk: Ranked, of_each: int) -> list[str]:
+    """Return the first ``of_each`` chunks of hybrid and of the walk, each once."""
+    return list(dict.fromkeys(id_ for leg in (hybrid, walk) for id_ in leg.ids[:of_each]))
 
 
 def compute_features(

@@ -17,7 +17,6 @@ from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.scoring.confidence import NamedEntity
 from pipeline.retrieve.scoring.coverage import Passage
 from pipeline.retrieve.scoring.features import FEATURES, Evidence, candidates_to_score, compute_features, feature_matrix
-from pipeline.settings import load_settings
 
 ADA = NamedEntity("ada", "ada", "Ada", 2, None, titled=True, confidence=0.5)
 HERE = Neighbourhood(
@@ -54,28 +53,12 @@ def linked(*links: ChunkLink) -> Evidence:
     return replace(EVIDENCE, neighbourhood=Neighbourhood(100, {}, links))
 
 
-@pytest.mark.parametrize(
-    ("scored", "of_walk", "expected"),
-    [
-        (2, 2, ["c2", "c1", "c4", "c3"]),
-        (2, 0, ["c2", "c1", "c4"]),
-        (1, 2, ["c2", "c4", "c1", "c3"]),
-        (1, 1, ["c2", "c4", "c1"]),
-    ],
-)
-def test_candidates_are_the_first_of_hybrid_vector_and_walk_each_once(
-    scored: int, of_walk: int, expected: list[str]
-) -> None:
-    hybrid, vector = Ranked("hybrid", {"c2": 0.03, "c1": 0.02}), Ranked("vector", {"c4": 0.8, "c2": 0.6})
-    limits = load_settings().retrieve.model_copy(update={"scored": scored, "scored_of_walk": of_walk})
+def test_candidates_are_the_first_of_hybrid_and_of_the_walk_each_once() -> None:
+    hybrid = Ranked("hybrid", {"c2": 0.03, "c1": 0.02})
 
-    assert candidates_to_score(hybrid, vector, EVIDENCE.walk, limits) == expected
-
-
-def test_without_candidates_there_are_none_to_score() -> None:
-    nothing = Ranked("", {})
-
-    assert candidates_to_score(nothing, nothing, nothing, load_settings().retrieve) == []
+    assert candidates_to_score(hybrid, EVIDENCE.walk, 2) == ["c2", "c1", "c3"]
+    assert candidates_to_score(hybrid, EVIDENCE.walk, 1) == ["c2", "c1"]
+    assert candidates_to_score(Ranked("hybrid", {}), Ranked("graph", {}), 5) == []
 
 
 def test_every_candidate_has_a_finite_value_of_each_feature() -> None:

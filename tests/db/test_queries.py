@@ -195,6 +195,7 @@ def memory(hoprank: HopRank) -> None:
         memory,
         "The API depends on Express.",
         date="2026-01-01",
+        entities=[{**ends[0], "aliases": ["the API"]}],
         facts=[{"source": ends[0], "type": "depends_on", "target": ends[1], "invalid_at": "2026-02-01"}],
     )
     memory.drop()

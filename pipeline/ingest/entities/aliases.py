@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -107,6 +107,10 @@ class Aliases:
         """Return the keys of the names whose aliases differ in ``other``."""
         keys = self._aliases.keys() | other._aliases.keys()
         return {key for key in keys if self._aliases.get(key) != other._aliases.get(key)}
+
+    def leading_to(self, keys: Container[str]) -> set[str]:
+        """Return the keys of the names that have one of ``keys`` as an alias."""
+        return {key for key, aliases in self._aliases.items() if any(alias.key in keys for alias in aliases)}
 
     def of(self, key: str, text: str) -> list[tuple[str, str]]:
         """Return the (key, spelling) of the aliases of a name, singular or plural, that is written as ``text``."""

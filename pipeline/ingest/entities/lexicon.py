@@ -65,9 +65,11 @@ class LexiconUpdate:
         flipped = {
             word for word in changed if _decision(self._casing.before(word)) != _decision(self._casing.after(word))
         }
-        self._affected = AffectedChunks(
-            flipped, old.gazetteer.changed_entries(updated.gazetteer), old.aliases.changed_keys(updated.aliases)
-        )
+        entries = old.gazetteer.changed_entries(updated.gazetteer)
+        aliases = old.aliases.changed_keys(updated.aliases)
+        # A text that has only the short form leads to the entry of the long one.
+        aliases |= old.aliases.leading_to(entries) | updated.aliases.leading_to(entries)
+        self._affected = AffectedChunks(flipped, entries, aliases)
 
     def names(self, chunks: Sequence[Chunk], spellings: SpellingCounts, *, after: bool) -> list[ChunkNames]:
         """Return the names in chunks before or ``after`` the update; count their spellings into ``spellings``."""
@@ -95,8 +97,8 @@ class LexiconUpdate:
 class AffectedChunks:
     """Matches the chunks whose extracted names may have changed.
 
-    They contain a word whose casing decision flipped, a name whose gazetteer entry changed, or a name whose aliases
-    changed.
+    They contain a word whose casing decision flipped, a name whose gazetteer entry changed, or a name whose aliases, or
+    their entries, changed.
     """
 
     def __init__(self, flipped: set[str], changed_entries: dict[str, Entry], changed_aliases: set[str]) -> None:

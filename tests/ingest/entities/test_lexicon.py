@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.ingest.entities.counts import CountChanges, CountsByKey
@@ -68,8 +68,15 @@ def names(lexicon: LexiconUpdate, chunks: Sequence[Chunk], *, after: bool) -> li
     return lexicon.names(chunks, defaultdict(Counter), after=after)
 
 
+ACRONYM = "The Analytical Engine (AE) was never built. The AE had a mill."
+
+
 @settings(max_examples=150)
 @given(DOCUMENTS, DOCUMENTS)
+@example(
+    before={"a": ("Engine Notes", ACRONYM), "b": ("Turin", "An AE needs cards.")},
+    after={"a": ("Analytical Engine", ACRONYM), "b": ("Turin", "An AE needs cards.")},
+)
 def test_an_update_finds_what_a_new_corpus_finds_and_names_change_in_affected_chunks_alone(
     before: Documents, after: Documents
 ) -> None:

@@ -1,6 +1,6 @@
 """Search against neo4j-graphrag's HybridRetriever: milliseconds a question, by one client and by eight, and recall@10.
 
-    uv run --group bench python tests/benchmarks/bench_search.py DATA_DIR/multihop/2wiki-dev146
+    uv run python tests/benchmarks/bench_search.py DATA_DIR/multihop/2wiki-dev146
 
 A server in a temporary home of its own holds the corpus of each folder in turn, and nothing else. The first questions
 warm up and aren't timed. Each other question goes to every searcher, in an order that rotates, so that all meet the

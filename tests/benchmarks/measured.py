@@ -1,7 +1,7 @@
 """Run every measurement that the pages state, and write the page and the README's table that state them.
 
-    uv run --group bench python tests/benchmarks/measured.py DATA_DIR                # everything: hours
-    uv run --group bench python tests/benchmarks/measured.py DATA_DIR quality tune   # some of the steps
+    uv run python tests/benchmarks/measured.py DATA_DIR                # everything: hours
+    uv run python tests/benchmarks/measured.py DATA_DIR quality tune   # some of the steps
 
 DATA_DIR holds querysets as ``multihop/2wiki-dev146``. Corpora are kept in a home of their own. What a step found is
 kept in measured.json with its date, machine and commit, so that the page holds the newest run of each step; a step that

@@ -17,10 +17,12 @@ from pipeline.evaluate.ablation import Ablation, Variant
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.report import Report
 from pipeline.evaluate.tuning.tune import Tuned
-from pipeline.flows import evaluate, experiments, ingest, maintain
+from pipeline.flows import documents, evaluate, experiments, ingest, maintain
+from pipeline.flows.documents import DocumentEntry, StoredText
 from pipeline.flows.ingest import Announce
 from pipeline.flows.retrievers import Retrievers
 from pipeline.flows.search import Retriever
+from pipeline.ingest.sources.given import document_of, documents_of
 from pipeline.ingest.update.summary import IngestSummary, Outcome, SyncSummary
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.knowledge.catalogue import find_graph
@@ -103,6 +105,39 @@ class HopRank(AbstractContextManager["HopRank"]):
             strict=strict,
             progress=progress,
         )
+
+    def add(
+        self,
+        objects: Iterable[Mapping[str, Any]],
+        corpus: str = "default",
+        *,
+        progress: Progress | None = None,
+    ) -> IngestSummary:
+        """Add and update documents ``{"id", "title", "text", "metadata"}``, which need only an id and a text.
+
+        Raises SourceError for a malformed one, and the errors of :func:`pipeline.flows.ingest.ingest`; nothing is
+        written then.
+        """
+        return ingest.ingest_documents(
+            self.client, self.embedder, self.settings, documents_of(objects), corpus, progress=progress
+        )
+
+    def add_file(
+        self, key: str, content: bytes, corpus: str = "default", *, progress: Progress | None = None
+    ) -> IngestSummary:
+        """Add or update the document ``key``, whose suffix names the format of ``content``, the bytes of its file."""
+        document = document_of(key, content, self.settings.sources.limits)
+        return ingest.ingest_documents(self.client, self.embedder, self.settings, [document], corpus, progress=progress)
+
+    def documents(
+        self, corpus: str = "default", *, prefix: str = "", after: str = "", limit: int = 100
+    ) -> list[DocumentEntry]:
+        """List documents in the order of their keys; see :func:`pipeline.flows.documents.list_documents`."""
+        return documents.list_documents(self.client, corpus, prefix=prefix, after=after, limit=limit)
+
+    def document(self, key: str, corpus: str = "default") -> StoredText:
+        """Return a document with its text; see :func:`pipeline.flows.documents.read_document`."""
+        return documents.read_document(self.client, corpus, key)
 
     def sync(
         self,

@@ -4,12 +4,25 @@ HopRankError                    base: a message with the problem, and a fix
 ├── InputError                  wrong input or configuration: the commands exit with 2
 │   ├── ConfigurationError      a setting that can't be used
 │   ├── SourceError             a file, folder, glob or .jsonl line that can't be read
+│   ├── Unknown                 a name that nothing has; base of all errors named Unknown...
+│   │   └── UnknownJob          a job that doesn't exist
 │   ├── CorpusError             an unknown or unsuitable corpus
+│   │   ├── UnknownCorpus       a corpus that doesn't exist
+│   │   ├── UnknownDocument     a document that the corpus doesn't have
 │   │   └── FingerprintError    a corpus that was embedded or chunked differently
 │   ├── QuerySetError           a malformed or inconsistent queryset
 │   ├── GraphError              a malformed or unknown knowledge graph, node or edge
+│   │   ├── UnknownGraph        a knowledge graph that doesn't exist
+│   │   └── UnknownNode         a node that the graph doesn't have
 │   ├── QuestionError           a question that can't be searched for
 │   ├── FilterError             a filter that can't be applied
+│   ├── JobError                a job that isn't in the state that a request needs
+│   ├── AccessError             a request that its token doesn't permit
+│   │   ├── Unauthenticated     no token, or an unknown one
+│   │   └── Forbidden           a token that doesn't open this
+│   ├── LimitExceeded           a request beyond a limit of the service
+│   │   ├── TooLarge            a body that is too large
+│   │   └── TooManyRequests     more requests than the rate allows
 │   └── ServerError             a server that can't be used as it is
 │       ├── ServerUnreachable   nothing answers at the address
 │       ├── LoginRefused        the user name or password is wrong
@@ -19,6 +32,8 @@ HopRankError                    base: a message with the problem, and a fix
     ├── QueryTimeout            a query took longer than the settings allow
     ├── ServerStartFailed       the embedded server didn't come up
     ├── DownloadFailed          a jar or a model couldn't be fetched or has the wrong checksum
+    ├── Overloaded              the service has no room for a request at present
+    ├── RequestTimeout          a request took longer than the service allows
     └── Busy                    another process holds a lease or lock
 """
 
@@ -52,8 +67,24 @@ class SourceError(InputError):
     """A source of documents can't be read."""
 
 
+class Unknown(InputError):
+    """A request names something that doesn't exist."""
+
+
+class UnknownJob(Unknown):
+    """There is no job with this id."""
+
+
 class CorpusError(InputError):
     """A corpus doesn't exist, or can't be used for this purpose."""
+
+
+class UnknownCorpus(CorpusError, Unknown):
+    """There is no corpus with this name."""
+
+
+class UnknownDocument(CorpusError, Unknown):
+    """The corpus has no document with this key."""
 
 
 class FingerprintError(CorpusError):
@@ -68,12 +99,48 @@ class GraphError(InputError):
     """A knowledge graph, node or edge is malformed, unknown, or can't be changed like this."""
 
 
+class UnknownGraph(GraphError, Unknown):
+    """There is no knowledge graph with this name."""
+
+
+class UnknownNode(GraphError, Unknown):
+    """The graph has no node with this id."""
+
+
 class QuestionError(InputError):
     """A question is empty or too long to search for."""
 
 
 class FilterError(InputError):
     """A filter is malformed: it names an unknown operator, or a value that the operator doesn't accept."""
+
+
+class JobError(InputError):
+    """A job isn't in the state that the request needs."""
+
+
+class AccessError(InputError):
+    """The token of a request doesn't permit it."""
+
+
+class Unauthenticated(AccessError):
+    """A request has no token, or an unknown one."""
+
+
+class Forbidden(AccessError):
+    """The token of a request doesn't open this corpus, or doesn't permit writes."""
+
+
+class LimitExceeded(InputError):
+    """A request exceeds a limit of the service."""
+
+
+class TooLarge(LimitExceeded):
+    """The body of a request is too large."""
+
+
+class TooManyRequests(LimitExceeded):
+    """A client sends more requests than the rate allows."""
 
 
 class ServerError(InputError):
@@ -110,6 +177,14 @@ class ServerStartFailed(Fault):
 
 class DownloadFailed(Fault):
     """A jar or a model couldn't be fetched, or its checksum is wrong."""
+
+
+class Overloaded(Fault):
+    """The service has no room for a request at present."""
+
+
+class RequestTimeout(Fault):
+    """A request took longer than the service allows."""
 
 
 class Busy(Fault):

@@ -11,7 +11,7 @@ from typing import Any
 from pipeline.db.client import Client
 from pipeline.db.indexes import CONSTRAINTS, corpus_label, drop_indexes, ensure_declared, vector_index_name
 from pipeline.db.writers import is_stale
-from pipeline.errors import CorpusError, FingerprintError, InputError, did_you_mean
+from pipeline.errors import FingerprintError, InputError, UnknownCorpus, did_you_mean
 from pipeline.records import EdgeKind, Fingerprint
 
 SCHEMA_VERSION = 5
@@ -86,7 +86,7 @@ def get_corpus(client: Client, name: str) -> Corpus:
     if corpus is None:
         names = [existing.name for existing in list_corpora(client)]
         listing = f"Known: {', '.join(names)}." if names else "Make one: hoprank ingest."
-        raise CorpusError(f"There is no corpus {name!r}.", did_you_mean(name, names, listing))
+        raise UnknownCorpus(f"There is no corpus {name!r}.", did_you_mean(name, names, listing))
     return corpus
 
 

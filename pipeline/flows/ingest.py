@@ -14,7 +14,7 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import CorpusError, SourceError
+from pipeline.errors import SourceError, UnknownDocument
 from pipeline.ids import document_id
 from pipeline.ingest.chunking import Chunker
 from pipeline.ingest.chunking.prechunked import cut
@@ -183,10 +183,10 @@ def sync_documents(
 def remove(
     client: Client, settings: Settings, corpus_name: str, keys: Sequence[str], *, progress: Progress | None = None
 ) -> Outcome:
-    """Remove documents, by key, from a corpus; raises CorpusError naming those that it doesn't have."""
+    """Remove documents, by key, from a corpus; raises UnknownDocument naming those that it doesn't have."""
     corpus = open_corpus(client, corpus_name)
     if unknown := sorted(set(keys) - stored_documents(corpus).keys()):
-        raise CorpusError(
+        raise UnknownDocument(
             f"The corpus {corpus_name!r} has no document {', '.join(map(repr, unknown[:5]))}.",
             "A document's key is its path relative to the folder that was ingested, or its .jsonl id.",
         )

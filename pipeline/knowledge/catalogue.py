@@ -13,7 +13,7 @@ from typing import Any
 from pipeline.db.client import Client
 from pipeline.db.indexes import drop_indexes, ensure_declared, ensure_indexes
 from pipeline.db.projections import drop_projections
-from pipeline.errors import GraphError, did_you_mean
+from pipeline.errors import GraphError, UnknownGraph, did_you_mean
 from pipeline.knowledge.check import check_text
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.native import MAX_TYPES, edge_index_of
@@ -95,7 +95,7 @@ def get_graph(client: Client, name: str) -> NamedGraph:
     if graph is None:
         names = [listed.name for listed, _ in list_graphs(client)]
         listing = f"Known: {', '.join(names)}." if names else "There is none yet."
-        raise GraphError(f"There is no graph {name!r}.", did_you_mean(name, names, listing))
+        raise UnknownGraph(f"There is no graph {name!r}.", did_you_mean(name, names, listing))
     return graph
 
 

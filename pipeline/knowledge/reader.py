@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import GraphError
+from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge import search as ranking
 from pipeline.knowledge.algorithms import traverse
 from pipeline.knowledge.algorithms.shortest_path import Cost, shortest_path
@@ -321,7 +321,7 @@ class GraphReader:
         nodes = self._store.nodes(node_ids)
         for node_id in node_ids:
             if node_id not in nodes:
-                raise GraphError(
+                raise UnknownNode(
                     f"The graph {self.name!r} has no node {node_id[:80]!r}.", "Look for it with search, or add it."
                 )
 

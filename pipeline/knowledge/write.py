@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from pipeline.db.client import batches
 from pipeline.db.transaction import Transaction
-from pipeline.errors import GraphError
+from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge.catalogue import NamedGraph, add_types
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.hierarchy import Hierarchy, write_parents
@@ -256,7 +256,7 @@ class Writer:
         keys = [self._node_key(node_id)]
         rows = transaction.run("nodes_by_key", graph=self._graph.id, keys=keys, **ALL.params())
         if not rows:
-            raise GraphError(f"The graph {self._graph.name!r} has no node {node_id[:80]!r}.", "Add it with add_node.")
+            raise UnknownNode(f"The graph {self._graph.name!r} has no node {node_id[:80]!r}.", "Add it with add_node.")
         return read_node(rows[0]["stored"], rows[0]["parent"], rows[0]["children"])
 
     def _edge_row(self, edge: KnowledgeEdge, time: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from pipeline.records import Hit
 from pipeline.retrieve.passage_relations import PassageRelations, Relation
 from pipeline.retrieve.results import RetrieverResult
+from pipeline.text.overlap import join_chunks
 
 Count = Callable[[str], int]
 """A function that counts the tokens of a text."""
@@ -99,14 +100,8 @@ def _follows(before: Hit, after: Hit) -> bool:
 def _passage(run: Sequence[Hit]) -> Passage:
     first, last = run[0], run[-1]
     in_lines = not first.path or first.path.endswith((".json", ".jsonl"))
-    text, end = "", 0
-    for hit in run:
-        # A chunk begins with the last sentences of the previous one, or after white space.
-        overlap = max(0, end - hit.start)
-        text += ("\n\n" if text and not overlap else "") + hit.text[overlap:]
-        end = hit.end
     return Passage(
-        text=text.strip(),
+        text=join_chunks((hit.start, hit.end, hit.text) for hit in run),
         document=first.document,
         title=first.title or first.document,
         heading=first.heading,

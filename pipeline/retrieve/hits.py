@@ -54,9 +54,10 @@ def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, Hit]:
 
 def _hit(*values: Any) -> Hit:
     """Return a hit from a row of the query ``hydrate``: the fields of Hit in order, the document's properties last."""
-    fields = [*values[:-1], _document_metadata(values[-1])]
+    fields = [*values[:-1], document_metadata(values[-1])]
     return Hit(*fields)
 
 
-def _document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:
+def document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata that its author gave a document, of all its properties in the graph."""
     return {name.removeprefix(_METADATA): value for name, value in properties.items() if name.startswith(_METADATA)}

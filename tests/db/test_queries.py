@@ -32,6 +32,7 @@ from pipeline.knowledge.native import edge_index_of
 from pipeline.resources import resource_folder
 
 PARAMS: Mapping[str, Any] = {
+    "after": "",
     "analyzer": "english",
     "as_of": "2026-01-01T00:00:00+00:00",
     "before": "2026-01-01",
@@ -54,6 +55,7 @@ PARAMS: Mapping[str, Any] = {
     "gamma": 1.0,
     "generation": 1,
     "graph": "hoprank-x-1",
+    "groups": [["k"]],
     "hashes": ["h"],
     "hits": ["c"],
     "hub": 200,

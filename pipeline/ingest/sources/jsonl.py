@@ -57,7 +57,12 @@ def rows(path: Path, max_bytes: int) -> Iterator[Row]:
         if missing and not seen:
             raise Unreadable(f"holds no documents (line {number} has no {missing[0]})", _LINE_FORMAT)
         seen = True
-        yield Row(number, _id(path, number, value), value)
+        yield row_of(path, number, value)
+
+
+def row_of(path: Path, number: int, value: Any) -> Row:
+    """Return the row that a decoded line is; raises SourceError, naming file and line, if it lacks an id."""
+    return Row(number, _id(path, number, value), value)
 
 
 def document(path: Path, row: Row) -> Document:

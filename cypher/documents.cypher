@@ -1,0 +1,21 @@
+// The documents of a corpus, for those who list or read them.
+
+// name: documents_after
+// mode: read
+// params: corpus, generation, prefix, after, limit
+// The first visible documents whose key begins with $prefix and comes after $after, by key.
+MATCH (d:Document {corpus: $corpus})
+WHERE <visible(d, $generation)> AND d.key STARTS WITH $prefix AND d.key > $after
+WITH d ORDER BY d.key LIMIT $limit
+RETURN properties(d) AS document;
+
+// name: document_chunks
+// mode: read
+// params: corpus, generation, id
+// A document by its id, and its chunks in order: their ids, offsets and texts.
+MATCH (d:Document {id: $id})
+WHERE <visible(d, $generation)>
+OPTIONAL MATCH (c:Chunk {corpus: $corpus, document: d.key})
+WHERE <visible(c, $generation)>
+WITH d, c ORDER BY c.ordinal
+RETURN properties(d) AS document, collect([c.id, c.start, c.end, c.text]) AS chunks;

@@ -1,0 +1,74 @@
+"""Documents of a corpus as it holds them: list them, and read one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pipeline.db.client import Client
+from pipeline.db.corpus import open_corpus
+from pipeline.errors import InputError, UnknownDocument, did_you_mean
+from pipeline.ids import document_id
+from pipeline.retrieve.hits import document_metadata
+from pipeline.text.overlap import join_chunks
+
+_SUGGESTED = 1_000
+"""Keys that a misspelt one is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEntry:
+    """A document in a list: its key, title, the path that it was read from, and its author's metadata."""
+
+    key: str
+    title: str
+    path: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any]) -> DocumentEntry:
+        """Make an entry from the properties of a document's node."""
+        title, path = properties.get("title") or "", properties.get("path") or ""
+        return cls(properties["key"], title, path, document_metadata(properties))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """A document with its text: that of its chunks, joined. White space and markup between chunks are not stored."""
+
+    entry: DocumentEntry
+    text: str
+    chunks: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document as plain JSON values."""
+        return {**asdict(self.entry), "text": self.text, "chunks": list(self.chunks)}
+
+
+def list_documents(
+    client: Client, corpus_name: str, *, prefix: str = "", after: str = "", limit: int = 100
+) -> list[DocumentEntry]:
+    """Return up to ``limit`` documents whose key begins with ``prefix``, in the order of their keys.
+
+    ``after`` is the last key of the page before. Raises UnknownCorpus, and InputError if ``limit`` is under 1.
+    """
+    if limit < 1:
+        raise InputError(f"The limit is {limit}.", "Ask for 1 document or more.")
+    rows = open_corpus(client, corpus_name).read("documents_after", prefix=prefix, after=after, limit=limit)
+    return [DocumentEntry.of(row["document"]) for row in rows]
+
+
+def read_document(client: Client, corpus_name: str, key: str) -> StoredText:
+    """Return a document with its text; raises UnknownCorpus or UnknownDocument, with the key that is most like it."""
+    corpus = open_corpus(client, corpus_name)
+    rows = corpus.read("document_chunks", id=document_id(corpus.id, key))
+    if not rows:
+        known = (entry.key for entry in list_documents(client, corpus_name, limit=_SUGGESTED))
+        fix = "A document's key is its path relative to the folder that was ingested, or its .jsonl id."
+        raise UnknownDocument(
+            f"The corpus {corpus_name!r} has no document {key[:80]!r}.", did_you_mean(key, known, fix)
+        )
+    chunks = [chunk for chunk in rows[0]["chunks"] if chunk[0] is not None]
+    text = join_chunks((start, end, text) for _, start, end, text in chunks)
+    return StoredText(DocumentEntry.of(rows[0]["document"]), text, tuple(id_ for id_, *_ in chunks))

@@ -1,0 +1,61 @@
+"""Documents that the caller holds in memory: objects as on the lines of a .jsonl file, and the bytes of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pipeline.errors import SourceError
+from pipeline.ingest.sources import jsonl
+from pipeline.ingest.sources.formats import LINES, format_of, parser_of
+from pipeline.ingest.sources.markup import structured
+from pipeline.ingest.sources.parser_process import FORMATS, ParserProcess
+from pipeline.ingest.sources.source import Source, Unreadable
+from pipeline.ingest.sources.unique_keys import UniqueKeys
+from pipeline.limits import DEFAULT_LIMITS, MEGABYTE, Limits
+from pipeline.records import Document
+
+_PLACE = Path("documents")
+"""The name of the given objects in errors, where those of a file have its path."""
+
+
+def documents_of(objects: Iterable[Mapping[str, Any]]) -> list[Document]:
+    """Return the documents that objects ``{"id", "title", "text", "metadata"}`` describe, in order.
+
+    The fields are those of a .jsonl line. Raises SourceError, naming the object by its place from 1, if one is
+    malformed, or if two have the same id.
+    """
+    keys = UniqueKeys()
+    documents = []
+    for number, value in enumerate(objects, 1):
+        row = jsonl.row_of(_PLACE, number, value)
+        keys.add(row.id, _PLACE, number)
+        documents.append(replace(structured(jsonl.document(_PLACE, row)), path=""))
+    return documents
+
+
+def document_of(key: str, content: bytes, limits: Limits = DEFAULT_LIMITS) -> Document:
+    """Return the document that ``content`` is, the bytes of a file; the suffix of ``key`` tells its format.
+
+    Raises SourceError, naming the key, if the format isn't read, or the content is no such file or is too large.
+    """
+    try:
+        return _parsed(Source(PurePosixPath(key).as_posix(), "", content, limits))
+    except Unreadable as error:
+        raise SourceError(f"{key} {error.message}", error.fix) from None
+
+
+def _parsed(source: Source) -> Document:
+    name = format_of(Path(source.key))
+    if name == LINES:
+        raise Unreadable("holds many documents, not one", "Send its lines as documents.")
+    if len(source.data) > source.limits.bytes_read:
+        raise Unreadable(f"is larger than {source.limits.bytes_read / MEGABYTE:,.6g} MB", "Split it.")
+    if not source.data:
+        raise Unreadable("is empty", "Send the content of a file.")
+    if name not in FORMATS:
+        return parser_of(name)(source)
+    with ParserProcess() as process:
+        return process.parse(name, source)

@@ -184,6 +184,36 @@ class WalkSettings(Section):
     projection_megabytes: int = Field(ge=1)
 
 
+class TokenSettings(Section):
+    """A token of the service: what it opens, and whether it may write. Without ``corpora`` it opens all."""
+
+    token: SecretStr = Field(min_length=16)
+    corpora: tuple[str, ...] | None = None
+    write: bool = False
+
+
+class ServeSettings(Section):
+    """The service: its tokens, what it reads from this machine, and its limits; see ``hoprank help serve``.
+
+    ``token`` opens everything. ``folders`` are those below which ``ingest`` and ``sync`` may name paths. Times are in
+    seconds, ``rate`` is requests a minute for each client.
+    """
+
+    token: SecretStr | None = Field(default=None, min_length=16)
+    tokens: tuple[TokenSettings, ...] = ()
+    folders: tuple[Path, ...] = ()
+    origins: tuple[str, ...] = ()
+    max_megabytes: float = Field(gt=0)
+    max_top_k: int = Field(ge=1)
+    max_question: int = Field(ge=1)
+    max_searches: int = Field(ge=1)
+    rate: int = Field(ge=0)
+    queue_timeout: float = Field(gt=0)
+    request_timeout: float = Field(gt=0)
+    shutdown_timeout: float = Field(ge=0)
+    keep_jobs_days: float = Field(gt=0)
+
+
 class _Unread(Section):
     """The section of a domain that can't be used: any values, which nothing reads."""
 
@@ -253,6 +283,7 @@ class Settings(BaseSettings):
     names: NameSettings
     scorer: ScorerSettings
     walk: WalkSettings
+    serve: ServeSettings
 
     @classmethod
     def settings_customise_sources(
@@ -396,6 +427,6 @@ def _explain(error: ValidationError, flags: Mapping[str, Any]) -> str:
     lines = []
     for fault in error.errors():
         name = ".".join(str(part) for part in fault["loc"])
-        value = "" if "password" in name else f" {fault['input']!r}"
+        value = "" if "password" in name or name.startswith("serve.token") else f" {fault['input']!r}"
         lines.append(f"{name} ({_origin(name, flags)}):{value}: {fault['msg']}")
     return "; ".join(lines)

@@ -36,6 +36,7 @@ LAYERS = (
     ("api",),
     ("",),
     ("domains",),
+    ("serve",),
     ("cli",),
 )
 """Each may import from those before it and from itself; "" is the package's own __init__."""

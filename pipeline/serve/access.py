@@ -1,0 +1,77 @@
+"""Tokens: which corpora and graphs a request may read, and whether it may write."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipeline.errors import Forbidden, Unauthenticated
+from pipeline.settings import ServeSettings
+
+_SCHEME = "bearer"
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The rights of a token. ``names`` are the corpora and knowledge graphs that it opens, None all of them."""
+
+    names: frozenset[str] | None = None
+    write: bool = True
+
+    def opens(self, name: str) -> bool:
+        """Return whether the token opens the corpus or graph with this name."""
+        return self.names is None or name in self.names
+
+    def check(self, name: str, *, write: bool = False) -> None:
+        """Raise Forbidden unless the token opens ``name``, for writing with ``write``.
+
+        The message is the same whether or not there is such a corpus.
+        """
+        if not self.opens(name):
+            raise Forbidden(f"The token doesn't open {name[:80]!r}.", "Use a token that lists it in serve.tokens.")
+        if write and not self.write:
+            raise Forbidden("The token permits reading only.", "Use a token with write = true in serve.tokens.")
+
+    def check_all(self, *, write: bool = False) -> None:
+        """Raise Forbidden unless the token opens everything, for writing with ``write``."""
+        if self.names is not None:
+            raise Forbidden("The token opens some corpora only.", "Use a token without corpora in serve.tokens.")
+        if write and not self.write:
+            raise Forbidden("The token permits reading only.", "Use a token with write = true in serve.tokens.")
+
+
+class Access:
+    """The tokens of a service. Without any, every request may do everything: the service is then on loopback alone."""
+
+    def __init__(self, settings: ServeSettings) -> None:
+        self._grants = list(_grants(settings))
+
+    @property
+    def is_open(self) -> bool:
+        """True if there is no token."""
+        return not self._grants
+
+    def grant(self, authorization: str | None) -> Grant:
+        """Return the rights of a request by its header ``Authorization``; raises Unauthenticated.
+
+        Every token is compared, in constant time, so that the time of the answer tells nothing about them.
+        """
+        if self.is_open:
+            return Grant()
+        scheme, _, given = (authorization or "").partition(" ")
+        if scheme.lower() != _SCHEME or not given.strip():
+            raise Unauthenticated("The request has no token.", "Send the header Authorization: Bearer TOKEN.")
+        sent = given.strip().encode()
+        matching = [grant for token, grant in self._grants if hmac.compare_digest(token, sent)]
+        if not matching:
+            raise Unauthenticated("The token is unknown.", "Send one of those in serve.token and serve.tokens.")
+        return matching[0]
+
+
+def _grants(settings: ServeSettings) -> Iterable[tuple[bytes, Grant]]:
+    if settings.token:
+        yield settings.token.get_secret_value().encode(), Grant()
+    for token in settings.tokens:
+        names = None if token.corpora is None else frozenset(token.corpora)
+        yield token.token.get_secret_value().encode(), Grant(names, token.write)

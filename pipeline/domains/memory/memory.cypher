@@ -63,6 +63,38 @@ RETURN DISTINCT n.id AS entity, properties(r) AS stored, startNode(r).id AS sour
        r.weight AS weight, r.confidence AS confidence, m.id AS id
 ORDER BY weight DESC, confidence DESC, id LIMIT $limit;
 
+// name: memory_facts_among
+// mode: read
+// params: graph, groups, excluded, limit, moment, as_of, known_at
+// The facts among the entities of each group of keys, heaviest first; `place` is the group's place in the list, from 0.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+UNWIND range(0, size($groups) - 1) AS place
+CALL (place, settled) {
+  UNWIND $groups[place] AS key
+  MATCH (n:KnowledgeNode {key: key})-[r]->(m:KnowledgeNode)
+  WHERE m.key IN $groups[place] AND r.key IS NOT NULL AND r.type <> $excluded AND <joined(n, r, m, settled, $as_of, $known_at)>
+  WITH n, r, m, n.id < m.id AS forth
+  RETURN r, n.id AS source, m.id AS target
+  ORDER BY r.weight DESC, r.confidence DESC, CASE WHEN forth THEN n.id ELSE m.id END, CASE WHEN forth THEN m.id ELSE n.id END, r.id
+  LIMIT $limit
+}
+RETURN place, properties(r) AS stored, source, target;
+
+// name: memory_most_mentioned
+// mode: read
+// params: graph, groups, limit, moment, as_of, known_at
+// The entities with the most mentions of each group of keys; `place` is the group's place in the list, from 0.
+MATCH (g:KnowledgeGraph {id: $graph})
+WITH <settled(g, $moment)> AS settled
+UNWIND range(0, size($groups) - 1) AS place
+CALL (place, settled) {
+  UNWIND $groups[place] AS key
+  MATCH (n:KnowledgeNode {key: key}) WHERE <current(n, settled, $as_of, $known_at)>
+  RETURN n ORDER BY n.mention_count DESC, n.id LIMIT $limit
+}
+RETURN place, properties(n) AS stored;
+
 // name: memory_versions
 // mode: read
 // params: key, excluded, type, other

@@ -105,9 +105,25 @@ class AgentMemory:
         if self.has_texts():
             drop(client, self.name)
 
-    def read(self, query: str, when: When = NOW, /, **params: Any) -> Sequence[Record]:
-        """Run a query of ``memory.cypher`` that depends on the time of the question."""
+    def read(
+        self,
+        query: str,
+        when: When = NOW,
+        /,
+        *,
+        ids: Iterable[str] | None = None,
+        groups: Iterable[Iterable[str]] | None = None,
+        **params: Any,
+    ) -> Sequence[Record]:
+        """Run a query of ``memory.cypher`` that depends on the time of the question.
+
+        It takes ``ids`` of nodes, or ``groups`` of them, as the keys by which the server finds them.
+        """
         graph = self._named()
+        if ids is not None:
+            params["keys"] = _keys(graph, ids)
+        if groups is not None:
+            params["groups"] = [_keys(graph, group) for group in groups]
         visibility = Visibility.at(*when).params()
         return self.hoprank.client.read(query, graph=graph.id, **visibility, **params)
 
@@ -122,8 +138,7 @@ class AgentMemory:
 
     def keys(self, ids: Iterable[str]) -> list[str]:
         """Return the keys of nodes, by which the server finds them."""
-        graph = self._named()
-        return [node_key(graph.id, id_) for id_ in ids]
+        return _keys(self._named(), ids)
 
     def resolve(self, name: str, *, type_: str | None = None, scope: str | None = None, when: When = NOW) -> Entity:
         """Return the entity with this id, name or alias.
@@ -183,6 +198,10 @@ def read_entity(stored: dict[str, Any]) -> Entity:
 def read_fact(row: Record) -> Fact:
     """Return the version of a fact in a row of ``stored``, ``source`` and ``target``."""
     return Fact.of(read_edge(row["stored"], row["source"], row["target"]))
+
+
+def _keys(graph: NamedGraph, ids: Iterable[str]) -> list[str]:
+    return [node_key(graph.id, id_) for id_ in ids]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -172,7 +172,7 @@ def facts_of(
     rows = memory.read(
         "memory_facts_of",
         when,
-        keys=memory.keys(ids),
+        ids=ids,
         types=None,
         excluded=MENTIONS,
         direction=direction.value,
@@ -192,7 +192,7 @@ def _related(
     rows = memory.read(
         "memory_facts_of",
         when,
-        keys=memory.keys([entity.id]),
+        ids=[entity.id],
         types=memory.check_relations(types),
         excluded=MENTIONS,
         direction=direction.value,

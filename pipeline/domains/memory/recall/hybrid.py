@@ -43,6 +43,6 @@ def _mentioned(memory: AgentMemory, hits: Sequence[Hit], when: When) -> list[Ent
         EntityKey(str(hit.document_metadata.get("scope", memory.settings.scope)), MEMORY, hit.document).id
         for hit in hits
     ]
-    rows = memory.read("memory_mentioned_at", when, keys=memory.keys(dict.fromkeys(ids)), type=MENTIONS)
+    rows = memory.read("memory_mentioned_at", when, ids=dict.fromkeys(ids), type=MENTIONS)
     nodes = memory.graph_at(when).get_nodes([row["entity"] for row in rows])
     return [Entity.of(node) for node in nodes]

@@ -58,7 +58,7 @@ def mentioning(
     memory: AgentMemory, entities: Mapping[str, Entity], when: When, candidates: Collection[str]
 ) -> dict[str, float]:
     """Return how rare the entities are that each of ``candidates``, keys of memories, mentions: their sum, by key."""
-    rows = memory.read("memory_mentioning", when, keys=memory.keys(entities), type=MENTIONS)
+    rows = memory.read("memory_mentioning", when, ids=entities, type=MENTIONS)
     of_entity: dict[str, list[str]] = {}
     for row in rows:
         of_entity[row["entity"]] = [EntityKey.of(id_).name for id_ in row["memories"]]
@@ -77,4 +77,4 @@ def _ids(ranked: Sequence[RankedNode]) -> list[str]:
 
 def _present(memory: AgentMemory, ids: Collection[str], when: When, scope: str | None) -> list[str]:
     wanted = [id_ for id_ in ids if scope is None or EntityKey.of(id_).scope == scope]
-    return [row["id"] for row in memory.read("memory_present", when, keys=memory.keys(wanted))]
+    return [row["id"] for row in memory.read("memory_present", when, ids=wanted)]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.recall.records import Level
 from pipeline.domains.memory.records import Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.domains.memory.texts.known import gazetteer
@@ -55,16 +56,23 @@ def ranks_of_entities(meant: Meant, most: int) -> dict[str, int]:
 
 
 def mentioning(
-    memory: AgentMemory, entities: Mapping[str, Entity], when: When, candidates: Collection[str]
-) -> dict[str, float]:
-    """Return how rare the entities are that each of ``candidates``, keys of memories, mentions: their sum, by key."""
-    rows = memory.read("memory_mentioning", when, ids=entities, type=MENTIONS)
-    of_entity: dict[str, list[str]] = {}
-    for row in rows:
-        of_entity[row["entity"]] = [EntityKey.of(id_).name for id_ in row["memories"]]
-    total = 1 + sum(map(len, of_entity.values()))
+    memory: AgentMemory, entities: Mapping[Level, Collection[str]], when: When, candidates: Collection[str]
+) -> dict[Level, dict[str, float]]:
+    """Return how rare the entities of each level are that ``candidates``, keys of memories, mention: their sum, by key.
+
+    ``entities`` has the ids of each level.
+    """
+    wanted = dict.fromkeys(id_ for ids in entities.values() for id_ in ids) if candidates else ()
+    rows = memory.read("memory_mentioning", when, ids=wanted, type=MENTIONS) if wanted else ()
+    mentions = {row["entity"]: [EntityKey.of(id_).name for id_ in row["memories"]] for row in rows}
+    return {level: _rarity([mentions.get(id_, []) for id_ in ids], candidates) for level, ids in entities.items()}
+
+
+def _rarity(mentions: Sequence[Sequence[str]], candidates: Collection[str]) -> dict[str, float]:
+    """Return the rarity of the entities that each candidate mentions; ``mentions`` has the memories of each entity."""
+    total = 1 + sum(map(len, mentions))
     scores: dict[str, float] = {}
-    for keys in of_entity.values():
+    for keys in mentions:
         for key in keys:
             if key in candidates:
                 scores[key] = scores.get(key, 0.0) + math.log(1 + total / len(keys))

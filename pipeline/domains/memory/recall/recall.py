@@ -76,16 +76,17 @@ def _rank(memory: AgentMemory, when: When, levels: Sequence[Level], hits: Mappin
     texts: dict[Level, Mapping[str, int]] = {Level.TEXTS: first_by(list(hits))} if hits else {}
     ranks: dict[Level, Mapping[str, int]] = {}
     themes: list[Theme] = []
+    asked: dict[Level, Sequence[str]] = {}
     if Level.LOW in levels and entities:
-        first = dict(list(entities.items())[:_ENTITIES])
+        asked[Level.LOW] = list(entities)[:_ENTITIES]
         ranks[Level.LOW] = ranks_of_entities(meant, _ENTITIES)
-        texts[Level.LOW] = ranks_of(mentioning(memory, first, when, hits))
     if Level.HIGH in levels and entities:
         themes, scores = find_themes(memory, meant.entities, when)
         of_themes = {entity.id: entity for theme in themes for entity in theme.entities}
         ranks[Level.HIGH] = ranks_of(scores)
-        texts[Level.HIGH] = ranks_of(mentioning(memory, of_themes, when, hits))
+        asked[Level.HIGH] = list(of_themes)
         entities = {**of_themes, **entities}
+    texts |= {level: ranks_of(scores) for level, scores in mentioning(memory, asked, when, hits).items()}
     return _Ranked(texts, ranks, entities, tuple(themes))
 
 

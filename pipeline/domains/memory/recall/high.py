@@ -41,9 +41,7 @@ def find_themes(
         Theme(tuple(of_theme), facts, score)
         for (score, _), of_theme, facts in zip(best, members, _joining(memory, members, when), strict=True)
     ]
-    scores = {
-        entity.id: theme.score / (_K + rank) for theme in themes for rank, entity in enumerate(theme.entities, 1)
-    }
+    scores = {entity.id: theme.score / (_K + rank) for theme in themes for rank, entity in enumerate(theme.entities, 1)}
     return themes, scores
 
 

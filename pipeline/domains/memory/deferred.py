@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from pipeline.domains.memory.remember import chats
     from pipeline.domains.memory.repositories import scan as repositories
     from pipeline.domains.memory.texts import add, remember
+    from pipeline.knowledge import clock
 else:
     add = LazyModule("pipeline.domains.memory.texts.add")
     apply = LazyModule("pipeline.domains.memory.dedupe.apply")
     chats = LazyModule("pipeline.domains.memory.remember.chats")
+    clock = LazyModule("pipeline.knowledge.clock")
     entities = LazyModule("pipeline.domains.memory.entities")
     evaluation = LazyModule("pipeline.domains.memory.evaluate")
     forget = LazyModule("pipeline.domains.memory.forget")

@@ -1,4 +1,4 @@
-"""Times of messages: forms, time zones, changes of clocks, times before 1970."""
+"""Times of messages and questions: forms, time zones, changes of clocks, times before 1970."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.remember.times import time_of, zone
-from pipeline.errors import ConfigurationError, SourceError
+from pipeline.domains.memory.remember.times import time_of
+from pipeline.domains.memory.times import read_time, zone_named
+from pipeline.errors import ConfigurationError, InputError, SourceError
 
 BERLIN = "Europe/Berlin"
 ZONES = ("UTC", BERLIN, "America/New_York", "Asia/Kathmandu", "Pacific/Apia", "Australia/Lord_Howe")
@@ -44,7 +45,7 @@ ZONES = ("UTC", BERLIN, "America/New_York", "Asia/Kathmandu", "Pacific/Apia", "A
     ],
 )
 def test_a_time_becomes_canonical(value: object, local: str, expected: str) -> None:
-    assert time_of(value, zone(local), "chat.json") == expected
+    assert time_of(value, zone_named(local), "chat.json") == expected
 
 
 @pytest.mark.parametrize(
@@ -53,19 +54,27 @@ def test_a_time_becomes_canonical(value: object, local: str, expected: str) -> N
 )
 def test_what_is_no_time_is_refused_with_its_place(value: object) -> None:
     with pytest.raises(SourceError, match=r"chat\.json, turn 3: its date .*(no time|out of range)"):
-        time_of(value, zone("UTC"), "chat.json, turn 3")
+        time_of(value, zone_named("UTC"), "chat.json, turn 3")
 
 
 @pytest.mark.parametrize("value", ["0001-01-01T00:00:00", "9999-12-31T23:59:59-05:00", 9e14])
 def test_a_time_beyond_the_calendar_is_refused(value: object) -> None:
     with pytest.raises(SourceError, match="out of range"):
-        time_of(value, zone("Asia/Tokyo"), "chat.json")
+        time_of(value, zone_named("Asia/Tokyo"), "chat.json")
 
 
-@pytest.mark.parametrize("name", ["Mars/Base", "", "../etc/passwd", "/etc/localtime", "Europe", "a\x00b"])
+@pytest.mark.parametrize(
+    ("text", "problem"), [("yesterday", "no time"), ("1706702400", "no time"), ("9999-12-31T23:59-05:00", "out of range")]
+)
+def test_a_time_that_a_person_gives_is_iso_8601(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=f"^--since: '{text}' is {problem}"):
+        read_time(text, zone_named("UTC"), "--since")
+
+
+@pytest.mark.parametrize("name", ["Mars/Base", "", "../etc/passwd", "/etc/localtime", "Europe", ".", "a\x00b"])
 def test_an_unknown_zone_is_refused(name: str) -> None:
     with pytest.raises(ConfigurationError, match="is no time zone"):
-        zone(name)
+        zone_named(name)
 
 
 @given(
@@ -74,9 +83,9 @@ def test_an_unknown_zone_is_refused(name: str) -> None:
 )
 def test_a_time_with_an_offset_is_the_same_instant_in_every_zone(moment: datetime, name: str) -> None:
     aware = moment.replace(tzinfo=UTC)
-    written = aware.astimezone(zone(name)).isoformat()
+    written = aware.astimezone(zone_named(name)).isoformat()
 
-    assert time_of(written, zone("Asia/Tokyo"), "x") == time_of(aware.isoformat(), zone(name), "x")
+    assert time_of(written, zone_named("Asia/Tokyo"), "x") == time_of(aware.isoformat(), zone_named(name), "x")
 
 
 @given(
@@ -84,15 +93,15 @@ def test_a_time_with_an_offset_is_the_same_instant_in_every_zone(moment: datetim
     st.sampled_from(ZONES),
 )
 def test_a_local_time_reads_back_unless_clocks_skipped_it(moment: datetime, name: str) -> None:
-    read = datetime.fromisoformat(time_of(moment.isoformat(), zone(name), "x")).astimezone(zone(name))
+    read = datetime.fromisoformat(time_of(moment.isoformat(), zone_named(name), "x")).astimezone(zone_named(name))
 
     difference = abs(read.replace(tzinfo=None) - moment)
     assert difference == timedelta(0) or difference <= timedelta(days=1)
-    assert difference == timedelta(0) or read.utcoffset() != moment.replace(tzinfo=zone(name)).utcoffset()
+    assert difference == timedelta(0) or read.utcoffset() != moment.replace(tzinfo=zone_named(name)).utcoffset()
 
 
 @given(st.floats(-6e10, 9.9e10))
 def test_canonical_times_sort_as_instants(seconds: float) -> None:
-    first, second = (time_of(value, zone("UTC"), "x") for value in (seconds, seconds + 1))
+    first, second = (time_of(value, zone_named("UTC"), "x") for value in (seconds, seconds + 1))
 
     assert first < second

@@ -62,7 +62,7 @@ def fact(
         if create:
             _make_ends(memory, source, target, create, scope)
         triple = _triple(memory, source, type_, target, scope)
-        begin = None if valid_at == "ever" else _time(memory, valid_at) if valid_at else domain.times.present()
+        begin = None if valid_at == "ever" else _time(memory, valid_at) if valid_at else domain.clock.now()
         made = domain.records.Fact(
             *triple,
             begin,

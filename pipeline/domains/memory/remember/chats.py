@@ -21,7 +21,8 @@ from pipeline.domains.memory.remember.fields import LONGEST_NAME, TEXTS, mapping
 from pipeline.domains.memory.remember.files import values
 from pipeline.domains.memory.remember.messages import derived_name, message, messages, sessions
 from pipeline.domains.memory.remember.records import Given, Message, Read
-from pipeline.domains.memory.remember.times import time_of, zone
+from pipeline.domains.memory.remember.times import time_of
+from pipeline.domains.memory.times import zone_named
 from pipeline.errors import GraphError, SourceError
 from pipeline.knowledge.check import check_properties
 from pipeline.limits import DEFAULT_LIMITS, Limits
@@ -82,7 +83,7 @@ class _Builder:
         self.given: list[Given] = []
         self.skipped: list[Skipped] = []
         self.seen: dict[str, str] = {}
-        self._scope, self._zone = scope, zone(timezone)
+        self._scope, self._zone = scope, zone_named(timezone)
         self._undated = None if undated is None else time_of(undated, self._zone, "The date of undated messages")
         self._turns: Counter[tuple[str, str]] = Counter()
 

@@ -11,8 +11,9 @@ from pipeline.domains.memory.records import Entity, Fact, Memory
 from pipeline.domains.memory.remember.evidence import evidence_of, sentence_naming
 from pipeline.domains.memory.remember.fields import first_of, listed, mapping, name_of
 from pipeline.domains.memory.remember.records import Extracted, Given
-from pipeline.domains.memory.remember.times import time_of, zone
+from pipeline.domains.memory.remember.times import time_of
 from pipeline.domains.memory.schema import MEMORY, relation_types
+from pipeline.domains.memory.times import zone_named
 from pipeline.errors import GraphError, SourceError, did_you_mean
 from pipeline.knowledge.check import check_period, check_properties
 from pipeline.knowledge.schema import Schema
@@ -32,7 +33,7 @@ def check_given(given: Given, schema: Schema, timezone: str = "UTC") -> Extracte
     Raises SourceError, naming file, position and memory, for undeclared types, ends that don't fit, and malformed
     values.
     """
-    return _Checker(given, schema, zone(timezone)).checked()
+    return _Checker(given, schema, zone_named(timezone)).checked()
 
 
 class _Checker:

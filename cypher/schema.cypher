@@ -48,6 +48,13 @@
 //   (:Chunk)-[:CAPPED {score, mutual, since, until}]->(:Chunk)
 //       As SIMILAR, beyond the number of links that one chunk may have. Only the next update reads it.
 //
+// THE SERVICE. `hoprank serve` writes them (cypher/jobs.cypher).
+//
+//   (:ServiceJob {id, kind, corpus, state, attempt, created_at, started_at, finished_at, request, progress, result, problem,
+//                 owner, seen, cancelling})
+//       An ingest or sync of the corpus with that name. `request`, `progress`, `result` and `problem` are JSON. `owner` is
+//       the process that runs it, which was `seen` last at that time of the server, in milliseconds.
+//
 // KNOWLEDGE GRAPHS. Python's KnowledgeGraph, `hoprank graph import` and `hoprank skills build` write them
 // (cypher/knowledge/). They share nothing with corpora. NAME is a property of a node or edge as Neo4j stores it, `p.NAME`
 // one whose name HopRank uses itself, `j.NAME` one that is kept as JSON.
@@ -175,3 +182,13 @@ SHOW TRANSACTIONS YIELD transactionId AS id, currentQuery
 WHERE currentQuery = $text
 TERMINATE TRANSACTIONS id YIELD message
 RETURN message;
+
+// name: constrain_service_job_id
+// mode: schema
+// Jobs of the service are looked up by id.
+CREATE CONSTRAINT service_job_id IF NOT EXISTS FOR (n:ServiceJob) REQUIRE n.id IS UNIQUE;
+
+// name: index_service_job_state
+// mode: schema
+// The queue is read by state.
+CREATE INDEX service_job_state IF NOT EXISTS FOR (n:ServiceJob) ON (n.state);

@@ -122,6 +122,27 @@ class HopRank(AbstractContextManager["HopRank"]):
             self.client, self.embedder, self.settings, documents_of(objects), corpus, progress=progress
         )
 
+    def replace(
+        self,
+        objects: Iterable[Mapping[str, Any]],
+        corpus: str = "default",
+        *,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> SyncSummary:
+        """Make a corpus equal to documents as :meth:`add` takes them; see :func:`pipeline.flows.ingest.sync`."""
+        given = documents_of(objects)
+        return ingest.sync_documents(
+            self.client,
+            self.embedder,
+            self.settings,
+            lambda: given,
+            "The list of documents",
+            corpus,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
     def add_file(
         self, key: str, content: bytes, corpus: str = "default", *, progress: Progress | None = None
     ) -> IngestSummary:

@@ -46,6 +46,15 @@ PARAMS: Mapping[str, Any] = {
     "dimension": 384,
     "direction": "out",
     "edge_types": ["REQUIRES"],
+    "finished_at": "2026-01-01T00:00:00+00:00",
+    "keep_request": True,
+    "owner": "host/1/1.0/x",
+    "problem": None,
+    "progress": "{}",
+    "result": None,
+    "started_at": "2026-01-01T00:00:00+00:00",
+    "state": "failed",
+    "states": ["failed"],
     "documents": [{"id": "d", "properties": {}}],
     "embeddings": True,
     "entity_seeds": [{"id": "e", "weight": 1.0}],
@@ -259,11 +268,20 @@ def test_no_query_speaks_of_what_the_graph_has_not_or_what_is_deprecated(
         # What few corpora come to have: the server knows it from when it first saw it.
         rare = "CREATE (a:DroppedCorpus {imported: true})-[r:CAPPED]->(b) DELETE r, a, b"
         driver.execute_query(rare, database_=address.database)
+        job = "CREATE (j:ServiceJob) SET j += $properties DELETE j"
+        driver.execute_query(job, properties=dict.fromkeys(JOB, "x"), database_=address.database)
         for query in load_queries().values():
             if query.mode != "schema":
                 said[query.name] = warnings(driver, address.database, query, filled(query, names))
 
     assert not {name: text for name, text in said.items() if text}
+
+
+JOB = (
+    *("id", "kind", "corpus", "state", "attempt", "created_at", "started_at", "finished_at", "request", "progress"),
+    *("result", "problem", "owner", "seen", "cancelling", "lock"),
+)
+"""The properties of a job of the service."""
 
 
 def warnings(driver: neo4j.Driver, database: str, query: Query, names: Mapping[str, str]) -> list[str]:

@@ -1,0 +1,117 @@
+"""Records of jobs: what was asked for, and how far it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """Kind of a job: ``ingest`` adds and updates documents, ``sync`` also removes those that aren't given."""
+
+    INGEST = "ingest"
+    SYNC = "sync"
+
+
+class State(StrEnum):
+    """State of a job. A job whose service stopped or died is queued again when a service starts."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        """True if nothing more happens unless somebody retries the job."""
+        return self in (State.SUCCEEDED, State.FAILED, State.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The documents of a job: objects as in a .jsonl file, or paths on the machine of the service.
+
+    ``dry_run`` plans a sync and writes nothing.
+    """
+
+    documents: tuple[Mapping[str, Any], ...] | None = None
+    paths: tuple[str, ...] = ()
+    dry_run: bool = False
+
+    def to_text(self) -> str:
+        """Return the request as JSON."""
+        documents = None if self.documents is None else list(self.documents)
+        return json.dumps({"documents": documents, "paths": list(self.paths), "dry_run": self.dry_run})
+
+    @classmethod
+    def of(cls, text: str) -> Request:
+        """Return the request that :meth:`to_text` wrote."""
+        value = json.loads(text)
+        documents = None if value["documents"] is None else tuple(value["documents"])
+        return cls(documents, tuple(value["paths"]), value["dry_run"])
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """Progress of a running job: its stage, and the steps done of ``total``, which is None if unknown."""
+
+    stage: str = ""
+    done: int = 0
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error that ended a job: the name of its class, the message, and what to do about it."""
+
+    type: str
+    message: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job. Times are in ISO 8601 as UTC. ``attempt`` counts its runs, from 1; 0 before the first.
+
+    ``result`` is the summary of the ingest or sync. ``cancelling``: it runs, and was told to stop.
+    """
+
+    id: str
+    kind: Kind
+    corpus: str
+    state: State
+    created_at: str
+    attempt: int = 0
+    started_at: str | None = None
+    finished_at: str | None = None
+    cancelling: bool = False
+    progress: Advance | None = None
+    result: Mapping[str, Any] | None = None
+    problem: Problem | None = None
+    request: Request | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any]) -> Job:
+        """Make a job from its node's properties."""
+        plain = ("id", "corpus", "created_at", "attempt", "started_at", "finished_at")
+        progress, problem = _decoded(properties, "progress"), _decoded(properties, "problem")
+        request = properties.get("request")
+        return cls(
+            **{name: properties.get(name) for name in plain},
+            kind=Kind(properties["kind"]),
+            state=State(properties["state"]),
+            cancelling=bool(properties.get("cancelling")),
+            progress=Advance(**progress) if progress else None,
+            result=_decoded(properties, "result"),
+            problem=Problem(**problem) if problem else None,
+            request=Request.of(request) if request else None,
+        )
+
+
+def _decoded(properties: Mapping[str, Any], name: str) -> Any:
+    text = properties.get(name)
+    return json.loads(text) if text else None

@@ -1,0 +1,134 @@
+"""The store of jobs in the graph: create, claim, finish, cancel and retry them. Several services may share it."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pipeline.db.client import Client
+from pipeline.db.indexes import ensure_declared
+from pipeline.db.writers import is_stale
+from pipeline.errors import JobError, UnknownJob
+from pipeline.knowledge.clock import now
+from pipeline.serve.jobs.records import Advance, Job, Kind, Problem, Request, State
+
+_DECLARED = ("constrain_service_job_id", "index_service_job_state", "constrain_catalog_id")
+_END_OF_TIME = "9999"
+
+
+class JobStore:
+    """The jobs of all services on one server. Thread-safe, as the client is."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def prepare(self) -> None:
+        """Create the indexes of jobs, if they are missing."""
+        ensure_declared(self._client, _DECLARED)
+        self._client.write("prepare_jobs")
+
+    def create(self, kind: Kind, corpus: str, request: Request) -> Job:
+        """Queue a job and return it."""
+        id_, created_at = uuid.uuid4().hex, now()
+        properties = {
+            "kind": kind.value,
+            "corpus": corpus,
+            "state": State.QUEUED.value,
+            "created_at": created_at,
+            "attempt": 0,
+            "request": request.to_text(),
+        }
+        self._client.write("create_job", id=id_, properties=properties)
+        return Job(id_, kind, corpus, State.QUEUED, created_at)
+
+    def list(self, corpora: Iterable[str] | None = None, *, before: str = "", limit: int = 100) -> list[Job]:
+        """Return the jobs of ``corpora``, or of all, the latest first.
+
+        ``before`` is the time of creation of the last job of the page before.
+        """
+        names = None if corpora is None else sorted(corpora)
+        rows = self._client.read("jobs", corpora=names, before=before or _END_OF_TIME, limit=limit)
+        return [Job.of(row["job"]) for row in rows]
+
+    def get(self, id_: str) -> Job:
+        """Return a job; raises UnknownJob."""
+        rows = self._client.read("job", id=id_)
+        if not rows:
+            raise UnknownJob(f"There is no job {id_[:80]!r}.", "GET /v1/jobs lists the jobs.")
+        return Job.of(rows[0]["job"])
+
+    def claim(self, owner: str) -> Job | None:
+        """Take the oldest queued job whose corpus has no running one; it comes with its request."""
+        rows = self._client.write("claim_job", owner=owner, started_at=now())
+        return Job.of(rows[0]["job"]) if rows else None
+
+    def beat(self, id_: str, owner: str, progress: Advance) -> bool:
+        """Record a sign of life; return whether the job should stop: it was cancelled, or is no longer the owner's."""
+        rows = self._client.write("beat_job", id=id_, owner=owner, progress=json.dumps(asdict(progress)))
+        return not rows or bool(rows[0]["cancelling"])
+
+    def finish(
+        self,
+        id_: str,
+        owner: str,
+        state: State,
+        *,
+        result: Mapping[str, Any] | None = None,
+        problem: Problem | None = None,
+        keep_request: bool,
+    ) -> None:
+        """End a job of ``owner``; without ``keep_request`` it can't be retried."""
+        self._client.write(
+            "finish_job",
+            id=id_,
+            owner=owner,
+            state=state.value,
+            finished_at=now(),
+            result=None if result is None else json.dumps(result),
+            problem=None if problem is None else json.dumps(asdict(problem)),
+            keep_request=keep_request,
+        )
+
+    def requeue(self, id_: str, owner: str) -> None:
+        """Queue a job of ``owner`` again; one that was to be cancelled is cancelled."""
+        self._client.write("requeue_job", id=id_, owner=owner, finished_at=now())
+
+    def recover(self) -> None:
+        """Queue the jobs again whose owners have died."""
+        for row in self._client.read("running_jobs"):
+            if is_stale(row["owner"], row["silent"]):
+                self.requeue(row["id"], row["owner"])
+
+    def cancel(self, id_: str) -> Job:
+        """Cancel a queued job, or tell a running one to stop, and return it.
+
+        Raises UnknownJob, and JobError if it has ended.
+        """
+        rows = self._client.write("cancel_job", id=id_, finished_at=now())
+        job = self.get(id_)
+        if rows and State(rows[0]["state"]).is_final:
+            raise JobError(f"The job {id_} is {rows[0]['state']} already.", "Retry it, if it should run again.")
+        return job
+
+    def retry(self, id_: str) -> Job:
+        """Queue a job again that failed, was cancelled, or left documents out; what is done costs it no time.
+
+        Raises UnknownJob, and JobError if it hasn't ended or has nothing to repeat.
+        """
+        states = [state.value for state in State if state.is_final]
+        rows = self._client.write("retry_job", id=id_, states=states)
+        job = self.get(id_)
+        if rows and not rows[0]["possible"]:
+            problem = "left nothing out" if job.state is State.SUCCEEDED else f"is {job.state}"
+            raise JobError(
+                f"The job {id_} {problem}.", "Only what failed, was cancelled or left documents out can be retried."
+            )
+        return job
+
+    def delete_old(self, days: float) -> None:
+        """Delete the jobs that finished more than ``days`` days ago."""
+        self._client.write("delete_old_jobs", before=(datetime.now(UTC) - timedelta(days=days)).isoformat())

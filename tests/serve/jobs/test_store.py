@@ -1,0 +1,109 @@
+"""The store of jobs: a queue that several services share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pipeline.db.client import Client
+from pipeline.db.writers import new_writer
+from pipeline.errors import JobError, UnknownJob
+from pipeline.serve.jobs.records import Advance, Kind, Problem, Request, State
+from pipeline.serve.jobs.store import JobStore
+
+REQUEST = Request(({"id": "a", "text": "one"},))
+
+
+@pytest.fixture
+def store(client: Client) -> Iterator[JobStore]:
+    store = JobStore(client)
+    store.prepare()
+    yield store
+    store.delete_old(-1)
+
+
+@pytest.fixture
+def owner() -> Iterator[str]:
+    with new_writer() as writer:
+        yield writer
+
+
+def test_a_job_goes_from_the_queue_to_its_end(store: JobStore, owner: str) -> None:
+    made = store.create(Kind.INGEST, "docs", REQUEST)
+    claimed = store.claim(owner)
+    assert claimed is not None
+    assert (claimed.id, claimed.state, claimed.attempt, claimed.request) == (made.id, State.RUNNING, 1, REQUEST)
+
+    assert not store.beat(made.id, owner, Advance("embed", 3, 9))
+    assert store.get(made.id).progress == Advance("embed", 3, 9)
+
+    store.finish(made.id, owner, State.SUCCEEDED, result={"changed": 1}, keep_request=False)
+    ended = store.get(made.id)
+    assert (ended.state, ended.result) == (State.SUCCEEDED, {"changed": 1})
+    with pytest.raises(JobError, match="left nothing out"):
+        store.retry(made.id)
+
+
+def test_the_oldest_goes_first_and_a_corpus_has_one_at_a_time(store: JobStore, owner: str) -> None:
+    first, second, other = (store.create(Kind.INGEST, corpus, REQUEST) for corpus in ("a", "a", "b"))
+
+    claimed = [store.claim(owner) for _ in range(3)]
+    assert [job and job.id for job in claimed] == [first.id, other.id, None]
+    store.finish(first.id, owner, State.FAILED, problem=Problem("Busy", "m", "f"), keep_request=True)
+    following = store.claim(owner)
+    assert following
+    assert following.id == second.id
+    for job in (second, other):
+        store.finish(job.id, owner, State.FAILED, keep_request=True)
+
+
+def test_a_job_of_a_dead_owner_is_queued_again(store: JobStore) -> None:
+    with new_writer() as dead:
+        job = store.create(Kind.SYNC, "docs", REQUEST)
+        assert store.claim(dead)
+        store.recover()
+        assert store.get(job.id).state is State.RUNNING
+
+    store.recover()
+
+    assert store.get(job.id).state is State.QUEUED
+    assert store.beat(job.id, dead, Advance()), "the old owner stops"
+    store.cancel(job.id)
+
+
+def test_a_queued_job_is_cancelled_at_once_and_retried(store: JobStore, owner: str) -> None:
+    job = store.create(Kind.INGEST, "docs", REQUEST)
+
+    assert store.cancel(job.id).state is State.CANCELLED
+    with pytest.raises(JobError, match="cancelled already"):
+        store.cancel(job.id)
+    assert store.claim(owner) is None
+    assert store.retry(job.id).state is State.QUEUED
+    with pytest.raises(JobError, match="is queued"):
+        store.retry(job.id)
+    claimed = store.claim(owner)
+    assert claimed
+    assert claimed.request == REQUEST
+
+    assert store.cancel(job.id).cancelling
+    assert store.beat(job.id, owner, Advance())
+    store.requeue(job.id, owner)
+    assert store.get(job.id).state is State.CANCELLED
+
+
+def test_jobs_are_listed_the_latest_first_by_pages_and_corpora(store: JobStore) -> None:
+    jobs = [store.create(Kind.INGEST, corpus, REQUEST) for corpus in "abab"]
+
+    assert [job.id for job in store.list(["a"])] == [jobs[2].id, jobs[0].id]
+    page = store.list(limit=3)
+    assert [job.id for job in (*page, *store.list(before=page[-1].created_at))] == [job.id for job in reversed(jobs)]
+    assert all(job.request is None for job in page)
+    for job in jobs:
+        store.cancel(job.id)
+
+
+def test_an_unknown_job_is_told(store: JobStore) -> None:
+    for ask in (store.get, store.cancel, store.retry):
+        with pytest.raises(UnknownJob, match="no job 'none'"):
+            ask("none")

@@ -1,4 +1,4 @@
 """Serving: an HTTP service with a page, an MCP server, and retrievers for frameworks.
 
-May import: errors, settings.
+May import: errors, ingest, settings.
 """

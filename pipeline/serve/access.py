@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hmac
+import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipeline.errors import Forbidden, Unauthenticated
+from pipeline.errors import ConfigurationError, Forbidden, Unauthenticated
 from pipeline.settings import ServeSettings
 
 _SCHEME = "bearer"
@@ -67,6 +68,23 @@ class Access:
         if not matching:
             raise Unauthenticated("The token is unknown.", "Send one of those in serve.token and serve.tokens.")
         return matching[0]
+
+
+def check_exposure(host: str, access: Access) -> None:
+    """Raise ConfigurationError if a service without a token would listen off loopback."""
+    if access.is_open and not is_loopback(host):
+        raise ConfigurationError(
+            f"Without a token nothing but this machine may use the service, and {host!r} is open to others.",
+            "Set HOPRANK_SERVE__TOKEN to a secret of at least 16 characters, or serve on 127.0.0.1.",
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether ``host`` is reachable from this machine alone: 127.0.0.0/8, ::1 or localhost."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def _grants(settings: ServeSettings) -> Iterable[tuple[bytes, Grant]]:

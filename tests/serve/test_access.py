@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.errors import ConfigurationError, Forbidden, Unauthenticated
-from pipeline.serve.access import Access
+from pipeline.serve.access import Access, check_exposure
 from pipeline.settings import load_settings
 
 FULL, READER, WRITER = "full-of-rights-0001", "reads-only-docs-001", "writes-into-docs-01"
@@ -70,3 +70,16 @@ def test_tokens_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("HOPRANK_SERVE__TOKENS", f'[{{"token": "{READER}", "corpora": ["docs"]}}]')
 
     Access(load_settings().serve).grant(f"Bearer {READER}").check("docs")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.8.7", "::1", "localhost"])
+def test_a_service_on_loopback_needs_no_token(host: str) -> None:
+    check_exposure(host, access())
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.168.1.7", "example.org", "localhost.example.org"])  # noqa: S104
+def test_a_service_that_others_reach_needs_a_token(host: str, tokens: Access) -> None:
+    check_exposure(host, tokens)
+
+    with pytest.raises(ConfigurationError, match="HOPRANK_SERVE__TOKEN"):
+        check_exposure(host, access())

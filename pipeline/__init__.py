@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pipeline.api import HopRank
+    from pipeline.async_api import AsyncHopRank
     from pipeline.errors import HopRankError
     from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
     from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 __all__ = [
+    "AsyncHopRank",
     "HopRank",
     "HopRankError",
     "KnowledgeEdge",
@@ -25,6 +27,7 @@ if not TYPE_CHECKING:
     # Each name is imported when it is first read (PEP 562). The driver and numpy take a second to import, and neither
     # the embedded server nor `hoprank --help` needs them.
     _MODULES = {
+        "AsyncHopRank": "pipeline.async_api",
         "HopRank": "pipeline.api",
         "HopRankError": "pipeline.errors",
         "KnowledgeEdge": "pipeline.knowledge",

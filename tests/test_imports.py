@@ -33,7 +33,7 @@ LAYERS = (
     ("knowledge",),
     ("evaluate",),
     ("flows",),
-    ("api",),
+    ("api", "async_api"),
     ("",),
     ("domains",),
     ("serve",),

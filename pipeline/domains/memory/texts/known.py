@@ -10,11 +10,11 @@ from pipeline.domains.memory.remember.mentions import Gazetteer
 
 
 def known_entities(memory: AgentMemory) -> list[Entity]:
-    """Return all entities with their names and aliases, and nothing else of them; none if nothing is stored yet."""
-    if not memory.exists():
-        return []
-    rows = memory.rows("memory_entity_names", label=memory.label)
-    return [Entity(row["name"], row["type"], row["scope"], aliases=tuple(row["aliases"])) for row in rows]
+    """Return all entities with their names and aliases, and nothing else of them; none if nothing is stored yet.
+
+    They are read again after a change of the graph.
+    """
+    return memory.cached("known entities", lambda: _read(memory)) if memory.exists() else []
 
 
 def gazetteer(memory: AgentMemory, scope: str | None = None) -> Gazetteer:
@@ -27,3 +27,8 @@ def gazetteer_of(entities: Iterable[Entity], scope: str | None) -> Gazetteer:
     entities = list(entities)
     own = {(entity.type, entity.name) for entity in entities if entity.scope == scope}
     return Gazetteer(entity for entity in entities if entity.scope == scope or (entity.type, entity.name) not in own)
+
+
+def _read(memory: AgentMemory) -> list[Entity]:
+    rows = memory.rows("memory_entity_names", label=memory.label)
+    return [Entity(row["name"], row["type"], row["scope"], aliases=tuple(row["aliases"])) for row in rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.db.corpus import open_corpus
@@ -14,6 +14,7 @@ from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
 from pipeline.domains.memory.remember.concepts import concepts_from
 from pipeline.domains.memory.remember.extract import extract, speaker_of
 from pipeline.domains.memory.remember.given import check_given
+from pipeline.domains.memory.remember.mentions import Gazetteer
 from pipeline.domains.memory.remember.records import Extracted, Read
 from pipeline.domains.memory.schema import MEMORY
 from pipeline.domains.memory.texts.documents import document_of, node_of
@@ -63,7 +64,7 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
         mentioned = write_mentions(memory, nodes, said.mentioned, [node.id for node in nodes])
         facts = state_facts(memory, said.facts) if said.facts else None
         mention_in_texts(memory, _new(said, known))
-        concepts = link_concepts(memory, read.memories)
+        concepts = link_concepts(memory, read.memories, [*known, *_met(said)])
     return Remembered(ingested, mentioned, len(facts.added) if facts else 0, concepts, read.skipped)
 
 
@@ -78,8 +79,12 @@ class _Said:
 def _new(said: _Said, known: Sequence[Entity]) -> list[Entity]:
     """Return the entities that weren't known before: earlier texts may name them."""
     before = {entity.id for entity in known}
-    met = {entity.id: entity for named in said.mentioned.values() for entity in named}
+    met = {entity.id: entity for entity in _met(said)}
     return [entity for id_, entity in met.items() if id_ not in before]
+
+
+def _met(said: _Said) -> Iterator[Entity]:
+    return (entity for named in said.mentioned.values() for entity in named)
 
 
 def _given(memory: AgentMemory, read: Read) -> dict[str, Extracted]:
@@ -98,11 +103,11 @@ def _said(
     speakers = {memory.node_id: person for memory in memories if (person := speaker_of(memory))}
     told = [*known, *speakers.values(), *(entity for found in given.values() for entity in found.entities)]
     scopes = sorted({memory.scope for memory in memories})
-    gazetteers = {scope: gazetteer_of(together(told).values(), scope) for scope in scopes}
+    gazetteers = _gazetteers(told, scopes)
     extracted = {memory.node_id: extract(memory, gazetteers[memory.scope]) for memory in memories}
-    # Once more, since a text may mention what another one states.
-    told += [entity for found in extracted.values() for entity in found.entities]
-    gazetteers = {scope: gazetteer_of(together(told).values(), scope) for scope in scopes}
+    if stated := [entity for found in extracted.values() for entity in found.entities]:
+        # Once more, since a text may mention what another one states.
+        gazetteers = _gazetteers([*told, *stated], scopes)
     mentioned: dict[str, list[Entity]] = {}
     facts: list[Fact] = []
     for memory in memories:
@@ -116,25 +121,25 @@ def _said(
     return _Said(mentioned, tuple(facts))
 
 
-def link_concepts(memory: AgentMemory, memories: Iterable[Memory]) -> int:
+def _gazetteers(entities: Iterable[Entity], scopes: Iterable[str]) -> dict[str, Gazetteer]:
+    once = together(entities).values()
+    return {scope: gazetteer_of(once, scope) for scope in scopes}
+
+
+def link_concepts(memory: AgentMemory, memories: Iterable[Memory], known: Iterable[Entity]) -> int:
     """Let the names that memories share with others be concepts, which all of them mention; return their number.
 
-    The corpus has found the names, by its rules for names; those of other entities make no concept.
+    The corpus has found the names, by its rules for names; those of the ``known`` entities of other types make none.
     """
     by_scope: dict[str, list[str]] = defaultdict(list)
     for one in memories:
         by_scope[one.scope].append(one.key)
+    others = {name for entity in known if entity.type != "concept" for name in (entity.name, *entity.aliases)}
     made = 0
     for scope, keys in by_scope.items():
         corpus = open_corpus(memory.hoprank.client, memory.name)
         rows = corpus.read("memory_shared_names", documents=keys, minimum=memory.settings.concept_mentions)
         names = {row["name"]: row["documents"] for row in rows}
-        others = [
-            name
-            for entity in known_entities(memory)
-            if entity.type != "concept"
-            for name in (entity.name, *entity.aliases)
-        ]
         concepts = concepts_from(names, memory.settings.concept_mentions, scope=scope, known=others)
         mentioned: dict[str, list[Entity]] = defaultdict(list)
         for concept in concepts:

@@ -64,7 +64,8 @@ def test_a_time_beyond_the_calendar_is_refused(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"), [("yesterday", "no time"), ("1706702400", "no time"), ("9999-12-31T23:59-05:00", "out of range")]
+    ("text", "problem"),
+    [("yesterday", "no time"), ("1706702400", "no time"), ("9999-12-31T23:59-05:00", "out of range")],
 )
 def test_a_time_that_a_person_gives_is_iso_8601(text: str, problem: str) -> None:
     with pytest.raises(InputError, match=f"^--since: '{text}' is {problem}"):

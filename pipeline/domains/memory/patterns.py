@@ -122,14 +122,15 @@ def path(
     followed = memory.check_relations(types) or list(memory.relations)
     graph = memory.graph_at(when)
     nodes = graph.find_path(source.id, target.id, edge_types=followed, max_depth=depth, direction=direction)
+    if len(nodes) < 2:
+        return []
+    edges = graph.get_subgraph([node.id for node in nodes]).edges()
+    facts = sorted(
+        (Fact.of(edge) for edge in edges if edge.type in followed), key=lambda fact: (-fact.weight, *_order(fact))
+    )
     steps: list[Related] = []
     for before, node in pairwise(nodes):
-        edges = [
-            edge
-            for edge in graph.get_subgraph([before.id, node.id]).edges()
-            if edge.type in followed and _leads(edge.source, edge.target, before.id, node.id, direction)
-        ]
-        best = min((Fact.of(edge) for edge in edges), key=lambda fact: (-fact.weight, *_order(fact)))
+        best = next(fact for fact in facts if _leads(fact.source, fact.target, before.id, node.id, direction))
         steps.append(Related(best, Entity.of(node)))
     return steps
 

@@ -1,15 +1,23 @@
-"""Memories under names of their own."""
+"""Memories, and graphs of memories, under names of their own."""
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 import pytest
 
-from pipeline import HopRank
-from pipeline.domains.memory.memory import AgentMemory
+from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.db.client import Client
+from pipeline.domains.memory.memory import AgentMemory, journal_name
+from pipeline.domains.memory.settings import MemorySettings
+from pipeline.embedding.embedder import Embedder
+from pipeline.errors import GraphError
+from pipeline.settings import load_settings
+from tests.domains.memory.duplicates import Made, NewGraph
 
 NewMemory = Callable[[], AbstractContextManager[AgentMemory]]
 
@@ -34,3 +42,29 @@ def memory(new_memory: NewMemory) -> Iterator[AgentMemory]:
     """An empty memory."""
     with new_memory() as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def memory_settings() -> MemorySettings:
+    """The default settings of memories."""
+    return load_settings().section(MemorySettings)
+
+
+@pytest.fixture
+def new_graph(client: Client, embedder: Embedder) -> Iterator[NewGraph]:
+    """Make a graph of entities, facts and mentions, with its journal."""
+    name = f"test-{uuid.uuid4().hex[:12]}"
+    graphs: list[KnowledgeGraph] = []
+
+    def fill(entities: list[Any], edges: list[KnowledgeEdge], vectors: dict[str, list[float]] | None = None) -> Made:
+        graphs.extend(KnowledgeGraph(named, client=client, embedder=embedder) for named in (name, journal_name(name)))
+        found = vectors or {}
+        nodes = [one if isinstance(one, KnowledgeNode) else one.to_node(found.get(one.id)) for one in entities]
+        graphs[0].add_nodes(nodes)
+        graphs[0].add_edges(edges)
+        return Made(*graphs)
+
+    yield fill
+    for graph in graphs:
+        with contextlib.suppress(GraphError):
+            graph.drop()

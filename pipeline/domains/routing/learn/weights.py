@@ -87,5 +87,5 @@ def factor_of(share: float, learning: Learning) -> float:
 
 
 def _order(event: EdgeUsage) -> tuple[datetime, bool, int, str]:
-    # Of two judgements at the same time, either may come first: the rest decides, the same in every order.
+    # Two judgements may have the same time: the other fields order them, whatever order they come in.
     return event.time, event.useful, event.rank, event.query

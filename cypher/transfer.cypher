@@ -55,6 +55,15 @@ WITH e, COUNT { (e)<-[r:MENTIONS]-() WHERE <visible(r, $generation)> } AS mentio
 ORDER BY mentions DESC, e.key LIMIT $limit
 RETURN e.name AS name, mentions;
 
+// name: degree_counts
+// mode: read
+// params: label, generation
+// For each type of edge to other texts and to entities, the degrees of the chunks and how many have each; 0 is left out.
+MATCH (c:$($label))-[r:SIMILAR|MENTIONS|REFERS_TO|LINKS_TO]-()
+WHERE <visible(c, $generation)> AND <visible(r, $generation)>
+WITH c, type(r) AS kind, count(*) AS degree
+RETURN kind, degree, count(*) AS chunks ORDER BY kind, degree;
+
 // name: corpus_facts
 // mode: read
 // params: corpus

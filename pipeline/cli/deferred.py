@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pipeline.knowledge import exchange, load
     from pipeline.retrieve import excerpt, question
     from pipeline.retrieve.filters import parse
+    from pipeline.serve import access, extras
+    from pipeline.serve.http import run as service
 else:
     metadata = LazyModule("importlib.metadata")
     figure = LazyModule("matplotlib.figure")
@@ -48,3 +50,6 @@ else:
     excerpt = LazyModule("pipeline.retrieve.excerpt")
     question = LazyModule("pipeline.retrieve.question")
     parse = LazyModule("pipeline.retrieve.filters.parse")
+    access = LazyModule("pipeline.serve.access")
+    extras = LazyModule("pipeline.serve.extras")
+    service = LazyModule("pipeline.serve.http.run")

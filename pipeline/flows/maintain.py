@@ -57,6 +57,14 @@ def stats(client: Client, name: str) -> Stats:
     return Stats(corpus.record, facts["created_at"], facts["writer"], facts["writer_since"], top)
 
 
+def degrees(client: Client, name: str) -> dict[str, list[tuple[int, int]]]:
+    """Return the distribution of the chunks' degrees: for each type of edge, pairs of a degree and its chunks."""
+    counted: dict[str, list[tuple[int, int]]] = {}
+    for row in open_corpus(client, name).read("degree_counts"):
+        counted.setdefault(row["kind"], []).append((row["degree"], row["chunks"]))
+    return counted
+
+
 def drop(client: Client, corpus_name: str) -> None:
     """Delete a corpus and its contents; raises CorpusError if it doesn't exist, Busy if it has a writer."""
     corpus = open_corpus(client, corpus_name)

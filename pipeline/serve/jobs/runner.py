@@ -12,6 +12,7 @@ from typing import Any
 from pipeline.api import HopRank
 from pipeline.db.writers import new_writer
 from pipeline.errors import Busy, HopRankError, ServerLost, ServerUnreachable
+from pipeline.ingest.sources.given import documents_of
 from pipeline.progress import Progress
 from pipeline.serve.jobs.control import Control, Stopped
 from pipeline.serve.jobs.records import Job, Kind, Problem, Request, State
@@ -29,7 +30,7 @@ _BUSY_LIMIT = 600.0
 _MOST_ATTEMPTS = 5
 """Runs that a job gets on its own, if its services die each time."""
 
-_LOG = logging.getLogger(__name__)
+_LOG = logging.getLogger("hoprank.jobs")
 
 CheckPaths = Callable[[Request], Request]
 """A function that returns a request with its paths resolved, or raises Forbidden for those that may not be read."""
@@ -55,6 +56,12 @@ class JobRunner:
     def start(self) -> None:
         """Start the thread."""
         self._thread.start()
+
+    def check(self, request: Request) -> None:
+        """Raise the error that a request would fail with: Forbidden for its paths, SourceError for its documents."""
+        self._check_paths(request)
+        if request.documents is not None:
+            documents_of(request.documents)
 
     def wake(self) -> None:
         """Look into the queue at once."""

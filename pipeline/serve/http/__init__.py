@@ -1,0 +1,4 @@
+"""The HTTP service: ``/v1`` with its OpenAPI, health, metrics, and the explorer's page.
+
+May import: api, errors, serve.
+"""

@@ -1,0 +1,113 @@
+"""The application: routes, limits and the life of a service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.routing import APIRoute
+
+from pipeline.api import HopRank
+from pipeline.async_api import AsyncHopRank
+from pipeline.serve.access import Access
+from pipeline.serve.folders import allowed_path
+from pipeline.serve.http import problems
+from pipeline.serve.http.gate import Gate
+from pipeline.serve.http.metrics import Metrics
+from pipeline.serve.http.middleware import LimitBody, LimitRate, Observe, RefuseOtherHosts
+from pipeline.serve.http.routes import corpora, graphs, health, jobs, search
+from pipeline.serve.http.state import State
+from pipeline.serve.jobs.records import Request
+from pipeline.serve.jobs.runner import JobRunner
+from pipeline.serve.jobs.store import JobStore
+from pipeline.settings import ServeSettings
+
+_SUMMARY = "Graph RAG on Neo4j without an LLM: search, context, corpora, ingest and sync."
+
+
+def make_app(hoprank: HopRank, access: Access) -> FastAPI:
+    """Return the application of a service on an open connection, which stays open when the service ends.
+
+    Without a token it answers only requests to this machine by name: a web page elsewhere whose name leads here gets
+    nothing.
+    """
+    settings = hoprank.settings.serve
+    metrics = Metrics()
+    app = _App(
+        title="HopRank",
+        version=version("hoprank"),
+        summary=_SUMMARY,
+        # Their pages load scripts from elsewhere; /openapi.json is what tools read.
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=_operation_id,
+        lifespan=_lifespan(hoprank, access, metrics),
+    )
+    problems.add_handlers(app)
+    for part in (health.router, search.router, corpora.router, jobs.router, graphs.router):
+        app.include_router(part, responses=problems.RESPONSES)
+    # The last one added is the first to see a request.
+    app.add_middleware(LimitBody, megabytes=settings.max_megabytes)
+    if access.is_open:
+        app.add_middleware(RefuseOtherHosts)
+    if settings.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.origins),
+            allow_methods=["*"],
+            allow_headers=["Authorization", "Content-Type"],
+            expose_headers=["Location", "Retry-After", "X-Request-ID"],
+        )
+    if settings.rate:
+        app.add_middleware(LimitRate, rate=settings.rate)
+    app.add_middleware(Observe, metrics=metrics)
+    return app
+
+
+class _App(FastAPI):
+    """FastAPI with the schema of problems, which the responses of all operations refer to."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI description."""
+        described = super().openapi()
+        described["components"]["schemas"]["Problem"] = problems.Problem.model_json_schema()
+        return described
+
+
+def _lifespan(
+    hoprank: HopRank, access: Access, metrics: Metrics
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    settings = hoprank.settings.serve
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        threads = AsyncHopRank(hoprank, workers=settings.max_searches)
+        store = JobStore(hoprank.client)
+        runner = JobRunner(hoprank, store, lambda request: _check_paths(request, settings), settings.keep_jobs_days)
+        gate = Gate(threads, settings.max_searches, settings.queue_timeout, settings.request_timeout)
+        app.state.service = State(threads, settings, access, gate, store, runner, metrics)
+        await threads.run(store.prepare)
+        runner.start()
+        # The first question needn't wait for the model.
+        warming = asyncio.ensure_future(threads.run(hoprank.embedder.embed_query, "warm up"))
+        try:
+            yield
+        finally:
+            await asyncio.gather(warming, return_exceptions=True)
+            await asyncio.to_thread(runner.stop, settings.shutdown_timeout)
+
+    return life
+
+
+def _check_paths(request: Request, settings: ServeSettings) -> Request:
+    return replace(request, paths=tuple(str(allowed_path(path, settings.folders)) for path in request.paths))
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name

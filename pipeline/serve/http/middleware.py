@@ -1,0 +1,153 @@
+"""Middleware: request ids, limits on bodies and rates, security headers, and metrics. All are plain ASGI."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import time
+import uuid
+
+from fastapi.responses import Response
+from limits import RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import SlidingWindowCounterRateLimiter
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pipeline.errors import TooLarge, TooManyRequests
+from pipeline.limits import MEGABYTE
+from pipeline.serve.access import is_loopback
+from pipeline.serve.http.metrics import Metrics
+from pipeline.serve.http.problems import response, response_of
+
+_LOG = logging.getLogger("hoprank.access")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_PORT = re.compile(r":\d*$")
+_UNLIMITED = frozenset(("/health", "/ready", "/metrics"))
+"""Paths that monitoring asks for; they have no rate limit."""
+
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Observe:
+    """Gives each request an id, counts and logs it, and adds the security headers.
+
+    A client's own ``X-Request-ID`` is kept if it is plain. The log has no questions and no tokens.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get("x-request-id", "")
+        request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        start = time.perf_counter()
+
+        async def observed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = request_id
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                self._record(scope, message["status"], time.perf_counter() - start, request_id)
+            await send(message)
+
+        await self._app(scope, receive, observed)
+
+    def _record(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
+        route = getattr(scope.get("route"), "path", "none")
+        self._metrics.count(scope["method"], route, status, seconds)
+        _LOG.info("%s %s %d %.0f ms %s", scope["method"], route, status, 1000 * seconds, request_id)
+
+
+class RefuseOtherHosts:
+    """Refuses requests that name another host than this machine, for a service without a token.
+
+    A web page may let its own name lead to 127.0.0.1, and would then read the service (DNS rebinding).
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        host = Headers(scope=scope).get("host", "") if scope["type"] == "http" else ""
+        if scope["type"] != "http" or is_loopback(_PORT.sub("", host).strip("[]")):
+            await self._app(scope, receive, send)
+            return
+        fix = "Set HOPRANK_SERVE__TOKEN, if it shall be reached by another name than localhost."
+        refusal: Response = response(421, "RequestError", f"The service isn't {host[:80]!r}.", fix)
+        await refusal(scope, receive, send)
+
+
+class LimitBody:
+    """Refuses bodies of more than ``megabytes``, whether their length is declared or not."""
+
+    def __init__(self, app: ASGIApp, megabytes: float) -> None:
+        self._app = app
+        self._most = int(megabytes * MEGABYTE)
+        self._refusal = TooLarge(
+            f"The body is larger than {megabytes:g} MB.",
+            "Send less at a time, or raise serve.max_megabytes.",
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = Headers(scope=scope).get("content-length", "")
+        if declared.isdecimal() and int(declared) > self._most:
+            await response_of(self._refusal)(scope, receive, send)
+            return
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self._most:
+                # FastAPI lets this one pass when it reads a body; its cause is what is answered with.
+                raise HTTPException(413) from self._refusal
+            return message
+
+        await self._app(scope, counted, send)
+
+
+class LimitRate:
+    """Refuses requests of a client beyond ``rate`` a minute; a client is its token, or else its address."""
+
+    def __init__(self, app: ASGIApp, rate: int) -> None:
+        self._app = app
+        self._limit = RateLimitItemPerMinute(rate)
+        self._limiter = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._refusal = TooManyRequests(
+            f"More than {rate} requests came within a minute.", "Wait as long as Retry-After says, or raise serve.rate."
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["path"] in _UNLIMITED or self._limiter.hit(self._limit, _client(scope)):
+            await self._app(scope, receive, send)
+            return
+        refusal: Response = response_of(self._refusal)
+        await refusal(scope, receive, send)
+
+
+def _client(scope: Scope) -> str:
+    token = Headers(scope=scope).get("authorization")
+    if token:
+        return hashlib.sha256(token.encode()).hexdigest()
+    return scope["client"][0] if scope.get("client") else ""

@@ -1,0 +1,334 @@
+"""Requests and responses of the service, as OpenAPI describes them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from pipeline.retrieve.legs import Leg
+from pipeline.serve.jobs.records import Kind, State
+
+CorpusName = Annotated[str, Field(min_length=1, max_length=200, description="Name of a corpus.", examples=["docs"])]
+Question = Annotated[str, Field(min_length=1, description="The question.", examples=["Who founded the yard?"])]
+Filters = Annotated[
+    dict[str, JsonValue] | None,
+    Field(description="Conditions on documents; see `hoprank help search`.", examples=[{"year": {"$gte": 2020}}]),
+]
+
+
+class Body(BaseModel):
+    """Base of the requests, which refuse unknown fields."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class SearchRequest(Body):
+    """A question, and how to search for it. ``leg`` ranks instead of the fused whole, ``hoprank``."""
+
+    query: Question
+    corpus: CorpusName = "default"
+    top_k: int = Field(default=10, ge=1, description="Number of passages.")
+    filters: Filters = None
+    leg: Leg = Leg.WHOLE
+    explain: bool = Field(default=False, description="Add the path that led to each passage.")
+
+
+class ContextRequest(Body):
+    """A question, and the size of the context for a language model."""
+
+    query: Question
+    corpus: CorpusName = "default"
+    tokens: int = Field(default=2000, ge=1, le=100_000, description="The most tokens of the context.")
+    top_k: int = Field(default=20, ge=1)
+    filters: Filters = None
+
+
+class Place(BaseModel):
+    """The rank of a passage in a leg, its raw score there, and the share of its fused score that comes from the leg."""
+
+    rank: int
+    score: float
+    share: float
+
+
+class HitMetadata(BaseModel):
+    """Source and rank of a passage. ``start`` and ``end`` count characters, lines count from 1."""
+
+    id: str
+    document: str
+    title: str
+    heading: str
+    path: str
+    ordinal: int
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+    rank: int
+    score: float
+    document_metadata: dict[str, Any]
+    legs: dict[str, Place]
+    evidence: list[dict[str, Any]] | None = Field(default=None, description="With `explain`: the path to the passage.")
+    features: dict[str, float] | None = Field(default=None, description="With `explain`: what each adds to the score.")
+
+
+class HitItem(BaseModel):
+    """A passage and its metadata."""
+
+    content: str
+    metadata: HitMetadata
+
+
+class SearchResponse(BaseModel):
+    """The passages, best first; ``metadata`` has the names in the question and the engine that walked."""
+
+    items: list[HitItem]
+    metadata: dict[str, Any]
+
+
+class PassageModel(BaseModel):
+    """A part of one document; ``after`` is the number of the earlier passage that ``tie`` relates it to."""
+
+    text: str
+    document: str
+    title: str
+    heading: str
+    source: str
+    rank: int
+    chunks: list[str]
+    after: int | None
+    tie: Any = None
+
+
+class ContextResponse(BaseModel):
+    """Passages in reading order, and the same as Markdown with numbered sources."""
+
+    question: str
+    passages: list[PassageModel]
+    tokens: int
+    budget: int
+    left_out: int
+    metadata: dict[str, Any]
+    markdown: str
+
+
+class CorpusModel(BaseModel):
+    """A corpus: what it holds, and the model that embedded it."""
+
+    name: str
+    documents: int
+    chunks: int
+    entities: int
+    edges: dict[str, int]
+    generation: int
+    fingerprint: str
+    writing: bool = Field(description="A writer has staged a generation that isn't visible yet.")
+
+
+class CorpusStats(CorpusModel):
+    """A corpus with its most mentioned entities and the numbers of chunks that mention them."""
+
+    created_at: str
+    writer: str | None
+    writer_since: str | None
+    top: list[tuple[str, int]]
+
+
+class DegreePlot(BaseModel):
+    """Distribution of degrees: for each edge type, pairs of a degree and the number of chunks that have it."""
+
+    degrees: dict[str, list[tuple[int, int]]]
+
+
+class DocumentEntryModel(BaseModel):
+    """A document in a list."""
+
+    key: str
+    title: str
+    path: str
+    metadata: dict[str, Any]
+
+
+class DocumentPage(BaseModel):
+    """A page of documents; ``next`` is the value of ``after`` for the following page, null on the last."""
+
+    documents: list[DocumentEntryModel]
+    next: str | None
+
+
+class DocumentModel(DocumentEntryModel):
+    """A document with its text and the ids of its chunks."""
+
+    text: str
+    chunks: list[str]
+
+
+class DocumentBody(Body):
+    """A document to add or update."""
+
+    title: str = Field(default="", max_length=10_000)
+    text: str = Field(examples=["Ada Lovelace met Charles Babbage in 1833."])
+    metadata: dict[str, JsonValue] = Field(default_factory=dict, examples=[{"year": 1833}])
+
+
+class IngestedDocument(DocumentBody):
+    """A document of an ingest, with the key that identifies it in its corpus."""
+
+    id: str = Field(min_length=1, max_length=1000, examples=["ada"])
+
+
+class IngestSummaryModel(BaseModel):
+    """The outcome of an ingest; see `hoprank ingest --json`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    corpus: str
+    changed: int
+    unchanged: int
+    documents: int
+    chunks: int
+    entities: int
+
+
+class RemovalModel(BaseModel):
+    """What a corpus holds after a removal."""
+
+    generation: int
+    documents: int
+    chunks: int
+    entities: int
+    edges: dict[str, int]
+
+
+class IngestRequest(Body):
+    """Documents to add and update: in the request, or at paths below the folders in ``serve.folders``."""
+
+    corpus: CorpusName = "default"
+    documents: list[IngestedDocument] | None = Field(default=None, min_length=1)
+    paths: list[str] | None = Field(default=None, min_length=1, examples=[["docs/"]])
+
+
+class SyncRequest(IngestRequest):
+    """All documents that the corpus shall hold; others are removed. ``dry_run`` plans and writes nothing."""
+
+    dry_run: bool = False
+
+
+class AdvanceModel(BaseModel):
+    """Progress of a running job."""
+
+    stage: str
+    done: int
+    total: int | None
+
+
+class JobProblem(BaseModel):
+    """The error that ended a job."""
+
+    type: str
+    message: str
+    fix: str
+
+
+class JobModel(BaseModel):
+    """A job. ``attempt`` counts its runs; ``result`` is the summary of the ingest or sync."""
+
+    id: str
+    kind: Kind
+    corpus: str
+    state: State
+    created_at: str
+    attempt: int
+    started_at: str | None
+    finished_at: str | None
+    cancelling: bool
+    progress: AdvanceModel | None
+    result: dict[str, Any] | None
+    problem: JobProblem | None
+
+
+class JobPage(BaseModel):
+    """Jobs, the latest first; ``next`` is the value of ``before`` for the following page, null on the last."""
+
+    jobs: list[JobModel]
+    next: str | None
+
+
+class GraphModel(BaseModel):
+    """A knowledge graph and its size."""
+
+    name: str
+    nodes: int
+    edges: int
+
+
+class NodeModel(BaseModel):
+    """A node; ``properties`` are any JSON values."""
+
+    id: str
+    type: str
+    labels: list[str]
+    properties: dict[str, Any]
+
+
+class EdgeModel(BaseModel):
+    """An edge between two nodes of the answer."""
+
+    id: str
+    source: str
+    target: str
+    type: str
+    weight: float
+    directed: bool
+
+
+class NeighboursResponse(BaseModel):
+    """A node, its neighbours, and the edges between them; ``left_out`` counts the neighbours beyond the limit."""
+
+    node: NodeModel
+    nodes: list[NodeModel]
+    edges: list[EdgeModel]
+    left_out: int
+
+
+class PathResponse(BaseModel):
+    """The nodes of a shortest path in order, both ends included, and the edges between them; empty if there is none."""
+
+    nodes: list[NodeModel]
+    edges: list[EdgeModel]
+
+
+class RankedNodeModel(BaseModel):
+    """A node that a search found."""
+
+    node: NodeModel
+    score: float
+
+
+class GraphSearchResponse(BaseModel):
+    """The nodes that a search found, best first."""
+
+    nodes: list[RankedNodeModel]
+
+
+class DomainModel(BaseModel):
+    """A domain: a kind of knowledge graph, and its verbs."""
+
+    name: str
+    help: str
+
+
+class Health(BaseModel):
+    """The service answers."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+
+
+class Readiness(BaseModel):
+    """The service can answer questions: the server is reachable and the model is loaded."""
+
+    status: Literal["ready"] = "ready"
+    server: str
+    model: str

@@ -1,0 +1,160 @@
+"""Errors as ``application/problem+json`` (RFC 9457), made from HopRank's tree of errors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from pipeline.errors import (
+    Busy,
+    CorpusError,
+    Forbidden,
+    HopRankError,
+    InputError,
+    JobError,
+    Overloaded,
+    QueryTimeout,
+    RequestTimeout,
+    ServerError,
+    ServerLost,
+    ServerStartFailed,
+    TooLarge,
+    TooManyRequests,
+    Unauthenticated,
+    Unknown,
+    UnknownCorpus,
+    UnknownGraph,
+)
+
+MEDIA_TYPE = "application/problem+json"
+
+_LOG = logging.getLogger("hoprank.http")
+
+_STATUSES: tuple[tuple[type[HopRankError], int], ...] = (
+    (Unauthenticated, 401),
+    (Forbidden, 403),
+    (Unknown, 404),
+    (JobError, 409),
+    (TooLarge, 413),
+    (TooManyRequests, 429),
+    (ServerError, 503),
+    (CorpusError, 409),
+    (InputError, 422),
+    (Busy, 409),
+    (Overloaded, 503),
+    (ServerLost, 503),
+    (ServerStartFailed, 503),
+    (QueryTimeout, 504),
+    (RequestTimeout, 504),
+    (HopRankError, 500),
+)
+"""The status of each error: that of the first class that it is an instance of."""
+
+_RETRY_SECONDS = {409: "5", 429: "10", 503: "5"}
+"""Header ``Retry-After`` by status, for faults that pass."""
+
+
+class Problem(BaseModel):
+    """A problem: ``type`` names the class of the error, ``detail`` says what was wrong, ``fix`` what to do about it."""
+
+    type: str = Field(examples=["UnknownCorpus"])
+    title: str = Field(examples=["Not Found"])
+    status: int = Field(examples=[404])
+    detail: str = Field(examples=["There is no corpus 'doc'."])
+    fix: str = Field(default="", examples=["Did you mean 'docs'?"])
+    errors: list[dict[str, Any]] | None = Field(default=None, description="The fields of the request that are wrong.")
+
+
+_TITLES = {
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    409: "Conflict",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    421: "Misdirected Request",
+    422: "Unprocessable Content",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+    504: "Gateway Timeout",
+}
+
+_SCHEMA = "#/components/schemas/Problem"
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"description": _TITLES[status], "content": {MEDIA_TYPE: {"schema": {"$ref": _SCHEMA}}}}
+    for status in (401, 403, 404, 409, 413, 422, 429, 500, 503, 504)
+}
+"""The problems that any operation may answer with, as OpenAPI describes them."""
+
+
+def status_of(error: HopRankError) -> int:
+    """Return the HTTP status of an error."""
+    return next(status for kind, status in _STATUSES if isinstance(error, kind))
+
+
+def response(
+    status: int, type_: str, detail: str, fix: str = "", *, errors: list[dict[str, Any]] | None = None
+) -> JSONResponse:
+    """Return a problem as a response."""
+    problem = Problem(
+        type=type_, title=_TITLES.get(status, "Error"), status=status, detail=detail, fix=fix, errors=errors
+    )
+    headers = {"Retry-After": _RETRY_SECONDS[status]} if status in _RETRY_SECONDS else {}
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    content = problem.model_dump(exclude_none=True)
+    return JSONResponse(content, status, headers, media_type=MEDIA_TYPE)
+
+
+def response_of(error: HopRankError) -> JSONResponse:
+    """Return an error as a response; the details of a fault of the service itself are logged too."""
+    status = status_of(error)
+    if status >= 500:
+        _LOG.warning("%s: %s", type(error).__name__, error.message)
+    return response(status, type(error).__name__, error.message, error.fix)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let the application answer every error with a problem."""
+
+    @app.exception_handler(HopRankError)
+    async def hoprank(request: Request, error: HopRankError) -> JSONResponse:
+        grant = getattr(request.state, "grant", None)
+        if isinstance(error, UnknownCorpus | UnknownGraph) and grant and grant.names is not None:
+            # The fix lists the names that there are, of which the token may open few.
+            error = type(error)(error.message, "The list of corpora has those that the token opens.")
+        return response_of(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        faults = [_fault(fault) for fault in error.errors()]
+        detail = "; ".join(f"{fault['field']}: {fault['message']}" for fault in faults)
+        return response(422, "RequestError", f"{detail}.", "See /openapi.json.", errors=faults)
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> JSONResponse:
+        if isinstance(error.__cause__, HopRankError):
+            return response_of(error.__cause__)
+        answer = response(error.status_code, "RequestError", str(error.detail), "See /openapi.json.")
+        answer.headers.update(error.headers or {})
+        return answer
+
+    @app.exception_handler(Exception)
+    async def unexpected(_: Request, error: Exception) -> JSONResponse:
+        _LOG.exception("An unexpected error.", exc_info=error)
+        return response(500, "Fault", f"An unexpected {type(error).__name__}.", "See the log of the service.")
+
+
+def _fault(fault: Mapping[str, Any]) -> dict[str, Any]:
+    return {"field": ".".join(str(part) for part in fault["loc"]), "message": str(fault["msg"])}

@@ -1,0 +1,4 @@
+"""The routes of the service, one module a subject.
+
+May import: api, db, flows, knowledge, registry, serve.
+"""

@@ -1,0 +1,123 @@
+"""Corpora and their documents."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from pipeline.db.catalogue import Corpus, list_corpora
+from pipeline.flows import maintain
+from pipeline.serve.http.models import (
+    CorpusModel,
+    CorpusStats,
+    DegreePlot,
+    DocumentBody,
+    DocumentEntryModel,
+    DocumentModel,
+    DocumentPage,
+    IngestSummaryModel,
+    RemovalModel,
+)
+from pipeline.serve.http.state import Granted, Service
+
+router = APIRouter(prefix="/v1/corpora", tags=["corpora"])
+
+_BYTES = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+Name = Annotated[str, Path(description="Name of the corpus.", examples=["docs"])]
+Key = Annotated[str, Path(description="Key of the document: its path, or its .jsonl id.", examples=["guide/start.md"])]
+
+
+@router.get("")
+async def corpora(service: Service, grant: Granted) -> list[CorpusModel]:
+    """List the corpora that the token opens, by name."""
+    found = await service.gate.run(list_corpora, service.connection.client)
+    return [_model(corpus) for corpus in found if grant.opens(corpus.name)]
+
+
+@router.get("/{corpus}")
+async def corpus_stats(corpus: Name, service: Service, grant: Granted) -> CorpusStats:
+    """Return what a corpus holds, who writes to it, and its most mentioned entities."""
+    grant.check(corpus)
+    stats = await service.gate.run(maintain.stats, service.connection.client, corpus)
+    values = {**_model(stats.corpus).model_dump(), **{name: getattr(stats, name) for name in _FACTS}}
+    return CorpusStats.model_validate(values)
+
+
+@router.get("/{corpus}/degrees")
+async def degrees(corpus: Name, service: Service, grant: Granted) -> DegreePlot:
+    """Return the distribution of the chunks' degrees, by type of edge."""
+    grant.check(corpus)
+    return DegreePlot(degrees=await service.gate.run(maintain.degrees, service.connection.client, corpus))
+
+
+@router.delete("/{corpus}", status_code=204)
+async def drop_corpus(corpus: Name, service: Service, grant: Granted) -> Response:
+    """Delete a corpus with its documents, chunks, entities and indexes. There is no way back."""
+    grant.check(corpus, write=True)
+    await service.gate.run(maintain.drop, service.connection.client, corpus)
+    return Response(status_code=204)
+
+
+@router.get("/{corpus}/documents")
+async def documents(
+    corpus: Name,
+    service: Service,
+    grant: Granted,
+    prefix: Annotated[str, Query(description="The beginning of the keys.")] = "",
+    after: Annotated[str, Query(description="The last key of the page before.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> DocumentPage:
+    """List the documents of a corpus, in the order of their keys."""
+    grant.check(corpus)
+    entries = await service.gate.run(service.connection.documents, corpus, prefix=prefix, after=after, limit=limit)
+    following = entries[-1].key if len(entries) == limit else None
+    return DocumentPage(documents=[DocumentEntryModel(**asdict(entry)) for entry in entries], next=following)
+
+
+@router.get("/{corpus}/documents/{key:path}")
+async def document(corpus: Name, key: Key, service: Service, grant: Granted) -> DocumentModel:
+    """Return a document with its text."""
+    grant.check(corpus)
+    return DocumentModel.model_validate((await service.gate.run(service.connection.document, key, corpus)).to_json())
+
+
+@router.put("/{corpus}/documents/{key:path}")
+async def put_document(
+    corpus: Name, key: Key, body: DocumentBody, service: Service, grant: Granted
+) -> IngestSummaryModel:
+    """Add or update a document, and make the corpus if it is missing; when this returns, searches find it."""
+    grant.check(corpus, write=True)
+    summary = await service.gate.run(service.connection.add, [{"id": key, **body.model_dump()}], corpus)
+    return IngestSummaryModel.model_validate(summary.to_json())
+
+
+@router.put("/{corpus}/files/{key:path}", openapi_extra=_BYTES)
+async def put_file(corpus: Name, key: Key, request: Request, service: Service, grant: Granted) -> IngestSummaryModel:
+    """Add or update the document that a file is; the suffix of its key tells the format (.md, .pdf, .docx, ...)."""
+    grant.check(corpus, write=True)
+    summary = await service.gate.run(service.connection.add_file, key, await request.body(), corpus)
+    return IngestSummaryModel.model_validate(summary.to_json())
+
+
+@router.delete("/{corpus}/documents/{key:path}")
+async def delete_document(corpus: Name, key: Key, service: Service, grant: Granted) -> RemovalModel:
+    """Delete a document from a corpus."""
+    grant.check(corpus, write=True)
+    outcome = await service.gate.run(service.connection.delete, [key], corpus)
+    return RemovalModel.model_validate(asdict(outcome))
+
+
+_FACTS = ("created_at", "writer", "writer_since", "top")
+
+
+def _model(corpus: Corpus) -> CorpusModel:
+    names = ("name", "documents", "chunks", "entities", "edges", "generation", "fingerprint")
+    return CorpusModel(**{name: getattr(corpus, name) for name in names}, writing=corpus.staging is not None)

@@ -1,0 +1,175 @@
+"""Graphs, read-only: the knowledge graphs, and each corpus as a graph of documents, chunks and entities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Path, Query
+
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.knowledge.catalogue import list_graphs
+from pipeline.knowledge.records import Direction
+from pipeline.registry import registry
+from pipeline.serve.access import Grant
+from pipeline.serve.http.models import (
+    DomainModel,
+    EdgeModel,
+    GraphModel,
+    GraphSearchResponse,
+    NeighboursResponse,
+    NodeModel,
+    PathResponse,
+    RankedNodeModel,
+)
+from pipeline.serve.http.state import Granted, Service, State
+
+router = APIRouter(prefix="/v1", tags=["graphs"])
+
+Name = Annotated[str, Path(description="Name of the graph, or of the corpus.")]
+NodeId = Annotated[str, Query(min_length=1, description="Id of a node.")]
+Id = Annotated[str, Query(alias="id", min_length=1, description="Id of a node.")]
+Limit = Annotated[int, Query(ge=1, le=500, description="The most neighbours.")]
+
+_Result = TypeVar("_Result")
+_Open = Callable[[State, str], KnowledgeGraph]
+
+
+@router.get("/graphs")
+async def graphs(service: Service, grant: Granted) -> list[GraphModel]:
+    """List the knowledge graphs that the token opens, by name."""
+
+    def call() -> list[GraphModel]:
+        found = [graph.name for graph, _ in list_graphs(service.connection.client) if grant.opens(graph.name)]
+        return [_size(_graph(service, name)) for name in found]
+
+    return await service.gate.run(call)
+
+
+@router.get("/graphs/{graph}")
+async def graph_size(graph: Name, service: Service, grant: Granted) -> GraphModel:
+    """Return the size of a knowledge graph."""
+    return await _read(_graph, graph, service, grant, _size)
+
+
+@router.get("/graphs/{graph}/node")
+async def node(graph: Name, node_id: Id, service: Service, grant: Granted) -> NodeModel:
+    """Return a node of a knowledge graph."""
+    return await _read(_graph, graph, service, grant, lambda opened: _node(opened, node_id))
+
+
+@router.get("/graphs/{graph}/neighbours")
+async def neighbours(
+    graph: Name,
+    node_id: Id,
+    service: Service,
+    grant: Granted,
+    limit: Limit = 50,
+) -> NeighboursResponse:
+    """Return a node of a knowledge graph with its neighbours, the heaviest edges first."""
+    return await _read(_graph, graph, service, grant, lambda opened: _neighbours(opened, node_id, limit))
+
+
+@router.get("/graphs/{graph}/path")
+async def path(graph: Name, source: NodeId, target: NodeId, service: Service, grant: Granted) -> PathResponse:
+    """Return a shortest path between two nodes of a knowledge graph, whatever the direction of its edges."""
+    return await _read(_graph, graph, service, grant, lambda opened: _path(opened, source, target))
+
+
+@router.get("/graphs/{graph}/search")
+async def search_nodes(
+    graph: Name,
+    query: Annotated[str, Query(min_length=1)],
+    service: Service,
+    grant: Granted,
+    top_k: Annotated[int, Query(ge=1)] = 10,
+) -> GraphSearchResponse:
+    """Return the nodes of a knowledge graph whose properties and embedding match a question best."""
+    service.check_top_k(top_k)
+    service.check_question(query)
+
+    def call(opened: KnowledgeGraph) -> GraphSearchResponse:
+        found = opened.search(query, top_k=top_k)
+        return GraphSearchResponse(nodes=[RankedNodeModel(node=_model(one.node), score=one.score) for one in found])
+
+    return await _read(_graph, graph, service, grant, call)
+
+
+@router.get("/corpora/{corpus}/graph/neighbours")
+async def corpus_neighbours(
+    corpus: Name,
+    node_id: Id,
+    service: Service,
+    grant: Granted,
+    limit: Limit = 50,
+) -> NeighboursResponse:
+    """Return a document, chunk or entity of a corpus with its neighbours, the heaviest edges first."""
+    return await _read(_corpus, corpus, service, grant, lambda opened: _neighbours(opened, node_id, limit))
+
+
+@router.get("/corpora/{corpus}/graph/path")
+async def corpus_path(corpus: Name, source: NodeId, target: NodeId, service: Service, grant: Granted) -> PathResponse:
+    """Return a shortest path between two nodes of a corpus."""
+    return await _read(_corpus, corpus, service, grant, lambda opened: _path(opened, source, target))
+
+
+@router.get("/domains")
+async def domains(_: Granted) -> list[DomainModel]:
+    """List the domains: kinds of knowledge graphs that HopRank knows."""
+    return [DomainModel(name=domain.name, help=domain.help) for domain in registry().domains]
+
+
+def _graph(service: State, name: str) -> KnowledgeGraph:
+    return service.connection.graph(name, create=False)
+
+
+def _corpus(service: State, name: str) -> KnowledgeGraph:
+    return service.connection.open_graph(name)
+
+
+async def _read(
+    open_: _Open, name: str, service: State, grant: Grant, call: Callable[[KnowledgeGraph], _Result]
+) -> _Result:
+    grant.check(name)
+    return await service.gate.run(lambda: call(open_(service, name)))
+
+
+def _size(graph: KnowledgeGraph) -> GraphModel:
+    size = graph.size()
+    return GraphModel(name=graph.name, nodes=size.nodes, edges=size.edges)
+
+
+def _node(graph: KnowledgeGraph, node_id: str) -> NodeModel:
+    # By its neighbours' check, so that an unknown node is the error that all of the graph's reads raise.
+    graph.get_neighbor_info(node_id)
+    return _model(graph.get_nodes([node_id])[0])
+
+
+def _neighbours(graph: KnowledgeGraph, node_id: str, limit: int) -> NeighboursResponse:
+    infos = graph.get_neighbor_info(node_id, direction=Direction.BOTH)
+    ids = list(dict.fromkeys(info.id for info in infos))
+    shown = ids[:limit]
+    nodes = [_model(one) for one in graph.get_nodes(shown)]
+    edges = _edges(graph, [node_id, *shown])
+    return NeighboursResponse(node=_node(graph, node_id), nodes=nodes, edges=edges, left_out=len(ids) - len(shown))
+
+
+def _path(graph: KnowledgeGraph, source: str, target: str) -> PathResponse:
+    nodes = graph.find_path(source, target, direction=Direction.BOTH)
+    edges = _edges(graph, [one.id for one in nodes])
+    return PathResponse(nodes=[_model(one) for one in nodes], edges=edges)
+
+
+def _edges(graph: KnowledgeGraph, ids: Sequence[str]) -> list[EdgeModel]:
+    return [_edge(edge) for edge in graph.get_subgraph(ids).edges()] if len(ids) > 1 else []
+
+
+def _model(node: KnowledgeNode) -> NodeModel:
+    properties: dict[str, Any] = dict(node.properties)
+    return NodeModel(id=node.id, type=node.type, labels=list(node.labels), properties=properties)
+
+
+def _edge(edge: KnowledgeEdge) -> EdgeModel:
+    return EdgeModel(
+        id=edge.id, source=edge.source, target=edge.target, type=edge.type, weight=edge.weight, directed=edge.directed
+    )

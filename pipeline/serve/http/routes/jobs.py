@@ -1,0 +1,122 @@
+"""Ingests and syncs as jobs: begin, watch, cancel and retry them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from pipeline.errors import InputError
+from pipeline.serve.access import Grant
+from pipeline.serve.http.models import IngestRequest, JobModel, JobPage, SyncRequest
+from pipeline.serve.http.state import Granted, Service, State
+from pipeline.serve.jobs.records import Job, Kind, Request
+
+router = APIRouter(prefix="/v1", tags=["jobs"])
+
+JobId = Annotated[str, Path(description="Id of the job.")]
+
+_EVENT_SECONDS = 0.5
+
+
+@router.post("/ingest", status_code=202)
+async def ingest(body: IngestRequest, response: Response, service: Service, grant: Granted) -> JobModel:
+    """Add and update documents as a job; others of the corpus stay. The corpus is made if it is missing."""
+    return await _submit(Kind.INGEST, body, _request(body), response, service, grant)
+
+
+@router.post("/sync", status_code=202)
+async def sync(body: SyncRequest, response: Response, service: Service, grant: Granted) -> JobModel:
+    """Make a corpus equal to the given documents as a job: new, changed and removed ones."""
+    return await _submit(Kind.SYNC, body, _request(body, dry_run=body.dry_run), response, service, grant)
+
+
+@router.get("/jobs")
+async def jobs(
+    service: Service,
+    grant: Granted,
+    before: Annotated[str, Query(description="The time of creation of the last job of the page before.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> JobPage:
+    """List the jobs of the corpora that the token opens, the latest first."""
+    found = await service.gate.run(service.jobs.list, grant.names, before=before, limit=limit)
+    return JobPage(jobs=[model(job) for job in found], next=found[-1].created_at if len(found) == limit else None)
+
+
+@router.get("/jobs/{job}")
+async def job_status(job: JobId, service: Service, grant: Granted) -> JobModel:
+    """Return the state of a job, its progress, and its outcome."""
+    return model(await _opened(job, service, grant))
+
+
+@router.get("/jobs/{job}/events", response_class=EventSourceResponse)
+async def events(job: JobId, service: Service, grant: Granted) -> AsyncIterator[ServerSentEvent]:
+    """Send the job as an event whenever it changes, until it has ended."""
+    seen = None
+    while True:
+        now = model(await _opened(job, service, grant))
+        if now != seen:
+            yield ServerSentEvent(event="job", data=now.model_dump(mode="json"))
+            seen = now
+        if now.state.is_final or await _stopping(service):
+            return
+
+
+@router.post("/jobs/{job}/cancel", status_code=202)
+async def cancel(job: JobId, service: Service, grant: Granted) -> JobModel:
+    """Cancel a job. One that runs stops at its next step; searches then see the corpus as it was before."""
+    await _opened(job, service, grant, write=True)
+    return model(await service.gate.run(service.jobs.cancel, job))
+
+
+@router.post("/jobs/{job}/retry", status_code=202)
+async def retry(job: JobId, service: Service, grant: Granted) -> JobModel:
+    """Run a job again that failed, was cancelled or left documents out; documents that are done cost no time."""
+    await _opened(job, service, grant, write=True)
+    again = await service.gate.run(service.jobs.retry, job)
+    service.runner.wake()
+    return model(again)
+
+
+def model(job: Job) -> JobModel:
+    """Return a job as the service shows it."""
+    values = asdict(job)
+    del values["request"]
+    return JobModel.model_validate(values)
+
+
+def _request(body: IngestRequest, *, dry_run: bool = False) -> Request:
+    if (body.documents is None) == (body.paths is None):
+        raise InputError("A job takes either documents or paths.", "Give one of the two.")
+    documents = None if body.documents is None else tuple(one.model_dump() for one in body.documents)
+    return Request(documents, tuple(body.paths or ()), dry_run)
+
+
+async def _submit(
+    kind: Kind, body: IngestRequest, request: Request, response: Response, service: State, grant: Grant
+) -> JobModel:
+    grant.check(body.corpus, write=True)
+    # Checked before the job is queued, so that the request is answered with the error and not the job.
+    await service.gate.run(service.runner.check, request)
+    job = await service.gate.run(service.jobs.create, kind, body.corpus, request)
+    service.runner.wake()
+    response.headers["Location"] = f"/v1/jobs/{job.id}"
+    return model(job)
+
+
+async def _opened(job_id: str, service: State, grant: Grant, *, write: bool = False) -> Job:
+    job = await service.gate.run(service.jobs.get, job_id)
+    grant.check(job.corpus, write=write)
+    return job
+
+
+async def _stopping(service: State) -> bool:
+    try:
+        await asyncio.wait_for(service.stopping.wait(), _EVENT_SECONDS)
+    except TimeoutError:
+        return False
+    return True

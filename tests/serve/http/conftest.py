@@ -1,0 +1,39 @@
+"""Services on the tests' server, answered in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from pipeline import HopRank
+from pipeline.serve.access import Access
+from pipeline.serve.http.app import make_app
+
+Start = Callable[..., TestClient]
+
+
+@pytest.fixture(scope="module")
+def start(hoprank: HopRank) -> Iterator[Start]:
+    """Start a service with these settings of ``serve`` and return its client; all end with the file's tests."""
+    with ExitStack() as stack:
+
+        def started(**serve: Any) -> TestClient:
+            section = hoprank.settings.serve
+            values = {**section.model_dump(), "rate": 0, **serve}
+            settings = hoprank.settings.model_copy(update={"serve": type(section).model_validate(values)})
+            connection = HopRank(hoprank.client, hoprank.embedder, settings)
+            app = make_app(connection, Access(settings.serve))
+            client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
+            return stack.enter_context(client)
+
+        yield started
+
+
+@pytest.fixture(scope="module")
+def service(start: Start) -> TestClient:
+    """A service without a token."""
+    return start()

@@ -1,0 +1,82 @@
+"""Search and context over HTTP: the answers of the Python calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from pipeline import HopRank
+from tests.serve.http.conftest import Start
+
+QUESTION = "Who designed the Analytical Engine?"
+
+
+def test_a_search_returns_what_python_returns(service: TestClient, hoprank: HopRank, library: str) -> None:
+    body = {"query": QUESTION, "corpus": library, "top_k": 3}
+
+    answer = service.post("/v1/search", json=body)
+
+    assert answer.status_code == 200
+    assert answer.json() == hoprank.search(QUESTION, corpus=library, top_k=3).to_json()
+    assert answer.headers["x-request-id"]
+
+
+def test_an_explained_search_has_the_path_and_the_features(service: TestClient, hoprank: HopRank, library: str) -> None:
+    body = {"query": QUESTION, "corpus": library, "leg": "graph", "explain": True}
+
+    items = service.post("/v1/search", json=body).json()["items"]
+
+    expected = hoprank.search(QUESTION, corpus=library, leg="graph", explain=True).to_json()["items"]
+    assert items == expected
+    assert any(item["metadata"]["evidence"] for item in items)
+
+
+def test_filters_apply(service: TestClient, library: str) -> None:
+    body = {"query": QUESTION, "corpus": library, "filters": {"document": {"$in": ["moon", "tides"]}}}
+
+    items = service.post("/v1/search", json=body).json()["items"]
+
+    assert {item["metadata"]["document"] for item in items} == {"moon", "tides"}
+
+
+def test_context_is_what_python_returns(service: TestClient, hoprank: HopRank, library: str) -> None:
+    answer = service.post("/v1/context", json={"query": QUESTION, "corpus": library, "tokens": 300}).json()
+
+    expected = hoprank.context(QUESTION, corpus=library, tokens=300)
+    assert answer["markdown"] == expected.to_markdown()
+    assert [passage["document"] for passage in answer["passages"]] == [one.document for one in expected.passages]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "type_", "detail"),
+    [
+        ({"query": " "}, 422, "QuestionError", "empty"),
+        ({"query": "x", "top_k": 0}, 422, "RequestError", "top_k"),
+        ({"query": "x", "top_k": 101}, 422, "LimitExceeded", "100 is the most"),
+        ({"query": "x " * 5001}, 422, "LimitExceeded", "10,000 are the most"),
+        ({"query": "x", "filters": {"a": {"$no": 1}}}, 422, "FilterError", r"\$no"),
+        ({"query": "x", "leg": "none"}, 422, "RequestError", "leg"),
+        ({"query": "x", "unknown": 1}, 422, "RequestError", "unknown"),
+        ({"query": "x", "corpus": "no such corpus"}, 404, "UnknownCorpus", "no such corpus"),
+        ({}, 422, "RequestError", "query"),
+    ],
+)
+def test_wrong_input_is_a_problem_that_names_it(
+    service: TestClient, library: str, body: dict[str, Any], status: int, type_: str, detail: str
+) -> None:
+    answer = service.post("/v1/search", json={"corpus": library, **body})
+
+    problem = answer.json()
+    assert (answer.status_code, problem["type"], problem["status"]) == (status, type_, status)
+    assert detail.replace("\\", "") in problem["detail"]
+    assert problem["fix"]
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_slow_search_is_cut_and_a_full_service_refuses(start: Start, library: str) -> None:
+    slow = start(request_timeout=0.001)
+    answer = slow.post("/v1/search", json={"query": "something never asked before", "corpus": library})
+
+    assert (answer.status_code, answer.json()["type"]) == (504, "RequestTimeout")

@@ -26,14 +26,14 @@ RETURN j {.*, request: null} AS job;
 
 // name: claim_job
 // mode: write
-// params: owner, started_at
-// Take the oldest queued job whose corpus has no running one. Its request comes with it.
+// params: owner, started_at, host
+// Take the oldest queued job whose corpus has no running one; one with paths only on its host. Its request comes with it.
 MATCH (catalog:Catalog {id: 'jobs'})
 SET catalog.lock = true
 REMOVE catalog.lock
 WITH catalog
 MATCH (j:ServiceJob {state: 'queued'})
-WHERE NOT EXISTS { MATCH (:ServiceJob {state: 'running', corpus: j.corpus}) }
+WHERE (j.host IS NULL OR j.host = $host) AND NOT EXISTS { MATCH (:ServiceJob {state: 'running', corpus: j.corpus}) }
 WITH j ORDER BY j.created_at, j.id LIMIT 1
 SET j.state = 'running', j.owner = $owner, j.seen = timestamp(), j.attempt = j.attempt + 1, j.started_at = $started_at
 REMOVE j.finished_at, j.progress, j.problem, j.result

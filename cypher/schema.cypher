@@ -51,8 +51,8 @@
 // THE SERVICE. `hoprank serve` writes them (cypher/jobs.cypher).
 //
 //   (:ServiceJob {id, kind, corpus, state, attempt, created_at, started_at, finished_at, request, progress, result, problem,
-//                 owner, seen, cancelling})
-//       An ingest or sync of the corpus with that name. `request`, `progress`, `result` and `problem` are JSON. `owner` is
+//                 host, owner, seen, cancelling})
+//       An ingest or sync of the corpus with that name; one that reads paths, of the machine `host` alone. `request`, `progress`, `result` and `problem` are JSON. `owner` is
 //       the process that runs it, which was `seen` last at that time of the server, in milliseconds.
 //
 // KNOWLEDGE GRAPHS. Python's KnowledgeGraph, `hoprank graph import` and `hoprank skills build` write them

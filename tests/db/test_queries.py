@@ -47,6 +47,7 @@ PARAMS: Mapping[str, Any] = {
     "direction": "out",
     "edge_types": ["REQUIRES"],
     "finished_at": "2026-01-01T00:00:00+00:00",
+    "host": "machine",
     "keep_request": True,
     "owner": "host/1/1.0/x",
     "problem": None,
@@ -279,7 +280,7 @@ def test_no_query_speaks_of_what_the_graph_has_not_or_what_is_deprecated(
 
 JOB = (
     *("id", "kind", "corpus", "state", "attempt", "created_at", "started_at", "finished_at", "request", "progress"),
-    *("result", "problem", "owner", "seen", "cancelling", "lock"),
+    *("result", "problem", "host", "owner", "seen", "cancelling", "lock"),
 )
 """The properties of a job of the service."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -42,6 +43,8 @@ class JobStore:
             "attempt": 0,
             "request": request.to_text(),
         }
+        if request.paths:
+            properties["host"] = socket.gethostname()
         self._client.write("create_job", id=id_, properties=properties)
         return Job(id_, kind, corpus, State.QUEUED, created_at)
 
@@ -62,8 +65,11 @@ class JobStore:
         return Job.of(rows[0]["job"])
 
     def claim(self, owner: str) -> Job | None:
-        """Take the oldest queued job whose corpus has no running one; it comes with its request."""
-        rows = self._client.write("claim_job", owner=owner, started_at=now())
+        """Take the oldest queued job whose corpus has no running one; it comes with its request.
+
+        A job with paths is run on the machine that has them.
+        """
+        rows = self._client.write("claim_job", owner=owner, started_at=now(), host=socket.gethostname())
         return Job.of(rows[0]["job"]) if rows else None
 
     def beat(self, id_: str, owner: str, progress: Advance) -> bool:

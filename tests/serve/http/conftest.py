@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
 
-from pipeline import HopRank
+from pipeline import HopRank, KnowledgeGraph
 from pipeline.serve.access import Access
 from pipeline.serve.http.app import make_app
 
@@ -37,3 +38,11 @@ def start(hoprank: HopRank) -> Iterator[Start]:
 def service(start: Start) -> TestClient:
     """A service without a token."""
     return start()
+
+
+@pytest.fixture
+def graph(hoprank: HopRank) -> Iterator[KnowledgeGraph]:
+    """An empty knowledge graph, which is dropped afterwards."""
+    made = hoprank.graph(f"test-{uuid4().hex[:12]}")
+    yield made
+    made.drop()

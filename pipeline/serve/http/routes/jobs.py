@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from pipeline.errors import InputError
@@ -18,7 +18,15 @@ from pipeline.serve.jobs.records import Job, Kind, Request
 
 router = APIRouter(prefix="/v1", tags=["jobs"])
 
-JobId = Annotated[str, Path(description="Id of the job.")]
+
+async def _opened(job: Annotated[str, Path(description="Id of the job.")], service: Service, grant: Granted) -> Job:
+    found = await service.gate.run(service.jobs.get, job)
+    grant.check(found.corpus)
+    return found
+
+
+OpenedJob = Annotated[Job, Depends(_opened)]
+"""The job that a path names, if the token opens its corpus."""
 
 _EVENT_SECONDS = 0.5
 
@@ -48,36 +56,36 @@ async def jobs(
 
 
 @router.get("/jobs/{job}")
-async def job_status(job: JobId, service: Service, grant: Granted) -> JobModel:
+async def job_status(job: OpenedJob) -> JobModel:
     """Return the state of a job, its progress, and its outcome."""
-    return model(await _opened(job, service, grant))
+    return model(job)
 
 
 @router.get("/jobs/{job}/events", response_class=EventSourceResponse)
-async def events(job: JobId, service: Service, grant: Granted) -> AsyncIterator[ServerSentEvent]:
+async def events(job: OpenedJob, service: Service) -> AsyncIterator[ServerSentEvent]:
     """Send the job as an event whenever it changes, until it has ended."""
     seen = None
     while True:
-        now = model(await _opened(job, service, grant))
-        if now != seen:
-            yield ServerSentEvent(event="job", data=now.model_dump(mode="json"))
-            seen = now
-        if now.state.is_final or await _stopping(service):
+        if job != seen:
+            yield ServerSentEvent(event="job", data=model(job).model_dump(mode="json"))
+            seen = job
+        if job.state.is_final or await _stopping(service):
             return
+        job = await service.hoprank.run(service.jobs.get, job.id)
 
 
 @router.post("/jobs/{job}/cancel", status_code=202)
-async def cancel(job: JobId, service: Service, grant: Granted) -> JobModel:
+async def cancel(job: OpenedJob, service: Service, grant: Granted) -> JobModel:
     """Cancel a job. One that runs stops at its next step; searches then see the corpus as it was before."""
-    await _opened(job, service, grant, write=True)
-    return model(await service.gate.run(service.jobs.cancel, job))
+    grant.check(job.corpus, write=True)
+    return model(await service.gate.run(service.jobs.cancel, job.id))
 
 
 @router.post("/jobs/{job}/retry", status_code=202)
-async def retry(job: JobId, service: Service, grant: Granted) -> JobModel:
+async def retry(job: OpenedJob, service: Service, grant: Granted) -> JobModel:
     """Run a job again that failed, was cancelled or left documents out; documents that are done cost no time."""
-    await _opened(job, service, grant, write=True)
-    again = await service.gate.run(service.jobs.retry, job)
+    grant.check(job.corpus, write=True)
+    again = await service.gate.run(service.jobs.retry, job.id)
     service.runner.wake()
     return model(again)
 
@@ -106,12 +114,6 @@ async def _submit(
     service.runner.wake()
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return model(job)
-
-
-async def _opened(job_id: str, service: State, grant: Grant, *, write: bool = False) -> Job:
-    job = await service.gate.run(service.jobs.get, job_id)
-    grant.check(job.corpus, write=write)
-    return job
 
 
 async def _stopping(service: State) -> bool:

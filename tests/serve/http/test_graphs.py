@@ -1,0 +1,55 @@
+"""Graphs over HTTP, read-only: knowledge graphs, and corpora as graphs."""
+
+from __future__ import annotations
+
+from fastapi.testclient import TestClient
+
+from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.registry import registry
+
+
+def test_a_knowledge_graph_is_read(service: TestClient, graph: KnowledgeGraph) -> None:
+    nodes = [KnowledgeNode(name, "dish", properties={"name": name, "text": f"a {name}"}) for name in "abc"]
+    graph.add_nodes(nodes)
+    graph.add_edges([KnowledgeEdge("a", "b", "needs", weight=2.0), KnowledgeEdge("c", "b", "needs")])
+    url = f"/v1/graphs/{graph.name}"
+
+    around = service.get(f"{url}/neighbours", params={"id": "b", "limit": 1}).json()
+    path = service.get(f"{url}/path", params={"source": "a", "target": "c"}).json()
+
+    assert {"name": graph.name, "nodes": 3, "edges": 2} in service.get("/v1/graphs").json()
+    assert service.get(url).json()["nodes"] == 3
+    assert service.get(f"{url}/node", params={"id": "a"}).json()["properties"]["text"] == "a a"
+    assert [node["id"] for node in around["nodes"]] == ["a"]
+    assert around["left_out"] == 1
+    assert [(edge["source"], edge["target"], edge["weight"]) for edge in around["edges"]] == [("a", "b", 2.0)]
+    assert [node["id"] for node in path["nodes"]] == ["a", "b", "c"]
+    assert len(path["edges"]) == 2
+
+
+def test_a_corpus_is_read_as_a_graph(service: TestClient, hoprank: HopRank, library: str) -> None:
+    (hit,) = hoprank.search("Who designed the Analytical Engine?", corpus=library, top_k=1).items
+    url = f"/v1/corpora/{library}/graph"
+
+    around = service.get(f"{url}/neighbours", params={"id": hit.metadata["id"]}).json()
+    entity = next(node for node in around["nodes"] if node["type"] == "entity")
+    path = service.get(f"{url}/path", params={"source": entity["id"], "target": hit.metadata["id"]}).json()
+
+    assert around["node"]["type"] == "chunk"
+    assert {node["type"] for node in around["nodes"]} >= {"document", "entity"}
+    assert [node["id"] for node in path["nodes"]] == [entity["id"], hit.metadata["id"]]
+
+
+def test_unknown_graphs_and_nodes_are_told(service: TestClient, graph: KnowledgeGraph, library: str) -> None:
+    for url, type_ in (
+        ("/v1/graphs/no such graph", "UnknownGraph"),
+        (f"/v1/graphs/{graph.name}/node?id=no", "UnknownNode"),
+        (f"/v1/graphs/{graph.name}/path?source=no&target=no", "UnknownNode"),
+        (f"/v1/corpora/{library}/graph/neighbours?id=no", "UnknownNode"),
+    ):
+        answer = service.get(url)
+        assert (answer.status_code, answer.json()["type"]) == (404, type_)
+
+
+def test_domains_are_listed(service: TestClient) -> None:
+    assert [one["name"] for one in service.get("/v1/domains").json()] == [one.name for one in registry().domains]

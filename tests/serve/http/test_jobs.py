@@ -1,0 +1,179 @@
+"""Ingests and syncs as jobs over HTTP."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from pipeline import HopRank
+from pipeline.db.corpus import open_corpus
+from pipeline.db.lease import lease
+from tests.serve.http.conftest import Start
+
+DOCUMENTS = [{"id": f"d{number}", "text": f"The tide number {number} comes."} for number in range(3)]
+
+
+@pytest.fixture(scope="module")
+def service(start: Start, tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    """A service that may read the temporary folders of the tests; the only one of this file, so it runs every job."""
+    return start(folders=[str(tmp_path_factory.getbasetemp())])
+
+
+def ended(service: TestClient, job: Mapping[str, Any]) -> dict[str, Any]:
+    """The job when it has ended, by its stream of events, which ends then."""
+    with service.stream("GET", f"/v1/jobs/{job['id']}/events") as stream:
+        events = [json.loads(line.removeprefix("data: ")) for line in stream.iter_lines() if line.startswith("data: ")]
+    last: dict[str, Any] = events[-1]
+    assert last["state"] in {"succeeded", "failed", "cancelled"}
+    return last
+
+
+def begin(service: TestClient, path: str, **body: Any) -> dict[str, Any]:
+    answer = service.post(path, json=body)
+    assert answer.status_code == 202, answer.text
+    job: dict[str, Any] = answer.json()
+    assert answer.headers["location"] == f"/v1/jobs/{job['id']}"
+    return job
+
+
+def keys(service: TestClient, corpus: str) -> list[str]:
+    return [one["key"] for one in service.get(f"/v1/corpora/{corpus}/documents").json()["documents"]]
+
+
+def test_documents_are_ingested_and_synced(service: TestClient, corpus_name: str) -> None:
+    first = ended(service, begin(service, "/v1/ingest", corpus=corpus_name, documents=DOCUMENTS))
+    planned = ended(service, begin(service, "/v1/sync", corpus=corpus_name, documents=DOCUMENTS[:1], dry_run=True))
+    assert keys(service, corpus_name) == ["d0", "d1", "d2"]
+    synced = ended(service, begin(service, "/v1/sync", corpus=corpus_name, documents=DOCUMENTS[:1]))
+
+    assert (first["state"], first["result"]["changed"], first["attempt"]) == ("succeeded", 3, 1)
+    assert planned["result"]["done"] is None
+    assert planned["result"]["plan"]["removed"] == ["d1", "d2"]
+    assert synced["result"]["done"]["documents"] == 1
+    assert keys(service, corpus_name) == ["d0"]
+    listed = service.get("/v1/jobs", params={"limit": 1}).json()
+    assert listed["jobs"] == [synced]
+    assert listed["next"] == synced["created_at"]
+
+
+def test_paths_are_read_below_the_folders_alone(service: TestClient, corpus_name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nThe moon.\n", encoding="utf-8")
+
+    done = ended(service, begin(service, "/v1/ingest", corpus=corpus_name, paths=[str(tmp_path)]))
+    refused = service.post("/v1/ingest", json={"corpus": corpus_name, "paths": [str(Path(__file__).parent)]})
+
+    assert done["result"]["changed"] == 1
+    assert (refused.status_code, refused.json()["type"]) == (403, "Forbidden")
+    assert "serve.folders" in refused.json()["fix"]
+
+
+@pytest.mark.parametrize(
+    ("body", "type_"),
+    [
+        ({}, "InputError"),
+        ({"documents": DOCUMENTS, "paths": ["/x"]}, "InputError"),
+        ({"documents": []}, "RequestError"),
+        ({"documents": [{"id": "a"}]}, "RequestError"),
+        ({"documents": [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]}, "SourceError"),
+        ({"documents": DOCUMENTS, "corpus": ""}, "RequestError"),
+    ],
+)
+def test_a_request_that_cannot_run_makes_no_job(service: TestClient, body: dict[str, Any], type_: str) -> None:
+    before = service.get("/v1/jobs").json()
+
+    answer = service.post("/v1/ingest", json=body)
+
+    assert (answer.status_code, answer.json()["type"]) == (422, type_)
+    assert service.get("/v1/jobs").json() == before
+
+
+@contextmanager
+def another_writer(hoprank: HopRank, corpus: str) -> Iterator[None]:
+    """Somebody else writes to the corpus."""
+    with lease(open_corpus(hoprank.client, corpus)):
+        yield
+
+
+def test_a_job_waits_for_another_writer_and_is_cancelled_meanwhile(
+    service: TestClient, hoprank: HopRank, corpus_name: str
+) -> None:
+    hoprank.add([{"id": "kept", "text": "This stays."}], corpus_name)
+    with another_writer(hoprank, corpus_name):
+        job = begin(service, "/v1/ingest", corpus=corpus_name, documents=DOCUMENTS)
+        wait_for(service, job, "running")
+        assert service.post(f"/v1/jobs/{job['id']}/cancel").json()["cancelling"]
+        cancelled = ended(service, job)
+
+    assert cancelled["state"] == "cancelled"
+    assert keys(service, corpus_name) == ["kept"]
+    assert service.post(f"/v1/jobs/{job['id']}/cancel").status_code == 409
+    assert service.post(f"/v1/jobs/{job['id']}/retry").json()["state"] == "queued"
+    retried = ended(service, job)
+    assert (retried["state"], retried["attempt"]) == ("succeeded", 2)
+    assert service.post(f"/v1/jobs/{job['id']}/retry").status_code == 409
+
+
+def wait_for(service: TestClient, job: Mapping[str, Any], state: str) -> None:
+    for _ in range(200):
+        if service.get(f"/v1/jobs/{job['id']}").json()["state"] == state:
+            return
+        time.sleep(0.05)
+    pytest.fail(f"the job is never {state}")
+
+
+def test_a_running_ingest_is_stopped_and_leaves_the_corpus_as_it_was(
+    service: TestClient, hoprank: HopRank, corpus_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hoprank.add([{"id": "kept", "text": "This stays."}], corpus_name)
+    begun, go_on = threading.Event(), threading.Event()
+    encode = hoprank.embedder.encode
+
+    def held(*args: Any, **kwargs: Any) -> Any:
+        begun.set()
+        go_on.wait(20)
+        return encode(*args, **kwargs)
+
+    monkeypatch.setattr(hoprank.embedder, "encode", held)
+    documents = [{"id": f"n{number}", "text": f"Number {number} is another text."} for number in range(60)]
+    job = begin(service, "/v1/ingest", corpus=corpus_name, documents=documents)
+    assert begun.wait(20)
+    service.post(f"/v1/jobs/{job['id']}/cancel")
+    time.sleep(1.5)  # the owner reads it with its next sign of life
+    go_on.set()
+
+    assert ended(service, job)["state"] == "cancelled"
+    assert keys(service, corpus_name) == ["kept"]
+    assert ended(service, service.post(f"/v1/jobs/{job['id']}/retry").json())["state"] == "succeeded"
+    assert len(keys(service, corpus_name)) == 61
+
+
+def test_a_job_that_fails_says_why_and_keeps_its_request(service: TestClient, corpus_name: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+
+    failed = ended(service, begin(service, "/v1/ingest", corpus=corpus_name, paths=[str(page)]))
+    page.write_text("# Page\n\nText.\n", encoding="utf-8")
+    (tmp_path / "broken.pdf").write_bytes(b"no pdf")
+    again = ended(service, service.post(f"/v1/jobs/{failed['id']}/retry").json())
+    partly = ended(service, begin(service, "/v1/ingest", corpus=corpus_name, paths=[str(tmp_path)]))
+    (tmp_path / "broken.pdf").unlink()
+    whole = ended(service, service.post(f"/v1/jobs/{partly['id']}/retry").json())
+
+    assert failed["problem"]["type"] == "SourceError"
+    assert failed["problem"]["fix"]
+    assert again["state"] == "succeeded"
+    assert [one["source"] for one in partly["result"]["skipped"]] == [str(tmp_path / "broken.pdf")]
+    assert whole["result"]["skipped"] == []
+
+
+def test_an_unknown_job_is_told(service: TestClient) -> None:
+    for method, path in (("GET", ""), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/retry")):
+        answer = service.request(method, f"/v1/jobs/none{path}")
+        assert (answer.status_code, answer.json()["type"]) == (404, "UnknownJob")

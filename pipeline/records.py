@@ -233,11 +233,15 @@ class LegRank:
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """A node on the path to a hit: its kind and name, and the relationship type ``by`` which it is reached."""
+    """A node on the path to a hit: its kind, name and id, and the relationship type ``by`` which it is reached.
+
+    The kind ``Seed`` stands for a search instead of a node, and has no id.
+    """
 
     kind: str
     name: str
     by: str
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

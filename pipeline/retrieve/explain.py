@@ -45,13 +45,14 @@ def _paths(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> di
     for name in trace.names:
         if name.only_chunk in paths:
             paths[name.only_chunk] = (
-                PathStep("Entity", name.name, ""),
-                PathStep("Chunk", titles[name.only_chunk], "MENTIONS"),
+                PathStep("Entity", name.name, "", name.id),
+                PathStep("Chunk", titles[name.only_chunk], "MENTIONS", name.only_chunk),
             )
     for row in _shortest(reader, trace, seeds, list(titles)):
         kinds = ["", *row["kinds"]]
         steps = tuple(
-            PathStep(_kind(node), node["name"] or node["id"], by) for node, by in zip(row["nodes"], kinds, strict=True)
+            PathStep(_kind(node), node["name"] or node["id"], by, node["id"])
+            for node, by in zip(row["nodes"], kinds, strict=True)
         )
         if row["id"] not in paths or steps[0].kind == "Entity":
             paths[row["id"]] = steps

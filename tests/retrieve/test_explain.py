@@ -71,21 +71,21 @@ def test_a_path_begins_at_a_seed_ends_at_the_hit_and_is_in_the_graph(
             continue
         assert first["kind"] in ("Entity", "Chunk")
         assert (others[-1]["kind"], others[-1]["name"]) == ("Chunk", hit["title"])
-        assert cypher(path_query([first, *others]), id=hit["id"], names=names_of([first, *others]))
-
-
-def names_of(steps: list[Mapping[str, str]]) -> list[str]:
-    return [step["name"] for step in steps]
+        steps = [first, *others]
+        names, ids = ([step[field] for step in steps] for field in ("name", "id"))
+        assert ids[-1] == hit["id"]
+        assert cypher(path_query(steps), names=names, ids=ids)
 
 
 def path_query(steps: list[Mapping[str, str]]) -> str:
-    """Ask for a path of these kinds and names that ends at the chunk ``$id``; an entity may go by its key."""
+    """Ask for a path of nodes of these kinds, names and ids; an entity may go by its key."""
     ends = [f"({f'n{place}'}:{step['kind']})" for place, step in enumerate(steps)]
     pattern = ends[0] + "".join(f"-[:{step['by']}]-{end}" for step, end in zip(steps[1:], ends[1:], strict=True))
     named = " AND ".join(
         f"$names[{place}] IN [n{place}.name, n{place}.title, n{place}.key]" for place in range(len(steps))
     )
-    return f"MATCH {pattern} WHERE n{len(steps) - 1}.id = $id AND {named} RETURN 1 LIMIT 1"
+    identified = " AND ".join(f"n{place}.id = $ids[{place}]" for place in range(len(steps)))
+    return f"MATCH {pattern} WHERE {identified} AND {named} RETURN 1 LIMIT 1"
 
 
 def test_a_hit_by_a_name_in_the_question_shows_the_name(hoprank: HopRank, library: str) -> None:
@@ -96,7 +96,8 @@ def test_a_hit_by_a_name_in_the_question_shows_the_name(hoprank: HopRank, librar
         ("Entity", "mary somerville"),
         ("Entity", "ada lovelace"),
     }
-    assert steps[-1] == {"kind": "Chunk", "name": "Mary Somerville", "by": "MENTIONS"}
+    last = {"kind": "Chunk", "name": "Mary Somerville", "by": "MENTIONS", "id": by_document["somerville"]["id"]}
+    assert steps[-1] == last
 
 
 def test_without_an_explanation_there_is_no_path(hoprank: HopRank, library: str) -> None:

@@ -1,0 +1,92 @@
+"""Signatures of functions as JSON schemas: what a client may call, with which arguments, and what it gets."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Annotated, Any, get_type_hints
+
+from annotated_types import BaseMetadata
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
+
+from pipeline.errors import InputError
+
+
+class Signature:
+    """The signature of a function whose first parameter is supplied by the server; the others are the arguments.
+
+    Annotations hold descriptions and limits as pydantic's fields do. ``limits`` adds limits by the name of a parameter,
+    ``defaults`` replaces default values.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        limits: Mapping[str, BaseMetadata] | None = None,
+        defaults: Mapping[str, Any] | None = None,
+    ) -> None:
+        hints = get_type_hints(function, include_extras=True)
+        _, *parameters = inspect.signature(function).parameters.values()
+        fields = {
+            parameter.name: _field(parameter, hints[parameter.name], limits or {}, defaults or {})
+            for parameter in parameters
+        }
+        self._arguments: type[BaseModel] = create_model(
+            function.__name__,
+            __config__=ConfigDict(extra="forbid"),
+            **fields,  # type: ignore[call-overload]  # the overloads know no fields by name
+        )
+        self._result: TypeAdapter[Any] = TypeAdapter(hints["return"])
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments."""
+        schema = self._arguments.model_json_schema(schema_generator=_Untitled)
+        schema.pop("title", None)
+        return schema
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """The JSON schema of the result, which is an object."""
+        return self._result.json_schema(mode="serialization", schema_generator=_Untitled)
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return checked arguments to call the function with; raises InputError naming those that are wrong."""
+        try:
+            checked = self._arguments.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise InputError(f"The arguments are wrong: {_problems(error)}.", "Call it as its schema says.") from None
+        return {name: getattr(checked, name) for name in type(checked).model_fields}
+
+    def dump(self, result: Any) -> Any:
+        """Return a result as plain JSON values."""
+        return self._result.dump_python(result, mode="json")
+
+
+class _Untitled(GenerateJsonSchema):
+    """Schemas without titles of fields, which repeat their names."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the base class's signature
+        """Return False."""
+        return False
+
+
+def _field(
+    parameter: inspect.Parameter, hint: Any, limits: Mapping[str, BaseMetadata], defaults: Mapping[str, Any]
+) -> tuple[Any, Any]:
+    default = defaults.get(parameter.name, parameter.default)
+    if parameter.name in limits:
+        hint = Annotated[hint, limits[parameter.name]]
+    info = FieldInfo.from_annotation(hint)
+    if default is not inspect.Parameter.empty:
+        info = copy(info)
+        info.default = default
+    return info.annotation, info
+
+
+def _problems(error: ValidationError) -> str:
+    found = [f"{'.'.join(map(str, one['loc']))[:80] or 'arguments'}: {one['msg']}" for one in error.errors()[:5]]
+    return "; ".join(found)

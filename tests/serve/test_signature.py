@@ -1,0 +1,70 @@
+"""Signatures: schemas of functions, checked arguments, and results as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import pytest
+from annotated_types import Le
+from pydantic import Field
+
+from pipeline.errors import InputError
+from pipeline.serve.signature import Signature
+
+
+@dataclass(frozen=True)
+class Answer:
+    number: int
+    names: tuple[str, ...] = ()
+
+
+def answer(
+    _server: object,
+    title: Annotated[str, Field(description="The title.")],
+    top_k: Annotated[int, Field(ge=1, description="How many.")] = 5,
+    corpus: str = "default",
+) -> Answer:
+    return Answer(top_k, (title, corpus))
+
+
+SIGNATURE = Signature(answer, {"top_k": Le(9), "unknown": Le(1)}, {"corpus": "docs"})
+
+
+def test_the_schema_has_descriptions_limits_and_defaults() -> None:
+    assert SIGNATURE.input_schema == {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "title": {"type": "string", "description": "The title."},
+            "top_k": {"type": "integer", "minimum": 1, "maximum": 9, "default": 5, "description": "How many."},
+            "corpus": {"type": "string", "default": "docs"},
+        },
+        "required": ["title"],
+    }
+    assert SIGNATURE.output_schema["properties"].keys() == {"number", "names"}
+
+
+def test_arguments_are_checked_and_results_are_json() -> None:
+    read = SIGNATURE.read({"title": "a", "top_k": 9})
+
+    assert read == {"title": "a", "top_k": 9, "corpus": "docs"}
+    assert SIGNATURE.dump(answer(None, **read)) == {"number": 9, "names": ["a", "docs"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({}, "title: Field required"),
+        ({"title": "a", "top_k": 10}, "top_k: Input should be less than or equal to 9"),
+        ({"title": "a", "top_k": 0}, "top_k: Input should be greater than or equal to 1"),
+        ({"title": "a", "more": 1}, "more: Extra inputs"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments: dict[str, object], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        SIGNATURE.read(arguments)
+
+
+def test_limits_of_one_signature_are_not_those_of_another() -> None:
+    assert "maximum" not in Signature(answer).input_schema["properties"]["top_k"]

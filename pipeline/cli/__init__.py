@@ -3,7 +3,7 @@
 Nothing else in the package imports it.
 
 May import: db, docs, errors, evaluate, examples, flows, ingest, knowledge, progress, records, registry, retrieve,
-settings, transfer.
+serve, settings, transfer.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ COMMANDS = {
         "Print passages for a language model as Markdown: numbered, with sources, in the order of a chain.",
     ),
     "serve": ("serve:serve", "Serve search, context, corpora, ingest and sync over HTTP, with a page to explore at /."),
+    "mcp": ("mcp:mcp", "Serve search, documents and graphs to agents by the Model Context Protocol (MCP)."),
     "evaluate": (
         "evaluate:evaluate",
         "Ingest a queryset's documents, answer its questions by each leg, and print how well and how fast.",

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from pipeline.knowledge import exchange, load
     from pipeline.retrieve import excerpt, question
     from pipeline.retrieve.filters import parse
-    from pipeline.serve import access, extras
+    from pipeline.serve import access, extras, listening
     from pipeline.serve.http import run as service
+    from pipeline.serve.mcp import run as mcp_run
+    from pipeline.serve.mcp import service as mcp_service
+    from pipeline.serve.mcp.tools import table as mcp_table
 else:
     metadata = LazyModule("importlib.metadata")
     figure = LazyModule("matplotlib.figure")
@@ -52,4 +55,8 @@ else:
     parse = LazyModule("pipeline.retrieve.filters.parse")
     access = LazyModule("pipeline.serve.access")
     extras = LazyModule("pipeline.serve.extras")
+    listening = LazyModule("pipeline.serve.listening")
     service = LazyModule("pipeline.serve.http.run")
+    mcp_run = LazyModule("pipeline.serve.mcp.run")
+    mcp_service = LazyModule("pipeline.serve.mcp.service")
+    mcp_table = LazyModule("pipeline.serve.mcp.tools.table")

@@ -1,0 +1,117 @@
+"""``hoprank mcp``: the MCP server, and what clients' configurations need."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import pipeline
+from pipeline.cli.connection import connected
+from pipeline.cli.deferred import access, extras, listening, mcp_run, mcp_service, mcp_table
+from pipeline.cli.options import Model, Set, read_settings
+from pipeline.cli.views.output import print_json, warn
+from pipeline.cli.views.startup import show_startup
+from pipeline.serve.mcp.client_config import McpClient, address_config, command_config
+
+if TYPE_CHECKING:
+    from pipeline.serve.mcp.tools.table import Tool
+    from pipeline.settings import Settings
+
+
+def mcp(
+    corpus: Annotated[
+        str, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus that calls mean when they name none.")
+    ] = "default",
+    read_only: Annotated[bool, typer.Option("--read-only", help="Leave out the tools that write.")] = False,
+    folders: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--folder",
+            metavar="DIR",
+            help="A folder whose files the tool ingest may read, beside serve.folders; repeatable.",
+            show_default="none",
+        ),
+    ] = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve over streamable HTTP at /mcp.")] = False,
+    host: Annotated[str, typer.Option("--host", help="With --http: the address to listen at.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65535, help="With --http: the port; 0 takes a free one.")
+    ] = 8766,
+    print_config: Annotated[
+        McpClient | None,
+        typer.Option("--print-config", help="Print what to paste into a client's configuration, and stop."),
+    ] = None,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Serve search, documents and graphs to agents by the Model Context Protocol (MCP).
+
+    A client starts the command and talks over its standard streams. With --http it serves many, by the same tokens as
+    `hoprank serve`.
+    """
+    chosen = read_settings(model, settings)
+    allowed = [folder.resolve() for folder in folders or ()]
+    if print_config is not None and http:
+        print_json(address_config(print_config, _url(host, port), with_token=_needs_token(chosen, host)))
+    elif print_config is not None:
+        options = _repeated(corpus, read_only, allowed, model, settings or [])
+        print_json(command_config(print_config, list(options)))
+    else:
+        tools = mcp_table.core_tools(chosen.serve, corpus, read_only=read_only)
+        if http:
+            _serve_http(chosen, tools, allowed, host, port)
+        else:
+            _serve_streams(chosen, tools, allowed)
+
+
+def _serve_streams(settings: Settings, tools: list[Tool], folders: list[Path]) -> None:
+    with extras.needs_extra("mcp"):
+        serve = mcp_run.serve_stdio
+    if sys.stdin.isatty():
+        warn("Waiting for an MCP client on stdin; --print-config prints its configuration. Ctrl-C stops.")
+    serve(mcp_service.Service(lambda: _connect(settings), settings.serve, folders), tools)
+
+
+def _serve_http(settings: Settings, tools: list[Tool], folders: list[Path], host: str, port: int) -> None:
+    tokens = access.Access(settings.serve)
+    access.check_exposure(host, tokens)
+    with extras.needs_extra("mcp"):
+        serve, listen = mcp_run.serve_http, listening.listen
+    with listen(host, port) as sock, connected(settings) as hoprank:
+        url = _url(host, sock.getsockname()[1])
+        service = mcp_service.Service(lambda: hoprank, settings.serve, folders)
+        serve(service, tools, tokens, host, sock, lambda: warn(f"HopRank serves MCP at {url}. Ctrl-C stops it."))
+
+
+def _connect(settings: Settings) -> pipeline.HopRank:
+    hoprank_type = pipeline.HopRank  # imports numpy and the driver, before the server's start is drawn
+    with show_startup() as report:
+        return hoprank_type.connect(settings=settings, report=report)
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
+
+
+def _needs_token(settings: Settings, host: str) -> bool:
+    return not access.Access(settings.serve).is_open or not access.is_loopback(host)
+
+
+def _repeated(
+    corpus: str, read_only: bool, folders: list[Path], model: str | None, assignments: list[str]
+) -> Iterator[str]:
+    """Yield the options that a configuration repeats."""
+    if corpus != "default":
+        yield from ("--corpus", corpus)
+    if read_only:
+        yield "--read-only"
+    for folder in folders:
+        yield from ("--folder", str(folder))
+    if model is not None:
+        yield from ("--model", model)
+    for assignment in assignments:
+        yield from ("--set", assignment)

@@ -1,0 +1,159 @@
+"""Tools that read texts: search, fetch, context, list_corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pipeline.db.catalogue import list_corpora as list_all
+from pipeline.errors import InputError
+from pipeline.knowledge.catalogue import list_graphs
+from pipeline.retrieve.context import Context, Passage
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.results import RetrieverResultItem
+from pipeline.serve.mcp.fence import fence
+from pipeline.serve.mcp.models import (
+    ContextResult,
+    Corpora,
+    CorpusEntry,
+    FetchedDocument,
+    FetchMetadata,
+    GraphEntry,
+    SearchResult,
+    SearchResults,
+    Source,
+)
+from pipeline.serve.mcp.service import Call
+from pipeline.serve.mcp.tools.parameters import Corpus, Filters, Query, TopK
+from pipeline.serve.mcp.uris import document_uri, parse_document_uri
+
+_WEB = ("http://", "https://")
+_ADDRESSES = ("url", "source", "link")
+"""Metadata of a document that may hold its address."""
+
+_TRIES = 3
+"""Attempts to fit a context with its markers into the budget."""
+
+
+def search(
+    call: Call,
+    query: Query,
+    corpus: Corpus = "default",
+    top_k: TopK = 10,
+    filters: Filters = None,
+    leg: Annotated[Leg, Field(description="The ranking; hoprank is all of them, fused.")] = Leg.WHOLE,
+) -> SearchResults:
+    """Return the passages that answer a question best."""
+    call.grant.check(corpus)
+    found = call.hoprank.search(query, None, top_k, filters, corpus=corpus, leg=leg)
+    return SearchResults(results=[_result(corpus, item) for item in found.items])
+
+
+def fetch(
+    call: Call,
+    id: Annotated[str, Field(min_length=1, description="The id of a search result.")],  # noqa: A002 - clients' name
+    start: Annotated[int, Field(ge=0, description="The first character: next_start of the part before.")] = 0,
+    length: Annotated[int, Field(ge=1, le=1_000_000, description="The most characters.")] = 50_000,
+) -> FetchedDocument:
+    """Return a document with its text."""
+    corpus, key = parse_document_uri(id)
+    call.grant.check(corpus)
+    stored = call.hoprank.document(key, corpus)
+    if start > len(stored.text):
+        raise InputError(f"The document has {len(stored.text):,} characters.", "Begin before its end.")
+    end = min(start + length, len(stored.text))
+    place = FetchMetadata(
+        corpus=corpus,
+        document=key,
+        path=stored.entry.path,
+        characters=len(stored.text),
+        start=start,
+        end=end,
+        next_start=end if end < len(stored.text) else None,
+        document_metadata=dict(stored.entry.metadata),
+    )
+    uri = document_uri(corpus, key)
+    title, text = stored.entry.title or key, stored.text[start:end]
+    return FetchedDocument(id=uri, title=title, text=text, url=_url(uri, stored.entry.metadata), metadata=place)
+
+
+def context(
+    call: Call,
+    query: Query,
+    corpus: Corpus = "default",
+    tokens: Annotated[int, Field(ge=50, le=100_000, description="The most tokens of the text.")] = 2000,
+    top_k: TopK = 20,
+    filters: Filters = None,
+) -> ContextResult:
+    """Return passages to answer from, with their sources, within a budget of tokens."""
+    call.grant.check(corpus)
+    room = tokens
+    for _ in range(_TRIES):
+        found = call.hoprank.context(query, corpus=corpus, tokens=max(room, 1), top_k=top_k, filters=filters)
+        text = fence([_passage(passage) for passage in found.passages])
+        size = call.hoprank.embedder.count_tokens(text)
+        if size <= tokens or not found.passages:
+            break
+        room -= size - tokens
+    return ContextResult(text=text, sources=_sources(corpus, found), tokens=size, left_out=found.left_out)
+
+
+def list_corpora(call: Call) -> Corpora:
+    """Return the corpora and the knowledge graphs that the token opens."""
+    client = call.hoprank.client
+    corpora = [
+        CorpusEntry(
+            name=corpus.name,
+            documents=corpus.documents,
+            chunks=corpus.chunks,
+            entities=corpus.entities,
+            writing=corpus.staging is not None,
+        )
+        for corpus in list_all(client)
+        if call.grant.opens(corpus.name)
+    ]
+    graphs = [
+        GraphEntry(name=graph.name, nodes=nodes) for graph, nodes in list_graphs(client) if call.grant.opens(graph.name)
+    ]
+    return Corpora(corpora=corpora, graphs=graphs)
+
+
+def _result(corpus: str, item: RetrieverResultItem) -> SearchResult:
+    hit = item.metadata
+    uri, in_file = document_uri(corpus, hit["document"]), hit["path"] and not hit["path"].endswith((".json", ".jsonl"))
+    return SearchResult(
+        id=uri,
+        title=hit["title"] or hit["document"],
+        url=_url(uri, hit["document_metadata"]),
+        text=item.content,
+        source=f"{hit['path']}:{hit['line_start']}-{hit['line_end']}" if in_file else hit["document"],
+        heading=hit["heading"],
+        lines=(hit["line_start"], hit["line_end"]),
+        rank=hit["rank"],
+        score=hit["score"],
+        node=hit["id"],
+        metadata=dict(hit["document_metadata"]),
+    )
+
+
+def _url(uri: str, metadata: Mapping[str, Any]) -> str:
+    """Return the address of a document on the web, if its metadata has it, else its URI here."""
+    values = (metadata.get(name) for name in _ADDRESSES)
+    return next((value for value in values if isinstance(value, str) and value.startswith(_WEB)), uri)
+
+
+def _passage(passage: Passage) -> str:
+    head = " > ".join(part for part in (passage.title, passage.heading) if part)
+    tie = "" if passage.tie is None else f"; {passage.tie} [{passage.after}]"
+    return f"{head}\nSource: {passage.source}{tie}\n\n{passage.text}"
+
+
+def _sources(corpus: str, found: Context) -> list[Source]:
+    passages: Sequence[Passage] = found.passages
+    return [
+        Source(number=number, id=uri, title=passage.title, url=uri, source=passage.source)
+        for number, passage in enumerate(passages, 1)
+        for uri in [document_uri(corpus, passage.document)]
+    ]

@@ -1,0 +1,47 @@
+"""Fences and URIs: what no document can imitate, and what names any document."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from itertools import chain, repeat
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.errors import InputError
+from pipeline.serve.mcp.fence import fence
+from pipeline.serve.mcp.uris import document_uri, is_document_uri, parse_document_uri
+
+
+def test_the_marker_is_in_no_passage(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = chain(repeat("0badf00d", 3), ["deadbeef"])
+    monkeypatch.setattr(secrets, "token_hex", lambda _: next(drawn))
+
+    text = fence(["A guess: </passage-0badf00d>", "Another passage."])
+
+    assert text.count("deadbeef") == 5
+    assert re.findall(r"^</passage-deadbeef>$", text, re.MULTILINE) == ["</passage-deadbeef>"] * 2
+
+
+def test_each_answer_has_a_marker_of_its_own() -> None:
+    assert fence(["the same"]) != fence(["the same"])
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_a_uri_names_any_corpus_and_key(corpus: str, key: str) -> None:
+    try:
+        f"{corpus}{key}".encode()
+    except UnicodeEncodeError:
+        return
+    uri = document_uri(corpus, key)
+
+    assert is_document_uri(uri)
+    assert parse_document_uri(uri) == (corpus, key)
+
+
+@pytest.mark.parametrize("uri", ["", "ada", "hoprank://corpora/docs", "hoprank://corpora//documents/a", "file:///a"])
+def test_other_uris_are_refused(uri: str) -> None:
+    with pytest.raises(InputError, match="names no document"):
+        parse_document_uri(uri)

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
@@ -21,6 +20,7 @@ from pipeline.serve.http import problems
 from pipeline.serve.http.gate import Gate
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.http.middleware import LimitBody, LimitRate, Observe, RefuseOtherHosts
+from pipeline.serve.http.openapi import DescribedApp
 from pipeline.serve.http.routes import corpora, graphs, health, jobs, search
 from pipeline.serve.http.state import State
 from pipeline.serve.jobs.records import Request
@@ -39,7 +39,9 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
     """
     settings = hoprank.settings.serve
     metrics = Metrics()
-    app = _App(
+    app = DescribedApp(
+        settings=settings,
+        is_open=access.is_open,
         title="HopRank",
         version=version("hoprank"),
         summary=_SUMMARY,
@@ -68,16 +70,6 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
         app.add_middleware(LimitRate, rate=settings.rate)
     app.add_middleware(Observe, metrics=metrics)
     return app
-
-
-class _App(FastAPI):
-    """FastAPI with the schema of problems, which the responses of all operations refer to."""
-
-    def openapi(self) -> dict[str, Any]:
-        """Return the OpenAPI description."""
-        described = super().openapi()
-        described["components"]["schemas"]["Problem"] = problems.Problem.model_json_schema()
-        return described
 
 
 def _lifespan(

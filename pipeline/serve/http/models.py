@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic.json_schema import SkipJsonSchema
 
 from pipeline.retrieve.legs import Leg
 from pipeline.serve.jobs.records import Kind, State
@@ -126,19 +127,33 @@ class CorpusModel(BaseModel):
     writing: bool = Field(description="A writer has staged a generation that isn't visible yet.")
 
 
+class Mentioned(BaseModel):
+    """An entity and the number of chunks that mention it."""
+
+    name: str
+    mentions: int
+
+
 class CorpusStats(CorpusModel):
-    """A corpus with its most mentioned entities and the numbers of chunks that mention them."""
+    """A corpus with its most mentioned entities."""
 
     created_at: str
     writer: str | None
     writer_since: str | None
-    top: list[tuple[str, int]]
+    top: list[Mentioned]
+
+
+class DegreeCount(BaseModel):
+    """The number of chunks that have a degree."""
+
+    degree: int
+    chunks: int
 
 
 class DegreePlot(BaseModel):
-    """Distribution of degrees: for each edge type, pairs of a degree and the number of chunks that have it."""
+    """Distribution of degrees by type of edge, in the order of degrees; chunks without an edge are left out."""
 
-    degrees: dict[str, list[tuple[int, int]]]
+    degrees: dict[str, list[DegreeCount]]
 
 
 class DocumentEntryModel(BaseModel):
@@ -204,9 +219,11 @@ class RemovalModel(BaseModel):
 class IngestRequest(Body):
     """Documents to add and update: in the request, or at paths below the folders in ``serve.folders``."""
 
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["documents"]}, {"required": ["paths"]}]})
+
     corpus: CorpusName = "default"
-    documents: list[IngestedDocument] | None = Field(default=None, min_length=1)
-    paths: list[str] | None = Field(default=None, min_length=1, examples=[["docs/"]])
+    documents: Annotated[list[IngestedDocument], Field(min_length=1)] | SkipJsonSchema[None] = None
+    paths: Annotated[list[str], Field(min_length=1, examples=[["docs/"]])] | SkipJsonSchema[None] = None
 
 
 class SyncRequest(IngestRequest):

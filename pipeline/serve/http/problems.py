@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 
 from pipeline.errors import (
     Busy,
@@ -93,7 +94,7 @@ _SCHEMA = "#/components/schemas/Problem"
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"description": _TITLES[status], "content": {MEDIA_TYPE: {"schema": {"$ref": _SCHEMA}}}}
-    for status in (401, 403, 404, 409, 413, 422, 429, 500, 503, 504)
+    for status in (400, 401, 403, 404, 409, 413, 422, 429, 500, 503, 504)
 }
 """The problems that any operation may answer with, as OpenAPI describes them."""
 
@@ -143,17 +144,26 @@ def add_handlers(app: FastAPI) -> None:
         return response(422, "RequestError", f"{detail}.", "See /openapi.json.", errors=faults)
 
     @app.exception_handler(HTTPException)
-    async def http(_: Request, error: HTTPException) -> JSONResponse:
+    async def http(request: Request, error: HTTPException) -> JSONResponse:
         if isinstance(error.__cause__, HopRankError):
             return response_of(error.__cause__)
         answer = response(error.status_code, "RequestError", str(error.detail), "See /openapi.json.")
         answer.headers.update(error.headers or {})
+        if error.status_code == 405:
+            answer.headers["Allow"] = ", ".join(_allowed(request))
         return answer
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
         _LOG.exception("An unexpected error.", exc_info=error)
         return response(500, "Fault", f"An unexpected {type(error).__name__}.", "See the log of the service.")
+
+
+def _allowed(request: Request) -> list[str]:
+    """Return the methods of all routes that match a request's path; Starlette names those of the first."""
+    routes = (route for route in request.app.routes if isinstance(route, Route))
+    matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return sorted({method for route in matching for method in route.methods or ()})
 
 
 def _fault(fault: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,15 +15,15 @@ def test_corpora_are_listed_and_described(service: TestClient, library: str) -> 
     assert listed[library]["documents"] == stats["documents"] == len(LIBRARY)
     assert {**listed[library], **stats} == stats
     assert stats["writer"] is None
-    assert ["Ada Lovelace", 2] in stats["top"]
+    assert {"name": "Ada Lovelace", "mentions": 2} in stats["top"]
 
 
 def test_degrees_count_every_link_of_a_chunk(service: TestClient, hoprank: HopRank, library: str) -> None:
     degrees = service.get(f"/v1/corpora/{library}/degrees").json()["degrees"]
 
     edges = service.get(f"/v1/corpora/{library}").json()["edges"]
-    assert sum(degree * chunks for degree, chunks in degrees["MENTIONS"]) == edges["MENTIONS"]
-    assert sum(degree * chunks for degree, chunks in degrees["REFERS_TO"]) == edges["REFERS_TO"]
+    assert sum(one["degree"] * one["chunks"] for one in degrees["MENTIONS"]) == edges["MENTIONS"]
+    assert sum(one["degree"] * one["chunks"] for one in degrees["REFERS_TO"]) == edges["REFERS_TO"]
 
 
 def test_documents_are_listed_by_pages_and_read(service: TestClient, library: str) -> None:

@@ -12,12 +12,14 @@ from pipeline.flows import maintain
 from pipeline.serve.http.models import (
     CorpusModel,
     CorpusStats,
+    DegreeCount,
     DegreePlot,
     DocumentBody,
     DocumentEntryModel,
     DocumentModel,
     DocumentPage,
     IngestSummaryModel,
+    Mentioned,
     RemovalModel,
 )
 from pipeline.serve.http.state import Granted, Service
@@ -47,15 +49,22 @@ async def corpus_stats(corpus: Name, service: Service, grant: Granted) -> Corpus
     """Return what a corpus holds, who writes to it, and its most mentioned entities."""
     grant.check(corpus)
     stats = await service.gate.run(maintain.stats, service.connection.client, corpus)
-    values = {**_model(stats.corpus).model_dump(), **{name: getattr(stats, name) for name in _FACTS}}
-    return CorpusStats.model_validate(values)
+    return CorpusStats(
+        **_model(stats.corpus).model_dump(),
+        **{name: getattr(stats, name) for name in ("created_at", "writer", "writer_since")},
+        top=[Mentioned(name=name, mentions=mentions) for name, mentions in stats.top],
+    )
 
 
 @router.get("/{corpus}/degrees")
 async def degrees(corpus: Name, service: Service, grant: Granted) -> DegreePlot:
     """Return the distribution of the chunks' degrees, by type of edge."""
     grant.check(corpus)
-    return DegreePlot(degrees=await service.gate.run(maintain.degrees, service.connection.client, corpus))
+    found = await service.gate.run(maintain.degrees, service.connection.client, corpus)
+    counts = {
+        kind: [DegreeCount(degree=degree, chunks=chunks) for degree, chunks in pairs] for kind, pairs in found.items()
+    }
+    return DegreePlot(degrees=counts)
 
 
 @router.delete("/{corpus}", status_code=204)
@@ -113,9 +122,6 @@ async def delete_document(corpus: Name, key: Key, service: Service, grant: Grant
     grant.check(corpus, write=True)
     outcome = await service.gate.run(service.connection.delete, [key], corpus)
     return RemovalModel.model_validate(asdict(outcome))
-
-
-_FACTS = ("created_at", "writer", "writer_since", "top")
 
 
 def _model(corpus: Corpus) -> CorpusModel:

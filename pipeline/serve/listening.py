@@ -31,10 +31,17 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def serve_app(app: Any, sock: socket.socket, shutdown_timeout: float, ready: Callable[[], None]) -> None:
+def serve_app(
+    app: Any,
+    sock: socket.socket,
+    shutdown_timeout: float,
+    ready: Callable[[], None],
+    stopping: Callable[[], None] = lambda: None,
+) -> None:
     """Serve an ASGI application until SIGINT or SIGTERM; ``ready`` is called when requests are answered.
 
-    Requests under way get ``shutdown_timeout`` seconds to end. A second signal ends them at once.
+    Requests under way get ``shutdown_timeout`` seconds to end; ``stopping`` is called first, so that streams can end.
+    A second signal ends them at once.
     """
     config = uvicorn.Config(
         app,
@@ -44,15 +51,16 @@ def serve_app(app: Any, sock: socket.socket, shutdown_timeout: float, ready: Cal
         proxy_headers=False,
         timeout_graceful_shutdown=round(shutdown_timeout),
     )
-    _Server(config, ready).run(sockets=[sock])
+    _Server(config, ready, stopping).run(sockets=[sock])
 
 
 class _Server(uvicorn.Server):
     """uvicorn's server: it tells when it is ready, and returns after a signal."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], stopping: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
+        self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and tell that requests are answered."""
@@ -65,6 +73,7 @@ class _Server(uvicorn.Server):
         """Handle SIGINT and SIGTERM; uvicorn's own raises them again at the end, as if the service had been killed."""
 
         def stop(number: int, frame: FrameType | None) -> None:
+            self._stopping()
             self.handle_exit(number, frame)
 
         previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.deferred import access, extras, service
+from pipeline.cli.deferred import access, extras, listening, service
 from pipeline.cli.options import Model, Set, read_settings
 from pipeline.cli.views.output import warn
 
@@ -27,8 +27,8 @@ def serve(
     tokens = access.Access(chosen.serve)
     access.check_exposure(host, tokens)
     with extras.needs_extra("serve"):
-        run, listen = service.serve, service.listen
-    with listen(host, port) as sock:
+        run = service.serve
+    with listening.listen(host, port) as sock:
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{sock.getsockname()[1]}"
         logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")

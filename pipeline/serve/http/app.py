@@ -26,6 +26,7 @@ from pipeline.serve.http.state import State
 from pipeline.serve.jobs.records import Request
 from pipeline.serve.jobs.runner import JobRunner
 from pipeline.serve.jobs.store import JobStore
+from pipeline.serve.page.router import make_router
 from pipeline.settings import ServeSettings
 
 _SUMMARY = "Graph RAG on Neo4j without an LLM: search, context, corpora, ingest and sync."
@@ -54,6 +55,7 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
     problems.add_handlers(app)
     for part in (health.router, search.router, corpora.router, jobs.router, graphs.router):
         app.include_router(part, responses=problems.RESPONSES)
+    app.include_router(make_router())
     # The last one added is the first to see a request.
     app.add_middleware(LimitBody, megabytes=settings.max_megabytes)
     if access.is_open:

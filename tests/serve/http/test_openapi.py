@@ -20,6 +20,7 @@ from tests.serve.service import serving
 
 CORPORA = [f"schemathesis-{uuid4().hex[:8]}-{number}" for number in range(2)]
 TOKEN = "opens-two-corpora-001"
+ROOT = Path(__file__).parents[3]
 EXAMPLES = 6
 """Requests for each operation and phase; a hundred found no more."""
 
@@ -35,7 +36,7 @@ def url(server_environment: dict[str, str], client: Client) -> Iterator[str]:
             maintain.drop(client, corpus.name)
 
 
-def test_every_answer_is_one_that_is_described(url: str) -> None:
+def test_every_answer_is_one_that_is_described(url: str, tmp_path: Path) -> None:
     command = [str(Path(sys.executable).parent / "schemathesis"), "run", f"{url}/openapi.json"]
     options = [
         "-H",
@@ -47,11 +48,14 @@ def test_every_answer_is_one_that_is_described(url: str) -> None:
         # A filter without such an operator, a file without a suffix: 422 too, though the schema allows them.
         "--exclude-checks=positive_data_acceptance",
     ]
-    hooks = {"SCHEMATHESIS_HOOKS": "tests.serve.http.schemathesis_hooks", "SCHEMATHESIS_CORPORA": " ".join(CORPORA)}
-    root = Path(__file__).parents[3]
+    hooks = {
+        "SCHEMATHESIS_HOOKS": "tests.serve.http.schemathesis_hooks",
+        "SCHEMATHESIS_CORPORA": " ".join(CORPORA),
+        "PYTHONPATH": str(ROOT),
+    }
 
     done = subprocess.run(
-        [*command, *options], env={**os.environ, **hooks, "NO_COLOR": "1"}, cwd=root, capture_output=True, text=True
+        [*command, *options], env={**os.environ, **hooks, "NO_COLOR": "1"}, cwd=tmp_path, capture_output=True, text=True
     )
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,182 @@
+"""The retriever for LlamaIndex: rules, the quickstart's questions in a query engine, its filters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen, LLMMetadata
+from llama_index.core.llms import CustomLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
+
+from pipeline import HopRank
+from pipeline.errors import FilterError, QuestionError
+from pipeline.serve.adapters.conformance import RULES, Retrieve, Rule
+from pipeline.serve.adapters.llamaindex import HopRankRetriever, translate
+from pipeline.serve.adapters.passages import Passage
+from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
+
+IN_LLAMAINDEX = {"$eq": "==", "$ne": "!=", "$gte": ">=", "$in": "in"}
+
+
+class StandIn(CustomLLM):
+    """Answers from its prompt."""
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(context_window=100_000)
+
+    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:  # noqa: ARG002
+        return CompletionResponse(text=answer(prompt))
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponseGen:
+        raise NotImplementedError
+
+
+def passages(nodes: list[NodeWithScore]) -> list[Passage]:
+    return [Passage(node.node.get_content(MetadataMode.NONE), node.metadata, node.get_score(True)) for node in nodes]
+
+
+def native(filters: Mapping[str, Any] | None) -> MetadataFilters | None:
+    """The filters of the conformance suite as LlamaIndex's."""
+    if filters is None:
+        return None
+    ((key, condition),) = filters.items()
+    ((operator, value),) = condition.items()
+    return one(key, IN_LLAMAINDEX[operator], value)
+
+
+def one(key: str, operator: str, value: Any) -> MetadataFilters:
+    return MetadataFilters(filters=[MetadataFilter(key=key, operator=FilterOperator(operator), value=value)])
+
+
+def adapted(hoprank: HopRank, corpus: str) -> Retrieve:
+    return lambda question, k, filters: passages(
+        HopRankRetriever(hoprank, corpus, similarity_top_k=k, filters=native(filters)).retrieve(question)
+    )
+
+
+def awaited(hoprank: HopRank, corpus: str) -> Retrieve:
+    """Awaited, and with filters in HopRank's form."""
+    return lambda question, k, filters: passages(
+        asyncio.run(HopRankRetriever(hoprank, corpus, similarity_top_k=k, filters=filters).aretrieve(question))
+    )
+
+
+@pytest.mark.parametrize("adapt", [adapted, awaited])
+@pytest.mark.parametrize("rule", RULES)
+def test_it_conforms(hoprank: HopRank, conforming: str, rule: Rule, adapt: Any) -> None:
+    rule(hoprank, conforming, adapt(hoprank, conforming))
+
+
+def test_it_finds_the_documents_of_the_quickstart(hoprank: HopRank, islands: str) -> None:
+    retriever = HopRankRetriever(hoprank, islands, similarity_top_k=TOP_K)
+
+    check_answers(lambda question: [node.metadata["document"] for node in retriever.retrieve(question)])
+
+
+@pytest.fixture
+def engine(hoprank: HopRank, islands: str) -> RetrieverQueryEngine:
+    return RetrieverQueryEngine.from_args(HopRankRetriever(hoprank, islands, similarity_top_k=TOP_K), llm=StandIn())
+
+
+def test_it_answers_in_a_query_engine(engine: RetrieverQueryEngine) -> None:
+    answers = {question: engine.query(question) for question in READ}
+
+    assert {question: str(answer) for question, answer in answers.items()} == READ
+    assert all(len(answer.source_nodes) == TOP_K for answer in answers.values())
+
+
+def test_it_answers_in_a_query_engine_that_is_awaited(engine: RetrieverQueryEngine) -> None:
+    async def ask() -> list[str]:
+        return [str(answer) for answer in await asyncio.gather(*map(engine.aquery, READ))]
+
+    assert asyncio.run(ask()) == list(READ.values())
+
+
+def test_a_node_says_where_it_is_from(hoprank: HopRank, conforming: str) -> None:
+    (found,) = HopRankRetriever(hoprank, conforming, similarity_top_k=1).retrieve("Who reads the tide gauge?")
+    (hit,) = hoprank.search("Who reads the tide gauge?", corpus=conforming, top_k=1).hits
+
+    node: Any = found.node
+    assert (node.node_id, node.ref_doc_id) == (hit.id, hit.document)
+    assert (node.start_char_idx, node.end_char_idx) == (hit.start, hit.end)
+
+
+def test_prompts_get_what_is_worth_reading_of_the_metadata(hoprank: HopRank, conforming: str) -> None:
+    (found,) = HopRankRetriever(hoprank, conforming, similarity_top_k=1).retrieve("Who reads the tide gauge?")
+
+    said = found.node.get_metadata_str(MetadataMode.LLM).splitlines()
+    assert {line.split(":")[0] for line in said} == {"document", "title", "heading", "year", "kind", "tags"}
+
+
+def test_the_vector_of_a_query_replaces_its_text_s(hoprank: HopRank, conforming: str) -> None:
+    retriever = HopRankRetriever(hoprank, conforming, leg="vector")
+    vector = [float(value) for value in hoprank.embedder.embed_query("gas and oil lit the lighthouse")]
+
+    found = retriever.retrieve(QueryBundle("Who reads the tide gauge?", embedding=vector))
+
+    assert found[0].metadata["document"] == "places/lighthouse"
+    with pytest.raises(QuestionError, match="2"):
+        retriever.retrieve(QueryBundle("Who reads the tide gauge?", embedding=[1.0, 0.0]))
+
+
+@pytest.mark.parametrize(
+    ("filters", "documents"),
+    [
+        (one("kind", "==", "person"), {"people/ada"}),
+        (one("year", "<", 1911), {"places/lighthouse"}),
+        (one("year", "<=", 1911), {"places/lighthouse", "tides/gauge"}),
+        (one("year", ">", 1999), {"hostile/prompt"}),
+        (one("kind", "nin", ["instrument", "note", "song"]), {"people/ada", "places/lighthouse"}),
+        (one("tags", "any", ["tides", "none"]), {"tides/gauge", "tides/drum"}),
+        (one("tags", "all", ["harbour", "light"]), {"people/ada"}),
+        (one("tags", "contains", "light"), {"people/ada", "places/lighthouse"}),
+        (one("title", "text_match", "drum"), {"tides/drum"}),
+        (one("title", "text_match", "DRUM"), set()),
+        (one("title", "text_match", "} %"), {"hostile/prompt"}),
+        (one("title", "text_match_insensitive", "DRUM"), {"tides/drum"}),
+        (
+            MetadataFilters(filters=[one("kind", "==", "song"), one("year", "<", 1900)], condition=FilterCondition.OR),
+            {"songs/möwe 海", "places/lighthouse"},
+        ),
+        (
+            MetadataFilters(
+                filters=[one("kind", "==", "instrument"), one("kind", "in", ["song", "note"])],
+                condition=FilterCondition.NOT,
+            ),
+            {"tides/gauge", "tides/drum", "people/ada", "places/lighthouse", "hostile/prompt", "songs/möwe 海"},
+        ),
+        (
+            MetadataFilters(filters=[one("kind", "==", "instrument")], condition=FilterCondition.NOT),
+            {"people/ada", "places/lighthouse", "hostile/prompt", "songs/möwe 海"},
+        ),
+    ],
+)
+def test_its_filters_mean_what_they_do_in_llamaindex(
+    hoprank: HopRank, conforming: str, filters: MetadataFilters, documents: set[str]
+) -> None:
+    retriever = HopRankRetriever(hoprank, conforming, similarity_top_k=100, filters=filters)
+
+    assert {node.metadata["document"] for node in retriever.retrieve("harbour")} == documents
+
+
+def test_no_filters_are_no_restriction() -> None:
+    assert translate(MetadataFilters(filters=[])) == {}
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        (one("kind", "is_empty", None), "is_empty"),
+        (one("kind", "all", "person"), "'all'"),
+        (MetadataFilters(filters=[one("year", ">", 1)], condition=FilterCondition.NOT), r"negates \$gt of 'year'"),
+    ],
+)
+def test_filters_that_hoprank_lacks_are_refused(filters: MetadataFilters, message: str) -> None:
+    with pytest.raises(FilterError, match=message):
+        translate(filters)

@@ -1,0 +1,119 @@
+"""``hoprank serve`` as a process: its start, its stop, and a job that its death doesn't lose."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import requests
+
+from tests.serve.service import COMMAND, Service, serving
+
+
+def refused(environment: Mapping[str, str], *options: str) -> str:
+    """What the command says when it refuses to start."""
+    done = subprocess.run(
+        [*COMMAND, *options], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2, done.stderr
+    return done.stderr
+
+
+def test_off_loopback_it_needs_a_token(server_environment: dict[str, str]) -> None:
+    said = refused(server_environment, "--host", "192.0.2.1")
+
+    assert "HOPRANK_SERVE__TOKEN" in said
+
+
+def test_a_taken_port_is_told(server_environment: dict[str, str]) -> None:
+    with serving(server_environment) as service:
+        port = service.url.rpartition(":")[2]
+
+        assert f"127.0.0.1:{port}" in refused(server_environment, "--port", port)
+        assert service.stop(signal.SIGINT) == 0
+
+
+def test_a_short_token_is_refused_without_being_shown(server_environment: dict[str, str]) -> None:
+    said = refused({**server_environment, "HOPRANK_SERVE__TOKEN": "short-secret"})
+
+    assert "serve.token" in said
+    assert "short-secret" not in said
+
+
+DOCUMENTS = [
+    {
+        "id": f"d{number}",
+        "title": f"Tide {number}",
+        "text": f"The tide number {number} rose at Harbour {number % 7}. " * 8,
+    }
+    for number in range(500)
+]
+
+
+@pytest.fixture
+def environment(server_environment: dict[str, str]) -> dict[str, str]:
+    return {**server_environment, "HOPRANK_SERVE__RATE": "0"}
+
+
+def job_of(service: Service, corpus: str) -> dict[str, Any]:
+    answer = requests.post(f"{service.url}/v1/ingest", json={"corpus": corpus, "documents": DOCUMENTS}, timeout=60)
+    assert answer.status_code == 202, answer.text
+    job: dict[str, Any] = answer.json()
+    return job
+
+
+def status(service: Service, job: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = requests.get(f"{service.url}/v1/jobs/{job['id']}", timeout=10).json()
+    return found
+
+
+def wait_for(service: Service, job: Mapping[str, Any], *states: str, stage: str = "") -> dict[str, Any]:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        found = status(service, job)
+        if found["state"] in states and (not stage or (found["progress"] or {}).get("stage") == stage):
+            return found
+        time.sleep(0.1)
+    pytest.fail(f"the job never came to {states}: {status(service, job)}")
+
+
+def test_a_killed_service_loses_no_job_and_health_answers_during_it(
+    environment: dict[str, str], corpus_name: str
+) -> None:
+    with serving(environment) as first:
+        job = job_of(first, corpus_name)
+        wait_for(first, job, "running", stage="embed")
+        start = time.perf_counter()
+        assert requests.get(f"{first.url}/health", timeout=10).json()["status"] == "ok"
+        assert time.perf_counter() - start < 5
+        first.stop(signal.SIGKILL)
+
+    with serving(environment) as second:
+        ended = wait_for(second, job, "succeeded", "failed")
+        corpus = requests.get(f"{second.url}/v1/corpora/{corpus_name}", timeout=10).json()
+        assert (ended["state"], ended["attempt"]) == ("succeeded", 2)
+        assert (corpus["documents"], corpus["writer"]) == (len(DOCUMENTS), None)
+        assert second.stop(signal.SIGTERM) == 0
+
+
+def test_a_stopped_service_queues_its_job_again_and_ends_its_streams(
+    environment: dict[str, str], corpus_name: str
+) -> None:
+    with serving(environment) as first:
+        job = job_of(first, corpus_name)
+        wait_for(first, job, "running", stage="embed")
+        with requests.get(f"{first.url}/v1/jobs/{job['id']}/events", stream=True, timeout=30) as events:
+            lines = events.iter_lines()
+            next(lines)
+            assert first.stop(signal.SIGTERM) == 0
+            list(lines)
+
+    with serving(environment) as second:
+        assert wait_for(second, job, "succeeded", "failed")["state"] == "succeeded"
+        documents = requests.get(f"{second.url}/v1/corpora/{corpus_name}", timeout=10).json()["documents"]
+        assert documents == len(DOCUMENTS)

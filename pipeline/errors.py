@@ -3,6 +3,7 @@
 HopRankError                    base: a message with the problem, and a fix
 ├── InputError                  wrong input or configuration: the commands exit with 2
 │   ├── ConfigurationError      a setting that can't be used
+│   │   └── ExtraMissing        a package of an extra that isn't installed; an ImportError too
 │   ├── SourceError             a file, folder, glob or .jsonl line that can't be read
 │   ├── Unknown                 a name that nothing has; base of all errors named Unknown...
 │   │   └── UnknownJob          a job that doesn't exist
@@ -41,6 +42,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Self
 
 
 class HopRankError(Exception):
@@ -61,6 +63,15 @@ class InputError(HopRankError):
 
 class ConfigurationError(InputError):
     """A setting has a value that can't be used."""
+
+
+class ExtraMissing(ConfigurationError, ImportError):
+    """A module needs a package that an extra of HopRank installs."""
+
+    @classmethod
+    def of(cls, extra: str, error: ImportError) -> Self:
+        """Return the error that a failed import is raised as, naming the extra."""
+        return cls(f"A package that this needs isn't there: {error}.", f'Install it: pip install "hoprank[{extra}]".')
 
 
 class SourceError(InputError):

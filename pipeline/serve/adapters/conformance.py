@@ -1,0 +1,247 @@
+"""Conformance of an adapter: rules that a retriever over HopRank must keep, for anyone's adapter to run.
+
+A retriever is given as a function that asks it and returns :class:`Passage`; it needs no test framework::
+
+    def adapt(corpus):
+        retriever = MyRetriever(hoprank, corpus)
+        return lambda question, k, filters: [
+            Passage(found.text, found.metadata, found.score) for found in retriever.find(question, k, filters)
+        ]
+
+    check_adapter(hoprank, adapt)
+
+``filters`` are HopRank's, with one operator on one field, or None; an adapter for a framework with filters of its own
+is given them in that form. To run each rule as a test of its own, ingest :func:`conformance_corpus` once and call each
+of ``RULES`` with the name of that corpus.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from pipeline.api import HopRank
+from pipeline.errors import FilterError, HopRankError, QuestionError
+from pipeline.flows.maintain import drop
+from pipeline.retrieve.filters.parse import LONGEST
+from pipeline.serve.adapters.passages import Passage, passages_of
+
+QUESTION = "Who reads the tide gauge at the harbour?"
+QUESTIONS = (QUESTION, "Welche Möwe sang 海の歌 {at} the harbour?", "lighthouse", "What did Ada Brandt repair?")
+
+DOCUMENTS: tuple[Mapping[str, Any], ...] = (
+    {
+        "id": "tides/gauge",
+        "title": "The tide gauge",
+        "text": "The tide gauge stands at the harbour. Ada Brandt reads it every morning.",
+        "metadata": {"year": 1911, "kind": "instrument", "tags": ["tides", "harbour"]},
+    },
+    {
+        "id": "tides/drum",
+        "title": "The drum",
+        "text": "The tide gauge writes on a drum of paper, which Ada Brandt changes on Mondays.",
+        "metadata": {"year": 1924, "kind": "instrument", "tags": ["tides"]},
+    },
+    {
+        "id": "people/ada",
+        "title": "Ada Brandt",
+        "text": "# Life\n\nAda Brandt repaired the lamp of the lighthouse.\n\n# Work\n\nShe kept the harbour's books.",
+        "metadata": {"year": 1931, "kind": "person", "tags": ["harbour", "light"]},
+    },
+    {
+        "id": "places/lighthouse",
+        "title": "The lighthouse",
+        "text": "The lighthouse has burnt oil, then gas, and has lit the harbour since 1890.",
+        "metadata": {"year": 1890, "kind": "place", "tags": ["light"]},
+    },
+    {
+        "id": "songs/möwe 海",
+        "title": "Möwe & 海",
+        "text": "Die Möwe sang 海の歌 👩🏽‍🔬 at the harbour: שלום, e\u0301t\u00e9. </s> <script>alert('x')</script>",
+        "metadata": {"year": 1999, "kind": "song", "tags": ["harbour"]},
+    },
+    {
+        "id": "hostile/prompt",
+        "title": "{title} {{ title }} %s",
+        "text": "Ignore the harbour {question} {0} {{ context }} ${HOME} %(k)s \\n C:\\tide \"quoted\" 'and' `ticked`.",
+        "metadata": {"year": 2001, "kind": "note", "tags": ["harbour"]},
+    },
+)
+"""A corpus of six documents: two alike, one with headings, one of several scripts, one that templates would fill in."""
+
+FILTERS: tuple[Mapping[str, Any], ...] = (
+    {"kind": {"$eq": "instrument"}},
+    {"year": {"$gte": 1931}},
+    {"tags": {"$in": ["light"]}},
+    {"kind": {"$ne": "instrument"}},
+)
+MALFORMED: Mapping[str, Any] = {"kind": {"$eq": "x" * (LONGEST + 1)}}
+"""A filter that only HopRank refuses, for its length; frameworks take it."""
+
+SOURCE = ("id", "document", "title", "heading", "path", "ordinal", "start", "end", "line_start", "line_end", "rank")
+"""The metadata by which a passage is cited; each under its own name, beside the document's own fields."""
+
+_ALL = 100
+_THREADS = 8
+_LONGEST_SHOWN = 400
+
+
+class Retrieve(Protocol):
+    """Asks a retriever for the ``k`` best passages that match ``filters``, best first."""
+
+    def __call__(self, question: str, k: int, filters: Mapping[str, Any] | None, /) -> Sequence[Passage]:
+        """Return the passages that the retriever found."""
+
+
+class Nonconformance(AssertionError):
+    """An adapter breaks rules; the message names each, with the expected and the actual values."""
+
+
+def check_adapter(hoprank: HopRank, adapt: Callable[[str], Retrieve]) -> None:
+    """Check an adapter by every rule, on a corpus of its own; ``adapt`` returns a retriever of the corpus named.
+
+    Raises Nonconformance listing the rules that the adapter breaks.
+    """
+    with conformance_corpus(hoprank) as corpus:
+        broken = [message for rule in RULES if (message := _breach(rule, hoprank, corpus, adapt(corpus)))]
+    if broken:
+        raise Nonconformance("\n".join([f"{len(broken)} of {len(RULES)} rules are broken.", *broken]))
+
+
+@contextmanager
+def conformance_corpus(hoprank: HopRank) -> Iterator[str]:
+    """Ingest ``DOCUMENTS`` under a name that no corpus has, yield the name, and drop the corpus."""
+    name = f"conformance-{uuid.uuid4().hex[:12]}"
+    hoprank.add(DOCUMENTS, name)
+    try:
+        yield name
+    finally:
+        drop(hoprank.client, name)
+
+
+def same_passages(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> None:
+    """It returns the passages of HopRank in the same order."""
+    for question in QUESTIONS:
+        _expect(_named(retrieve(question, 5, None)), _found(hoprank, corpus, question, 5), repr(question))
+
+
+def as_many_as_asked(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> None:
+    """It returns ``k`` passages, and all if there are fewer."""
+    for k in (1, 3, _ALL):
+        _expect(len(retrieve(QUESTION, k, None)), len(_found(hoprank, corpus, QUESTION, k)), f"k = {k}")
+
+
+def filtered(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> None:
+    """It returns only passages that match the filter, and forgets the filter afterwards."""
+    for filters in (*FILTERS, None):
+        expected = _found(hoprank, corpus, QUESTION, _ALL, filters)
+        _expect(_named(retrieve(QUESTION, _ALL, filters)), expected, f"filters = {filters}")
+
+
+def with_sources(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> None:
+    """It keeps what cites a passage, and the metadata of its document, each under its own name."""
+    own = {document["id"]: document["metadata"] for document in DOCUMENTS}
+    for hit, passage in _pairs(hoprank, corpus, retrieve):
+        expected = {name: hit.metadata[name] for name in SOURCE} | own[hit.metadata["document"]]
+        actual = {name: passage.metadata.get(name) for name in expected}
+        _expect(actual, expected, f"the metadata of {hit.metadata['document']}")
+
+
+def with_scores(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> None:
+    """It keeps the scores, which descend."""
+    pairs = _pairs(hoprank, corpus, retrieve)
+    _expect([passage.score for _, passage in pairs], [hit.score for hit, _ in pairs], "the scores")
+
+
+def unchanged_text(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> None:
+    """It returns the text as it is stored, of every script, and with what looks like a template or markup."""
+    for hit, passage in _pairs(hoprank, corpus, retrieve):
+        _expect(passage.content, hit.content, f"the text of {hit.metadata['document']}")
+
+
+def errors_raised(_: HopRank, __: str, retrieve: Retrieve) -> None:
+    """It raises the errors of HopRank, or errors that these caused."""
+    _expect(_raised(retrieve, "", None, QuestionError), "QuestionError", "the error for an empty question")
+    _expect(_raised(retrieve, QUESTION, MALFORMED, FilterError), "FilterError", "the error for a malformed filter")
+
+
+def own_results(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> None:
+    """It returns metadata that is the caller's own: a change of it reaches no later search."""
+    for passage in retrieve(QUESTION, _ALL, None):
+        for value in passage.metadata.values():
+            if isinstance(value, list | dict):
+                value.clear()
+        passage.metadata.clear()
+    with_sources(hoprank, corpus, retrieve)
+
+
+def from_many_threads(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> None:
+    """It answers many threads at once, each as it answers one."""
+    asked = [(question, k) for question in QUESTIONS for k in (1, 5)]
+    expected = [_found(hoprank, corpus, question, k) for question, k in asked]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        answers = list(pool.map(lambda one: _named(retrieve(one[0], one[1], None)), asked * 2))
+    _expect(answers, expected * 2, "the answers of threads")
+
+
+Rule = Callable[[HopRank, str, Retrieve], None]
+"""Checks a retriever of the corpus named; raises Nonconformance. Its docstring is the rule."""
+
+RULES: tuple[Rule, ...] = (
+    *(same_passages, as_many_as_asked, filtered, with_sources, with_scores),
+    *(unchanged_text, errors_raised, own_results, from_many_threads),
+)
+
+
+def _breach(rule: Rule, hoprank: HopRank, corpus: str, retrieve: Retrieve) -> str:
+    """Return how a retriever breaks a rule, or an empty text if it keeps it."""
+    try:
+        rule(hoprank, corpus, retrieve)
+    except Nonconformance as breach:
+        return f"{getattr(rule, '__name__', rule)}: {rule.__doc__} {breach}"
+    # An adapter may raise anything: that breaks the rule, and the others are still checked.
+    except Exception as error:
+        return f"{getattr(rule, '__name__', rule)}: {rule.__doc__} It raised {type(error).__name__}: {error}"
+    return ""
+
+
+def _raised(retrieve: Retrieve, question: str, filters: Mapping[str, Any] | None, kind: type[HopRankError]) -> str:
+    """Return the name of the error that a search raises: ``kind`` if that is it or caused it."""
+    try:
+        retrieve(question, 1, filters)
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, kind):
+            cause = cause.__cause__
+        return type(cause or error).__name__
+    return "none"
+
+
+def _expect(actual: object, expected: object, what: str) -> None:
+    if actual != expected:
+        raise Nonconformance(f"For {what}: expected {_shown(expected)}, got {_shown(actual)}.")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
+def _pairs(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> list[tuple[Passage, Passage]]:
+    """Return each passage of HopRank with that of the retriever."""
+    hits = passages_of(hoprank.search(QUESTION, corpus=corpus, top_k=_ALL))
+    passages = retrieve(QUESTION, _ALL, None)
+    _expect(len(passages), len(hits), "the number of passages")
+    return list(zip(hits, passages, strict=True))
+
+
+def _found(hoprank: HopRank, corpus: str, question: str, k: int, filters: Mapping[str, Any] | None = None) -> list[str]:
+    return _named(passages_of(hoprank.search(question, corpus=corpus, top_k=k, filters=filters)))
+
+
+def _named(passages: Sequence[Passage]) -> list[str]:
+    """Return the documents of passages, and which of its chunks each is."""
+    return [f"{passage.metadata.get('document')}#{passage.metadata.get('ordinal')}" for passage in passages]

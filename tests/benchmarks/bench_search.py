@@ -50,7 +50,7 @@ Search = Callable[[str], list[str]]
 """Returns the documents of the passages found, best first."""
 
 
-class _Shared(PeerEmbedder):  # type: ignore[misc]  # the peer is untyped
+class _Shared(PeerEmbedder):
     """The one encoder, as the peer takes it."""
 
     def __init__(self, hoprank: HopRank) -> None:

@@ -3,6 +3,6 @@
 May import: errors, knowledge.records, knowledge.store, temporary.
 """
 
-from pipeline.knowledge.view.page import write_page
+from pipeline.knowledge.view.page import CYTOSCAPE, write_page
 
-__all__ = ["write_page"]
+__all__ = ["CYTOSCAPE", "write_page"]

@@ -16,6 +16,9 @@ from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, Know
 from pipeline.knowledge.store.protocol import Store
 from pipeline.temporary import replacing
 
+CYTOSCAPE = Path(__file__).parent / "cytoscape.min.js"
+"""The library that draws, Cytoscape.js; the explorer of ``hoprank serve`` sends the same file."""
+
 _EDGE_COLOURS = "#4477aa #ee6677 #228833 #ccbb44 #66ccee #aa3377 #bb5566 #004488 #ddaa33 #44aa99".split()
 _NODE_COLOURS = "#33475b #e08214 #7fbf7b #af8dc3 #80b1d3 #d6604d #b8a04a #1b7837 #762a83 #8c6d5a".split()
 """Both palettes are distinguishable together, also for colour-blind readers (after Paul Tol and ColorBrewer)."""
@@ -47,7 +50,7 @@ def page(store: Store, size: GraphSize) -> str:
         "title": html.escape(store.name),
         "style": (folder / "page.css").read_text(encoding="utf-8"),
         "data": _for_script(picture(store, size)),
-        "library": (folder / "cytoscape.min.js").read_text(encoding="utf-8"),
+        "library": CYTOSCAPE.read_text(encoding="utf-8"),
         "script": (folder / "page.js").read_text(encoding="utf-8"),
     }
     text = (folder / "page.html").read_text(encoding="utf-8")

@@ -1,0 +1,130 @@
+// The drawing of a part of a graph, by Cytoscape.js, which is loaded when the first is drawn.
+import { nameOf } from "./nodes.js";
+import { relation } from "./relations.js";
+
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+const RADIUS = 130;
+
+/** A drawing in an element; `choose(id)` is called when a node is clicked. */
+export class Drawing {
+  #cy;
+
+  /** Make a drawing, once the library is loaded. */
+  static async in(container, choose) {
+    await import("./cytoscape.min.js");
+    return new Drawing(container, choose);
+  }
+
+  constructor(container, choose) {
+    this.#cy = globalThis.cytoscape({ container, style: style(), minZoom: 0.2, maxZoom: 3, boxSelectionEnabled: false });
+    this.#cy.on("tap", "node", (event) => choose(event.target.id()));
+    dark.addEventListener("change", () => this.#cy.style(style()));
+    new ResizeObserver(() => this.#cy.resize()).observe(container);
+  }
+
+  /** The numbers of nodes and edges. */
+  get size() {
+    return { nodes: this.#cy.nodes().length, edges: this.#cy.edges().length };
+  }
+
+  /** Return where a node is drawn, in pixels of the element. */
+  place(id) {
+    return this.#cy.getElementById(id).renderedPosition();
+  }
+
+  /** Remove everything. */
+  clear() {
+    this.#cy.elements().remove();
+  }
+
+  /** Add the path to a hit, a list of evidence steps, in a row. */
+  addPath(steps) {
+    const nodes = steps.filter((step) => step.id);
+    nodes.forEach(({ id, kind, name }, index) => this.#addNode(id, kind.toLowerCase(), name, { x: index * RADIUS, y: 0 }));
+    nodes.slice(1).forEach((step, index) => this.#addEdge(nodes[index].id, step.id, step.by));
+    this.markPath(nodes.map((step) => step.id));
+  }
+
+  /** Mark a path of nodes by their ids; the one before is unmarked. */
+  markPath(ids) {
+    this.#cy.elements().removeClass("path").removeData("words");
+    ids.forEach((id) => this.#cy.getElementById(id).addClass("path"));
+    ids.slice(1).forEach((id, index) => {
+      const [from, to] = [this.#cy.getElementById(ids[index]), this.#cy.getElementById(id)];
+      const edges = from.edgesWith(to).addClass("path");
+      edges.first().data("words", relation(edges.first().data("type"), from.data("kind")));
+    });
+  }
+
+  /** Add nodes and edges of the service around a node; those that are there stay in place. */
+  add(nodes, edges, around) {
+    const centre = this.#cy.getElementById(around).nonempty() ? this.#cy.getElementById(around).position() : { x: 0, y: 0 };
+    nodes.forEach((node, index) => {
+      const angle = (2 * Math.PI * index) / nodes.length;
+      const position = { x: centre.x + RADIUS * Math.cos(angle), y: centre.y + RADIUS * Math.sin(angle) };
+      this.#addNode(node.id, node.type, nameOf(node), position);
+    });
+    edges.forEach(({ source, target, type }) => this.#addEdge(source, target, type));
+  }
+
+  /** Move the nodes apart, emphasise one and its edges, and show all. */
+  arrange(focus) {
+    this.#cy.elements().removeClass("focus near");
+    const node = this.#cy.getElementById(focus).addClass("focus");
+    node.connectedEdges().addClass("near");
+    this.#cy.resize();
+    this.#cy.layout({
+      name: "cose",
+      randomize: false,
+      animate: still.matches ? false : "end",
+      animationDuration: 350,
+      nodeDimensionsIncludeLabels: true,
+      idealEdgeLength: () => 70,
+      nodeRepulsion: () => 60_000,
+      nodeOverlap: 30,
+      gravity: 0.6,
+      numIter: 1200,
+      fit: true,
+      padding: 18,
+    }).run();
+  }
+
+  /** Show all. */
+  fit() {
+    this.#cy.animate({ fit: { padding: 18 } }, { duration: still.matches ? 0 : 200 });
+  }
+
+  #addNode(id, kind, name, position) {
+    const there = this.#cy.getElementById(id);
+    if (there.nonempty()) there.data({ kind, name });
+    else this.#cy.add({ group: "nodes", data: { id, kind, name }, position });
+  }
+
+  #addEdge(source, target, type) {
+    const id = `${[source, target].sort().join("|")}|${type}`;
+    const drawn = [source, target].every((end) => this.#cy.getElementById(end).nonempty());
+    if (drawn && this.#cy.getElementById(id).empty()) this.#cy.add({ group: "edges", data: { id, source, target, type } });
+  }
+}
+
+function style() {
+  const root = getComputedStyle(document.documentElement);
+  const colour = (name) => root.getPropertyValue(`--${name}`).trim();
+  const text = {
+    color: colour("ink"), "font-family": "system-ui, sans-serif", "font-size": 11, "min-zoomed-font-size": 6,
+    "text-background-color": colour("surface"), "text-background-opacity": 0.85, "text-background-padding": 1,
+  };
+  return [
+    { selector: "node", style: { ...text, label: "data(name)", width: 16, height: 16, "text-wrap": "ellipsis", "text-max-width": 118, "text-valign": "bottom", "text-margin-y": 4, "border-width": 2, "border-color": colour("surface") } },
+    ...["chunk", "entity", "document"].map((kind) => ({ selector: `node[kind = "${kind}"]`, style: { "background-color": colour(kind) } })),
+    { selector: 'node[kind = "chunk"]', style: { shape: "round-rectangle" } },
+    { selector: 'node[kind = "document"]', style: { shape: "rectangle", height: 20 } },
+    { selector: "edge", style: { ...text, "font-size": 10, color: colour("muted"), width: 1.2, "line-color": colour("edge"), "curve-style": "bezier", "text-rotation": "autorotate" } },
+    { selector: "edge.near", style: { "line-color": colour("muted"), width: 1.6 } },
+    { selector: "edge.path", style: { "line-color": colour("path"), width: 3.5, "z-index": 5 } },
+    { selector: "edge.path[words]", style: { label: "data(words)", color: colour("path") } },
+    { selector: "node.path", style: { "border-color": colour("path"), "border-width": 3, width: 20, height: 20, "font-weight": 600, "z-index": 6 } },
+    { selector: "node.focus", style: { width: 26, height: 26, "border-color": colour("ink"), "border-width": 3, "font-size": 12, "font-weight": 700, "z-index": 7 } },
+  ];
+}

@@ -1,0 +1,49 @@
+// The state of the page, kept in the URL's fragment: it can be bookmarked, and the back button goes through it.
+
+const DEFAULTS = { view: "search", corpus: "", q: "", leg: "hoprank", left: "vector", right: "hoprank", hit: "", doc: "" };
+const VIEWS = ["search", "compare", "corpora", "jobs"];
+
+const listeners = [];
+let state = read();
+
+window.addEventListener("hashchange", () => {
+  state = read();
+  tell();
+});
+
+/** Return the state. */
+export const current = () => state;
+
+/** Call a function with the state, now and whenever it changes. */
+export function onState(listener) {
+  listeners.push(listener);
+}
+
+/** Change parts of the state; `push` adds an entry to the history. */
+export function change(changes, { push = false } = {}) {
+  state = { ...state, ...changes };
+  const url = link(state);
+  if (url !== location.hash) history[push ? "pushState" : "replaceState"](null, "", url);
+  tell();
+}
+
+/** Return the fragment for a state. */
+export function link(values) {
+  const params = new URLSearchParams();
+  for (const name of Object.keys(DEFAULTS)) {
+    const value = values[name] ?? DEFAULTS[name];
+    if (name !== "view" && value !== DEFAULTS[name]) params.set(name, value);
+  }
+  return `#/${values.view ?? DEFAULTS.view}${params.size ? `?${params}` : ""}`;
+}
+
+/** Call all listeners with the state. */
+export function tell() {
+  for (const listener of listeners) listener(state);
+}
+
+function read() {
+  const [view, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const found = Object.fromEntries(Object.entries(DEFAULTS).map(([name, value]) => [name, new URLSearchParams(query).get(name) ?? value]));
+  return { ...found, view: VIEWS.includes(view) ? view : DEFAULTS.view };
+}

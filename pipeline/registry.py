@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, InputError, did_you_mean
 
 GROUP = "hoprank.domains"
 """The group of entry points by which an installed package brings a domain; the value is ``package:DOMAIN``."""
@@ -28,13 +28,28 @@ _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
+class Verb:
+    """A question to a domain, or an action of it, that servers offer as they are told.
+
+    ``function`` takes an open HopRank and typed arguments, whose annotations describe and limit them as pydantic's
+    fields do, and returns a mapping of JSON values. ``help`` is a sentence or two; ``read_only``: it changes nothing.
+    """
+
+    name: str
+    function: Callable[..., Mapping[str, Any]]
+    help: str
+    read_only: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Domain:
     """The declaration of a domain: ``package`` holds its parts, ``help`` is the line of its commands in the help.
 
     ``name`` is that of its section of the settings, of its page, and of its commands unless ``group`` names these.
-    ``commands`` (a ``typer.Typer``), ``settings`` (a :class:`pipeline.settings.Section`) and ``router``, a function
-    that answers ``hoprank search --routing``, are ``module:attribute`` within the package. The package also holds the
-    page as ``README.md``, the defaults of the settings as ``defaults.toml``, and queries as ``*.cypher``.
+    ``commands`` (a ``typer.Typer``), ``settings`` (a :class:`pipeline.settings.Section`), ``router``, a function that
+    answers ``hoprank search --routing``, and ``verbs``, a tuple of :class:`Verb`, are ``module:attribute`` within the
+    package. The package also holds the page as ``README.md``, the defaults of the settings as ``defaults.toml``, and
+    queries as ``*.cypher``.
     ``distribution`` is the installed package that brings the domain, set when it is found.
     """
 
@@ -46,6 +61,7 @@ class Domain:
     distribution: str | None = None
     group: str | None = None
     router: str | None = None
+    verbs: str | None = None
 
     @property
     def group_name(self) -> str:
@@ -104,6 +120,23 @@ def registry() -> Registry:
         elif domains.setdefault(found.name, found) is not found:
             unusable.append(Unusable(found.name, found.refusal("another domain has its name")))
     return Registry(tuple(domains.values()), tuple(unusable))
+
+
+def domain_named(name: str) -> Domain:
+    """Return the domain of that name; raises InputError with the closest name, or why the domain can't be used."""
+    domains = {domain.name: domain for domain in registry().domains}
+    if name in domains:
+        return domains[name]
+    for unusable in registry().unusable:
+        if unusable.name == name:
+            raise unusable.error
+    raise InputError(f"There is no domain {name!r}.", did_you_mean(name, domains, f"Known: {', '.join(domains)}."))
+
+
+def verbs_of(domain: Domain) -> tuple[Verb, ...]:
+    """Return the verbs of a domain, none if it declares none; raises ConfigurationError as :meth:`Domain.load` does."""
+    verbs: tuple[Verb, ...] = domain.load(domain.verbs) if domain.verbs else ()
+    return verbs
 
 
 def search_by_route(*arguments: Any, **options: Any) -> Any:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import ConfigurationError
-from pipeline.registry import Domain, Registry, registry
+from pipeline.errors import ConfigurationError, InputError
+from pipeline.registry import Domain, Registry, domain_named, registry, verbs_of
 
 Install = Callable[[str, Mapping[str, str]], Path]
 
@@ -150,3 +150,13 @@ def test_entries_of_the_path_that_are_no_folders_are_passed_over(
     monkeypatch.syspath_prepend(folder)
 
     assert looked_for() == registry()
+
+
+def test_an_unknown_domain_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="Did you mean 'skills'"):
+        domain_named("skill")
+
+
+def test_a_domain_without_verbs_has_none() -> None:
+    assert verbs_of(Domain("pipeline.domains.skills", "some", "Some.")) == ()
+    assert [verb.name for verb in verbs_of(domain_named("skills"))] == ["search", "order", "related"]

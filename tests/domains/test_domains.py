@@ -9,7 +9,8 @@ import tomllib
 import pytest
 
 from pipeline.knowledge.schema import Schema
-from pipeline.registry import Domain, registry
+from pipeline.registry import Domain, registry, verbs_of
+from pipeline.serve.signature import Signature
 from pipeline.settings import Section, load_settings
 
 DOMAINS = [domain for domain in registry().domains if domain.distribution is None]
@@ -75,3 +76,15 @@ def test_the_defaults_are_those_of_the_section(domain: Domain, target: str) -> N
     assert list(defaults) == list(kind.model_fields)
     assert load_settings({domain.name: defaults}).section(kind) == kind(**defaults)
     assert f"section `{domain.name}` of the [settings]" in page(domain)
+
+
+@of_each
+def test_the_verbs_of_a_domain_are_few_and_say_what_they_take(domain: Domain) -> None:
+    verbs = verbs_of(domain)
+
+    assert 1 <= len(verbs) <= 3
+    for verb in verbs:
+        assert verb.help.endswith(".")
+        schema = Signature(verb.function).input_schema
+        assert schema["required"]
+        assert all(field.get("description") for field in schema["properties"].values()), verb.name

@@ -13,4 +13,5 @@ DOMAIN = Domain(
     group="route",
     settings="settings:RoutingSettings",
     router="search.router:search_routed",
+    verbs="verbs:VERBS",
 )

@@ -1,6 +1,6 @@
 """Graphs of skills: built from folders with a SKILL.md, queried and checked.
 
-May import: cli, embedding, errors, ingest, knowledge, limits, progress, records, registry, settings.
+May import: api, cli, embedding, errors, ingest, knowledge, limits, progress, records, registry, settings.
 """
 
 from pipeline.registry import Domain
@@ -10,4 +10,5 @@ DOMAIN = Domain(
     "skills",
     "Skills: build their graph from SKILL.md folders, ask it, check it.",
     settings="settings:SkillSettings",
+    verbs="verbs:VERBS",
 )

@@ -11,4 +11,5 @@ DOMAIN = Domain(
     "vault",
     "Vaults of linked notes: sync one, get context for a prompt, check its links.",
     settings="settings:VaultSettings",
+    verbs="verbs:VERBS",
 )

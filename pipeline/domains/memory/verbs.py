@@ -1,0 +1,58 @@
+"""Verbs of the domain for servers: recall memories, and the history of an entity's facts."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pipeline.api import HopRank
+from pipeline.domains.memory.facts import history as versions
+from pipeline.domains.memory.json_values import plain
+from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.recall import recall as recalling
+from pipeline.domains.memory.times import when
+from pipeline.registry import Verb
+
+Memory = Annotated[str, Field(description="Name of the memory.")]
+Scope = Annotated[str | None, Field(description="Only memories and entities of this scope, such as a project.")]
+
+_open = lru_cache(maxsize=8)(AgentMemory)
+
+
+def recall(
+    hoprank: HopRank,
+    question: Annotated[str, Field(min_length=1, max_length=10_000, description="What to remember.")],
+    top_k: Annotated[int, Field(ge=1, le=100, description="Number of memories and entities.")] = 10,
+    as_of: Annotated[
+        str | None, Field(description="What held at this time of the world, ISO 8601; now by default.")
+    ] = None,
+    known_at: Annotated[str | None, Field(description="As far as it was known at this time, ISO 8601.")] = None,
+    scope: Scope = None,
+    memory: Memory = "memory",
+) -> dict[str, Any]:
+    """Return the memories and entities that answer a question best."""
+    opened = _open(hoprank, memory)
+    times = when(as_of, known_at, opened.zone)
+    found: dict[str, Any] = plain(recalling.recall(opened, question, top_k, times, scope=scope))
+    return found
+
+
+def history(
+    hoprank: HopRank,
+    entity: Annotated[str, Field(min_length=1, description="Name, alias or id of an entity.")],
+    relation: Annotated[str | None, Field(description="Only facts of this type.")] = None,
+    scope: Scope = None,
+    memory: Memory = "memory",
+) -> dict[str, Any]:
+    """Return every version of the facts of an entity."""
+    opened = _open(hoprank, memory)
+    found = versions.history(opened, opened.resolve(entity, scope=scope), relation)
+    return {"facts": plain(found)}
+
+
+VERBS = (
+    Verb("recall", recall, "Recall the memories and entities that answer a question, now or as of an earlier time."),
+    Verb("history", history, "List every version of the facts of an entity: when each held, and when it was known."),
+)

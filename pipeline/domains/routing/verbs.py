@@ -1,0 +1,54 @@
+"""Verbs of the domain for servers: search the projects that a question is about, and those related to one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pipeline.api import HopRank
+from pipeline.domains.routing.graph import ProjectGraph
+from pipeline.domains.routing.search.records import Mode
+from pipeline.domains.routing.search.router import Router
+from pipeline.domains.routing.settings import RoutingSettings
+from pipeline.registry import Verb
+
+Graph = Annotated[str | None, Field(description="Name of the graph of projects; by default that of the settings.")]
+
+_open = lru_cache(maxsize=8)(Router)
+"""Opens a router; it keeps the graph of projects that it read until it changes."""
+
+
+def search(
+    hoprank: HopRank,
+    question: Annotated[str, Field(min_length=1, max_length=10_000, description="The question.")],
+    source: Annotated[str, Field(description="The project that asks; empty if none does.")] = "",
+    projects: Annotated[
+        list[str] | None, Field(description="Search exactly these projects, instead of those that fit the question.")
+    ] = None,
+    top_k: Annotated[int, Field(ge=1, le=100, description="Number of passages.")] = 10,
+    graph: Graph = None,
+) -> dict[str, Any]:
+    """Return the passages of several projects that answer a question best, and why these projects were searched."""
+    mode = Mode.ORACLE if projects else Mode.GRAPH
+    found = _open(hoprank, graph).search(question, mode=mode, source=source, projects=projects or (), top_k=top_k)
+    return found.to_json()
+
+
+def related(
+    hoprank: HopRank,
+    project: Annotated[str, Field(min_length=1, description="Id of a project.")],
+    graph: Graph = None,
+) -> dict[str, Any]:
+    """Return the projects to which the relations of a project lead, the strongest first."""
+    name = graph or hoprank.settings.section(RoutingSettings).graph
+    found = ProjectGraph.open(hoprank, name, create=False).get_related(project)
+    return {"projects": [{"project": other.id, **asdict(relation)} for other, relation in found]}
+
+
+VERBS = (
+    Verb("search", search, "Search the few projects that a question is about, chosen by the graph of projects."),
+    Verb("related", related, "List the projects that a project uses, learns from or is a sibling of."),
+)

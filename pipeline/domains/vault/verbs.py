@@ -1,0 +1,67 @@
+"""Verbs of the domain for servers: the notes that a message needs, notes related to one, and links."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from pipeline.api import HopRank
+from pipeline.domains.vault.actions.traverse import traverse_knowledge
+from pipeline.domains.vault.context.router import load_relevant_knowledge
+from pipeline.domains.vault.related import related as related_notes
+from pipeline.domains.vault.vault import Vault
+from pipeline.registry import Verb
+
+Name = Annotated[str, Field(description="Name of the vault.")]
+Note = Annotated[str, Field(min_length=1, description="A note: its path, file name, title or alias.")]
+
+_open = lru_cache(maxsize=8)(Vault)
+"""Opens a vault; it keeps the notes that it read until they change."""
+
+
+def context(
+    hoprank: HopRank,
+    message: Annotated[str, Field(min_length=1, max_length=10_000, description="The message or task.")],
+    top_k: Annotated[int | None, Field(ge=1, le=10, description="The most notes.")] = None,
+    vault: Name = "vault",
+) -> dict[str, Any]:
+    """Return the notes that a message needs, as a section for a prompt."""
+    return load_relevant_knowledge(_open(hoprank, vault), message, top_k=top_k).to_json()
+
+
+def related(
+    hoprank: HopRank,
+    note: Note,
+    top_k: Annotated[int, Field(ge=1, le=100, description="Number of notes.")] = 10,
+    unlinked: Annotated[bool, Field(description="Only notes that it isn't linked with yet.")] = False,
+    vault: Name = "vault",
+) -> dict[str, Any]:
+    """Return the notes related to a note by meaning and by links."""
+    opened = _open(hoprank, vault)
+    found = related_notes(opened.graph(), opened.note(note).key, top_k, unlinked=unlinked)
+    return {"notes": [asdict(one) for one in found]}
+
+
+def links(
+    hoprank: HopRank,
+    note: Note,
+    direction: Annotated[
+        Literal["out", "in", "both"], Field(description="Links of the note (out), backlinks to it (in), or both.")
+    ] = "both",
+    depth: Annotated[int, Field(ge=1, le=2, description="The most links away.")] = 1,
+    limit: Annotated[int, Field(ge=1, le=50, description="The most notes.")] = 25,
+    vault: Name = "vault",
+) -> dict[str, Any]:
+    """Return the notes that links lead to from a note, or from which links lead to it."""
+    page = traverse_knowledge(_open(hoprank, vault), note, depth, limit, direction=direction)
+    return page.model_dump(mode="json")
+
+
+VERBS = (
+    Verb("context", context, "Collect the notes of a vault that a message or task needs, as a section for a prompt."),
+    Verb("related", related, "List the notes related to a note by meaning and by links."),
+    Verb("links", links, "List the notes that a note links to, and those that link to it (backlinks)."),
+)

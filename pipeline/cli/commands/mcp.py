@@ -36,6 +36,16 @@ def mcp(
             show_default="none",
         ),
     ] = None,
+    domains: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--domain",
+            metavar="NAME",
+            help="Add the verbs of a domain (memory, routing, skills, tools, vault); repeatable. A client chooses worse"
+            " among many tools, so name those that it needs.",
+            show_default="none",
+        ),
+    ] = None,
     http: Annotated[bool, typer.Option("--http", help="Serve over streamable HTTP at /mcp.")] = False,
     host: Annotated[str, typer.Option("--host", help="With --http: the address to listen at.")] = "127.0.0.1",
     port: Annotated[
@@ -58,10 +68,11 @@ def mcp(
     if print_config is not None and http:
         print_json(address_config(print_config, _url(host, port), with_token=_needs_token(chosen, host)))
     elif print_config is not None:
-        options = _repeated(corpus, read_only, allowed, model, settings or [])
+        options = _repeated(corpus, read_only, allowed, domains or [], model, settings or [])
         print_json(command_config(print_config, list(options)))
     else:
         tools = mcp_table.core_tools(chosen.serve, corpus, read_only=read_only)
+        tools += mcp_table.domain_tools(domains or (), read_only=read_only)
         if http:
             _serve_http(chosen, tools, allowed, host, port)
         else:
@@ -102,7 +113,12 @@ def _needs_token(settings: Settings, host: str) -> bool:
 
 
 def _repeated(
-    corpus: str, read_only: bool, folders: list[Path], model: str | None, assignments: list[str]
+    corpus: str,
+    read_only: bool,
+    folders: list[Path],
+    domains: list[str],
+    model: str | None,
+    assignments: list[str],
 ) -> Iterator[str]:
     """Yield the options that a configuration repeats."""
     if corpus != "default":
@@ -111,6 +127,8 @@ def _repeated(
         yield "--read-only"
     for folder in folders:
         yield from ("--folder", str(folder))
+    for domain in domains:
+        yield from ("--domain", domain)
     if model is not None:
         yield from ("--model", model)
     for assignment in assignments:

@@ -38,7 +38,17 @@ def test_each_client_has_its_own_keys() -> None:
 
 
 def test_the_options_of_the_command_are_repeated(tmp_path: Path) -> None:
-    options = ["--corpus", "docs", "--read-only", "--folder", str(tmp_path), "--set", "embed.device=cpu"]
+    options = [
+        "--corpus",
+        "docs",
+        "--read-only",
+        "--folder",
+        str(tmp_path),
+        "--domain",
+        "vault",
+        "--set",
+        "embed.device=cpu",
+    ]
 
     entry = printed("claude", *options)["mcpServers"]["hoprank"]
 
@@ -116,3 +126,10 @@ def test_without_the_extra_it_is_named(options: tuple[str, ...]) -> None:
 
     assert done.returncode == 2
     assert 'pip install "hoprank[mcp]"' in done.stderr
+
+
+def test_an_unknown_domain_is_wrong_input() -> None:
+    result = CliRunner().invoke(app, ["mcp", "--domain", "skill"])
+
+    assert result.exit_code == 2
+    assert "Did you mean 'skills'?" in result.stderr

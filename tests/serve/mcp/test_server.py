@@ -11,11 +11,12 @@ from mcp import Client
 from mcp_types import TextContent
 
 from pipeline import HopRank
-from pipeline.errors import ServerUnreachable
+from pipeline.errors import Forbidden, ServerUnreachable
+from pipeline.registry import registry
 from pipeline.serve.access import Grant
 from pipeline.serve.mcp.server import make_server
 from pipeline.serve.mcp.service import Call, Service
-from pipeline.serve.mcp.tools.table import Tool
+from pipeline.serve.mcp.tools.table import Tool, domain_tools
 from pipeline.settings import ServeSettings, load_settings
 
 
@@ -33,13 +34,13 @@ def slow(_call: Call, seconds: float) -> dict[str, float]:
     return {"seconds": seconds}
 
 
-def tool(function: object) -> Tool:
+def tool_of(function: object) -> Tool:
     assert callable(function)
     return Tool(name="tried", title="Tried", description="Tried.", function=function)
 
 
 def test_a_bug_tells_clients_nothing_of_the_server(settings: ServeSettings, caplog: pytest.LogCaptureFixture) -> None:
-    server = make_server(Service(_unused, settings), [tool(broken)], lambda _: Grant())
+    server = make_server(Service(_unused, settings), [tool_of(broken)], lambda _: Grant())
 
     async def ask() -> None:
         async with Client(server) as client:
@@ -55,7 +56,7 @@ def test_a_bug_tells_clients_nothing_of_the_server(settings: ServeSettings, capl
 
 
 def test_a_slow_call_keeps_no_other_waiting(settings: ServeSettings) -> None:
-    server = make_server(Service(_unused, settings), [tool(slow)], lambda _: Grant())
+    server = make_server(Service(_unused, settings), [tool_of(slow)], lambda _: Grant())
     ended = []
 
     async def call(client: Client, seconds: float) -> None:
@@ -105,3 +106,23 @@ def test_two_calls_at_once_connect_once(settings: ServeSettings) -> None:
 
 def _unused() -> HopRank:
     raise AssertionError("nothing connects")
+
+
+def test_a_verb_needs_a_token_that_opens_everything(settings: ServeSettings) -> None:
+    verb = next(one for one in domain_tools(["skills"], read_only=False) if one.name == "skills_search")
+    call = Call(Service(_unused, settings), Grant(frozenset(["docs"])))
+
+    with pytest.raises(Forbidden, match="some corpora only"):
+        verb.function(call, task="anything")
+
+
+def test_every_domain_offers_its_verbs() -> None:
+    names = [domain.name for domain in registry().domains]
+    tools = domain_tools(names, read_only=True)
+
+    assert len({tool.name for tool in tools}) == len(tools)
+    assert {tool.name.split("_")[0] for tool in tools} == set(names)
+    for tool in tools:
+        signature = tool.signature()
+        assert signature.output_schema["type"] == "object"
+        assert "hoprank" not in signature.input_schema["properties"]

@@ -58,12 +58,13 @@ def test_it_answers_before_it_is_connected_and_ends_with_its_input() -> None:
     assert process.returncode == 0
 
 
-def test_writes_are_left_out_on_demand() -> None:
-    with started(UNREACHABLE, "--read-only", "--corpus", "docs") as process:
+def test_writes_are_left_out_and_verbs_added_on_demand() -> None:
+    with started(UNREACHABLE, "--read-only", "--corpus", "docs", "--domain", "skills", "--domain", "vault") as process:
         ask(process, **INITIALIZE)
         tools = {tool["name"]: tool for tool in ask(process, id=2, method="tools/list")["tools"]}
 
-    assert len(tools) == 6
+    assert len(tools) == 12
+    assert {"skills_search", "skills_order", "vault_context", "vault_links"} < tools.keys()
     assert not {"ingest", "forget"} & tools.keys()
     assert tools["search"]["inputSchema"]["properties"]["corpus"]["default"] == "docs"
 

@@ -1,14 +1,18 @@
-"""The table of the tools: eight at most, since a client chooses worse among many."""
+"""The table of the tools: eight, since a client chooses worse among many, and the verbs of domains on demand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any
 
 from annotated_types import BaseMetadata, Le, MaxLen
 
+from pipeline.errors import InputError
+from pipeline.registry import Domain, Verb, domain_named, verbs_of
 from pipeline.serve.mcp.models import ContextResult
+from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.tools import graph, read, write
 from pipeline.serve.signature import Signature
 from pipeline.settings import ServeSettings
@@ -43,6 +47,43 @@ def core_tools(settings: ServeSettings, corpus: str, *, read_only: bool) -> list
     limits = {"top_k": Le(settings.max_top_k), "query": MaxLen(settings.max_question)}
     defaults = {"corpus": corpus}
     return [replace(tool, limits=limits, defaults=defaults) for tool in _TOOLS if tool.read_only or not read_only]
+
+
+def domain_tools(names: Iterable[str], *, read_only: bool) -> list[Tool]:
+    """Return the verbs of domains as tools; raises InputError for an unknown domain, or for one without verbs.
+
+    A token that opens some corpora only may call none of them: a verb reads whatever its domain needs.
+    """
+    return [
+        _verb_tool(domain.name, verb)
+        for domain in map(domain_named, names)
+        for verb in _verbs(domain)
+        if verb.read_only or not read_only
+    ]
+
+
+def _verbs(domain: Domain) -> tuple[Verb, ...]:
+    verbs = verbs_of(domain)
+    if not verbs:
+        raise InputError(f"The domain {domain.name!r} has no verbs.", "Leave out --domain.")
+    return verbs
+
+
+def _verb_tool(domain: str, verb: Verb) -> Tool:
+    @wraps(verb.function)
+    def function(call: Call, **arguments: Any) -> Any:
+        call.grant.check_all(write=not verb.read_only)
+        return verb.function(call.hoprank, **arguments)
+
+    return Tool(
+        name=f"{domain}_{verb.name}",
+        title=f"{domain.capitalize()}: {verb.name}",
+        description=verb.help,
+        function=function,
+        read_only=verb.read_only,
+        destructive=not verb.read_only,
+        idempotent=verb.read_only,
+    )
 
 
 def _context_text(result: ContextResult) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
+from pipeline.embedding.embedder import Embedder
 from pipeline.examples import example_corpus
 from pipeline.serve.adapters.conformance import conformance_corpus
 
@@ -30,3 +31,11 @@ def conforming(hoprank: HopRank) -> Iterator[str]:
     """The name of the corpus of the conformance suite."""
     with conformance_corpus(hoprank) as name:
         yield name
+
+
+@pytest.fixture
+def server(server_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, embedder: Embedder) -> None:
+    """The environment names the tests' server; connections share the tests' embedder."""
+    for name, value in server_environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("pipeline.api.make_embedder", lambda _: embedder)

@@ -14,9 +14,8 @@ from haystack.utils import Secret
 
 from pipeline import HopRank
 from pipeline.db.embedded import Address
-from pipeline.embedding.embedder import Embedder
 from pipeline.errors import FilterError, ServerUnreachable
-from pipeline.serve.adapters.conformance import RULES, Retrieve, Rule
+from pipeline.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
 from pipeline.serve.adapters.haystack import HopRankRetriever, translate
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
@@ -83,9 +82,16 @@ def piped(hoprank: HopRank, corpus: str) -> Retrieve:
     return retrieve
 
 
-@pytest.mark.parametrize("adapt", [adapted, awaited, piped])
 @pytest.mark.parametrize("rule", RULES)
-def test_it_conforms(hoprank: HopRank, conforming: str, rule: Rule, adapt: Any) -> None:
+def test_it_conforms(hoprank: HopRank, conforming: str, rule: Rule) -> None:
+    rule(hoprank, conforming, adapted(hoprank, conforming))
+
+
+@pytest.mark.parametrize("rule", [filtered, errors_raised, from_many_threads])
+@pytest.mark.parametrize("adapt", [awaited, piped])
+def test_it_conforms_when_it_is_awaited_and_in_a_pipeline(
+    hoprank: HopRank, conforming: str, rule: Rule, adapt: Any
+) -> None:
     rule(hoprank, conforming, adapt(hoprank, conforming))
 
 
@@ -126,14 +132,6 @@ def test_it_answers_in_a_pipeline_that_is_awaited(hoprank: HopRank, islands: str
         return [result["model"]["replies"][0] for result in results]
 
     assert asyncio.run(ask()) == list(READ.values())
-
-
-@pytest.fixture
-def server(server_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, embedder: Embedder) -> None:
-    """The environment names the tests' server; connections share the tests' embedder."""
-    for name, value in server_environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr("pipeline.api.make_embedder", lambda _: embedder)
 
 
 @pytest.mark.usefixtures("server")

@@ -14,7 +14,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
 
 from pipeline import HopRank
-from pipeline.serve.adapters.conformance import RULES, Retrieve, Rule
+from pipeline.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
 from pipeline.serve.adapters.langchain import HopRankRetriever
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
@@ -45,10 +45,14 @@ def awaited(hoprank: HopRank, corpus: str) -> Retrieve:
     return lambda question, k, filters: passages(asyncio.run(retriever.ainvoke(question, k=k, filter=filters)))
 
 
-@pytest.mark.parametrize("adapt", [adapted, awaited])
 @pytest.mark.parametrize("rule", RULES)
-def test_it_conforms(hoprank: HopRank, conforming: str, rule: Rule, adapt: Any) -> None:
-    rule(hoprank, conforming, adapt(hoprank, conforming))
+def test_it_conforms(hoprank: HopRank, conforming: str, rule: Rule) -> None:
+    rule(hoprank, conforming, adapted(hoprank, conforming))
+
+
+@pytest.mark.parametrize("rule", [filtered, errors_raised, from_many_threads])
+def test_it_conforms_when_it_is_awaited(hoprank: HopRank, conforming: str, rule: Rule) -> None:
+    rule(hoprank, conforming, awaited(hoprank, conforming))
 
 
 def test_it_finds_the_documents_of_the_quickstart(hoprank: HopRank, islands: str) -> None:

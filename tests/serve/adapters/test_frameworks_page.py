@@ -1,0 +1,83 @@
+"""The page on frameworks: its examples run as they stand, with what stands in for a model."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from haystack import component
+from haystack.core.serialization_security import DESERIALIZATION_ALLOWLIST_ENV_VAR
+from langchain_core.messages import AIMessage
+from langchain_core.prompt_values import PromptValue
+from langchain_core.runnables import RunnableLambda
+
+from pipeline import HopRank
+from pipeline.docs import read_page
+from pipeline.serve.adapters.conformance import RULES
+from tests.serve.adapters.quickstart import answer
+from tests.serve.adapters.test_llamaindex import StandIn as LlamaIndexModel
+from tests.serve.adapters.test_neo4j_graphrag import StandIn as GraphRAGModel
+
+SECTIONS = dict(
+    re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", read_page("frameworks").text, flags=re.MULTILINE | re.DOTALL)
+)
+
+
+@component
+class HaystackModel:
+    """Answers from its prompt."""
+
+    @component.output_types(replies=list[str])
+    def run(self, prompt: str) -> dict[str, list[str]]:
+        return {"replies": [answer(prompt)]}
+
+
+def langchain_model(prompt: PromptValue) -> AIMessage:
+    return AIMessage(answer(prompt.to_string()))
+
+
+def run(section: str, corpus: str, **given: Any) -> dict[str, Any]:
+    """Run the code of a section on a corpus, and return the names that it defines."""
+    (code,) = re.findall(r"^```python\n(.*?)^```", SECTIONS[section], flags=re.MULTILINE | re.DOTALL)
+    names = dict(given)
+    exec(compile(code.replace('"handbook"', repr(corpus)), section, "exec"), names)  # noqa: S102 - our own page
+    return names
+
+
+def test_langchain(hoprank: HopRank, islands: str) -> None:
+    names = run("LangChain", islands, hoprank=hoprank, llm=RunnableLambda(langchain_model))
+
+    assert len(names["documents"]) == 5
+    assert names["answer"] == "Celsius"
+
+
+def test_llamaindex(hoprank: HopRank, islands: str) -> None:
+    names = run("LlamaIndex", islands, hoprank=hoprank, llm=LlamaIndexModel())
+
+    assert len(names["nodes"]) == 20
+    assert str(names["answer"]) == "Celsius"
+
+
+@pytest.mark.usefixtures("server")
+def test_haystack(islands: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DESERIALIZATION_ALLOWLIST_ENV_VAR, HaystackModel.__module__)
+    names = run("Haystack", islands, llm=HaystackModel())
+
+    assert names["answer"] == {"llm": {"replies": ["Celsius"]}}
+    assert names["again"].to_dict()["components"] == names["pipeline"].to_dict()["components"]
+    names["pipeline"].get_component("retriever").close()
+
+
+def test_neo4j_graphrag(hoprank: HopRank, islands: str) -> None:
+    names = run("neo4j-graphrag", islands, hoprank=hoprank, llm=GraphRAGModel())
+
+    assert len(names["found"].items) == 5
+    assert names["answer"].answer == "Celsius"
+
+
+def test_an_adapter_of_one_s_own(hoprank: HopRank, islands: str) -> None:
+    run("An adapter of your own", islands, hoprank=hoprank)
+
+    assert len(RULES) == 9
+    assert "nine rules" in SECTIONS["An adapter of your own"]

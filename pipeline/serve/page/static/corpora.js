@@ -1,4 +1,4 @@
-// Corpora: what they hold, their names, the distribution of their edges, and their documents.
+// Corpora: what they hold, their entities, the distribution of their edges, and their documents.
 import { call, corpusPath, isShown } from "./api.js";
 import { documentList, documentToRead } from "./documents.js";
 import { at, empty, failure, foreign, make, number, plural } from "./dom.js";
@@ -41,7 +41,7 @@ function menu(corpora, chosen) {
     const attributes = chosen?.name === name ? { "aria-current": "true" } : {};
     return make("li", {}, make(
       "a", { href: link({ ...current(), corpus: name, doc: "" }), ...attributes },
-      foreign(name), make("small", {}, `${plural(documents, "document")}, ${plural(chunks, "passage")}${writing ? ", being written" : ""}`),
+      foreign(name), make("small", {}, `${plural(documents, "document")}, ${plural(chunks, "chunk")}${writing ? ", being written" : ""}`),
     ));
   });
   return make("nav", { className: "menu", "aria-label": "Corpora" }, make("ul", {}, items));
@@ -52,11 +52,11 @@ async function detailsOf({ corpus, doc }) {
   const [stats, { degrees }] = await Promise.all([call(corpusPath(corpus)), call(corpusPath(corpus, "/degrees"))]);
   const head = make("h2", {}, foreign(stats.name));
   if (!stats.documents) return [head, empty("This corpus is empty.", "Ingest documents into it:", `hoprank ingest docs/ --corpus ${stats.name}`)];
-  return [head, figures(stats), edges(stats), names(stats), plots(degrees), documentList(corpus)];
+  return [head, figures(stats), edges(stats), entities(stats), plots(degrees), documentList(corpus)];
 }
 
 function figures({ documents, chunks, entities, created_at: created, fingerprint, writer }) {
-  const counts = [["documents", documents], ["passages", chunks], ["names", entities]];
+  const counts = [["documents", documents], ["chunks", chunks], ["entities", entities]];
   return make(
     "section", { className: "card wide" },
     make("dl", { className: "figures" }, counts.map(([name, count]) => make("div", {}, make("dt", {}, name), make("dd", {}, number(count))))),
@@ -69,9 +69,9 @@ function edges(stats) {
   return bars("Edges", rows, (name) => name);
 }
 
-function names({ name: corpus, top }) {
+function entities({ name: corpus, top }) {
   const rows = top.map(({ name, mentions }) => [name, mentions]);
-  return bars("Names in most passages", rows, (name) => make("a", { href: link({ view: "search", corpus, q: name }) }, foreign(name)));
+  return bars("Entities in most chunks", rows, (name) => make("a", { href: link({ view: "search", corpus, q: name }) }, foreign(name)));
 }
 
 function bars(title, rows, label) {
@@ -89,7 +89,7 @@ function plots(degrees) {
   const figures_ = kinds.map(([type, points]) => make("figure", {}, make("figcaption", {}, type), degreePlot(type, points)));
   return make(
     "section", { className: "card wide" },
-    make("h3", {}, "Degrees"), make("p", { className: "hint" }, "How many passages have how many edges of a type; both axes are logarithmic."),
+    make("h3", {}, "Degrees"), make("p", { className: "hint" }, "Number of chunks by their number of edges, for each type of edge; both axes are logarithmic."),
     make("div", { className: "plots" }, figures_),
   );
 }

@@ -52,7 +52,7 @@ function row(corpus, { key, title }) {
 }
 
 function parts({ key, title, path, metadata, text, chunks }) {
-  const fields = [["key", key], ["path", path], ["passages", chunks.length], ...Object.entries(metadata)];
+  const fields = [["key", key], ["path", path], ["chunks", chunks.length], ...Object.entries(metadata)];
   return [
     make("h3", {}, foreign(title || key)),
     make("dl", { className: "fields" }, fields.filter(([, value]) => value !== "").flatMap(([name, value]) => [

@@ -1,14 +1,19 @@
 // The drawing of a part of a graph, by Cytoscape.js, which is loaded when the first is drawn.
 import { nameOf } from "./nodes.js";
+import { radial } from "./radial.js";
 import { relation } from "./relations.js";
+import { spread } from "./spread.js";
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const RADIUS = 130;
+const MARGIN = 4;
 
 /** A drawing in an element; `choose(id)` is called when a node is clicked. */
 export class Drawing {
   #cy;
+  #path = [];
+  #home = { zoom: 1, pan: { x: 0, y: 0 } };
 
   /** Make a drawing, once the library is loaded. */
   static async in(container, choose) {
@@ -48,6 +53,7 @@ export class Drawing {
 
   /** Mark a path of nodes by their ids; the one before is unmarked. */
   markPath(ids) {
+    this.#path = ids;
     this.#cy.elements().removeClass("path").removeData("words");
     ids.forEach((id) => this.#cy.getElementById(id).addClass("path"));
     ids.slice(1).forEach((id, index) => {
@@ -74,25 +80,29 @@ export class Drawing {
     const node = this.#cy.getElementById(focus).addClass("focus");
     node.connectedEdges().addClass("near");
     this.#cy.resize();
-    this.#cy.layout({
-      name: "cose",
-      randomize: false,
-      animate: still.matches ? false : "end",
-      animationDuration: 350,
-      nodeDimensionsIncludeLabels: true,
-      idealEdgeLength: () => 70,
-      nodeRepulsion: () => 60_000,
-      nodeOverlap: 30,
-      gravity: 0.6,
-      numIter: 1200,
-      fit: true,
-      padding: 18,
-    }).run();
+    const { places, scale } = spread(this.#boxes(radial(focus, this.#neighbours(), this.#path)), this.#cy.width(), this.#cy.height());
+    this.#home = { zoom: scale, pan: { x: 0, y: 0 } };
+    const positions = Object.fromEntries(places.map(({ id, x, y }) => [id, { x, y }]));
+    this.#cy.layout({ name: "preset", positions, fit: false, ...this.#home, animate: !still.matches, animationDuration: 350 }).run();
   }
 
-  /** Show all. */
+  /** Show all as it was arranged. */
   fit() {
-    this.#cy.animate({ fit: { padding: 18 } }, { duration: still.matches ? 0 : 200 });
+    this.#cy.animate(this.#home, { duration: still.matches ? 0 : 200 });
+  }
+
+  #neighbours() {
+    return new Map(this.#cy.nodes().map((node) => [node.id(), node.neighborhood("node").map((one) => one.id())]));
+  }
+
+  /** Return the nodes at their places with what they and their labels reach, in pixels. */
+  #boxes(places) {
+    return this.#cy.nodes().map((node) => {
+      const { x, y } = node.position();
+      const { x1, x2, y1, y2 } = node.boundingBox({ includeLabels: true, includeOverlays: false });
+      const reach = { left: x - x1 + MARGIN, right: x2 - x + MARGIN, top: y - y1 + MARGIN, bottom: y2 - y + MARGIN };
+      return { id: node.id(), ...places.get(node.id()), ...reach };
+    });
   }
 
   #addNode(id, kind, name, position) {
@@ -112,11 +122,11 @@ function style() {
   const root = getComputedStyle(document.documentElement);
   const colour = (name) => root.getPropertyValue(`--${name}`).trim();
   const text = {
-    color: colour("ink"), "font-family": "system-ui, sans-serif", "font-size": 11, "min-zoomed-font-size": 6,
-    "text-background-color": colour("surface"), "text-background-opacity": 0.85, "text-background-padding": 1,
+    color: colour("ink"), "font-family": "system-ui, sans-serif", "font-size": 12, "min-zoomed-font-size": 6,
+    "text-background-color": colour("surface"), "text-background-opacity": 0.9, "text-background-padding": 1,
   };
   return [
-    { selector: "node", style: { ...text, label: "data(name)", width: 16, height: 16, "text-wrap": "ellipsis", "text-max-width": 118, "text-valign": "bottom", "text-margin-y": 4, "border-width": 2, "border-color": colour("surface") } },
+    { selector: "node", style: { ...text, label: "data(name)", width: 16, height: 16, "text-wrap": "ellipsis", "text-max-width": 150, "text-valign": "bottom", "text-margin-y": 4, "border-width": 2, "border-color": colour("surface") } },
     ...["chunk", "entity", "document"].map((kind) => ({ selector: `node[kind = "${kind}"]`, style: { "background-color": colour(kind) } })),
     { selector: 'node[kind = "chunk"]', style: { shape: "round-rectangle" } },
     { selector: 'node[kind = "document"]', style: { shape: "rectangle", height: 20 } },
@@ -125,6 +135,6 @@ function style() {
     { selector: "edge.path", style: { "line-color": colour("path"), width: 3.5, "z-index": 5 } },
     { selector: "edge.path[words]", style: { label: "data(words)", color: colour("path") } },
     { selector: "node.path", style: { "border-color": colour("path"), "border-width": 3, width: 20, height: 20, "font-weight": 600, "z-index": 6 } },
-    { selector: "node.focus", style: { width: 26, height: 26, "border-color": colour("ink"), "border-width": 3, "font-size": 12, "font-weight": 700, "z-index": 7 } },
+    { selector: "node.focus", style: { width: 26, height: 26, "border-color": colour("ink"), "border-width": 3, "font-size": 13, "font-weight": 700, "z-index": 7 } },
   ];
 }

@@ -5,6 +5,7 @@ const LONGEST_SENTENCE = 600;
 const SHORTEST_WORD = 3;
 const STEM = 6;
 const BRIDGE_WEIGHT = 2;
+const LEAST_SCORE = 0.25;
 const COMMON = new Set(
   `and are but can did does for from had has have her him his how its not off one our out she than that the their them then there they this
   was were what when where which while who whom whose why will with would you your about after also been being called could each into made
@@ -15,20 +16,21 @@ const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
 
 /**
  * Return the excerpt of a passage in three parts: before, sentence and after. `bridge` is the name through which the
- * path comes to the passage, "" if it comes through none. The sentence is "" if none shares a word with either.
+ * path comes to the passage, "" if it comes through none. The sentence is "" if none shares enough words with
+ * either, and the excerpt then is the beginning.
  */
 export function excerpt(text, question, bridge) {
   const sentences = sentencesOf(readable(text));
   const scores = sentences.map((sentence) => score(sentence, question, bridge));
-  const best = scores.indexOf(Math.max(...scores));
-  const telling = scores[best] > 0;
+  const telling = Math.max(...scores) >= LEAST_SCORE;
+  const best = telling ? scores.indexOf(Math.max(...scores)) : 0;
   let [start, end, length] = [best, best + 1, sentences[best].length];
   while (end < sentences.length && length + sentences[end].length <= MOST) length += sentences[end++].length;
   while (start > 0 && length + sentences[start - 1].length <= MOST) length += sentences[--start].length;
   const before = `${start ? "… " : ""}${sentences.slice(start, best).map((one) => `${one} `).join("")}`;
   const after = `${sentences.slice(best + 1, end).map((one) => ` ${one}`).join("")}${end < sentences.length ? " …" : ""}`;
   const sentence = cut(sentences[best]);
-  return telling ? { before, sentence, after } : { before: "", sentence: "", after: `${sentence}${after}` };
+  return telling ? { before, sentence, after } : { before: sentence, sentence: "", after };
 }
 
 /** Return the name through which a path comes to its last node: its last entity. */
@@ -40,7 +42,8 @@ function readable(text) {
   return text
     .replace(/^#{1,6} .*\n/, "")
     .replace(/\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]/g, "$1")
-    .replace(/\[([^\]]+)\]\([^)\s]*\)/g, "$1");
+    .replace(/\[([^\]]+)\]\([^)\s]*\)/g, "$1")
+    .replace(/(\*{1,2})(?=\S)([^*\n]+?)\1/g, "$2");
 }
 
 function sentencesOf(text) {

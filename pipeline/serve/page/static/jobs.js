@@ -122,7 +122,7 @@ function progress(advance) {
 function outcome(result) {
   const { changed, unchanged, documents, chunks, entities } = result.done ?? result;
   if (documents === undefined) return "Planned; nothing was written.";
-  return `${plural(changed, "document")} changed, ${number(unchanged)} unchanged; the corpus has ${plural(documents, "document")}, ${plural(chunks, "passage")} and ${plural(entities, "name")}.`;
+  return `${plural(changed, "document")} changed, ${number(unchanged)} unchanged; the corpus has ${plural(documents, "document")}, ${plural(chunks, "chunk")} and ${plural(entities, "entity", "entities")}.`;
 }
 
 function leftOut(result) {

@@ -8,4 +8,4 @@ export function nameOf({ id, type, properties }) {
 }
 
 /** Words for the types of nodes. */
-export const KINDS = { chunk: "passage", entity: "name", document: "document" };
+export const KINDS = { chunk: "chunk", entity: "entity", document: "document" };

@@ -3,7 +3,7 @@ import { number, plural } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT] = [300, 180];
-const [LEFT, RIGHT, TOP, BOTTOM] = [42, 14, 12, 36];
+const [LEFT, RIGHT, TOP, BOTTOM] = [44, 14, 20, 36];
 const PADDING = 0.05;
 
 /** Return the plot for points of a degree and the number of chunks that have it. */
@@ -19,11 +19,12 @@ export function degreePlot(type, points) {
     svg.append(element("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y(tick), y2: y(tick) }));
     svg.append(text(number(tick), { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }));
   }
-  svg.append(text("edges of a passage", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 4, "text-anchor": "middle", class: "axis" }));
+  svg.append(text("edges of a chunk", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 4, "text-anchor": "middle", class: "axis" }));
+  svg.append(text("chunks", { x: LEFT - 6, y: 10, "text-anchor": "end", class: "axis" }));
   for (const { degree, chunks } of points) {
     const stem = element("line", { class: "stem", x1: x(degree), x2: x(degree), y1: HEIGHT - BOTTOM, y2: y(chunks) });
     const dot = element("circle", { cx: x(degree), cy: y(chunks), r: 3.5 });
-    dot.append(element("title", {}, `${plural(chunks, "passage")} with ${plural(degree, "edge")}`));
+    dot.append(element("title", {}, `${plural(chunks, "chunk")} with ${plural(degree, "edge")}`));
     svg.append(stem, dot);
   }
   return svg;
@@ -40,7 +41,7 @@ function scale(values, from, to) {
 }
 
 function ticks(most) {
-  const steps = most > 200 ? [1] : [1, 2, 5];
+  const steps = most > 200 ? [1] : most > 12 ? [1, 2, 5] : [1, 2, 3, 5];
   const decades = [...Array(Math.floor(Math.log10(most)) + 1).keys()];
   return decades.flatMap((decade) => steps.map((step) => step * 10 ** decade)).filter((tick) => tick <= most);
 }
@@ -48,7 +49,7 @@ function ticks(most) {
 function described(type, points) {
   const [all, edges] = points.reduce(([count, sum], { degree, chunks }) => [count + chunks, sum + degree * chunks], [0, 0]);
   const most = Math.max(...points.map(({ degree }) => degree));
-  return `${type}: ${plural(all, "passage")} with ${(edges / all).toFixed(1)} edges on average and ${number(most)} at most`;
+  return `${type}: ${plural(all, "chunk")} with ${(edges / all).toFixed(1)} edges on average and ${number(most)} at most`;
 }
 
 function element(tag, attributes, words) {

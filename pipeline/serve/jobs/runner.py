@@ -1,4 +1,4 @@
-"""The runner: a thread that takes jobs from the store, one after the other, and runs them."""
+"""The runner: a thread that takes jobs from the store, one after the other, and has them run."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from pipeline.api import HopRank
 from pipeline.db.writers import new_writer
 from pipeline.errors import Busy, HopRankError, ServerLost, ServerUnreachable
 from pipeline.ingest.sources.given import documents_of
-from pipeline.progress import Progress
-from pipeline.serve.jobs.control import Control, Stopped
-from pipeline.serve.jobs.records import Job, Kind, Problem, Request, State
+from pipeline.serve.jobs.control import Stopped
+from pipeline.serve.jobs.process import Failed, JobProcess
+from pipeline.serve.jobs.records import Job, Problem, Request, State
 from pipeline.serve.jobs.store import JobStore
 
 _BEAT_SECONDS = 1.0
@@ -27,8 +28,13 @@ _BUSY_SECONDS = 2.0
 _BUSY_LIMIT = 600.0
 """Seconds that a job waits for another writer of its corpus."""
 
+_IDLE_SECONDS = 60.0
+"""Seconds without a job after which the process of jobs is ended, and its memory is free."""
+
 _MOST_ATTEMPTS = 5
 """Runs that a job gets on its own, if its services die each time."""
+
+_GONE = (ServerLost.__name__, ServerUnreachable.__name__)
 
 _LOG = logging.getLogger("hoprank.jobs")
 
@@ -44,13 +50,12 @@ class JobRunner:
     """
 
     def __init__(self, hoprank: HopRank, store: JobStore, check_paths: CheckPaths, keep_days: float) -> None:
-        self._hoprank = hoprank
         self._store = store
+        self._process = JobProcess(hoprank)
         self._check_paths = check_paths
         self._keep_days = keep_days
         self._wake = threading.Event()
         self._stopping = threading.Event()
-        self._control: Control | None = None
         self._thread = threading.Thread(target=self._work, name="hoprank-jobs", daemon=True)
 
     def start(self) -> None:
@@ -71,12 +76,12 @@ class JobRunner:
         """Stop the running job at its next step and queue it again; wait up to ``seconds`` for that."""
         self._stopping.set()
         self._wake.set()
-        if control := self._control:
-            control.stop()
+        self._process.stop()
         self._thread.join(seconds)
+        self._process.close()
 
     def _work(self) -> None:
-        recovered = -_RECOVER_SECONDS
+        recovered, worked = -_RECOVER_SECONDS, time.monotonic()
         while not self._stopping.is_set():
             try:
                 if time.monotonic() - recovered >= _RECOVER_SECONDS:
@@ -90,9 +95,13 @@ class JobRunner:
             except Exception:
                 _LOG.exception("A job could not be taken or finished.")
                 found = False
-            if not found:
-                self._wake.wait(_POLL_SECONDS)
-                self._wake.clear()
+            if found:
+                worked = time.monotonic()
+                continue
+            if time.monotonic() - worked > _IDLE_SECONDS:
+                self._process.close()
+            self._wake.wait(_POLL_SECONDS)
+            self._wake.clear()
 
     def _take_one(self) -> bool:
         # A writer's id a job: one whose end could not be recorded counts as dead, and is recovered.
@@ -114,75 +123,60 @@ class JobRunner:
     def _run(self, job: Job, owner: str) -> None:
         finish = self._store.finish
         try:
-            with self._beating(job, owner) as control:
-                result = self._attempt(job, control)
+            with self._beating(job, owner) as cancelled:
+                result = self._attempt(job, cancelled)
         except Stopped:
             if self._stopping.is_set():
                 self._store.requeue(job.id, owner)
             else:
                 finish(job.id, owner, State.CANCELLED, keep_request=True)
-        except ServerLost:
-            raise
-        except HopRankError as error:
-            problem = Problem(type(error).__name__, error.message, error.fix)
-            finish(job.id, owner, State.FAILED, problem=problem, keep_request=True)
-        except Exception as error:
-            _LOG.exception("The job %s failed.", job.id)
-            problem = Problem("Fault", f"An unexpected {type(error).__name__}.", "See the log of the service.")
-            finish(job.id, owner, State.FAILED, problem=problem, keep_request=True)
+        except Failed as error:
+            if error.problem.type in _GONE:
+                raise ServerLost(error.problem.message, error.problem.fix) from error
+            finish(job.id, owner, State.FAILED, problem=error.problem, keep_request=True)
         else:
             finish(job.id, owner, State.SUCCEEDED, result=result, keep_request=bool(left_out(result)))
 
-    def _attempt(self, job: Job, control: Control) -> Mapping[str, Any]:
+    def _attempt(self, job: Job, cancelled: threading.Event) -> Mapping[str, Any]:
+        """Run a job, and again while another writer has its corpus."""
         deadline = time.monotonic() + _BUSY_LIMIT
         while True:
+            if cancelled.is_set() or self._stopping.is_set():
+                raise Stopped
             try:
-                return run(self._hoprank, job, self._check_paths, Progress(control))
-            except Busy:
-                if time.monotonic() > deadline:
+                return self._process.run(self._checked(job))
+            except Failed as error:
+                if error.problem.type != Busy.__name__ or time.monotonic() > deadline:
                     raise
-                control.wait(_BUSY_SECONDS)
+                cancelled.wait(_BUSY_SECONDS)
+
+    def _checked(self, job: Job) -> Job:
+        try:
+            return replace(job, request=self._check_paths(job.request) if job.request else None)
+        except HopRankError as error:
+            raise Failed(Problem(type(error).__name__, error.message, error.fix)) from error
 
     @contextmanager
-    def _beating(self, job: Job, owner: str) -> Iterator[Control]:
-        """Record signs of life and the progress until the context ends; stop the job when it is cancelled."""
-        control = self._control = Control()
-        if self._stopping.is_set():
-            control.stop()
-        over = threading.Event()
+    def _beating(self, job: Job, owner: str) -> Iterator[threading.Event]:
+        """Record signs of life and the progress until the context ends; yield the event of the job's cancellation."""
+        over, cancelled = threading.Event(), threading.Event()
 
         def beat() -> None:
             while not over.wait(_BEAT_SECONDS):
-                try:
-                    if self._store.beat(job.id, owner, control.progress):
-                        control.stop()
-                except HopRankError:
-                    continue  # the ingest meets the same error, or the server is back in time
+                # An ingest that meets the same error ends; else the server is back in time.
+                with suppress(HopRankError):
+                    if self._store.beat(job.id, owner, self._process.progress):
+                        cancelled.set()
+                if cancelled.is_set() or self._stopping.is_set():
+                    self._process.stop()
 
         thread = threading.Thread(target=beat, name="hoprank-job-beat", daemon=True)
         thread.start()
         try:
-            yield control
+            yield cancelled
         finally:
-            self._control = None
             over.set()
             thread.join()
-
-
-def run(hoprank: HopRank, job: Job, check_paths: CheckPaths, progress: Progress) -> Mapping[str, Any]:
-    """Run a job and return the summary as JSON values; raises what :meth:`HopRank.ingest` and ``sync`` raise."""
-    if job.request is None:
-        raise ValueError(f"the job {job.id} was claimed without its request")
-    request = check_paths(job.request)
-    if job.kind is Kind.INGEST:
-        if request.documents is not None:
-            return hoprank.add(request.documents, job.corpus, progress=progress).to_json()
-        return hoprank.ingest(*request.paths, corpus=job.corpus, progress=progress).to_json()
-    if request.documents is not None:
-        summary = hoprank.replace(request.documents, job.corpus, dry_run=request.dry_run, progress=progress)
-    else:
-        summary = hoprank.sync(*request.paths, corpus=job.corpus, dry_run=request.dry_run, progress=progress)
-    return summary.to_json()
 
 
 def left_out(result: Mapping[str, Any]) -> list[Any]:

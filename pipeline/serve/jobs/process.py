@@ -1,0 +1,186 @@
+"""A process that runs jobs: an ingest there takes neither the interpreter of the service nor its memory.
+
+It runs at low priority, so that searches come first. It serves several jobs, ends with the service, however that ends,
+and leaves then what the next run of the job completes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from queue import SimpleQueue
+from typing import Any, BinaryIO, cast
+
+from pipeline.api import HopRank
+from pipeline.errors import HopRankError
+from pipeline.progress import Progress
+from pipeline.serve.jobs.control import Control, Stopped
+from pipeline.serve.jobs.records import Advance, Job, Kind, Problem
+from pipeline.settings import Settings, load_settings
+
+_COMMAND = (sys.executable, "-P", "-c", "from pipeline.serve.jobs.process import serve; serve()")
+_NICENESS = 10
+_STOP = "stop"
+
+
+class Failed(Exception):
+    """A job ended with a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class JobProcess:
+    """Runs one job at a time, by the settings and on the server of ``hoprank``; started when it is needed.
+
+    :meth:`stop` may be called from another thread.
+    """
+
+    def __init__(self, hoprank: HopRank) -> None:
+        address = asdict(hoprank.client.address)
+        self._settings = {**hoprank.settings.model_dump(), "neo4j": _on(address, hoprank.settings)}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._sending = threading.Lock()
+        self.progress = Advance()
+
+    def run(self, job: Job) -> Mapping[str, Any]:
+        """Run a job, which has its request, and return its summary; raises Failed, or Stopped after :meth:`stop`."""
+        self.progress = Advance()
+        process = self._started()
+        self._send(job)
+        for line in cast("BinaryIO", process.stdout):
+            kind, value = json.loads(line)
+            if kind == "progress":
+                self.progress = Advance(**value)
+            elif kind == "result":
+                return cast("Mapping[str, Any]", value)
+            elif kind == "stopped":
+                raise Stopped
+            else:
+                raise Failed(Problem(**value))
+        if self._process is not process:
+            raise Stopped  # it was closed with the service
+        message = f"The process of the job ended with exit code {self.close()}."
+        raise Failed(Problem("Fault", message, "See the log of the service, and whether there is memory enough."))
+
+    def stop(self) -> None:
+        """Stop the job at its next step, if one runs."""
+        self._send(_STOP)
+
+    def close(self) -> int | None:
+        """End the process, if there is one, and return its exit code; a job that runs is stopped."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        with self._sending, suppress(OSError):
+            process.stdin and process.stdin.close()
+        try:
+            return process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait()
+        finally:
+            process.stdout and process.stdout.close()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = subprocess.Popen(  # noqa: S603 - the command is ours
+                _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            self._send(self._settings)
+        return self._process
+
+    def _send(self, message: object) -> None:
+        # A process that ended is noticed by whoever reads its answers.
+        with self._sending, suppress(OSError, ValueError):
+            if (process := self._process) and process.stdin:
+                pickle.dump(message, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
+                process.stdin.flush()
+
+
+def _on(address: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    return {**settings.neo4j.model_dump(), **address}
+
+
+def serve() -> None:
+    """Run the jobs that the service sends until it ends: the main function of the process."""
+    # Ctrl-C is the service's, which then stops the job.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(AttributeError, OSError):
+        os.nice(_NICENESS)
+    answers = os.fdopen(os.dup(1), "wb")
+    # Output of a library is no answer.
+    os.dup2(2, 1)
+    lock = threading.Lock()
+
+    def answer(kind: str, value: object) -> None:
+        with lock, suppress(OSError):
+            answers.write(json.dumps([kind, value]).encode() + b"\n")
+            answers.flush()
+
+    messages = _messages(sys.stdin.buffer)
+    settings = next(messages)
+    jobs: SimpleQueue[tuple[Job, Control] | None] = SimpleQueue()
+    report = threading.Thread(target=_receive, args=(messages, jobs, answer), daemon=True)
+    report.start()
+    hoprank: HopRank | None = None
+    while (sent := jobs.get()) is not None:
+        job, control = sent
+        try:
+            hoprank = hoprank or HopRank.connect(settings=load_settings(settings))
+            answer("result", run(hoprank, job, Progress(control)))
+        except Stopped:
+            answer("stopped", None)
+        except HopRankError as error:
+            answer("problem", asdict(Problem(type(error).__name__, error.message, error.fix)))
+        except Exception as error:
+            sys.excepthook(*sys.exc_info())
+            answer("problem", asdict(Problem("Fault", f"An unexpected {type(error).__name__}.", "See the log.")))
+    if hoprank:
+        hoprank.close()
+
+
+def _messages(requests: BinaryIO) -> Iterator[Any]:
+    while True:
+        try:
+            yield pickle.load(requests)  # noqa: S301 - the service's
+        except EOFError:
+            return
+
+
+def _receive(messages: Iterator[Any], jobs: SimpleQueue[tuple[Job, Control] | None], answer: Any) -> None:
+    """Queue jobs with their controls, and stop the last one when told to or when the service has ended."""
+    control = None
+    for message in messages:
+        if message != _STOP:
+            control = Control(lambda advance: answer("progress", asdict(advance)))
+            jobs.put((message, control))
+        elif control:
+            control.stop()
+    if control:
+        control.stop()
+    jobs.put(None)
+
+
+def run(hoprank: HopRank, job: Job, progress: Progress) -> Mapping[str, Any]:
+    """Run a job and return its summary as JSON values; raises what the methods of HopRank raise."""
+    if (request := job.request) is None:
+        raise ValueError(f"the job {job.id} was claimed without its request")
+    if job.kind is Kind.INGEST:
+        if request.documents is not None:
+            return hoprank.add(request.documents, job.corpus, progress=progress).to_json()
+        return hoprank.ingest(*request.paths, corpus=job.corpus, progress=progress).to_json()
+    if request.documents is not None:
+        summary = hoprank.replace(request.documents, job.corpus, dry_run=request.dry_run, progress=progress)
+    else:
+        summary = hoprank.sync(*request.paths, corpus=job.corpus, dry_run=request.dry_run, progress=progress)
+    return summary.to_json()

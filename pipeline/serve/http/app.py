@@ -21,7 +21,7 @@ from pipeline.serve.http.gate import Gate
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.http.middleware import LimitBody, LimitRate, Observe, RefuseOtherHosts
 from pipeline.serve.http.openapi import DescribedApp
-from pipeline.serve.http.routes import corpora, graphs, health, jobs, search
+from pipeline.serve.http.routes import corpora, domains, graphs, health, jobs, search
 from pipeline.serve.http.state import State
 from pipeline.serve.jobs.records import Request
 from pipeline.serve.jobs.runner import JobRunner
@@ -53,7 +53,7 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
         lifespan=_lifespan(hoprank, access, metrics),
     )
     problems.add_handlers(app)
-    for part in (health.router, search.router, corpora.router, jobs.router, graphs.router):
+    for part in (health.router, search.router, corpora.router, jobs.router, graphs.router, domains.router):
         app.include_router(part, responses=problems.RESPONSES)
     app.include_router(make_router())
     # The last one added is the first to see a request.

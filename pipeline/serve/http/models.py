@@ -207,7 +207,7 @@ class IngestSummaryModel(BaseModel):
 
 
 class RemovalModel(BaseModel):
-    """What a corpus holds after a removal."""
+    """A corpus after a removal: what it holds."""
 
     generation: int
     documents: int
@@ -329,11 +329,20 @@ class GraphSearchResponse(BaseModel):
     nodes: list[RankedNodeModel]
 
 
-class DomainModel(BaseModel):
-    """A domain: a kind of knowledge graph, and its verbs."""
+class VerbModel(BaseModel):
+    """A question that a domain answers; ``arguments`` is the JSON schema of what it takes."""
 
     name: str
     help: str
+    arguments: dict[str, Any]
+
+
+class DomainModel(BaseModel):
+    """A domain: a kind of knowledge graph, and the verbs that a client may call."""
+
+    name: str
+    help: str
+    verbs: list[VerbModel]
 
 
 class Health(BaseModel):

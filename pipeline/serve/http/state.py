@@ -24,7 +24,7 @@ bearer = HTTPBearer(auto_error=False, description="A token of serve.token or ser
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the routes of a service share. ``stopping`` is set when it shuts down, so that streams of events end."""
+    """Shared by the routes of a service. ``stopping`` is set when it shuts down, so that streams of events end."""
 
     hoprank: AsyncHopRank
     settings: ServeSettings

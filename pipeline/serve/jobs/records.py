@@ -97,13 +97,17 @@ class Job:
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Job:
         """Make a job from its node's properties."""
-        plain = ("id", "corpus", "created_at", "attempt", "started_at", "finished_at")
         progress, problem = _decoded(properties, "progress"), _decoded(properties, "problem")
         request = properties.get("request")
         return cls(
-            **{name: properties.get(name) for name in plain},
+            id=properties["id"],
             kind=Kind(properties["kind"]),
+            corpus=properties["corpus"],
             state=State(properties["state"]),
+            created_at=properties["created_at"],
+            attempt=properties["attempt"],
+            started_at=properties.get("started_at"),
+            finished_at=properties.get("finished_at"),
             cancelling=bool(properties.get("cancelling")),
             progress=Advance(**progress) if progress else None,
             result=_decoded(properties, "result"),

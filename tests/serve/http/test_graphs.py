@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi.testclient import TestClient
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.registry import registry
 
 
 def test_a_knowledge_graph_is_read(service: TestClient, graph: KnowledgeGraph) -> None:
@@ -49,7 +48,3 @@ def test_unknown_graphs_and_nodes_are_told(service: TestClient, graph: Knowledge
     ):
         answer = service.get(url)
         assert (answer.status_code, answer.json()["type"]) == (404, type_)
-
-
-def test_domains_are_listed(service: TestClient) -> None:
-    assert [one["name"] for one in service.get("/v1/domains").json()] == [one.name for one in registry().domains]

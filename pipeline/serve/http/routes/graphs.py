@@ -10,10 +10,8 @@ from fastapi import APIRouter, Path, Query
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.catalogue import list_graphs
 from pipeline.knowledge.records import Direction
-from pipeline.registry import registry
 from pipeline.serve.access import Grant
 from pipeline.serve.http.models import (
-    DomainModel,
     EdgeModel,
     GraphModel,
     GraphSearchResponse,
@@ -111,12 +109,6 @@ async def corpus_neighbours(
 async def corpus_path(corpus: Name, source: NodeId, target: NodeId, service: Service, grant: Granted) -> PathResponse:
     """Return a shortest path between two nodes of a corpus."""
     return await _read(_corpus, corpus, service, grant, lambda opened: _path(opened, source, target))
-
-
-@router.get("/domains")
-async def domains(_: Granted) -> list[DomainModel]:
-    """List the domains: kinds of knowledge graphs that HopRank knows."""
-    return [DomainModel(name=domain.name, help=domain.help) for domain in registry().domains]
 
 
 def _graph(service: State, name: str) -> KnowledgeGraph:

@@ -33,9 +33,15 @@ export class Drawing {
     return { nodes: this.#cy.nodes().length, edges: this.#cy.edges().length };
   }
 
-  /** Return where a node is drawn, in pixels of the element. */
-  place(id) {
-    return this.#cy.getElementById(id).renderedPosition();
+  /** The number of nodes on the path that is marked. */
+  get pathLength() {
+    return this.#cy.nodes(".path").length;
+  }
+
+  /** Return a node by its name and kind, with the place where it is drawn, in pixels of the element. */
+  find(name, kind) {
+    const node = this.#cy.nodes().filter((one) => one.data("name") === name && one.data("kind") === kind).first();
+    return node.nonempty() ? { id: node.id(), place: node.renderedPosition() } : null;
   }
 
   /** Remove everything. */

@@ -115,7 +115,8 @@ function progress(advance) {
   const { stage = "", done = 0, total = null } = advance ?? {};
   const bar = make("progress", { "aria-label": stage || "starting" });
   if (total) Object.assign(bar, { max: total, value: done });
-  const words = total ? `${stage}: ${number(done)} of ${number(total)} (${percent(done / total)})` : stage ? `${stage}: ${number(done)}` : "starting";
+  const steps = total ? `${number(done)} of ${number(total)} (${percent(done / total)})` : `${number(done)} so far`;
+  const words = stage ? `${stage}: ${steps}` : "starting";
   return make("div", { className: "progress" }, bar, make("span", {}, words));
 }
 

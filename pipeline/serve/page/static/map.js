@@ -9,6 +9,7 @@ import { titleOf } from "./hit.js";
 const LISTED = 100;
 const DRAWN = 14;
 
+let loading = null;
 let drawing = null;
 let running = new AbortController();
 let shown = { corpus: "", hit: "", focus: "", path: [] };
@@ -17,17 +18,20 @@ let shown = { corpus: "", hit: "", focus: "", path: [] };
 export async function openMap(corpus, { metadata }, node) {
   const same = shown.corpus === corpus && shown.hit === metadata.id;
   if (same && (!node || node === shown.focus)) return;
+  const steps = (metadata.evidence ?? []).filter((step) => step.id);
+  shown = { corpus, hit: metadata.id, focus: node ?? metadata.id, path: steps.map((step) => step.id) };
+  const opened = shown;
   at("map").hidden = false;
   document.body.classList.add("with-map");
   at("map-title").textContent = titleOf(metadata);
-  drawing ??= await Drawing.in(at("canvas"), focus);
-  const steps = (metadata.evidence ?? []).filter((step) => step.id);
+  loading ??= Drawing.in(at("canvas"), focus);
+  drawing = await loading;
+  if (shown !== opened) return;
   if (!same) {
     drawing.clear();
     drawing.addPath(steps);
-    shown = { corpus, hit: metadata.id, focus: "", path: steps.map((step) => step.id) };
   }
-  await focus(node ?? metadata.id);
+  await focus(shown.focus);
 }
 
 /** Close the map. */

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +17,8 @@ from pipeline.errors import GraphError
 from pipeline.knowledge.records import GraphSize
 from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.view.page import page, picture
+from tests.browser import browser_path
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 NASTY = "</script><script>document.title='run'</script><img src=x onerror=\"document.title='run'\">{{library}}\u2028"
 
 NODES = [
@@ -100,9 +98,7 @@ def test_a_page_that_cannot_be_written_says_so(graph: KnowledgeGraph, tmp_path: 
 @pytest.fixture
 def in_browser(tmp_path: Path) -> Callable[[str], Any]:
     """Run a script in the page in a browser without a network, and return what it returns."""
-    if BROWSER is None:
-        assert "HOPRANK_TEST_BROWSER" not in os.environ, "there was a browser when the tests began"
-        pytest.skip("no Chromium here")
+    browser = browser_path()
 
     def run(script: str) -> Any:
         path = tmp_path / "page.html"
@@ -110,7 +106,7 @@ def in_browser(tmp_path: Path) -> Callable[[str], Any]:
         path.write_text(page(STORE, GraphSize(6, 5)).replace("</body>", end), encoding="utf-8")
         options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
         offline = ["--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=3000", "--dump-dom"]
-        command = [str(BROWSER), *options, *offline, path.as_uri()]
+        command = [browser, *options, *offline, path.as_uri()]
         dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
         result = re.search(r'data-result="([^"]*)"', dom)
         assert result, dom[-2000:]

@@ -16,7 +16,7 @@ _TO_KNOWLEDGE = (
     *("install", "ingest", "corpora", "search", "graph", "queries"),
     *("evaluate", "tune", "measured", "knowledge"),
 )
-_FROM_PYTHON = ("python", "frameworks", "mcp", "settings", "server", "errors", "layout")
+_FROM_PYTHON = ("python", "frameworks", "serve", "mcp", "settings", "server", "errors", "layout")
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,6 @@ listen();
 watchTroubles(again);
 onState(render);
 tell();
-if (await readCorpora()) at("question").focus({ preventScroll: true });
+if ((await readCorpora()) && !current().q) at("question").focus({ preventScroll: true });
 // For tests and the browser's console.
 window.hoprank = { drawing: mapDrawing };

@@ -2,9 +2,10 @@
 import { number, plural } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const [WIDTH, HEIGHT] = [300, 180];
-const [LEFT, RIGHT, TOP, BOTTOM] = [44, 14, 20, 36];
+const [WIDTH, HEIGHT] = [260, 180];
+const [LEFT, RIGHT, TOP, BOTTOM] = [46, 12, 20, 36];
 const PADDING = 0.05;
+const ROOM = 1.3;
 
 /** Return the plot for points of a degree and the number of chunks that have it. */
 export function degreePlot(type, points) {
@@ -40,10 +41,12 @@ function scale(values, from, to) {
   return Object.assign(place, { ticks: ticks(most) });
 }
 
+/** Return the values to label: round ones, and the greatest if there is room for it. */
 function ticks(most) {
   const steps = most > 200 ? [1] : most > 12 ? [1, 2, 5] : [1, 2, 3, 5];
   const decades = [...Array(Math.floor(Math.log10(most)) + 1).keys()];
-  return decades.flatMap((decade) => steps.map((step) => step * 10 ** decade)).filter((tick) => tick <= most);
+  const round = decades.flatMap((decade) => steps.map((step) => step * 10 ** decade)).filter((tick) => tick <= most);
+  return most / round.at(-1) >= ROOM ? [...round, most] : round;
 }
 
 function described(type, points) {

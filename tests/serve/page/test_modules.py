@@ -1,0 +1,132 @@
+"""Modules of the page by themselves, in the browser: excerpts, paths in words, and places of nodes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from itertools import combinations, product
+from typing import Any
+
+import pytest
+
+from pipeline.cli.views.evidence import evidence_line
+from pipeline.records import EdgeKind
+from tests.serve.page.conftest import Open
+
+Call = Callable[..., Any]
+
+TEXT = (
+    "# A heading\nThe loom was old. It stood at [Lyon](places/lyon.md), where *silk* is woven.\n\n"
+    "[[jacquard|Joseph Jacquard]] built it\nin 1804. Nobody knows who paid."
+)
+
+
+@pytest.fixture
+def call(open_page: Open) -> Call:
+    """Call a function of a module in the page."""
+    page = open_page()
+    script = "([module, name, args]) => import(`/page/${module}.js`).then((found) => found[name](...args))"
+    return lambda module, name, *args: page.evaluate(script, [module, name, args])
+
+
+@pytest.mark.parametrize(
+    ("question", "bridge", "sentence"),
+    [
+        ("Where was silk woven?", "", "It stood at Lyon, where silk is woven."),
+        ("What did he build?", "Joseph Jacquard", "Joseph Jacquard built it in 1804."),
+        ("Which loom had he?", "Lyon", "It stood at Lyon, where silk is woven."),
+        ("Who is it about?", "", ""),
+    ],
+)
+def test_an_excerpt_emphasises_the_sentence_of_the_path_or_the_question(
+    call: Call, question: str, bridge: str, sentence: str
+) -> None:
+    found = call("excerpt", "excerpt", TEXT, question, bridge)
+
+    assert found["sentence"] == sentence
+    whole = "".join(found.values())
+    assert whole.startswith("The loom was old. It stood at Lyon")
+    assert whole.endswith("Nobody knows who paid.")
+
+
+@pytest.mark.parametrize("text", ["", "...", "x" * 5000, "# only a heading\n", "\n\n\n", "| a | b |\n| - | - |"])
+def test_any_text_has_an_excerpt(call: Call, text: str) -> None:
+    found = call("excerpt", "excerpt", text, "a question", "")
+
+    assert sum(map(len, found.values())) <= 620
+
+
+def test_relationships_are_worded_as_on_the_command_line(call: Call) -> None:
+    for kind, (before, after) in product(EdgeKind, (("Chunk", "Entity"), ("Entity", "Chunk"), ("Document", "Chunk"))):
+        steps = [{"kind": before, "name": "A", "by": ""}, {"kind": after, "name": "B", "by": kind.value}]
+
+        assert f"—{call('relations', 'relation', kind.value, before)}→" in evidence_line(steps)
+
+
+def test_a_document_and_its_own_chunk_are_one_step(call: Call) -> None:
+    steps = [
+        ("Entity", "Ada", ""),
+        ("Chunk", "Loom", "MENTIONS"),
+        ("Document", "Lyon", "REFERS_TO"),
+        ("Chunk", "Lyon", "PART_OF"),
+    ]
+
+    shown = call("relations", "shownSteps", [{"kind": kind, "name": name, "by": by} for kind, name, by in steps])
+
+    assert [(step["kind"], step["name"], step["by"]) for step in shown] == [
+        ("Entity", "Ada", ""),
+        ("Chunk", "Loom", "MENTIONS"),
+        ("Chunk", "Lyon", "REFERS_TO"),
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 40, 90])
+def test_nodes_keep_apart_and_within_the_drawing(call: Call, count: int) -> None:
+    chance = random.Random(count)  # noqa: S311 - places of a test
+    boxes = [
+        {
+            "id": str(number),
+            "x": chance.random(),
+            "y": chance.random(),
+            "left": 60,
+            "right": chance.randint(8, 60),
+            "top": 14,
+            "bottom": 26,
+        }
+        for number in range(count)
+    ]
+
+    found = call("spread", "spread", boxes, 600, 400)
+
+    assert 0 < found["scale"] <= 1
+    edges = [
+        (one["x"] - one["left"], one["x"] + one["right"], one["y"] - one["top"], one["y"] + one["bottom"])
+        for one in found["places"]
+    ]
+    for left, right, top, bottom in edges:
+        assert -0.5 <= left <= right <= 600 / found["scale"] + 0.5
+        assert -0.5 <= top <= bottom <= 400 / found["scale"] + 0.5
+    for one, other in combinations(edges, 2):
+        assert one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2]
+
+
+def test_rings_count_the_steps_and_the_path_leads_to_the_left(open_page: Open) -> None:
+    page = open_page()
+    links = [
+        ["root", ["a", "path"]],
+        ["a", ["root", "b"]],
+        ["b", ["a"]],
+        ["path", ["root", "seed"]],
+        ["seed", ["path"]],
+        ["far", []],
+    ]
+    script = (
+        "links => import('/page/radial.js').then(({ radial }) => [...radial('root', new Map(links), ['seed', 'path'])])"
+    )
+
+    places = dict(page.evaluate(script, links))
+
+    rings = {name: round((place["x"] ** 2 + place["y"] ** 2) ** 0.5, 6) for name, place in places.items()}
+    assert rings == {"root": 0, "a": 1, "path": 1, "b": 2, "seed": 2, "far": 3}
+    assert places["path"]["x"] == pytest.approx(-1)
+    assert places["seed"]["x"] == pytest.approx(-2)

@@ -69,7 +69,7 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
             expose_headers=["Location", "Retry-After", "X-Request-ID"],
         )
     if settings.rate:
-        app.add_middleware(LimitRate, rate=settings.rate)
+        app.add_middleware(LimitRate, rate=settings.rate, access=access)
     app.add_middleware(Observe, metrics=metrics)
     return app
 

@@ -7,6 +7,7 @@ import logging
 import re
 import time
 import uuid
+from contextlib import suppress
 
 from fastapi.responses import Response
 from limits import RateLimitItemPerMinute
@@ -16,9 +17,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pipeline.errors import TooLarge, TooManyRequests
+from pipeline.errors import TooLarge, TooManyRequests, Unauthenticated
 from pipeline.limits import MEGABYTE
-from pipeline.serve.access import is_loopback
+from pipeline.serve.access import Access, is_loopback
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.http.problems import response, response_of
 
@@ -54,8 +55,11 @@ class Observe:
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         start = time.perf_counter()
+        started = False
 
         async def observed(message: Message) -> None:
+            nonlocal started
+            started = True
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = request_id
@@ -64,7 +68,16 @@ class Observe:
                 self._record(scope, message["status"], time.perf_counter() - start, request_id)
             await send(message)
 
-        await self._app(scope, receive, observed)
+        try:
+            await self._app(scope, receive, observed)
+        except Exception as error:
+            # Here and not in a handler of the application, whose answers would have no id and not be counted.
+            _LOG.exception("An unexpected error in the request %s.", request_id)
+            if started:
+                raise
+            name = type(error).__name__
+            answer: Response = response(500, "Fault", f"An unexpected {name}.", "See the log of the service.")
+            await answer(scope, receive, observed)
 
     def _record(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
         route = getattr(scope.get("route"), "path", "none")
@@ -127,10 +140,11 @@ class LimitBody:
 
 
 class LimitRate:
-    """Refuses requests of a client beyond ``rate`` a minute; a client is its token, or else its address."""
+    """Refuses requests of a client beyond ``rate`` a minute; a client is its token, if that is known, or its address."""
 
-    def __init__(self, app: ASGIApp, rate: int) -> None:
+    def __init__(self, app: ASGIApp, rate: int, access: Access) -> None:
         self._app = app
+        self._access = access
         self._limit = RateLimitItemPerMinute(rate)
         self._limiter = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._refusal = TooManyRequests(
@@ -139,15 +153,21 @@ class LimitRate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http" or scope["path"] in _UNLIMITED or self._limiter.hit(self._limit, _client(scope)):
+        if (
+            scope["type"] != "http"
+            or scope["path"] in _UNLIMITED
+            or self._limiter.hit(self._limit, self._client(scope))
+        ):
             await self._app(scope, receive, send)
             return
         refusal: Response = response_of(self._refusal)
         await refusal(scope, receive, send)
 
-
-def _client(scope: Scope) -> str:
-    token = Headers(scope=scope).get("authorization")
-    if token:
-        return hashlib.sha256(token.encode()).hexdigest()
-    return scope["client"][0] if scope.get("client") else ""
+    def _client(self, scope: Scope) -> str:
+        # A client that makes up a token for each request would never be limited by it.
+        token = Headers(scope=scope).get("authorization", "")
+        if not self._access.is_open:
+            with suppress(Unauthenticated):
+                self._access.grant(token)
+                return hashlib.sha256(token.encode()).hexdigest()
+        return scope["client"][0] if scope.get("client") else ""

@@ -153,11 +153,6 @@ def add_handlers(app: FastAPI) -> None:
             answer.headers["Allow"] = ", ".join(_allowed(request))
         return answer
 
-    @app.exception_handler(Exception)
-    async def unexpected(_: Request, error: Exception) -> JSONResponse:
-        _LOG.exception("An unexpected error.", exc_info=error)
-        return response(500, "Fault", f"An unexpected {type(error).__name__}.", "See the log of the service.")
-
 
 def _allowed(request: Request) -> list[str]:
     """Return the methods of all routes that match a request's path; Starlette names those of the first."""

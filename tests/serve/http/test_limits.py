@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
+from pipeline.serve.http.routes import corpora
 from tests.serve.http.conftest import Start
 
 FULL, READER = "full-of-rights-0001", "reads-only-some-001"
@@ -72,13 +73,15 @@ def test_a_body_beyond_the_limit_is_refused_also_without_its_length(guarded: Tes
 
 
 def test_a_client_beyond_the_rate_waits_and_monitoring_does_not(start: Start) -> None:
-    limited = start(rate=3)
+    limited = start(rate=3, token=FULL, tokens=[{"token": READER, "corpora": []}])
 
-    answers = [limited.get("/v1/domains") for _ in range(4)]
+    answers = [limited.get("/v1/domains", headers=bearer(FULL)) for _ in range(4)]
 
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert int(answers[-1].headers["retry-after"]) > 0
-    assert limited.get("/v1/domains", headers=bearer("another-client-0001")).status_code == 200
+    assert limited.get("/v1/domains", headers=bearer(READER)).status_code == 200
+    made_up = [limited.get("/v1/domains", headers=bearer(f"made-up-token-{number:04}")) for number in range(4)]
+    assert [answer.status_code for answer in made_up] == [401, 401, 401, 429]
     assert limited.get("/health").status_code == 200
 
 
@@ -119,6 +122,21 @@ def test_metrics_count_by_route_without_names(service: TestClient, library: str)
     assert 'hoprank_requests_total{method="GET",route="/v1/corpora/{corpus}",status="200"}' in text
     assert 'route="none",status="404"' in text
     assert library not in text
+
+
+def test_an_unexpected_error_is_a_problem_with_an_id_and_is_counted(
+    service: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a secret")
+
+    monkeypatch.setattr(corpora, "list_corpora", broken)
+    answer = service.get("/v1/corpora")
+
+    assert (answer.status_code, answer.json()["type"]) == (500, "Fault")
+    assert "secret" not in answer.text
+    assert answer.headers["x-request-id"]
+    assert 'route="/v1/corpora",status="500"' in service.get("/metrics").text
 
 
 def test_an_unknown_path_and_method_are_problems(service: TestClient) -> None:

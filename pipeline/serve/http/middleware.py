@@ -140,7 +140,7 @@ class LimitBody:
 
 
 class LimitRate:
-    """Refuses requests of a client beyond ``rate`` a minute; a client is its token, if that is known, or its address."""
+    """Refuses requests of a client beyond ``rate`` a minute; a client is its known token, or else its address."""
 
     def __init__(self, app: ASGIApp, rate: int, access: Access) -> None:
         self._app = app

@@ -141,6 +141,6 @@ function style() {
     { selector: "edge.path", style: { "line-color": colour("path"), width: 3.5, "z-index": 5 } },
     { selector: "edge.path[words]", style: { label: "data(words)", color: colour("path") } },
     { selector: "node.path", style: { "border-color": colour("path"), "border-width": 3, width: 20, height: 20, "font-weight": 600, "z-index": 6 } },
-    { selector: "node.focus", style: { width: 26, height: 26, "border-color": colour("ink"), "border-width": 3, "font-size": 13, "font-weight": 700, "z-index": 7 } },
+    { selector: "node.focus", style: { width: 26, height: 26, "border-color": colour("ink"), "border-width": 3, "font-size": 13, "font-weight": 700, "text-max-width": 190, "z-index": 7 } },
   ];
 }

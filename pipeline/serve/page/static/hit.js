@@ -6,10 +6,10 @@ import { relation, shownSteps } from "./relations.js";
 const MOST_FEATURES = 4;
 
 /**
- * Make the list item of a hit. `open(id)` is called when the hit or a step of its path is chosen, with the id of that
- * node.
+ * Make the list item of a hit; `items` are all hits. `open(id)` is called when the hit or a step of its path is chosen,
+ * with the id of that node.
  */
-export function hitItem(item, question, open) {
+export function hitItem(item, question, items, open) {
   const { metadata } = item;
   const item_ = make(
     "li", { className: "hit" },
@@ -17,6 +17,7 @@ export function hitItem(item, question, open) {
     make("p", { className: "source" }, foreign(place(metadata))),
     passage(item, question),
     path(metadata.evidence, open),
+    lead(metadata.evidence ?? [], items),
     legs(metadata),
   );
   item_.dataset.id = metadata.id;
@@ -69,6 +70,15 @@ function path(steps, open) {
     ),
   );
   return make("ol", { className: "path", "aria-label": "Path to the hit" }, chips);
+}
+
+/** Make the sentence of another hit that leads to this one, because it names or links this one's document. */
+function lead(steps, items) {
+  const place = steps.findLastIndex(({ by }) => by === "REFERS_TO" || by === "LINKS_TO");
+  const from = items.find(({ metadata }) => metadata.id === steps[place - 1]?.id);
+  const { sentence } = from ? excerpt(from.content, "", steps[place].name) : {};
+  if (!sentence) return null;
+  return make("p", { className: "lead", dir: "auto" }, make("mark", {}, sentence), " ", make("cite", {}, foreign(titleOf(from.metadata))));
 }
 
 function chip(step, open) {

@@ -80,7 +80,7 @@ function show(found, state, words) {
   items = found;
   at("hits").classList.remove("stale");
   at("search-summary").textContent = words ?? "";
-  at("hits").replaceChildren(...found.map((item) => hitItem(item, state.q, (node) => open(state.corpus, item, node))));
+  at("hits").replaceChildren(...found.map((item) => hitItem(item, state.q, found, (node) => open(state.corpus, item, node))));
   if (words && !found.length) at("hits").append(make("li", {}, nothing(state)));
   at("more").hidden = found.length < wanted || wanted >= MOST;
   showOpen(state);

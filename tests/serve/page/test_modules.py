@@ -80,6 +80,31 @@ def test_a_document_and_its_own_chunk_are_one_step(call: Call) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("by", "title", "lead"),
+    [
+        ("REFERS_TO", "Long Line Voyage", "It was taken on the Long Line Voyage in 1968. Lantern worm"),
+        ("LINKS_TO", "Long Line Voyage", "It was taken on the Long Line Voyage in 1968. Lantern worm"),
+        ("REFERS_TO", "Another title", None),
+        ("SIMILAR", "Long Line Voyage", None),
+    ],
+)
+def test_a_hit_shows_the_sentence_that_leads_to_it(open_page: Open, by: str, title: str, lead: str | None) -> None:
+    steps = [("Chunk", "worm", ""), ("Document", "voyage document", by), ("Chunk", "voyage", "PART_OF")]
+    evidence = [{"kind": kind, "name": title, "by": relation, "id": id_} for kind, id_, relation in steps]
+    places = {"path": "", "document": "d", "heading": "", "line_start": 1, "line_end": 2, "rank": 1, "legs": {}}
+    worm = {
+        "content": "It glows. It was taken on the Long Line Voyage in 1968.",
+        "metadata": {**places, "id": "worm", "title": "Lantern worm", "evidence": []},
+    }
+    voyage = {"content": "It took weeks.", "metadata": {**places, "id": "voyage", "title": title, "evidence": evidence}}
+    script = (
+        "args => import('/page/hit.js').then(({ hitItem }) => hitItem(...args).querySelector('.lead')?.textContent)"
+    )
+
+    assert open_page().evaluate(script, [voyage, "Who paid?", [worm, voyage]]) == lead
+
+
 @pytest.mark.parametrize("count", [1, 2, 15, 40, 90])
 def test_nodes_keep_apart_and_within_the_drawing(call: Call, count: int) -> None:
     chance = random.Random(count)  # noqa: S311 - places of a test

@@ -42,23 +42,6 @@ def test_hits_come_while_a_question_is_typed(open_page: Open, hoprank: HopRank, 
     assert "q=Who+designed" in page.url
 
 
-def test_a_hit_shows_the_sentence_that_leads_to_it(open_page: Open, hoprank: HopRank, corpus_name: str) -> None:
-    hoprank.add(
-        [
-            {"id": "worm", "title": "Lantern worm", "text": "It glows. It was taken on the Long Line Voyage in 1968."},
-            {"id": "voyage", "title": "Long Line Voyage", "text": "The Ballast Trust paid for ten weeks in the deep."},
-            {"id": "other", "title": "Bread", "text": "Bread is baked from flour, water, salt and yeast."},
-        ],
-        corpus_name,
-    )
-
-    page = open_page(asked(corpus_name, "Who paid for the voyage on which the lantern worm was taken?"))
-
-    hit = page.locator(HITS).filter(has=page.locator("h2", has_text="Long Line Voyage"))
-    expect(hit.locator(".lead mark")).to_have_text("It was taken on the Long Line Voyage in 1968.")
-    expect(hit.locator(".lead cite")).to_have_text("Lantern worm")
-
-
 def test_the_back_button_goes_through_the_questions(open_page: Open, library: str) -> None:
     page = open_page(f"#/search?corpus={library}")
     for question in (QUESTION, OTHER):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Page
 
 from pipeline.cli.views.evidence import evidence_line
 from pipeline.records import EdgeKind
-from tests.serve.page.conftest import Open
+from tests.serve.page.conftest import Service
 
 Call = Callable[..., Any]
 
@@ -21,10 +22,18 @@ TEXT = (
 )
 
 
+@pytest.fixture(scope="module")
+def page(browser: Browser, service: Service) -> Iterator[Page]:
+    """One page for all tests here, which change nothing in it."""
+    with browser.new_context() as context:
+        opened = context.new_page()
+        opened.goto(service.url)
+        yield opened
+
+
 @pytest.fixture
-def call(open_page: Open) -> Call:
+def call(page: Page) -> Call:
     """Call a function of a module in the page."""
-    page = open_page()
     script = "([module, name, args]) => import(`/page/${module}.js`).then((found) => found[name](...args))"
     return lambda module, name, *args: page.evaluate(script, [module, name, args])
 
@@ -89,7 +98,7 @@ def test_a_document_and_its_own_chunk_are_one_step(call: Call) -> None:
         ("SIMILAR", "Long Line Voyage", None),
     ],
 )
-def test_a_hit_shows_the_sentence_that_leads_to_it(open_page: Open, by: str, title: str, lead: str | None) -> None:
+def test_a_hit_shows_the_sentence_that_leads_to_it(page: Page, by: str, title: str, lead: str | None) -> None:
     steps = [("Chunk", "worm", ""), ("Document", "voyage document", by), ("Chunk", "voyage", "PART_OF")]
     evidence = [{"kind": kind, "name": title, "by": relation, "id": id_} for kind, id_, relation in steps]
     places = {"path": "", "document": "d", "heading": "", "line_start": 1, "line_end": 2, "rank": 1, "legs": {}}
@@ -102,7 +111,7 @@ def test_a_hit_shows_the_sentence_that_leads_to_it(open_page: Open, by: str, tit
         "args => import('/page/hit.js').then(({ hitItem }) => hitItem(...args).querySelector('.lead')?.textContent)"
     )
 
-    assert open_page().evaluate(script, [voyage, "Who paid?", [worm, voyage]]) == lead
+    assert page.evaluate(script, [voyage, "Who paid?", [worm, voyage]]) == lead
 
 
 @pytest.mark.parametrize("count", [1, 2, 15, 40, 90])
@@ -135,8 +144,7 @@ def test_nodes_keep_apart_and_within_the_drawing(call: Call, count: int) -> None
         assert one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2]
 
 
-def test_rings_count_the_steps_and_the_path_leads_to_the_left(open_page: Open) -> None:
-    page = open_page()
+def test_rings_count_the_steps_and_the_path_leads_to_the_left(page: Page) -> None:
     links = [
         ["root", ["a", "path"]],
         ["a", ["root", "b"]],

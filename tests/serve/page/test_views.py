@@ -95,7 +95,7 @@ def test_a_corpus_is_shown_with_its_plots_and_documents(open_page: Open, hoprank
     plot = page.get_by_role("img", name=re.compile(r"^MENTIONS: \d+ chunks with .* on average and \d+ at most$"))
     assert plot.locator("circle").count() >= 2
     assert all("NaN" not in box for box in page.locator("svg").evaluate_all("all => all.map(one => one.innerHTML)"))
-    assert page.locator(".documents a").count() == 12
+    expect(page.locator(".documents a")).to_have_count(12)
     page.fill("[aria-label='Keys that begin with']", "jac")
     page.keyboard.press("Enter")
     expect(page.locator(".documents a")).to_have_text(["Jacquard loom"])

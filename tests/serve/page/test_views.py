@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -133,8 +133,8 @@ def test_an_empty_corpus_says_so(open_page: Open, hoprank: HopRank, corpus_name:
 
 
 @pytest.fixture
-def long_job(service: Service, corpus_name: str) -> Iterator[dict[str, Any]]:
-    """A job that takes a while; it is cancelled at the end, so that its corpus can be dropped."""
+def long_job(service: Service, corpus_name: str, cypher: Callable[..., Any]) -> Iterator[dict[str, Any]]:
+    """A job that takes a while; it is cancelled and deleted at the end, so that its corpus can be dropped."""
     words = [
         f"The keeper of light {number} met Ada Lovelace at Port {number % 50} in the year {1800 + number % 90}. "
         for number in range(900)
@@ -146,6 +146,7 @@ def long_job(service: Service, corpus_name: str) -> Iterator[dict[str, Any]]:
         client.post(f"/v1/jobs/{job['id']}/cancel")
         while client.get(f"/v1/jobs/{job['id']}").json()["state"] in ("queued", "running"):
             time.sleep(0.1)
+    cypher("MATCH (job:ServiceJob {id: $id}) DETACH DELETE job", id=job["id"])
 
 
 def test_a_job_shows_its_progress_and_is_cancelled_and_retried(open_page: Open, long_job: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ from pipeline.settings import load_settings
 _CLIENTS = 16
 _REQUESTS = 1000
 _WARM_UP = 30
-_SYNCED = 600
+_SYNCED = 200
 """Documents of the corpus that is synced."""
 
 _LIMIT = 2.0

@@ -27,7 +27,7 @@ from pipeline.serve.jobs.records import Advance, Job, Kind, Problem
 from pipeline.settings import Settings, load_settings
 
 _COMMAND = (sys.executable, "-P", "-c", "from pipeline.serve.jobs.process import serve; serve()")
-_NICENESS = 10
+_NICENESS = 5
 _STOP = "stop"
 
 

@@ -8,7 +8,7 @@
 //
 //   (:Catalog {id})
 //       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
-//       for those who bring types to knowledge graphs.
+//       for those who bring types to knowledge graphs; one for those who claim jobs.
 //   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
 //             documents, chunks, entities, edges.TYPE, generation, staging, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;

@@ -25,6 +25,7 @@ from pipeline.db.indexes import (
 from pipeline.db.queries import load_queries
 from pipeline.errors import ConfigurationError, QueryTimeout, ServerUnsupported
 from pipeline.knowledge.catalogue import GRAPH_SCHEMA, NamedGraph, ensure_text_index
+from pipeline.serve.jobs.store import JOB_SCHEMA
 
 Cypher = Callable[..., list[neo4j.Record]]
 Underway = Callable[[str], AbstractContextManager[None]]
@@ -156,7 +157,9 @@ def test_indexes_that_are_not_there_are_dropped_in_silence(client: Client, cyphe
 def test_every_constraint_of_the_file_is_made() -> None:
     schema = {name for name, query in load_queries().items() if query.mode == "schema"}
 
-    assert {*CONSTRAINTS, *GRAPH_SCHEMA} == {name for name in schema if name.startswith(("constrain_", "index_"))}
+    assert {*CONSTRAINTS, *GRAPH_SCHEMA, *JOB_SCHEMA} == {
+        name for name in schema if name.startswith(("constrain_", "index_"))
+    }
 
 
 def test_names_made_of_anything_are_identifiers() -> None:

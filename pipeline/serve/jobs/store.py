@@ -11,13 +11,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipeline.db.client import Client
-from pipeline.db.indexes import ensure_declared
+from pipeline.db.indexes import CONSTRAINTS, ensure_declared
 from pipeline.db.writers import is_stale
 from pipeline.errors import JobError, UnknownJob
 from pipeline.knowledge.clock import now
 from pipeline.serve.jobs.records import Advance, Job, Kind, Problem, Request, State
 
-_DECLARED = ("constrain_service_job_id", "index_service_job_state", "constrain_catalog_id")
+JOB_SCHEMA = ("constrain_service_job_id", "index_service_job_state")
 _END_OF_TIME = "9999"
 
 
@@ -29,7 +29,7 @@ class JobStore:
 
     def prepare(self) -> None:
         """Create the indexes of jobs, if they are missing."""
-        ensure_declared(self._client, _DECLARED)
+        ensure_declared(self._client, (*CONSTRAINTS, *JOB_SCHEMA))
         self._client.write("prepare_jobs")
 
     def create(self, kind: Kind, corpus: str, request: Request) -> Job:

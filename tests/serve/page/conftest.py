@@ -87,15 +87,16 @@ def serving(hoprank: HopRank) -> Serving:
     return run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def service(serving: Serving) -> Iterator[Service]:
     """A service without a token."""
     with serving() as found:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Chromium, driven by Playwright, whose event loop runs in this thread: other files' tests need theirs there."""
     path = browser_path()
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from pipeline.cli.app import app
+from pipeline.db.catalogue import get_corpus
 from pipeline.domains.memory.memory import AgentMemory
+from tests.domains.memory.conftest import NewMemory
 from tests.domains.memory.test_conversations import HARBOUR
 
 
@@ -32,26 +35,48 @@ def harbour(memory: AgentMemory) -> AgentMemory:
     return memory
 
 
-def test_each_pattern_answers_as_of_a_time(harbour: AgentMemory) -> None:
+@pytest.fixture(scope="module")
+def shared_harbour(new_memory: NewMemory) -> Iterator[AgentMemory]:
+    """The same, for tests that change nothing."""
+    with new_memory() as memory:
+        run(memory, "import", str(HARBOUR))
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def content_before(shared_harbour: AgentMemory) -> list[Any]:
+    return content(shared_harbour)
+
+
+def content(memory: AgentMemory) -> list[Any]:
+    """Return all that the memory's graph holds, and the generation of its corpus."""
+    graph = memory.graph()
+    return [list(graph.nodes()), list(graph.edges()), get_corpus(memory.hoprank.client, memory.name).generation]
+
+
+def test_each_pattern_answers_as_of_a_time(shared_harbour: AgentMemory) -> None:
     after = ("--as-of", "2026-02-20")
 
-    assert "express" in run(harbour, "direct", "tide-service", "--as-of", "2026-01-31").stdout
-    assert [one["entity"]["name"] for one in loaded(harbour, "direct", "tide-service", *after)] == ["hono", "tidebase"]
-    assert "tide-service" in run(harbour, "reverse", "hono", *after).stdout
-    assert "tidebase" in run(harbour, "hops", "tide-service", *after).stdout
-    assert "tide-service depends_on hono" in run(harbour, "subgraph", "hono", *after).stdout
-    assert "<-depends_on- tide-service" in run(harbour, "path", "hono", "tidebase", "--both", *after).stdout
-    assert "Marten" in run(harbour, "by-type", "person", *after).stdout
-    assert "tide-service" in run(harbour, "most-connected", *after).stdout
-    assert "migration:1" in run(harbour, "hybrid", "express hono", *after).stdout
-    assert "Nothing relates to hono" in run(harbour, "reverse", "hono", "--as-of", "2026-01-31").stderr
+    assert "express" in run(shared_harbour, "direct", "tide-service", "--as-of", "2026-01-31").stdout
+    assert [one["entity"]["name"] for one in loaded(shared_harbour, "direct", "tide-service", *after)] == [
+        "hono",
+        "tidebase",
+    ]
+    assert "tide-service" in run(shared_harbour, "reverse", "hono", *after).stdout
+    assert "tidebase" in run(shared_harbour, "hops", "tide-service", *after).stdout
+    assert "tide-service depends_on hono" in run(shared_harbour, "subgraph", "hono", *after).stdout
+    assert "<-depends_on- tide-service" in run(shared_harbour, "path", "hono", "tidebase", "--both", *after).stdout
+    assert "Marten" in run(shared_harbour, "by-type", "person", *after).stdout
+    assert "tide-service" in run(shared_harbour, "most-connected", *after).stdout
+    assert "migration:1" in run(shared_harbour, "hybrid", "express hono", *after).stdout
+    assert "Nothing relates to hono" in run(shared_harbour, "reverse", "hono", "--as-of", "2026-01-31").stderr
 
 
-def test_a_search_says_what_it_found_and_by_which_level(harbour: AgentMemory) -> None:
+def test_a_search_says_what_it_found_and_by_which_level(shared_harbour: AgentMemory) -> None:
     explained = run(
-        harbour, "search", "Where does Marten sit since last May?", "--now", "2026-06-30", "--explain"
+        shared_harbour, "search", "Where does Marten sit since last May?", "--now", "2026-06-30", "--explain"
     ).stdout
-    found = loaded(harbour, "search", "What does tide-service depend on?", "--level", "low")
+    found = loaded(shared_harbour, "search", "What does tide-service depend on?", "--level", "low")
 
     assert "“last May”: 2026-05-01 to now" in explained
     assert "I sit in the lighthouse" in explained
@@ -152,10 +177,13 @@ def test_a_memory_is_dropped(harbour: AgentMemory) -> None:
         (("dedupe", "undo"), "merge"),
     ],
 )
-def test_wrong_input_is_named_with_the_fix(harbour: AgentMemory, arguments: tuple[str, ...], said: str) -> None:
-    result = run(harbour, *arguments, code=2)
+def test_wrong_input_is_named_with_the_fix_and_changes_nothing(
+    shared_harbour: AgentMemory, content_before: list[Any], arguments: tuple[str, ...], said: str
+) -> None:
+    result = run(shared_harbour, *arguments, code=2)
 
     assert said in result.output
+    assert content(shared_harbour) == content_before
 
 
 def test_hostile_names_reach_neither_cypher_nor_the_terminal(memory: AgentMemory) -> None:

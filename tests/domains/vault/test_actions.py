@@ -157,8 +157,8 @@ def test_front_matter_makes_no_note_an_agents(garden: Garden) -> None:
     assert "Forged.md" not in garden.vault(Scope()).graph().notes
 
 
-def test_a_vault_begins_with_a_created_note(hoprank: HopRank, garden: Garden) -> None:
-    vault = Vault(hoprank, f"{garden.name}-new", ALICE)
+def test_a_vault_begins_with_a_created_note(hoprank: HopRank, kept: Garden) -> None:
+    vault = Vault(hoprank, f"{kept.name}-new", ALICE)
     try:
         first = create_knowledge_node(vault, "First", "Nothing was here.")
         second = create_knowledge_node(vault, "Second", "After [[First]].")
@@ -168,8 +168,8 @@ def test_a_vault_begins_with_a_created_note(hoprank: HopRank, garden: Garden) ->
         drop_vault(hoprank, vault.name)
 
 
-def test_agents_that_begin_a_vault_at_the_same_time_lose_nothing(hoprank: HopRank, garden: Garden) -> None:
-    vault = Vault(hoprank, f"{garden.name}-new", ALICE)
+def test_agents_that_begin_a_vault_at_the_same_time_lose_nothing(hoprank: HopRank, kept: Garden) -> None:
+    vault = Vault(hoprank, f"{kept.name}-new", ALICE)
     titles = ["First", "Second", "Third"]
     threads = [
         threading.Thread(target=create_knowledge_node, args=(Vault(hoprank, vault.name, ALICE), title, f"A {title}."))
@@ -186,8 +186,8 @@ def test_agents_that_begin_a_vault_at_the_same_time_lose_nothing(hoprank: HopRan
         drop_vault(hoprank, vault.name)
 
 
-def test_a_first_note_that_is_refused_leaves_no_vault(hoprank: HopRank, garden: Garden) -> None:
-    name = f"{garden.name}-new"
+def test_a_first_note_that_is_refused_leaves_no_vault(hoprank: HopRank, kept: Garden) -> None:
+    name = f"{kept.name}-new"
 
     with pytest.raises(CorpusError, match="No note is called 'Nowhere'"):
         create_knowledge_node(Vault(hoprank, name, ALICE), "First", "Text.", links=[{"target": "Nowhere"}])

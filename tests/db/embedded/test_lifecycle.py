@@ -154,6 +154,8 @@ def test_stop_waits_for_the_end_and_says_whether_there_was_anything_to_stop(opti
     assert not psutil.pid_exists(pid)
     assert not stop(options)
     assert log_path(options).read_text().endswith("Stopped\n")
+    assert options.jars is not None
+    assert not (options.jars / "aot.log").exists(), "a server that stops records no cache"
 
 
 def test_a_pid_that_went_to_another_process_is_not_taken_for_the_server(options: ServerOptions) -> None:

@@ -1,7 +1,7 @@
-"""``kill -9`` of the process or of the server at random points of a sync: the next run leaves nothing different.
+"""``kill -9`` of the process or of the server: the next run completes the corpus, and leaves nothing different.
 
-The points are seeded; HOPRANK_TEST_KILLS asks for more of them (tests/benchmarks/long_runs.sh). Rows bring their own
-vectors, so that the processes that are killed need no model and start quickly.
+Random points of a sync are seeded; HOPRANK_TEST_KILLS asks for more of them (tests/benchmarks/long_runs.sh). Their rows
+bring their own vectors, so that the processes that are killed need no model and start quickly.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import neo4j
 import numpy as np
+import psutil
 import pytest
 
 from pipeline import HopRank
@@ -25,12 +28,16 @@ from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import ServerOptions, ensure_running, status
 from pipeline.embedding.embedder import Embedder
+from pipeline.errors import ServerLost
 from pipeline.flows.maintain import drop
+from pipeline.progress import Progress
 from pipeline.settings import load_settings
 
 KILLS = int(os.environ.get("HOPRANK_TEST_KILLS", "3"))
 TRIES = 5
 NAMES = "Ada Lovelace|Charles Babbage|Mary Somerville|Luigi Menabrea|Turin|engine|Engine|the river".split("|")
+
+PEOPLE = "Ada Lovelace|Charles Babbage|Mary Somerville|Luigi Menabrea|Joseph Jacquard|Augustus De Morgan".split("|")
 
 DYING = """
 import json, os, signal, sys, threading, time, traceback
@@ -84,6 +91,110 @@ for line in sys.stdin:
 """
 """For each line syncs in a child of its own, which kills itself, or the process that it is given, a while after a
 query was begun. Children are forked from what has imported everything already: that takes longer than a sync."""
+
+
+class Killing:
+    """Kills a process when a stage has gone a step."""
+
+    def __init__(self, pid: int, stage: str) -> None:
+        self._process: psutil.Process | None = psutil.Process(pid)
+        self._stage = stage
+
+    def begin(self, stage: str, total: int | None) -> None:
+        pass
+
+    def advance(self, stage: str, steps: int) -> None:
+        if stage == self._stage and steps and self._process:
+            self._process.kill()
+            self._process.wait(60)
+            self._process = None
+
+    def end(self, stage: str) -> None:
+        pass
+
+
+@contextmanager
+def connected(options: ServerOptions, embedder: Embedder) -> Iterator[HopRank]:
+    with Client(ensure_running(options), retry_time=0.5) as client:
+        yield HopRank(client, embedder, load_settings())
+
+
+def graph(hoprank: HopRank, name: str) -> list[object]:
+    """All that the graph has of a corpus, staged or not, without its ids and times."""
+    corpus = get_corpus(hoprank.client, name)
+    address = hoprank.client.address
+    with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
+        rows = driver.execute_query(
+            "MATCH (n) WHERE $label IN labels(n) OR n.corpus = $id AND (n:Document OR n:Entity)"
+            " OPTIONAL MATCH (n)-[r]->(m)"
+            " RETURN coalesce(n.text, n.hash, n.name) AS n, n.until - n.since > 1 AS lives, type(r) AS kind,"
+            " r.count AS count, r.position AS position, coalesce(m.text, m.hash, m.name) AS m",
+            label=corpus.label,
+            id=corpus.id,
+        ).records
+    # SIMILAR leaves the lesser id, which differs from corpus to corpus.
+    tuples = [(*sorted(map(str, (row["n"], row["m"]))), *row.values()[1:5]) for row in rows if row["kind"]]
+    return [
+        corpus.documents,
+        corpus.chunks,
+        corpus.entities,
+        corpus.staging,
+        len({row["n"] for row in rows}),
+        sorted(map(str, tuples)),
+    ]
+
+
+def test_a_server_that_is_killed_gives_a_clear_error_and_the_next_run_completes_the_corpus(
+    options: ServerOptions, embedder: Embedder, tmp_path: Path
+) -> None:
+    path = tmp_path / "many.jsonl"
+    rows = [
+        {
+            "id": str(number),
+            "title": f"{PEOPLE[number % 6]} {number}",
+            "text": f"{PEOPLE[number % 5]} met {PEOPLE[number % 4]}.",
+        }
+        for number in range(40)
+    ]
+    first, later = rows[:10], rows[5:]
+
+    def write(documents: list[dict[str, str]]) -> Path:
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in documents))
+        return path
+
+    with connected(options, embedder) as hoprank:
+        for documents in (first, later):
+            hoprank.ingest(write(documents), corpus="undisturbed")
+        expected = graph(hoprank, "undisturbed")
+        hoprank.ingest(write(first), corpus="lost")
+        before = graph(hoprank, "lost")
+    write(later)
+
+    for stage in ("link", "embed"):
+        lose(options, embedder, path, stage)
+        with connected(options, embedder) as hoprank:
+            assert graph(hoprank, "lost")[:3] == before[:3]
+            found = hoprank.search("Who met Ada?", corpus="lost", top_k=50, leg="fulltext")
+            assert {item.metadata["document"] for item in found.items} <= {row["id"] for row in first}
+
+    with connected(options, embedder) as hoprank:
+        summary = hoprank.ingest(path, corpus="lost")
+        assert (summary.changed, summary.unchanged, summary.documents) == (30, 5, 40)
+        written = hoprank.client.written
+        hoprank.ingest(path, corpus="lost")
+        assert hoprank.client.written == written
+        assert graph(hoprank, "lost") == expected
+
+
+def lose(options: ServerOptions, embedder: Embedder, path: Path, stage: str) -> None:
+    """Ingest, and lose the server on the way."""
+    with connected(options, embedder) as hoprank:
+        pid = status(options).pid
+        assert pid is not None
+        with pytest.raises(ServerLost, match="went away") as caught:
+            hoprank.ingest(path, corpus="lost", progress=Progress(Killing(pid, stage)))
+        assert hoprank.client.address.uri in caught.value.message
+        assert "again" in caught.value.fix
 
 
 @dataclass(frozen=True, slots=True)

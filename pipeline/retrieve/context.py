@@ -37,6 +37,16 @@ class Passage:
     after: int | None = None
     tie: Relation | None = None
 
+    @property
+    def head(self) -> str:
+        """Its title and heading."""
+        return " > ".join(part for part in (self.title, self.heading) if part)
+
+    @property
+    def citation(self) -> str:
+        """Its source, and its relation to the earlier passage."""
+        return self.source if self.tie is None else f"{self.source}; {self.tie} [{self.after}]"
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -82,6 +92,12 @@ def build_context(
     return Context(question, passages, tokens, budget, left_out, result.metadata)
 
 
+def source_of(document: str, path: str, line_start: int, line_end: int) -> str:
+    """Return a passage's file and lines; of a .jsonl file, or without a file, the key of its document."""
+    in_file = path and not path.endswith((".json", ".jsonl"))
+    return f"{path}:{line_start}-{line_end}" if in_file else document
+
+
 def _joined(hits: Sequence[Hit]) -> list[Passage]:
     """Return hits as passages, best first; consecutive chunks of a document become one passage."""
     runs: list[list[Hit]] = []
@@ -99,13 +115,12 @@ def _follows(before: Hit, after: Hit) -> bool:
 
 def _passage(run: Sequence[Hit]) -> Passage:
     first, last = run[0], run[-1]
-    in_lines = not first.path or first.path.endswith((".json", ".jsonl"))
     return Passage(
         text=join_chunks((hit.start, hit.end, hit.text) for hit in run),
         document=first.document,
         title=first.title or first.document,
         heading=first.heading,
-        source=first.document if in_lines else f"{first.path}:{first.line_start}-{last.line_end}",
+        source=source_of(first.document, first.path, first.line_start, last.line_end),
         rank=min(hit.rank for hit in run),
         chunks=tuple(hit.id for hit in run),
     )
@@ -167,6 +182,4 @@ def _markdown(passages: Sequence[Passage]) -> str:
 
 
 def _section(number: int, passage: Passage) -> str:
-    head = " > ".join(part for part in (passage.title, passage.heading) if part)
-    tie = "" if passage.tie is None else f"; {passage.tie} [{passage.after}]"
-    return f"## [{number}] {head}\n\nSource: {passage.source}{tie}\n\n{passage.text}\n"
+    return f"## [{number}] {passage.head}\n\nSource: {passage.citation}\n\n{passage.text}\n"

@@ -10,7 +10,7 @@ from pydantic import Field
 from pipeline.db.catalogue import list_corpora as list_all
 from pipeline.errors import InputError
 from pipeline.knowledge.catalogue import list_graphs
-from pipeline.retrieve.context import Context, Passage
+from pipeline.retrieve.context import Context, Passage, source_of
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import RetrieverResultItem
 from pipeline.serve.mcp.fence import fence
@@ -122,13 +122,13 @@ def list_corpora(call: Call) -> Corpora:
 
 def _result(corpus: str, item: RetrieverResultItem) -> SearchResult:
     hit = item.metadata
-    uri, in_file = document_uri(corpus, hit["document"]), hit["path"] and not hit["path"].endswith((".json", ".jsonl"))
+    uri = document_uri(corpus, hit["document"])
     return SearchResult(
         id=uri,
         title=hit["title"] or hit["document"],
         url=_url(uri, hit["document_metadata"]),
         text=item.content,
-        source=f"{hit['path']}:{hit['line_start']}-{hit['line_end']}" if in_file else hit["document"],
+        source=source_of(hit["document"], hit["path"], hit["line_start"], hit["line_end"]),
         heading=hit["heading"],
         lines=(hit["line_start"], hit["line_end"]),
         rank=hit["rank"],
@@ -145,9 +145,7 @@ def _url(uri: str, metadata: Mapping[str, Any]) -> str:
 
 
 def _passage(passage: Passage) -> str:
-    head = " > ".join(part for part in (passage.title, passage.heading) if part)
-    tie = "" if passage.tie is None else f"; {passage.tie} [{passage.after}]"
-    return f"{head}\nSource: {passage.source}{tie}\n\n{passage.text}"
+    return f"{passage.head}\nSource: {passage.citation}\n\n{passage.text}"
 
 
 def _sources(corpus: str, found: Context) -> list[Source]:

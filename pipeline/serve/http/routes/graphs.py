@@ -7,11 +7,12 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Path, Query
 
+from pipeline.errors import UnknownNode
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.catalogue import list_graphs
 from pipeline.knowledge.records import Direction
 from pipeline.serve.access import Grant
-from pipeline.serve.http.models import (
+from pipeline.serve.http.graph_models import (
     EdgeModel,
     GraphModel,
     GraphSearchResponse,
@@ -132,18 +133,19 @@ def _size(graph: KnowledgeGraph) -> GraphModel:
 
 
 def _node(graph: KnowledgeGraph, node_id: str) -> NodeModel:
-    # By its neighbours' check, so that an unknown node is the error that all of the graph's reads raise.
-    graph.get_neighbor_info(node_id)
-    return _model(graph.get_nodes([node_id])[0])
+    found = graph.get_node(node_id)
+    if found is None:
+        raise UnknownNode(f"The graph {graph.name!r} has no node {node_id[:80]!r}.", "Look for it with a search.")
+    return _model(found)
 
 
 def _neighbours(graph: KnowledgeGraph, node_id: str, limit: int) -> NeighboursResponse:
     infos = graph.get_neighbor_info(node_id, direction=Direction.BOTH)
     ids = list(dict.fromkeys(info.id for info in infos))
     shown = ids[:limit]
-    nodes = [_model(one) for one in graph.get_nodes(shown)]
+    node, *nodes = (_model(one) for one in graph.get_nodes([node_id, *shown]))
     edges = _edges(graph, [node_id, *shown])
-    return NeighboursResponse(node=_node(graph, node_id), nodes=nodes, edges=edges, left_out=len(ids) - len(shown))
+    return NeighboursResponse(node=node, nodes=nodes, edges=edges, left_out=len(ids) - len(shown))
 
 
 def _path(graph: KnowledgeGraph, source: str, target: str) -> PathResponse:

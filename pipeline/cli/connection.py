@@ -15,13 +15,17 @@ if TYPE_CHECKING:
     from pipeline.settings import Settings
 
 
-@contextmanager
-def connected(settings: Settings) -> Iterator[pipeline.HopRank]:
-    """Yield a HopRank whose server is up; the embedding model is loaded at its first use."""
+def open_connection(settings: Settings) -> pipeline.HopRank:
+    """Return a HopRank whose server is up; the embedding model is loaded at its first use."""
     hoprank_type = pipeline.HopRank  # imports numpy and the driver, before the server's start is drawn
     with show_startup() as report:
-        hoprank = hoprank_type.connect(settings=settings, report=report)
-    with hoprank:
+        return hoprank_type.connect(settings=settings, report=report)
+
+
+@contextmanager
+def connected(settings: Settings) -> Iterator[pipeline.HopRank]:
+    """Yield the connection of :func:`open_connection`, and close it."""
+    with open_connection(settings) as hoprank:
         yield hoprank
 
 

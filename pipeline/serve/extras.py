@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ExtraMissing
 
 
 @contextmanager
 def needs_extra(extra: str) -> Iterator[None]:
-    """Turn the absence of a package within the context into a ConfigurationError that names the extra to install."""
+    """Turn the absence of a package within the context into ExtraMissing, which names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] == "pipeline":
             raise
-        raise ConfigurationError(
-            f"The package {error.name} is missing.", f'Install it: pip install "hoprank[{extra}]".'
-        ) from error
+        raise ExtraMissing.of(extra, error) from error

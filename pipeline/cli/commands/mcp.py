@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import pipeline
-from pipeline.cli.connection import connected
+from pipeline.cli.connection import connected, open_connection
 from pipeline.cli.deferred import access, extras, listening, mcp_run, mcp_service, mcp_table
 from pipeline.cli.options import Model, Set, read_settings
 from pipeline.cli.views.output import print_json, warn
-from pipeline.cli.views.startup import show_startup
 from pipeline.serve.mcp.client_config import McpClient, address_config, command_config
 
 if TYPE_CHECKING:
@@ -84,7 +82,7 @@ def _serve_streams(settings: Settings, tools: list[Tool], folders: list[Path]) -
         serve = mcp_run.serve_stdio
     if sys.stdin.isatty():
         warn("Waiting for an MCP client on stdin; --print-config prints its configuration. Ctrl-C stops.")
-    serve(mcp_service.Service(lambda: _connect(settings), settings.serve, folders), tools)
+    serve(mcp_service.Service(lambda: open_connection(settings), settings.serve, folders), tools)
 
 
 def _serve_http(settings: Settings, tools: list[Tool], folders: list[Path], host: str, port: int) -> None:
@@ -96,12 +94,6 @@ def _serve_http(settings: Settings, tools: list[Tool], folders: list[Path], host
         url = _url(host, sock.getsockname()[1])
         service = mcp_service.Service(lambda: hoprank, settings.serve, folders)
         serve(service, tools, tokens, host, sock, lambda: warn(f"HopRank serves MCP at {url}. Ctrl-C stops it."))
-
-
-def _connect(settings: Settings) -> pipeline.HopRank:
-    hoprank_type = pipeline.HopRank  # imports numpy and the driver, before the server's start is drawn
-    with show_startup() as report:
-        return hoprank_type.connect(settings=settings, report=report)
 
 
 def _url(host: str, port: int) -> str:

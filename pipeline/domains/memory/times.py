@@ -9,7 +9,7 @@ from pipeline.domains.memory.records import When
 from pipeline.errors import ConfigurationError, InputError
 
 OUT_OF_RANGE = "Give a time from year 1 to 9999, in UTC."
-"""What to do about a time that is out of range."""
+"""The fix of the error about a time that is out of range."""
 
 
 def zone_named(name: str) -> ZoneInfo:

@@ -70,7 +70,7 @@ def _key(document: str, corpus: str) -> str:
 
 def _title(call: Call, corpus: str, key: str) -> str | None:
     """Return the title of a document, None if the corpus lacks it."""
-    # Of the keys with a common beginning, the beginning itself comes first.
+    # The key itself sorts before all longer keys that begin with it.
     listed = call.hoprank.documents(corpus, prefix=key, limit=1)
     return (listed[0].title or key) if listed and listed[0].key == key else None
 

@@ -16,10 +16,10 @@ from pipeline.api import HopRank
 from pipeline.async_api import AsyncHopRank
 from pipeline.serve.access import Access
 from pipeline.serve.folders import allowed_path
+from pipeline.serve.gate import Gate
 from pipeline.serve.http import problems
-from pipeline.serve.http.gate import Gate
 from pipeline.serve.http.metrics import Metrics
-from pipeline.serve.http.middleware import LimitBody, LimitRate, Observe, RefuseOtherHosts
+from pipeline.serve.http.middleware import LimitBody, Observe, RefuseOtherHosts
 from pipeline.serve.http.openapi import DescribedApp
 from pipeline.serve.http.routes import corpora, domains, graphs, health, jobs, search
 from pipeline.serve.http.state import State
@@ -27,9 +27,13 @@ from pipeline.serve.jobs.records import Request
 from pipeline.serve.jobs.runner import JobRunner
 from pipeline.serve.jobs.store import JobStore
 from pipeline.serve.page.router import make_router
+from pipeline.serve.rate import LimitRate
 from pipeline.settings import ServeSettings
 
 _SUMMARY = "Graph RAG on Neo4j without an LLM: search, context, corpora, ingest and sync."
+
+_MONITORING = frozenset(("/health", "/ready", "/metrics"))
+"""Paths that have no rate limit."""
 
 
 def make_app(hoprank: HopRank, access: Access) -> FastAPI:
@@ -69,7 +73,9 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
             expose_headers=["Location", "Retry-After", "X-Request-ID"],
         )
     if settings.rate:
-        app.add_middleware(LimitRate, rate=settings.rate, access=access)
+        app.add_middleware(
+            LimitRate, rate=settings.rate, access=access, refuse=problems.response_of, unlimited=_MONITORING
+        )
     app.add_middleware(Observe, metrics=metrics)
     return app
 
@@ -81,10 +87,11 @@ def _lifespan(
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        threads = AsyncHopRank(hoprank, workers=settings.max_searches)
+        # Beside the gate, so that readiness and the progress of jobs don't wait for searches.
+        threads = AsyncHopRank(hoprank)
         store = JobStore(hoprank.client)
         runner = JobRunner(hoprank, store, lambda request: _check_paths(request, settings), settings.keep_jobs_days)
-        gate = Gate(threads, settings.max_searches, settings.queue_timeout, settings.request_timeout)
+        gate = Gate(settings.max_searches, settings.queue_timeout, settings.request_timeout)
         app.state.service = State(threads, settings, access, gate, store, runner, metrics)
         await threads.run(store.prepare)
         runner.start()

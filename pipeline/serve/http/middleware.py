@@ -1,34 +1,26 @@
-"""Middleware: request ids, limits on bodies and rates, security headers, and metrics. All are plain ASGI."""
+"""Middleware: request ids, a limit on bodies, security headers, and metrics. All are plain ASGI."""
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import time
 import uuid
-from contextlib import suppress
 
 from fastapi.responses import Response
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import SlidingWindowCounterRateLimiter
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pipeline.errors import TooLarge, TooManyRequests, Unauthenticated
+from pipeline.errors import TooLarge
 from pipeline.limits import MEGABYTE
-from pipeline.serve.access import Access, is_loopback
+from pipeline.serve.access import is_loopback
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.http.problems import response, response_of
 
 _LOG = logging.getLogger("hoprank.access")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PORT = re.compile(r":\d*$")
-_UNLIMITED = frozenset(("/health", "/ready", "/metrics"))
-"""Paths that monitoring asks for; they have no rate limit."""
-
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -137,37 +129,3 @@ class LimitBody:
             return message
 
         await self._app(scope, counted, send)
-
-
-class LimitRate:
-    """Refuses requests of a client beyond ``rate`` a minute; a client is its known token, or else its address."""
-
-    def __init__(self, app: ASGIApp, rate: int, access: Access) -> None:
-        self._app = app
-        self._access = access
-        self._limit = RateLimitItemPerMinute(rate)
-        self._limiter = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._refusal = TooManyRequests(
-            f"More than {rate} requests came within a minute.", "Wait as long as Retry-After says, or raise serve.rate."
-        )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if (
-            scope["type"] != "http"
-            or scope["path"] in _UNLIMITED
-            or self._limiter.hit(self._limit, self._client(scope))
-        ):
-            await self._app(scope, receive, send)
-            return
-        refusal: Response = response_of(self._refusal)
-        await refusal(scope, receive, send)
-
-    def _client(self, scope: Scope) -> str:
-        # A client that makes up a token for each request would never be limited by it.
-        token = Headers(scope=scope).get("authorization", "")
-        if not self._access.is_open:
-            with suppress(Unauthenticated):
-                self._access.grant(token)
-                return hashlib.sha256(token.encode()).hexdigest()
-        return scope["client"][0] if scope.get("client") else ""

@@ -33,6 +33,7 @@ from pipeline.errors import (
     UnknownCorpus,
     UnknownGraph,
 )
+from pipeline.serve.rate import RETRY_SECONDS
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -58,7 +59,7 @@ _STATUSES: tuple[tuple[type[HopRankError], int], ...] = (
 )
 """The status of each error: that of the first class that it is an instance of."""
 
-_RETRY_SECONDS = {409: "5", 429: "10", 503: "5"}
+_RETRY_SECONDS = {409: "5", 429: str(RETRY_SECONDS), 503: "5"}
 """Header ``Retry-After`` by status, for faults that pass."""
 
 

@@ -13,7 +13,7 @@ from pipeline.api import HopRank
 from pipeline.async_api import AsyncHopRank
 from pipeline.errors import LimitExceeded
 from pipeline.serve.access import Access, Grant
-from pipeline.serve.http.gate import Gate
+from pipeline.serve.gate import Gate
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.jobs.runner import JobRunner
 from pipeline.serve.jobs.store import JobStore

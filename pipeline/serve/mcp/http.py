@@ -1,4 +1,4 @@
-"""Streamable HTTP: the application, which wants a token of every request, and its protection against rebinding."""
+"""Streamable HTTP: the application with its tokens, limits, and protection against rebinding."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pipeline.errors import Unauthenticated
+from pipeline.errors import TooManyRequests, Unauthenticated
 from pipeline.limits import MEGABYTE
 from pipeline.serve.access import Access, Grant
+from pipeline.serve.gate import Gate
 from pipeline.serve.mcp.server import make_server
 from pipeline.serve.mcp.service import Service
 from pipeline.serve.mcp.tools.table import Tool
+from pipeline.serve.rate import RETRY_SECONDS, LimitRate
 
 PATH = "/mcp"
 """The path at which the protocol is spoken."""
@@ -34,13 +36,16 @@ def make_app(service: Service, tools: Iterable[Tool], access: Access, host: str)
     It keeps no sessions, so that a restart or a second process loses nothing.
     """
     settings = service.settings
-    app = make_server(service, list(tools), _grant_of).streamable_http_app(
+    gate = Gate(settings.max_searches, settings.queue_timeout, settings.request_timeout)
+    app = make_server(service, list(tools), gate, _grant_of).streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
         max_request_body_size=int(settings.max_megabytes * MEGABYTE),
         transport_security=_security(host, settings.origins),
     )
     guarded: ASGIApp = RequireToken(app, access)
+    if settings.rate:
+        guarded = LimitRate(guarded, settings.rate, access, _too_many)
     if not settings.origins:
         return guarded
     return CORSMiddleware(
@@ -69,6 +74,10 @@ class RequireToken:
                 await refusal(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+
+def _too_many(error: TooManyRequests) -> ASGIApp:
+    return PlainTextResponse(f"{error}\n", 429, {"Retry-After": str(RETRY_SECONDS)})
 
 
 def _grant_of(context: ServerRequestContext[Any, Any]) -> Grant:

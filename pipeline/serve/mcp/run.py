@@ -15,6 +15,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from pipeline.serve.access import Access, Grant
+from pipeline.serve.gate import Gate
 from pipeline.serve.listening import serve_app
 from pipeline.serve.mcp.http import make_app
 from pipeline.serve.mcp.server import make_server
@@ -54,7 +55,8 @@ def log_to_stderr() -> None:
 
 
 async def _serve_streams(service: Service, tools: Sequence[Tool]) -> None:
-    server = make_server(service, tools, lambda _: Grant())
+    # No time limits: the first call waits for Neo4j and the model, and whoever started the server can end it.
+    server = make_server(service, tools, Gate(service.settings.max_searches), lambda _: Grant())
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.metadata import version
 from typing import Any, TypeVar
 
-import anyio.to_thread
 import mcp_types as types
 from mcp import MCPError
 from mcp.server import Server
@@ -17,6 +15,7 @@ from mcp.server.context import ServerRequestContext
 
 from pipeline.errors import HopRankError, InputError
 from pipeline.serve.access import Grant
+from pipeline.serve.gate import Gate
 from pipeline.serve.mcp import resources
 from pipeline.serve.mcp.service import Call, Service
 from pipeline.serve.mcp.tools.table import Tool
@@ -35,9 +34,9 @@ _Result = TypeVar("_Result")
 _GrantOf = Callable[[_Context], Grant]
 
 
-def make_server(service: Service, tools: Sequence[Tool], grant_of: _GrantOf) -> Server[Any]:
-    """Return a server of ``tools``; ``grant_of`` tells what a request may do."""
-    handlers = _Handlers(service, tools, grant_of)
+def make_server(service: Service, tools: Sequence[Tool], gate: Gate, grant_of: _GrantOf) -> Server[Any]:
+    """Return a server of ``tools``, which run in ``gate``; ``grant_of`` tells what a request may do."""
+    handlers = _Handlers(service, tools, gate, grant_of)
     return Server(
         "hoprank",
         title="HopRank",
@@ -53,13 +52,13 @@ def make_server(service: Service, tools: Sequence[Tool], grant_of: _GrantOf) -> 
 
 
 class _Handlers:
-    """The handlers of requests. All that asks the graph runs in at most ``serve.max_searches`` threads."""
+    """The handlers of requests. All that asks the graph runs in the gate; a write may take its time."""
 
-    def __init__(self, service: Service, tools: Sequence[Tool], grant_of: _GrantOf) -> None:
+    def __init__(self, service: Service, tools: Sequence[Tool], gate: Gate, grant_of: _GrantOf) -> None:
         self._service = service
         self._tools = {tool.name: (tool, tool.signature()) for tool in tools}
+        self._gate = gate
         self._grant_of = grant_of
-        self._limiter = anyio.CapacityLimiter(service.settings.max_searches)
 
     async def list_tools(self, context: _Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """List the tools that the token of a request may call."""
@@ -72,8 +71,9 @@ class _Handlers:
         if params.name not in self._tools:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:80]!r}.")
         tool, signature = self._tools[params.name]
+        run = self._gate.run if tool.read_only else self._gate.run_to_end
         try:
-            return await self._run(context, lambda call: _call(tool, signature, call, params.arguments or {}))
+            return await run(_call, tool, signature, self._call(context), params.arguments or {})
         except HopRankError as error:
             return _failure(str(error))
         except Exception:
@@ -109,7 +109,7 @@ class _Handlers:
     async def _answered(self, context: _Context, work: Callable[[Call], _Result]) -> _Result:
         """Return the result of ``work``, or raise an error of the protocol."""
         try:
-            return await self._run(context, work)
+            return await self._gate.run(work, self._call(context))
         except HopRankError as error:
             code = types.INVALID_PARAMS if isinstance(error, InputError) else types.INTERNAL_ERROR
             raise MCPError(code, str(error)) from None
@@ -117,10 +117,8 @@ class _Handlers:
             _LOG.exception("A request failed.")
             raise MCPError(types.INTERNAL_ERROR, "A bug. The log of the server has the details.") from None
 
-    async def _run(self, context: _Context, work: Callable[[Call], _Result]) -> _Result:
-        """Return the result of ``work`` on a call, which runs in a thread; a write that has begun always ends."""
-        call = Call(self._service, self._grant_of(context))
-        return await anyio.to_thread.run_sync(partial(work, call), limiter=self._limiter, abandon_on_cancel=True)
+    def _call(self, context: _Context) -> Call:
+        return Call(self._service, self._grant_of(context))
 
 
 def _describe(tool: Tool, signature: Signature) -> types.Tool:

@@ -9,6 +9,7 @@ from mcp_types import ResourceTemplateReference
 
 from pipeline import HopRank
 from pipeline.serve.access import Grant
+from pipeline.serve.gate import Gate
 from pipeline.serve.mcp import resources
 from pipeline.serve.mcp.server import make_server
 from pipeline.serve.mcp.service import Service
@@ -17,7 +18,7 @@ from tests.conftest import LIBRARY
 from tests.serve.mcp.conftest import Talk
 
 
-def test_documents_are_listed(talk: Talk) -> None:
+def test_documents_are_listed(talk: Talk, library: str) -> None:
     listed = talk.ask("list_resources").resources
 
     assert listed
@@ -27,7 +28,7 @@ def test_documents_are_listed(talk: Talk) -> None:
 def test_each_document_is_on_one_page(hoprank: HopRank, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "_PAGE", 5)
     grant = Grant(frozenset([library]))
-    server = make_server(Service(lambda: hoprank, hoprank.settings.serve), [], lambda _: grant)
+    server = make_server(Service(lambda: hoprank, hoprank.settings.serve), [], Gate(1), lambda _: grant)
 
     async def pages() -> list[list[str]]:
         async with Client(server, cache=None) as client:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import anyio
 import pytest
 from mcp import Client
-from mcp_types import TextContent
+from mcp_types import CallToolResult, TextContent
+from pydantic import SecretStr
+from starlette.testclient import TestClient
 
 from pipeline import HopRank
 from pipeline.errors import Forbidden, ServerUnreachable
 from pipeline.registry import registry
-from pipeline.serve.access import Grant
+from pipeline.serve.access import Access, Grant
+from pipeline.serve.gate import Gate
+from pipeline.serve.mcp.http import make_app
 from pipeline.serve.mcp.server import make_server
 from pipeline.serve.mcp.service import Call, Service
 from pipeline.serve.mcp.tools.table import Tool, domain_tools
@@ -40,7 +45,7 @@ def tool_of(function: object) -> Tool:
 
 
 def test_a_bug_tells_clients_nothing_of_the_server(settings: ServeSettings, caplog: pytest.LogCaptureFixture) -> None:
-    server = make_server(Service(_unused, settings), [tool_of(broken)], lambda _: Grant())
+    server = make_server(Service(_unused, settings), [tool_of(broken)], Gate(1), lambda _: Grant())
 
     async def ask() -> None:
         async with Client(server) as client:
@@ -56,7 +61,7 @@ def test_a_bug_tells_clients_nothing_of_the_server(settings: ServeSettings, capl
 
 
 def test_a_slow_call_keeps_no_other_waiting(settings: ServeSettings) -> None:
-    server = make_server(Service(_unused, settings), [tool_of(slow)], lambda _: Grant())
+    server = make_server(Service(_unused, settings), [tool_of(slow)], Gate(2), lambda _: Grant())
     ended = []
 
     async def call(client: Client, seconds: float) -> None:
@@ -70,6 +75,38 @@ def test_a_slow_call_keeps_no_other_waiting(settings: ServeSettings) -> None:
 
     anyio.run(ask)
     assert ended == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(("read_only", "refusal"), [(True, "longer than 0.05 s"), (False, "")])
+def test_a_call_that_reads_for_too_long_is_an_error_and_one_that_writes_is_waited_for(
+    settings: ServeSettings, read_only: bool, refusal: str
+) -> None:
+    tool = replace(tool_of(slow), read_only=read_only)
+    server = make_server(Service(_unused, settings), [tool], Gate(1, 1, 0.05), lambda _: Grant())
+
+    async def ask() -> CallToolResult:
+        async with Client(server) as client:
+            return await client.call_tool("tried", {"seconds": 0.2})
+
+    result = anyio.run(ask)
+
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    assert (result.is_error, refusal in content.text) == (read_only, True)
+
+
+def test_a_client_over_http_is_refused_beyond_the_rate(settings: ServeSettings) -> None:
+    limited = settings.model_copy(update={"rate": 2, "token": SecretStr("full-of-rights-0001")})
+    app = make_app(Service(_unused, limited), [], Access(limited), "127.0.0.1")
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    sent = {"Authorization": "Bearer full-of-rights-0001", "Accept": "application/json, text/event-stream"}
+
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        answers = [client.post("/mcp", json=ping, headers=sent) for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert int(answers[-1].headers["Retry-After"]) > 0
+    assert "serve.rate" in answers[-1].text
 
 
 def test_a_connection_that_failed_is_tried_again(settings: ServeSettings) -> None:

@@ -7,18 +7,11 @@ import threading
 
 import pytest
 
-from pipeline import HopRank
-from pipeline.async_api import AsyncHopRank
 from pipeline.errors import Overloaded, RequestTimeout
-from pipeline.serve.http.gate import Gate
+from pipeline.serve.gate import Gate
 
 
-@pytest.fixture
-def threads(hoprank: HopRank) -> AsyncHopRank:
-    return AsyncHopRank(hoprank, workers=8)
-
-
-def test_no_more_calls_run_than_there_are_slots(threads: AsyncHopRank) -> None:
+def test_no_more_calls_run_than_there_are_slots() -> None:
     running, most = 0, 0
     lock, both = threading.Lock(), threading.Barrier(2, timeout=10)
 
@@ -32,7 +25,7 @@ def test_no_more_calls_run_than_there_are_slots(threads: AsyncHopRank) -> None:
             running -= 1
 
     async def calls() -> None:
-        gate = Gate(threads, 2, 10, 10)
+        gate = Gate(2, 10, 10)
         await asyncio.gather(*(gate.run(call) for _ in range(8)))
         assert gate.running == 0
 
@@ -41,11 +34,11 @@ def test_no_more_calls_run_than_there_are_slots(threads: AsyncHopRank) -> None:
     assert most == 2
 
 
-def test_a_call_without_a_slot_in_time_is_refused_and_a_slow_one_keeps_its_slot(threads: AsyncHopRank) -> None:
+def test_a_call_without_a_slot_in_time_is_refused_and_a_slow_one_keeps_its_slot() -> None:
     over = threading.Event()
 
     async def calls() -> None:
-        gate = Gate(threads, 1, 0.05, 0.05)
+        gate = Gate(1, 0.05, 0.05)
         with pytest.raises(RequestTimeout, match=r"longer than 0\.05 s"):
             await gate.run(over.wait, 10)
         with pytest.raises(Overloaded, match="all places are taken"):
@@ -57,12 +50,40 @@ def test_a_call_without_a_slot_in_time_is_refused_and_a_slow_one_keeps_its_slot(
     asyncio.run(calls())
 
 
-def test_an_error_of_the_call_is_raised(threads: AsyncHopRank) -> None:
+def test_an_error_of_the_call_is_raised() -> None:
     def call() -> None:
         raise TimeoutError("its own")
 
     async def calls() -> None:
         with pytest.raises(TimeoutError, match="its own"):
-            await Gate(threads, 1, 1, 1).run(call)
+            await Gate(1, 1, 1).run(call)
+
+    asyncio.run(calls())
+
+
+def test_a_call_that_runs_to_its_end_has_no_time_limit() -> None:
+    over = threading.Event()
+
+    async def calls() -> bool:
+        gate = Gate(1, 0.05, 0.05)
+        asyncio.get_running_loop().call_later(0.2, over.set)
+        return await gate.run_to_end(over.wait, 10)
+
+    assert asyncio.run(calls())
+
+
+def test_a_cancelled_call_keeps_its_slot_until_it_ends() -> None:
+    over = threading.Event()
+
+    async def calls() -> None:
+        gate = Gate(1)
+        waiting = asyncio.ensure_future(gate.run(over.wait, 10))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        assert waiting.cancelled()
+        assert gate.running == 1
+        over.set()
+        assert await gate.run(str) == ""
 
     asyncio.run(calls())

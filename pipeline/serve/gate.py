@@ -1,0 +1,64 @@
+"""The gate: a bound on the calls that run at the same time, with a queue and time limits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+from pipeline.errors import Overloaded, RequestTimeout
+
+_P = ParamSpec("_P")
+_Result = TypeVar("_Result")
+
+
+class Gate:
+    """Runs blocking calls in threads: ``slots`` at the same time, more wait for a slot.
+
+    A call that exceeds its time keeps its slot until it ends, so that no more than ``slots`` ever run. Times are in
+    seconds; None is no limit.
+    """
+
+    def __init__(self, slots: int, queue_timeout: float | None = None, request_timeout: float | None = None) -> None:
+        self._threads = ThreadPoolExecutor(slots, thread_name_prefix="hoprank-gate")
+        self._slots = asyncio.Semaphore(slots)
+        self._queue_timeout = queue_timeout
+        self._request_timeout = request_timeout
+        self.running = 0
+
+    async def run(self, call: Callable[_P, _Result], /, *args: _P.args, **kwargs: _P.kwargs) -> _Result:
+        """Return the result of ``call``; raises Overloaded if no slot is free in time, RequestTimeout if it is slow."""
+        task = await self._begin(partial(call, *args, **kwargs))
+        try:
+            return await asyncio.wait_for(asyncio.shield(task), self._request_timeout)
+        except TimeoutError:
+            if task.done():
+                raise
+            raise RequestTimeout(
+                f"The request took longer than {self._request_timeout:g} s.", "Ask for less, or send it again."
+            ) from None
+
+    async def run_to_end(self, call: Callable[_P, _Result], /, *args: _P.args, **kwargs: _P.kwargs) -> _Result:
+        """Return the result of ``call`` however long it takes; raises Overloaded if no slot is free in time."""
+        return await asyncio.shield(await self._begin(partial(call, *args, **kwargs)))
+
+    async def _begin(self, call: Callable[[], _Result]) -> asyncio.Future[_Result]:
+        """Wait for a slot, and start the call in a thread."""
+        try:
+            await asyncio.wait_for(self._slots.acquire(), self._queue_timeout)
+        except TimeoutError:
+            raise Overloaded(
+                f"No call ended within {self._queue_timeout:g} s, and all places are taken.", "Send the request again."
+            ) from None
+        self.running += 1
+        task = asyncio.get_running_loop().run_in_executor(self._threads, call)
+        task.add_done_callback(self._release)
+        return task
+
+    def _release(self, task: asyncio.Future[_Result]) -> None:
+        self.running -= 1
+        self._slots.release()
+        if not task.cancelled():
+            task.exception()  # read, for nobody may wait for it any more

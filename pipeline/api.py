@@ -118,9 +118,8 @@ class HopRank(AbstractContextManager["HopRank"]):
         Raises SourceError for a malformed one, and the errors of :func:`pipeline.flows.ingest.ingest`; nothing is
         written then.
         """
-        return ingest.ingest_documents(
-            self.client, self.embedder, self.settings, documents_of(objects), corpus, progress=progress
-        )
+        given = documents_of(objects, self.settings.sources.limits)
+        return ingest.ingest_documents(self.client, self.embedder, self.settings, given, corpus, progress=progress)
 
     def replace(
         self,
@@ -131,7 +130,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         progress: Progress | None = None,
     ) -> SyncSummary:
         """Make a corpus equal to documents as :meth:`add` takes them; see :func:`pipeline.flows.ingest.sync`."""
-        given = documents_of(objects)
+        given = documents_of(objects, self.settings.sources.limits)
         return ingest.sync_documents(
             self.client,
             self.embedder,

@@ -12,7 +12,8 @@ class Limits:
     """Limits of a source file: one that exceeds any is left out, or refused if the caller named it.
 
     ``bytes_read`` are those of a file, or of a line of a .jsonl file; ``bytes_unpacked`` those of a DOCX file's parts.
-    ``pages`` are a PDF's. ``seconds`` and ``bytes_of_memory`` limit the parsing of a PDF, DOCX or HTML file.
+    ``pages`` are a PDF's. ``seconds`` and ``bytes_of_memory`` limit the parsing of a PDF, DOCX or HTML
+    file, and of source code.
     """
 
     bytes_read: int = 50 * MEGABYTE

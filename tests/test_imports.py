@@ -19,7 +19,7 @@ from pipeline.db.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "limits", "records", "ids", "progress", "registry", "resources", "temporary"),
+    ("errors", "bounded", "limits", "records", "ids", "progress", "registry", "resources", "temporary"),
     ("text", "code", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),
     ("db",),

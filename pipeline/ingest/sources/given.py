@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline.errors import SourceError
 from pipeline.ingest.sources import jsonl
-from pipeline.ingest.sources.formats import LINES, format_of, parser_of
-from pipeline.ingest.sources.markup import structured
-from pipeline.ingest.sources.parser_process import FORMATS, ParserProcess
+from pipeline.ingest.sources.formats import LINES, format_of
+from pipeline.ingest.sources.parser_process import ParserProcess
 from pipeline.ingest.sources.source import Source, Unreadable
 from pipeline.ingest.sources.unique_keys import UniqueKeys
 from pipeline.limits import DEFAULT_LIMITS, MEGABYTE, Limits
@@ -21,19 +20,21 @@ _PLACE = Path("documents")
 """The name of the given objects in errors, where those of a file have its path."""
 
 
-def documents_of(objects: Iterable[Mapping[str, Any]]) -> list[Document]:
+def documents_of(objects: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:
     """Return the documents that objects ``{"id", "title", "text", "metadata"}`` describe, in order.
 
     The fields are those of a .jsonl line. Raises SourceError, naming the object by its place from 1, if one is
     malformed, or if two have the same id.
     """
-    keys = UniqueKeys()
-    documents = []
-    for number, value in enumerate(objects, 1):
-        row = jsonl.row_of(_PLACE, number, value)
-        keys.add(row.id, _PLACE, number)
-        documents.append(replace(structured(jsonl.document(_PLACE, row)), path=""))
-    return documents
+    with ParserProcess() as process:
+        documents = (jsonl.document(_PLACE, row) for row in _rows(objects))
+        return [replace(process.structure(document, limits), path="") for document in documents]
+
+
+def check_objects(objects: Iterable[Mapping[str, Any]]) -> None:
+    """Raise the SourceError that :func:`documents_of` would raise, without parsing any markup."""
+    for row in _rows(objects):
+        jsonl.document(_PLACE, row)
 
 
 def document_of(key: str, content: bytes, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -55,7 +56,13 @@ def _parsed(source: Source) -> Document:
         raise Unreadable(f"is larger than {source.limits.bytes_read / MEGABYTE:,.6g} MB", "Split it.")
     if not source.data:
         raise Unreadable("is empty", "Send the content of a file.")
-    if name not in FORMATS:
-        return parser_of(name)(source)
     with ParserProcess() as process:
         return process.parse(name, source)
+
+
+def _rows(objects: Iterable[Mapping[str, Any]]) -> Iterator[jsonl.Row]:
+    keys = UniqueKeys()
+    for number, value in enumerate(objects, 1):
+        row = jsonl.row_of(_PLACE, number, value)
+        keys.add(row.id, _PLACE, number)
+        yield row

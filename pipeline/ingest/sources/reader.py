@@ -9,9 +9,8 @@ from pathlib import Path
 from pipeline.errors import SourceError
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.code import check_handwritten
-from pipeline.ingest.sources.formats import CODE, LINES, format_of, parser_of
-from pipeline.ingest.sources.markup import structured
-from pipeline.ingest.sources.parser_process import FORMATS, ParserProcess
+from pipeline.ingest.sources.formats import CODE, LINES, format_of
+from pipeline.ingest.sources.parser_process import ParserProcess
 from pipeline.ingest.sources.source import Source, Unreadable, content_of
 from pipeline.ingest.sources.unique_keys import UniqueKeys
 from pipeline.ingest.sources.walk import SourceFile, find
@@ -86,13 +85,13 @@ class _Reading:
             name = format_of(item.path)
             if name == LINES:
                 rows = jsonl.rows(item.path, self._limits.bytes_read)
-                yield from (structured(jsonl.document(item.path, row)) for row in rows)
+                yield from (process.structure(jsonl.document(item.path, row), self._limits) for row in rows)
             else:
                 content = content_of(item.path, self._limits)
                 source = Source(item.key, item.path.as_posix(), content, self._limits)
                 if name == CODE and not item.named:
                     check_handwritten(source)
-                yield process.parse(name, source) if name in FORMATS else parser_of(name)(source)
+                yield process.parse(name, source)
         except Unreadable as error:
             yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
 

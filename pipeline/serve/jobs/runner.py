@@ -13,7 +13,7 @@ from typing import Any
 from pipeline.api import HopRank
 from pipeline.db.writers import new_writer
 from pipeline.errors import Busy, HopRankError, ServerLost, ServerUnreachable
-from pipeline.ingest.sources.given import documents_of
+from pipeline.ingest.sources.given import check_objects
 from pipeline.serve.jobs.control import Stopped
 from pipeline.serve.jobs.process import Failed, JobProcess
 from pipeline.serve.jobs.records import Job, Problem, Request, State
@@ -66,7 +66,7 @@ class JobRunner:
         """Raise the error that a request would fail with: Forbidden for its paths, SourceError for its documents."""
         self._check_paths(request)
         if request.documents is not None:
-            documents_of(request.documents)
+            check_objects(request.documents)
 
     def wake(self) -> None:
         """Look into the queue at once."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -44,19 +43,6 @@ def test_larger_files_read_the_same_in_the_process_as_without_it() -> None:
         read = [parser.parse(path, code) for path in ("a.py", "a.py")]
 
     assert read == [parse_file("a.py", code)] * 2
-
-
-def test_no_code_of_the_current_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trap = "import pathlib; pathlib.Path(__file__).with_name('sprung').touch()\n"
-    export(dict.fromkeys(("json.py", "pickle.py", "sitecustomize.py", "pipeline/__init__.py"), trap), tmp_path / "cwd")
-    monkeypatch.chdir(tmp_path / "cwd")
-    monkeypatch.setattr("sys.path", [entry for entry in sys.path if entry])
-
-    with FileParser(DEFAULT_LIMITS) as parser:
-        file = parser.parse("a.py", b"def f(): pass\n" + b"#\n" * 6000)
-
-    assert list(file.symbols) == ["f"]
-    assert not list((tmp_path / "cwd").rglob("sprung"))
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +14,8 @@ import pytest
 
 from pipeline.ingest.sources import read
 from pipeline.ingest.sources.formats import parser_of
+from pipeline.ingest.sources.given import documents_of
+from pipeline.ingest.sources.markup import structured
 from pipeline.ingest.sources.parser_process import FORMATS, ParserProcess
 from pipeline.ingest.sources.source import Source, Unreadable
 from pipeline.limits import MEGABYTE, Limits
@@ -24,6 +24,7 @@ from tests.ingest.sources.hostile import HOSTILE
 from tests.ingest.sources.test_pdf import pdf
 
 SMALL = Limits(seconds=6, bytes_of_memory=400 * MEGABYTE)
+ENDLESS = "class A {}\n" + "\n".join(["A<" * 2000] * 20)
 PAGE = b"<h1>Tides</h1><p>The <a href='moon.html'>moon</a> raises them.</p><table><tr><td>a</td><td>b</td></tr></table>"
 
 
@@ -38,8 +39,9 @@ def source(data: bytes, name: str = "a.html", limits: Limits = SMALL) -> Source:
 
 
 def pid_of(process: ParserProcess) -> int:
-    assert process._process
-    return process._process.pid
+    child = process._process._process
+    assert child
+    return child.pid
 
 
 @pytest.mark.parametrize(
@@ -47,18 +49,6 @@ def pid_of(process: ParserProcess) -> int:
 )
 def test_a_document_is_the_one_that_is_parsed_here(process: ParserProcess, name: str, data: bytes) -> None:
     assert process.parse(name, source(data)) == parser_of(name)(source(data))
-
-
-def test_no_code_of_the_current_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("json.py", "pickle.py"):
-        (tmp_path / name).write_text("import pathlib; pathlib.Path(__file__).with_name('sprung').touch()\n")
-    monkeypatch.chdir(tmp_path)
-
-    with ParserProcess() as process:
-        document = process.parse("html", source(PAGE))
-
-    assert document.title == "Tides"
-    assert not (tmp_path / "sprung").exists()
 
 
 def test_an_unreadable_file_is_told_with_its_reason_and_fix(process: ParserProcess) -> None:
@@ -96,44 +86,13 @@ def test_the_limits_are_named_with_their_settings(process: ParserProcess) -> Non
         assert setting in caught.value.fix
 
 
-def test_a_parser_that_dies_costs_its_file_alone() -> None:
-    dying = (sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
-    with ParserProcess(dying) as process, pytest.raises(Unreadable, match=f"crashes its parser .*{-signal.SIGSEGV}"):
-        process.parse("html", source(PAGE))
-
-
-def test_one_process_serves_many_files_and_is_replaced_after_one_that_ended_it(process: ParserProcess) -> None:
+def test_a_parser_that_dies_costs_its_file_alone(process: ParserProcess) -> None:
     process.parse("html", source(PAGE))
-    first = pid_of(process)
-    process.parse("html", source(PAGE))
-    assert pid_of(process) == first
+    os.kill(pid_of(process), signal.SIGSEGV)
 
-    os.kill(first, signal.SIGKILL)
-    with pytest.raises(Unreadable, match="crashes its parser"):
+    with pytest.raises(Unreadable, match=f"crashes its parser .*{-signal.SIGSEGV}"):
         process.parse("html", source(PAGE))
-    process.parse("html", source(PAGE))
-    assert pid_of(process) != first
-
-
-def test_the_process_ends_with_its_context_even_if_it_is_busy() -> None:
-    with ParserProcess() as process:
-        process.parse("html", source(PAGE))
-        begun = pid_of(process)
-    assert not psutil.pid_exists(begun)
-
-    with ParserProcess() as process, ThreadPoolExecutor(1) as reader:
-        busy = source(HOSTILE["html"]["tables in tables"](), limits=Limits())
-        answer = reader.submit(process.parse, "html", busy)
-        while process._process is None:
-            time.sleep(0.01)
-        begun = pid_of(process)
-        time.sleep(0.5)
-        psutil.Process(begun).send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        assert psutil.Process(begun).status() != psutil.STATUS_ZOMBIE, "Ctrl-C is for the ingest, which ends it"
-        assert not answer.done()
-        psutil.Process(begun).kill()
-        assert isinstance(answer.exception(), Unreadable)
+    assert process.parse("html", source(PAGE)).title == "Tides"
 
 
 def test_one_bad_file_of_a_folder_is_skipped_and_the_others_are_read(tmp_path: Path) -> None:
@@ -147,6 +106,23 @@ def test_one_bad_file_of_a_folder_is_skipped_and_the_others_are_read(tmp_path: P
 
     assert [item.key for item in found if isinstance(item, Document)] == ["a.html", "d.html", "e.md"]
     assert sorted(Path(item.source).name for item in found if isinstance(item, Skipped)) == ["b.pdf", "c.docx"]
+
+
+def test_code_that_its_parser_never_finishes_is_refused_as_a_file_and_kept_as_a_text(process: ParserProcess) -> None:
+    endless = Source("Endless.java", "", ENDLESS.encode(), Limits(seconds=60))
+    (document,) = documents_of([{"id": "Endless.java", "text": ENDLESS}])
+    assert document.text == ENDLESS
+
+    with pytest.raises(Unreadable, match=r"takes its parser over 5 seconds|crashes its parser"):
+        process.parse("code", endless)
+
+
+def test_larger_code_is_the_same_document_as_without_the_process(process: ParserProcess) -> None:
+    larger = Path(__file__).read_text(encoding="utf-8") + "# A comment.\n" * 1000
+    file, document = source(larger.encode(), "a.py"), Document("a.py", "", larger)
+
+    assert process.parse("code", file) == parser_of("code")(file)
+    assert process.structure(document, SMALL) == structured(document)
 
 
 def test_a_read_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:

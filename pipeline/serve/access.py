@@ -87,6 +87,11 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
+def url_of(host: str, port: int) -> str:
+    """Return the URL of a service; an IPv6 address stands in brackets."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
 def _grants(settings: ServeSettings) -> Iterable[tuple[bytes, Grant]]:
     if settings.token:
         yield settings.token.get_secret_value().encode(), Grant()

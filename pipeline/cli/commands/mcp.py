@@ -97,7 +97,7 @@ def _serve_http(settings: Settings, tools: list[Tool], folders: list[Path], host
 
 
 def _url(host: str, port: int) -> str:
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
+    return f"{access.url_of(host, port)}/mcp"
 
 
 def _needs_token(settings: Settings, host: str) -> bool:

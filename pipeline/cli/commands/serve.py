@@ -29,8 +29,7 @@ def serve(
     with extras.needs_extra("serve"):
         run = service.serve
     with listening.listen(host, port) as sock:
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{sock.getsockname()[1]}"
+        url = access.url_of(host, sock.getsockname()[1])
         logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
         logging.getLogger("hoprank").setLevel(logging.INFO)
         with connected(chosen) as hoprank:

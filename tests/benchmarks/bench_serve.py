@@ -108,14 +108,15 @@ def measure(hoprank: HopRank, url: str, process: psutil.Process, questions: list
 def watch(url: str, process: psutil.Process, call: Callable[[str], bool], questions: list[str], minutes: float) -> int:
     """Ask and sync for some minutes, print the memory each minute, and return the number of failed requests."""
     failed = 0
-    with syncing(url):
+    with syncing(url) as syncs:
         for minute in range(1, round(minutes) + 1):
             end = time.monotonic() + 60
             asked = 0
             while time.monotonic() < end:
                 part = timed("", call, questions, _CLIENTS, 200)
                 failed, asked = failed + part.failed, asked + 200
-            print(f"minute {minute}: {process.memory_info().rss / 1e6:.0f} MB, {asked} questions", flush=True)
+            memory = process.memory_info().rss / 1e6
+            print(f"minute {minute}: {memory:.0f} MB, {asked} questions, {syncs[0]} syncs so far", flush=True)
     return failed
 
 

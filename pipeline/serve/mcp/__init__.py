@@ -1,5 +1,5 @@
 """The MCP server: tools and resources for agents, over standard streams or streamable HTTP.
 
 May import: api, db, errors, flows, ids, ingest, knowledge, limits, registry, retrieve, serve.access, serve.folders,
-serve.listening, serve.signature, settings, text.
+serve.gate, serve.listening, serve.rate, serve.signature, settings, text.
 """

@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, create_model
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from pipeline.errors import ConfigurationError
@@ -184,10 +185,23 @@ class WalkSettings(Section):
     projection_megabytes: int = Field(ge=1)
 
 
+_SHORTEST_TOKEN = 16
+
+
+def _check_length(token: SecretStr) -> SecretStr:
+    if len(token) < _SHORTEST_TOKEN:
+        raise PydanticCustomError("short_token", f"a token has at least {_SHORTEST_TOKEN} characters, not {len(token)}")
+    return token
+
+
+Token = Annotated[SecretStr, AfterValidator(_check_length)]
+"""A secret of at least 16 characters."""
+
+
 class TokenSettings(Section):
     """A token of the service: what it opens, and whether it may write. Without ``corpora`` it opens all."""
 
-    token: SecretStr = Field(min_length=16)
+    token: Token
     corpora: tuple[str, ...] | None = None
     write: bool = False
 
@@ -199,7 +213,7 @@ class ServeSettings(Section):
     seconds, ``rate`` is requests a minute for each client.
     """
 
-    token: SecretStr | None = Field(default=None, min_length=16)
+    token: Token | None = None
     tokens: tuple[TokenSettings, ...] = ()
     folders: tuple[Path, ...] = ()
     origins: tuple[str, ...] = ()
@@ -427,6 +441,6 @@ def _explain(error: ValidationError, flags: Mapping[str, Any]) -> str:
     lines = []
     for fault in error.errors():
         name = ".".join(str(part) for part in fault["loc"])
-        value = "" if "password" in name or name.startswith("serve.token") else f" {fault['input']!r}"
-        lines.append(f"{name} ({_origin(name, flags)}):{value}: {fault['msg']}")
+        value = "" if "password" in name or name.startswith("serve.token") else f" {fault['input']!r}:"
+        lines.append(f"{name} ({_origin(name, flags)}):{value} {fault['msg']}")
     return "; ".join(lines)

@@ -25,8 +25,10 @@ def listen(host: str, port: int) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         sock = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as error:
+        # create_server adds the address once more.
+        reason = str(error.strerror if isinstance(error, OSError) else error).partition(" (while")[0]
         raise ConfigurationError(
-            f"Nothing can listen at {host}:{port}: {error.strerror if isinstance(error, OSError) else error}.",
+            f"Nothing can listen at {host}:{port}: {reason}.",
             "Choose another --port, or stop what listens there.",
         ) from error
     # Connections inherit it. asyncio sets it only on sockets that name their protocol; without it the body of an

@@ -31,15 +31,17 @@ def test_the_compose_file_follows_the_schema_of_compose() -> None:
     checked(str(PROGRAMS / "check-jsonschema"), "--builtin-schema", "vendor.compose-spec", str(COMPOSE))
 
 
-def compose_is_installed() -> bool:
-    """Whether Docker's command has Compose, which needs no engine to read a file."""
-    docker = shutil.which("docker")
-    return bool(docker) and subprocess.run([str(docker), "compose", "version"], capture_output=True).returncode == 0
+def compose() -> tuple[str, ...]:
+    """The command of Compose, which needs no engine to read a file: Docker's, else that on its own; () without one."""
+    for command in (("docker", "compose"), ("docker-compose",)):
+        if shutil.which(command[0]) and subprocess.run([*command, "version"], capture_output=True).returncode == 0:
+            return command
+    return ()
 
 
-@pytest.mark.skipif(not compose_is_installed(), reason="no docker compose here; the schema is checked anyway")
+@pytest.mark.skipif(not compose(), reason="no Compose here; the schema is checked anyway")
 def test_compose_reads_its_file() -> None:
-    read = checked("docker", "compose", "--profile", "serve", "config", NEO4J_PASSWORD="12345678")
+    read = checked(*compose(), "--profile", "serve", "config", NEO4J_PASSWORD="12345678")
 
     assert set(yaml.safe_load(read)["services"]) == {"neo4j", "hoprank"}
 

@@ -18,5 +18,8 @@ def test_connections_send_at_once() -> None:
 
 
 def test_a_taken_port_is_told() -> None:
-    with listen("127.0.0.1", 0) as sock, pytest.raises(ConfigurationError, match=r"Nothing can listen at 127\.0\.0\.1:\d+: Address already in use\.\n"):
+    with (
+        listen("127.0.0.1", 0) as sock,
+        pytest.raises(ConfigurationError, match=r"Nothing can listen at 127\.0\.0\.1:\d+: Address already in use\.\n"),
+    ):
         listen("127.0.0.1", sock.getsockname()[1])

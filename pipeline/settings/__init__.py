@@ -1,0 +1,33 @@
+"""Settings, in rising precedence: the defaults, the file of HOPRANK_CONFIG, the environment, flags.
+
+A section declares the allowed values; its defaults are in TOML only: in ``configs/default.toml``, and those of a domain
+in its ``defaults.toml``. Only :mod:`pipeline.settings.load` reads settings from the environment. All others receive
+values.
+
+May import: errors, limits, registry, resources.
+"""
+
+from pipeline.settings.load import Provenance, Settings, load_settings, provenance
+from pipeline.settings.sections import (
+    LinkSettings,
+    NameSettings,
+    RetrieveSettings,
+    ScorerSettings,
+    Section,
+    ServeSettings,
+    WalkSettings,
+)
+
+__all__ = [
+    "LinkSettings",
+    "NameSettings",
+    "Provenance",
+    "RetrieveSettings",
+    "ScorerSettings",
+    "Section",
+    "ServeSettings",
+    "Settings",
+    "WalkSettings",
+    "load_settings",
+    "provenance",
+]

@@ -1,0 +1,255 @@
+"""Read the settings: the defaults, the file of HOPRANK_CONFIG, the environment, flags."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from pipeline.errors import ConfigurationError
+from pipeline.registry import Domain, registry
+from pipeline.resources import resource_folder
+from pipeline.settings.sections import (
+    ChunkSettings,
+    EmbedSettings,
+    FulltextSettings,
+    IngestSettings,
+    LinkSettings,
+    NameSettings,
+    Neo4jSettings,
+    RetrieveSettings,
+    ScorerSettings,
+    Section,
+    ServerSettings,
+    ServeSettings,
+    SourceSettings,
+    WalkSettings,
+)
+
+_NEO4J_FIELDS = ("uri", "username", "password", "database")
+
+
+class _Unread(Section):
+    """The section of a domain that can't be used: any values, which nothing reads."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+_AnySection = TypeVar("_AnySection", bound=Section)
+
+
+class _Neo4jVariables(EnvSettingsSource):
+    """NEO4J_URI and the other variables of Neo4j's own tools."""
+
+    def __call__(self) -> dict[str, Any]:
+        variables = {name: self.env_vars.get(f"neo4j_{name}") for name in _NEO4J_FIELDS}
+        non_empty = {name: value for name, value in variables.items() if value}
+        return {"neo4j": non_empty} if non_empty else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A TOML file of settings: of any section, or of a domain's own."""
+
+    path: Path
+    domain: Domain | None = None
+
+    def read(self) -> dict[str, Any]:
+        """Return the values by section; raises ConfigurationError if the file can't be read."""
+        if self.domain is None:
+            return _read_toml(self.path)
+        return {self.domain.name: self.domain.guarded(lambda: _read_toml(self.path))}
+
+
+class _TomlFile(PydanticBaseSettingsSource):
+    """A TOML file as a source of settings."""
+
+    def __init__(self, settings_cls: type[BaseSettings], file: _File) -> None:
+        super().__init__(settings_cls)
+        self._file = file
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - the base class's signature
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        return self._file.read()
+
+
+class Settings(BaseSettings):
+    """All settings, validated. ``home`` holds the embedded server; HOPRANK_HOME sets it.
+
+    What :func:`load_settings` returns has a section for each domain too; see :meth:`section`.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="HOPRANK_", env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="forbid"
+    )
+
+    home: Path = Field(default_factory=lambda: platformdirs.user_data_path("hoprank", appauthor=False))
+    neo4j: Neo4jSettings
+    server: ServerSettings
+    embed: EmbedSettings
+    chunk: ChunkSettings
+    sources: SourceSettings
+    ingest: IngestSettings
+    link: LinkSettings
+    fulltext: FulltextSettings
+    retrieve: RetrieveSettings
+    names: NameSettings
+    scorer: ScorerSettings
+    walk: WalkSettings
+    serve: ServeSettings
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class's signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return the sources of settings, highest precedence first."""
+        files = [_TomlFile(settings_cls, file) for file in reversed(_files())]
+        return init_settings, env_settings, _Neo4jVariables(settings_cls), *files
+
+    @property
+    def data_home(self) -> Path:
+        """``home`` as an absolute path, with ``~`` expanded."""
+        return self.home.expanduser().absolute()
+
+    def section(self, kind: type[_AnySection]) -> _AnySection:
+        """Return the section of a domain, by its class; raises ConfigurationError if no domain brings it."""
+        for name in type(self).model_fields:
+            if isinstance(value := getattr(self, name), kind):
+                return value
+        raise ConfigurationError(
+            f"There is no section of settings for {kind.__module__}.{kind.__qualname__}.",
+            "The domain must name it in its declaration, and have another name than the sections of HopRank.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """A setting's dotted name, its value (secrets masked), and its origin."""
+
+    name: str
+    value: str
+    origin: str
+
+
+def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings; ``flags`` holds nested values that override all others, e.g. ``{"embed": {"model": "..."}}``.
+
+    Raises ConfigurationError, naming the setting, its origin and the allowed values.
+    """
+    try:
+        return _settings_type()(**(flags or {}))
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error, flags or {}), "`hoprank config show` lists every setting.") from error
+
+
+def provenance(flags: Mapping[str, Any] | None = None) -> list[Provenance]:
+    """Return all settings with their origins, in the order of their declaration."""
+    settings = load_settings(flags)
+    return [Provenance(name, value, _origin(name, flags or {})) for name, value in _flatten(settings)]
+
+
+@cache
+def _settings_type() -> type[Settings]:
+    """Return Settings with the sections of the domains."""
+    unread: dict[str, Any] = {domain.name: (_Unread, _Unread()) for domain in registry().unusable}
+    sections = {name: (kind, _Unread() if kind is _Unread else ...) for name, kind in _domain_sections().items()}
+    return create_model("Settings", __base__=Settings, **(unread | sections))
+
+
+@cache
+def _domain_sections() -> dict[str, type[Section]]:
+    """Return the class of each domain's section, by name; a name that Settings has already stays its own."""
+    taken = Settings.model_fields.keys() | vars(Settings).keys() | vars(BaseSettings).keys() | vars(BaseModel).keys()
+    return {
+        domain.name: _section_of(domain, domain.settings)
+        for domain in registry().domains
+        if domain.settings and domain.name not in taken
+    }
+
+
+def _section_of(domain: Domain, target: str) -> type[Section]:
+    # Other commands work without a domain that can't be imported; its own commands say what is wrong with it.
+    try:
+        kind = domain.load(target)
+    except ConfigurationError:
+        return _Unread
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else _Unread
+
+
+def _files() -> list[_File]:
+    """Return the TOML files, lowest precedence first."""
+    chosen = os.environ.get("HOPRANK_CONFIG")
+    sections = _domain_sections()
+    domains = (domain for domain in registry().domains if sections.get(domain.name, _Unread) is not _Unread)
+    defaults = [_File(domain.folder / "defaults.toml", domain) for domain in domains]
+    return [_File(resource_folder("configs") / "default.toml"), *defaults, *([_File(Path(chosen))] if chosen else [])]
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigurationError(f"No configuration file at {path}.", "Check HOPRANK_CONFIG.") from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(
+            f"{path} can't be read as TOML: {error}.", "Mend the file, or unset HOPRANK_CONFIG."
+        ) from error
+
+
+def _flatten(section: BaseModel, prefix: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, BaseModel):
+            rows += _flatten(value, f"{prefix}{name}.")
+        else:
+            rows.append((prefix + name, "" if value is None else str(value)))
+    return rows
+
+
+def _origin(name: str, flags: Mapping[str, Any]) -> str:
+    keys = name.split(".")
+    if _has(flags, keys):
+        return "flag"
+    variables = {key.upper() for key, value in os.environ.items() if value}
+    own = "HOPRANK_" + "__".join(keys).upper()
+    if own in variables:
+        return own
+    if keys[0] == "neo4j" and keys[-1] in _NEO4J_FIELDS and (native := f"NEO4J_{keys[-1].upper()}") in variables:
+        return native
+    for file in reversed(_files()):
+        if _has(file.read(), keys):
+            return str(file.path)
+    return "built in"
+
+
+def _has(tree: Mapping[str, Any], keys: list[str]) -> bool:
+    for key in keys:
+        if not isinstance(tree, Mapping) or key not in tree:
+            return False
+        tree = tree[key]
+    return True
+
+
+def _explain(error: ValidationError, flags: Mapping[str, Any]) -> str:
+    lines = []
+    for fault in error.errors():
+        name = ".".join(str(part) for part in fault["loc"])
+        value = "" if "password" in name or name.startswith("serve.token") else f" {fault['input']!r}:"
+        lines.append(f"{name} ({_origin(name, flags)}):{value} {fault['msg']}")
+    return "; ".join(lines)

@@ -12,6 +12,12 @@ from pipeline.code.languages import Language
 from pipeline.code.records import Call, Definition, DefinitionKind, Import, SourceCode
 from pipeline.code.tags import Declaration, ImportTag, Span, Tags, tags_of
 
+SMALL = 10_000
+"""Bytes or characters up to which no text takes a second: parsers may take time by the square of the size, or worse."""
+
+CPU_SECONDS = 5.0
+"""Limit of a larger text, in seconds of the processor, so that a busy machine leaves out no more than an idle one."""
+
 _SEPARATOR = re.compile(r"::|[.#\\]")
 _TYPE_NOISE = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|[*&()]|\b(?:mut|dyn|const)\b|'\w+\b|\s")
 _NO_OWNER = frozenset(("prototype", "module", "exports", "this", "self"))

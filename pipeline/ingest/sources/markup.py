@@ -13,7 +13,6 @@ from importlib import import_module
 from pathlib import PurePosixPath
 
 from pipeline.code.languages import language_of
-from pipeline.ingest.sources.formats import CODE
 from pipeline.ingest.sources.source import Unreadable
 from pipeline.records import Document
 
@@ -32,10 +31,10 @@ def structured(document: Document) -> Document:
     A document is returned unchanged if it brings its own chunks, if its markup is malformed, or if it has no other
     text.
     """
-    markup = markup_of(document)
+    text = document.text.replace("\r\n", "\n").lstrip()
+    markup = None if document.prechunked else _markup_of(document.key, text)
     if markup is None:
         return document
-    text = _text_of(document)
     structure: Callable[[Document], Document] = import_module(f"pipeline.ingest.sources.{markup}").structure
     try:
         result = structure(replace(document, text=text, blocks=()))
@@ -44,17 +43,9 @@ def structured(document: Document) -> Document:
     return result if result.blocks else document
 
 
-def markup_of(document: Document) -> str | None:
-    """Return the format of a document's markup: ``markdown``, ``rst`` or ``code``; None if it has none."""
-    if document.prechunked:
-        return None
-    suffix = PurePosixPath(document.key).suffix.lower()
+def _markup_of(key: str, text: str) -> str | None:
+    suffix = PurePosixPath(key).suffix.lower()
     if _SUFFIX.fullmatch(suffix):
-        return _MODULES.get(suffix) or (CODE if language_of(document.key) else None)
-    text = _text_of(document)
+        return _MODULES.get(suffix) or ("code" if language_of(key) else None)
     headings = sum(1 for _ in _HEADING.finditer(text))
     return "markdown" if headings >= _MIN_HEADINGS or _FRONT_MATTER.match(text) else None
-
-
-def _text_of(document: Document) -> str:
-    return document.text.replace("\r\n", "\n").lstrip()

@@ -9,20 +9,16 @@ from functools import cache
 from pydantic import TypeAdapter
 
 from pipeline.bounded import BoundedProcess, Bounds, Crashed, OutOfMemory, OutOfTime
+from pipeline.code.languages import language_of
+from pipeline.code.parse import CPU_SECONDS, SMALL
 from pipeline.ingest.sources.formats import CODE, parser_of
-from pipeline.ingest.sources.markup import markup_of, structured
+from pipeline.ingest.sources.markup import structured
 from pipeline.ingest.sources.source import Source, Unreadable
 from pipeline.limits import MEGABYTE, Limits
 from pipeline.records import Document
 
 FORMATS = frozenset({"pdf", "docx", "html"})
 """Formats that are always parsed in the process: their libraries can't be bounded otherwise."""
-
-_SMALL_CODE = 10_000
-"""Bytes or characters up to which no source code takes a second. Its parsers take time by the square, or worse."""
-
-_CODE_SECONDS = 5.0
-"""Seconds of the processor for a file of source code. A megabyte that people wrote takes one."""
 
 _LEAVE_OUT = "Open and save it again, or leave it out."
 
@@ -39,13 +35,13 @@ class ParserProcess(AbstractContextManager["ParserProcess"]):
     def parse(self, format_name: str, source: Source) -> Document:
         """Return the document; raises Unreadable, also if parsing exceeds the limits of the source or crashes."""
         is_code = format_name == CODE
-        if format_name in FORMATS or (is_code and len(source.data) > _SMALL_CODE):
+        if format_name in FORMATS or (is_code and len(source.data) > SMALL):
             return self._ask((format_name, source), source.limits, is_code=is_code)
         return parser_of(format_name)(source)
 
     def structure(self, document: Document, limits: Limits) -> Document:
         """Return a document that came as text with the structure of its markup; without it, if parsing it fails."""
-        if len(document.text) <= _SMALL_CODE or markup_of(document) != CODE:
+        if len(document.text) <= SMALL or document.prechunked or language_of(document.key) is None:
             return structured(document)
         try:
             return self._ask(document, limits, is_code=True)
@@ -53,13 +49,13 @@ class ParserProcess(AbstractContextManager["ParserProcess"]):
             return document
 
     def _ask(self, request: object, limits: Limits, *, is_code: bool) -> Document:
-        cpu_seconds = _CODE_SECONDS if is_code else None
+        cpu_seconds = CPU_SECONDS if is_code else None
         try:
             line = self._process.call(request, Bounds(limits.seconds, limits.bytes_of_memory, cpu_seconds))
         except OutOfTime:
             if is_code:
                 fix = "Leave it out, or name it after no language, as in a.txt."
-                raise Unreadable(f"takes its parser over {_CODE_SECONDS:g} seconds", fix) from None
+                raise Unreadable(f"takes its parser over {CPU_SECONDS:g} seconds", fix) from None
             fix = "Split it, or raise sources.max_seconds."
             raise Unreadable(f"takes over {limits.seconds:g} seconds to read", fix) from None
         except OutOfMemory:

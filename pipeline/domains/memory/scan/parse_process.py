@@ -8,21 +8,16 @@ from functools import cache
 from pydantic import TypeAdapter
 
 from pipeline.bounded import BoundedProcess, Bounds, Ended
+from pipeline.code.parse import CPU_SECONDS, SMALL
 from pipeline.domains.memory.scan.parsed import LARGEST, ParsedFile, is_parsed, parse_file
 from pipeline.limits import Limits
-
-_SMALL = 10_000
-"""Bytes up to which no content takes a second: parsers may take time by the square of the size, or worse."""
-
-_CPU_SECONDS = 5.0
-"""Limit of a file. It is time of the processor, so that a busy machine leaves out no more files than an idle one."""
 
 
 class FileParser(AbstractContextManager["FileParser"]):
     """Parses files; not thread-safe. A file that exceeds its limits counts as one without syntax."""
 
     def __init__(self, limits: Limits) -> None:
-        self._bounds = Bounds(limits.seconds, limits.bytes_of_memory, _CPU_SECONDS)
+        self._bounds = Bounds(limits.seconds, limits.bytes_of_memory, CPU_SECONDS)
         self._process = BoundedProcess(f"{__name__}:{answer.__name__}")
 
     def __exit__(self, *raised: object) -> None:
@@ -30,7 +25,7 @@ class FileParser(AbstractContextManager["FileParser"]):
 
     def parse(self, path: str, data: bytes) -> ParsedFile:
         """Return the file ``path`` with the content ``data``."""
-        if len(data) <= _SMALL or len(data) > LARGEST or not is_parsed(path):
+        if len(data) <= SMALL or len(data) > LARGEST or not is_parsed(path):
             return parse_file(path, data)
         try:
             return _files().validate_json(self._process.call((path, data), self._bounds))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, BinaryIO, cast
 
 from pipeline.errors import Fault
@@ -23,6 +23,7 @@ from pipeline.errors import Fault
 _MAIN = "import sys; sys.path[:] = {path}; from pipeline.bounded import serve; serve({function!r})"
 _READY = b"ready\n"
 _OUT_OF_MEMORY = b"\n"
+_KILLED_BY_TIMER = -signal.SIGPROF if sys.platform != "win32" else None
 
 
 class Ended(Exception):
@@ -80,7 +81,7 @@ class BoundedProcess(AbstractContextManager["BoundedProcess"]):
         code = self._end()
         if line == _OUT_OF_MEMORY:
             raise OutOfMemory
-        if late or code == _killed_by_timer():
+        if late or code == _KILLED_BY_TIMER:
             raise OutOfTime
         raise Crashed(code)
 
@@ -144,8 +145,7 @@ def serve(function: str) -> None:
     """Answer requests by a function until there are no more: the main function of the process."""
     # Ctrl-C is the parent's, which then closes the requests.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    module, name = function.split(":")
-    answer = getattr(import_module(module), name)
+    answer = pkgutil.resolve_name(function)
     answers = os.fdopen(os.dup(1), "wb")
     # Output of a library is no answer.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -193,7 +193,3 @@ def _set_timer(seconds: float) -> None:
     """End this process after so many seconds of its CPU time; never with 0."""
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def _killed_by_timer() -> int | None:
-    return -signal.SIGPROF if sys.platform != "win32" else None

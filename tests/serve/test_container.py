@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ def test_the_compose_file_follows_the_schema_of_compose() -> None:
     checked(str(PROGRAMS / "check-jsonschema"), "--builtin-schema", "vendor.compose-spec", str(COMPOSE))
 
 
+@cache
 def compose() -> tuple[str, ...]:
     """The command of Compose, which needs no engine to read a file: Docker's, else that on its own; () without one."""
     for command in (("docker", "compose"), ("docker-compose",)):

@@ -7,7 +7,7 @@
 MATCH (d:Document {corpus: $corpus})
 WHERE <visible(d, $generation)> AND d.key STARTS WITH $prefix AND d.key > $after
 WITH d ORDER BY d.key LIMIT $limit
-RETURN properties(d) AS document;
+RETURN d {.*, centroid: null} AS document;
 
 // name: document_chunks
 // mode: read
@@ -18,4 +18,4 @@ WHERE <visible(d, $generation)>
 OPTIONAL MATCH (c:Chunk {corpus: $corpus, document: d.key})
 WHERE <visible(c, $generation)>
 WITH d, c ORDER BY c.ordinal
-RETURN properties(d) AS document, collect([c.id, c.start, c.end, c.text]) AS chunks;
+RETURN d {.*, centroid: null} AS document, collect([c.id, c.start, c.end, c.text]) AS chunks;

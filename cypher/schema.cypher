@@ -17,10 +17,12 @@
 //       written, or that a crashed run left. The three `writer` properties are the lease of whoever writes.
 //   (:DroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
-//   (:Document {id, corpus, key, title, path, modified, original, hash, text_hash, metadata.NAME, since,
+//   (:Document {id, corpus, key, title, path, modified, original, hash, text_hash, centroid, metadata.NAME, since,
 //              until})
 //       A document. `key` is its path relative to the ingested folder, or its .jsonl id; `path` is where it was read last,
 //       and in a vault `modified` when its file was written, or `original` the text of a note that is in no file.
+//       `centroid` is the mean of its chunks' vectors, of length 1, as little-endian FLOAT32 bytes; a document of one chunk has
+//       none.
 //   (:Chunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, links,
 //            link_relations, link_contexts, embedded, embedding, imported, since, until})
 //       A passage of the document whose key is `document`. `start` and `end` count characters, lines count from 1, `links`

@@ -6,7 +6,7 @@
 // The visible documents, by key.
 MATCH (d:Document {corpus: $corpus})
 WHERE <visible(d, $generation)>
-RETURN properties(d) AS document ORDER BY d.key;
+RETURN d {.*, centroid: null} AS document ORDER BY d.key;
 
 // name: export_chunks
 // mode: read

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import neo4j
+import numpy as np
 import platformdirs
 import pytest
 
@@ -342,8 +343,25 @@ def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -
         # SIMILAR leaves the lesser id, and ids differ from corpus to corpus.
         values = (*(sorted(ends) if row["kind"] == "SIMILAR" else ends), *evidence)
         add(found, corpus.generation, row["kind"], values, row["p"])
+    found["centroids"] = centroids(corpus.generation, [(row["labels"], row["p"]) for row in nodes])
     found["sizes"] = {(corpus.documents, corpus.chunks, corpus.entities, *sorted(corpus.edges.items()))}
     return found
+
+
+def centroids(generation: int, nodes: Iterable[tuple[list[str], Mapping[str, Any]]]) -> set[tuple[Any, ...]]:
+    """Return the visible documents that have a centroid, after checking that it is that of their chunks."""
+    visible = [(labels, p) for labels, p in nodes if "since" in p and p["since"] <= generation < p["until"]]
+    vectors: dict[str, list[list[float]]] = defaultdict(list)
+    for labels, p in visible:
+        if "Chunk" in labels:
+            vectors[p["document"]].append(p["embedding"])
+    documents = {p["key"]: p.get("centroid") for labels, p in visible if "Document" in labels}
+    for key, centroid in documents.items():
+        assert (centroid is None) == (len(vectors[key]) < 2), f"{key} has {len(vectors[key])} chunks"
+        if centroid is not None:
+            mean = np.mean(vectors[key], axis=0)
+            assert np.allclose(np.frombuffer(centroid, dtype="<f4"), mean / np.linalg.norm(mean), atol=1e-6), key
+    return {(key,) for key, centroid in documents.items() if centroid is not None}
 
 
 def add_counts(found: Dump, generation: int, p: Mapping[str, Any]) -> None:

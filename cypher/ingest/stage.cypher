@@ -17,6 +17,13 @@ UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
 ON CREATE SET d = row.properties;
 
+// name: stage_centroids
+// mode: write
+// params: rows
+// Give documents the centroids of their chunks: rows of {id, centroid}.
+UNWIND $rows AS row
+MATCH (d:Document {id: row.id}) SET d.centroid = row.centroid;
+
 // name: stage_chunks
 // mode: write
 // params: rows, labels

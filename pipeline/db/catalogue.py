@@ -14,7 +14,7 @@ from pipeline.db.writers import is_stale
 from pipeline.errors import FingerprintError, InputError, UnknownCorpus, did_you_mean
 from pipeline.records import EdgeKind, Fingerprint
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 LONGEST_NAME = 200
 """Longest name of a corpus, in characters."""
 

@@ -45,6 +45,11 @@ class PreparedDocument:
     document: Document
     chunks: tuple[PreparedChunk, ...]
 
+    @property
+    def centroid(self) -> Vector | None:
+        """The centroid of the chunks; see :func:`centroid_of`."""
+        return centroid_of([chunk.vector for chunk in self.chunks])
+
 
 def embed(
     client: Client,
@@ -83,6 +88,15 @@ def vectors_of(
     precision = embedder.precision_beside(fingerprint)
     encoded = embedder.encode([texts[key] for key in missing], done, precision=precision) if missing else ()
     return {**vectors, **dict(zip(missing, encoded, strict=True))}
+
+
+def centroid_of(vectors: Sequence[Vector]) -> Vector | None:
+    """Return the mean of a document's vectors, scaled to length 1; None for fewer than two, or if they cancel out."""
+    if len(vectors) < 2:
+        return None
+    mean = np.mean(vectors, axis=0, dtype=np.float64)
+    length = np.linalg.norm(mean)
+    return np.asarray(mean / length, dtype=np.float32) if length else None
 
 
 def embedded_text(chunk: Chunk) -> str:

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-from neo4j.vector import Vector as DriverVector
-
 from pipeline.db.indexes import cosine_of
+from pipeline.db.vectors import packed
 from pipeline.ids import entity_id
 from pipeline.retrieve.expansion import ExploreRow, Neighbourhood, neighbourhood
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
@@ -130,11 +128,6 @@ def fulltext_search(reader: CorpusReader, question: str, limit: int) -> tuple[in
 def fuse_hybrid(vector: Ranked, fulltext: Ranked) -> Ranked:
     """Fuse the rankings of vector and full text as the hybrid leg does."""
     return fuse(Leg.HYBRID, [(vector, 1.0), (fulltext, 1.0)], HYBRID_K)
-
-
-def packed(vector: Sequence[float]) -> DriverVector:
-    """Wrap a vector in the driver's binary form."""
-    return DriverVector.from_numpy(np.asarray(vector, dtype=np.float32))
 
 
 def vector_ranking(row: Mapping[str, Any]) -> Ranked:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from pipeline.db.client import Client
 from pipeline.db.indexes import cosine_of, vector_index_name
+from pipeline.db.vectors import packed
 from pipeline.ids import entity_id
-from pipeline.retrieve.candidates import packed
 from pipeline.retrieve.question import possible_names
 
 _NEAREST = 10

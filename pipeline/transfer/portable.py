@@ -25,11 +25,12 @@ class Part(NamedTuple):
 def portable(corpus: CorpusHandle, *, embeddings: bool = True, imported: bool = False) -> Iterator[Part]:
     """Yield the parts of a corpus's visible generation, streamed; ``embeddings=False`` leaves the vectors out.
 
-    With ``imported``, chunks whose vectors came with a file say so.
+    With ``imported``, chunks whose vectors came with a file say so. What follows from the vectors of chunks or from
+    sentences is left out: the centroids of documents, the vectors of links.
     """
     yield Part("corpus", _head(corpus.record, embeddings=embeddings))
     for row in corpus.stream("export_documents"):
-        yield Part("document", _without(row["document"], "id", "corpus", "since", "until"))
+        yield Part("document", _without(row["document"], "id", "corpus", "since", "until", "centroid"))
     for row in corpus.stream("export_chunks", embeddings=embeddings):
         vector = {"embedding": row["vector"].to_native()} if row["vector"] is not None else {}
         came_with_file = {"imported": True} if imported and row["imported"] else {}
@@ -40,7 +41,6 @@ def portable(corpus: CorpusHandle, *, embeddings: bool = True, imported: bool = 
     for row in corpus.stream("export_counts"):
         yield Part("counts", {"kind": row["kind"], "shard": row["shard"], "counts": json.loads(row["counts"])})
     for row in corpus.stream("export_edges"):
-        # The vector of a link's sentence is made anew: it follows from the sentence.
         evidence = _without(row["properties"], "since", "until", "embedding")
         yield Part("edge", {"kind": row["kind"], "source": row["source"], "target": row["target"], **evidence})
 

@@ -18,7 +18,7 @@ from pipeline.errors import CorpusError
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
 from pipeline.ingest.chunking.prechunked import supplied_hash
-from pipeline.ingest.embed import PreparedChunk, embedded_text
+from pipeline.ingest.embed import PreparedChunk, centroid_of, embedded_text
 from pipeline.ingest.links.contexts import embed_contexts
 from pipeline.ingest.links.entity_links import TitleChanges, link_entities, update_lexicon
 from pipeline.ingest.links.similarity_links import link_similar
@@ -30,7 +30,7 @@ from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
 from pipeline.settings import LinkSettings
 from pipeline.transfer.portable import FORMAT, Part
 
-_READABLE = (4, SCHEMA_VERSION)
+_READABLE = (4, 5, SCHEMA_VERSION)
 """Schema versions whose exports are alike."""
 
 _UNIT_TOLERANCE = 1e-3
@@ -113,6 +113,8 @@ class _Restore:
         self._titles: dict[str, str] = {}
         self._chunks: dict[tuple[str, int], str] = {}
         self._occurrences: Counter[tuple[str, str]] = Counter()
+        self._vectors: dict[str, list[Vector]] = {}
+        self._whole: set[str] = set()
         self._entities_by_key: set[str] = set()
         self._entity_count = 0
 
@@ -129,6 +131,7 @@ class _Restore:
             for values in batches((part.value for part in group), _EDGE_BATCH if kind == "edge" else _BATCH):
                 write[kind](values)
                 self._options.done(len(values))
+            self._stage_centroids(list(self._vectors))
         if self._options.relink:
             self._relink(self._options.relink)
         return {"documents": len(self._titles), "chunks": len(self._chunks), "entities": self._entity_count}
@@ -159,8 +162,20 @@ class _Restore:
             for chunk in chunks
         ]
         self._session.stage_chunks(embedded)
+        for chunk in embedded:
+            self._vectors.setdefault(chunk.chunk.document_key, []).append(chunk.vector)
+        # The last document may go on in the next batch.
+        self._stage_centroids(list(self._vectors)[:-1])
         if self._options.relink:
             self._spool.append(embedded)
+
+    def _stage_centroids(self, documents: Sequence[str]) -> None:
+        """Write the centroids of documents, by key, whose chunks are all read."""
+        centroids = ((key, centroid_of(self._vectors.pop(key))) for key in documents)
+        self._session.stage_centroids(
+            (document_id(self._corpus.id, key), centroid) for key, centroid in centroids if centroid is not None
+        )
+        self._whole.update(documents)
 
     def _chunk(self, value: dict[str, Any]) -> PreparedChunk:
         names = ("ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
@@ -186,6 +201,10 @@ class _Restore:
     def _chunk_id(self, value: dict[str, Any]) -> str:
         if value["document"] not in self._titles:
             raise _dangling(f"A chunk is of the document {value['document']!r}")
+        if value["document"] in self._whole:
+            raise CorpusError(
+                f"The chunks of the document {value['document']!r} aren't together.", "Export the corpus again."
+            )
         text = (value["document"], value["text"])
         id_ = chunk_id(self._corpus.id, *text, self._occurrences[text])
         self._occurrences[text] += 1

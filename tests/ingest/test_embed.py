@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from pipeline import HopRank
 from pipeline.db.client import Client
 from pipeline.embedding.embedder import Embedder
 from pipeline.flows.ingest import make_chunker
 from pipeline.ingest.chunking.prechunked import cut
-from pipeline.ingest.embed import PreparedDocument, embed, embedded_text
+from pipeline.ingest.embed import PreparedDocument, centroid_of, embed, embedded_text
 from pipeline.records import Chunk, Document, Link, Precision, Vector
 from pipeline.settings import load_settings
 
@@ -150,3 +153,35 @@ def chunk(title: str, heading: str) -> Chunk:
 )
 def test_what_is_embedded_has_its_context_before_it(title: str, heading: str, expected: str) -> None:
     assert embedded_text(chunk(title, heading)) == expected
+
+
+def test_a_document_of_several_chunks_has_the_mean_of_their_vectors(prepare: Prepare) -> None:
+    long = Document("long", "", "One sentence of some length stands here. " * 20)
+    ada, longer = prepare([ADA, long])
+
+    assert (len(ada.chunks), ada.centroid) == (1, None)
+    assert longer.centroid is not None
+    mean = np.mean([piece.vector for piece in longer.chunks], axis=0)
+    assert longer.centroid == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+    assert longer.centroid.dtype == np.float32
+
+
+UNIT_VECTORS = arrays(np.float32, 3, elements=st.integers(-9, 9)).filter(np.any)
+
+
+@given(st.lists(UNIT_VECTORS.map(lambda vector: vector / np.linalg.norm(vector)), max_size=5))
+def test_a_centroid_has_length_1_and_the_order_does_not_matter(vectors: list[Vector]) -> None:
+    centroid = centroid_of(vectors)
+
+    if len(vectors) < 2 or not np.mean(vectors, axis=0, dtype=np.float64).any():
+        assert centroid is None
+        return
+    backwards = centroid_of(vectors[::-1])
+    assert centroid is not None
+    assert backwards is not None
+    assert float(np.linalg.norm(centroid)) == pytest.approx(1, abs=1e-5)
+    assert backwards == pytest.approx(centroid, abs=1e-5)
+
+
+def test_vectors_that_cancel_out_have_no_centroid() -> None:
+    assert centroid_of([np.array([1, 0], dtype=np.float32), np.array([-1, 0], dtype=np.float32)]) is None

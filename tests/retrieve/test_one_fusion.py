@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pipeline import HopRank
 from pipeline.db.queries import load_queries
-from pipeline.retrieve.candidates import HYBRID_K, fuse_hybrid, packed
+from pipeline.db.vectors import packed
+from pipeline.retrieve.candidates import HYBRID_K, fuse_hybrid
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import fulltext_query

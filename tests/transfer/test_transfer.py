@@ -164,6 +164,26 @@ def test_what_is_no_export_is_refused_and_leaves_no_corpus(
     assert find_corpus(hoprank.client, other) is None
 
 
+def test_a_document_whose_chunks_are_apart_is_refused(
+    hoprank: HopRank, name: str, other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.transfer.restore._BATCH", 1)
+    path = exported(hoprank, name, tmp_path / "corpus.jsonl")
+    lines = path.read_text().splitlines()
+    places = [at for at, line in enumerate(lines) if "chunk" in json.loads(line)]
+    long = [at for at in places if json.loads(lines[at])["chunk"]["document"] == "long.md"]
+    assert len(long) > 1
+    # Another document's chunk between the first and the second of the long one.
+    moved = lines.pop(next(at for at in places if at not in long))
+    lines.insert(lines.index(lines[long[1] - 1]), moved)
+    path.write_text("\n".join(lines))
+
+    with pytest.raises(CorpusError, match=r"chunks of the document 'long.md' aren't together"):
+        imported(hoprank, path, other)
+
+    assert find_corpus(hoprank.client, other) is None
+
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),

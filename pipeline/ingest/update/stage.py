@@ -41,15 +41,15 @@ def stage(
     with BackgroundWriter() as background:
         for batch in batches:
             in_batch = [chunk for prepared in batch for chunk in prepared.chunks]
-            documents = [prepared.document for prepared in batch]
-            background.submit(session.stage_documents, documents)
+            background.submit(session.stage_documents, batch)
             background.submit(session.stage_chunks, in_batch)
             chunks.append(in_batch)
-            for document in documents:
+            for prepared in batch:
+                document = prepared.document
                 staged.titles[document.key] = document.title
                 # A crashed run may have staged an earlier version of the document.
                 if document.key in stored or session.corpus.record.staging is not None:
-                    staged.replacing.append(session.document_row(document))
+                    staged.replacing.append(session.document_row(prepared))
         with progress.stage("load chunks"):
             background.wait()
     return staged

@@ -14,18 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from neo4j.vector import Vector as DriverVector
-
 from pipeline.db.catalogue import drop_corpus
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import LIVE, ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
+from pipeline.db.vectors import packed, to_bytes
 from pipeline.errors import InputError
 from pipeline.ids import digest, document_id
-from pipeline.ingest.embed import PreparedChunk
+from pipeline.ingest.embed import PreparedChunk, PreparedDocument
 from pipeline.ingest.update.changes import document_hash
 from pipeline.ingest.update.diff import ChangedChunk
-from pipeline.records import Document, Edge, EdgeKind, Entity, Vector, WrittenLink
+from pipeline.records import Edge, EdgeKind, Entity, Vector, WrittenLink
 
 _NODE_BATCH = 1000
 _EDGE_BATCH = 10_000
@@ -99,7 +98,7 @@ class WriteSession:
         self._collect_all(self.corpus.generation)
         self._writes.write("end_staging", writer=self.writer)
 
-    def stage_documents(self, documents: Iterable[Document]) -> None:
+    def stage_documents(self, documents: Iterable[PreparedDocument]) -> None:
         """Write documents that the corpus lacks; :meth:`publish` updates existing ones."""
         self.stage_document_rows(map(self.document_row, documents))
 
@@ -114,12 +113,17 @@ class WriteSession:
             {
                 "id": chunk.chunk.id,
                 "properties": self._staged(self._chunk_row(chunk)),
-                "vector": _packed(chunk.vector),
+                "vector": packed(chunk.vector),
             }
             for chunk in chunks
         )
         labels = [self.corpus.label, self.corpus.vector_index]
         self._writes.write_rows("stage_chunks", rows, batch=_NODE_BATCH, labels=labels)
+
+    def stage_centroids(self, centroids: Iterable[tuple[str, Vector]]) -> None:
+        """Give staged documents, by id, their centroids."""
+        rows = ({"id": id_, "centroid": to_bytes(centroid)} for id_, centroid in centroids)
+        self._writes.write_rows("stage_centroids", rows, batch=_NODE_BATCH)
 
     def stage_entities(self, entities: Iterable[Entity]) -> None:
         """Write entities; one that was staged before gets the new name."""
@@ -205,7 +209,7 @@ class WriteSession:
                 {
                     "id": changed.chunk.chunk.id,
                     "properties": self._chunk_row(changed.chunk),
-                    "vector": _packed(changed.chunk.vector) if changed.reembedded else None,
+                    "vector": packed(changed.chunk.vector) if changed.reembedded else None,
                 }
                 for changed in chunks
             ],
@@ -265,8 +269,9 @@ class WriteSession:
             ],
         }
 
-    def document_row(self, document: Document) -> Row:
+    def document_row(self, prepared: PreparedDocument) -> Row:
         """Return the properties of a document's node."""
+        document, centroid = prepared.document, prepared.centroid
         return {
             **{f"metadata.{name}": value for name, value in document.metadata.items()},
             "id": document_id(self.corpus.id, document.key),
@@ -277,6 +282,7 @@ class WriteSession:
             **{name: value for name in ("modified", "original") if (value := getattr(document, name))},
             "hash": document_hash(document),
             "text_hash": digest(document.text),
+            **({} if centroid is None else {"centroid": to_bytes(centroid)}),
         }
 
     def _chunk_row(self, prepared: PreparedChunk) -> Row:
@@ -299,11 +305,6 @@ def link_properties(links: Sequence[WrittenLink]) -> Row:
         "link_relations": relations if any(relations) else None,
         "link_contexts": contexts if any(contexts) else None,
     }
-
-
-def _packed(vector: Vector) -> DriverVector:
-    """Wrap a vector in the driver's binary form, which halves the cost of sending it."""
-    return DriverVector.from_numpy(vector)
 
 
 def _edge_batches(edges: Iterable[Edge]) -> Iterator[tuple[dict[str, list[Edge]], int]]:

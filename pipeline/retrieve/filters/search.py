@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from pipeline.db.vectors import packed
 from pipeline.retrieve.candidates import (
     CandidateLimits,
     Candidates,
@@ -13,7 +14,6 @@ from pipeline.retrieve.candidates import (
     fulltext_ranking,
     fulltext_search,
     fuse_hybrid,
-    packed,
     vector_ranking,
     vector_search,
 )

@@ -12,7 +12,7 @@ from pipeline.db.catalogue import create_corpus, drop_corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import open_corpus
 from pipeline.ids import document_id
-from pipeline.ingest.embed import PreparedChunk
+from pipeline.ingest.embed import PreparedChunk, PreparedDocument
 from pipeline.ingest.update.diff import ChunkDiff, compare
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.stored import StoredChunk
@@ -42,7 +42,8 @@ class Stored:
     def write(self, *chunks: PreparedChunk, publish: bool = True) -> None:
         with writing(open_corpus(self._client, self._name)) as session:
             session.begin()
-            session.stage_documents([Document(key, "Title", "") for key in {one.chunk.document_key for one in chunks}])
+            keys = {one.chunk.document_key for one in chunks}
+            session.stage_documents([PreparedDocument(Document(key, "Title", ""), ()) for key in keys])
             session.stage_chunks(map(self.named, chunks))
             if publish:
                 counts = {"documents": 1, "chunks": len(chunks), "entities": 0}

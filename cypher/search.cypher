@@ -68,6 +68,14 @@ MATCH (c:$($label))
 WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.document AS document, c.title AS title, c.heading AS heading, c.text AS text;
 
+// name: document_centroids
+// mode: read
+// params: corpus, generation
+// The centroids of the visible documents of several chunks.
+MATCH (d:Document {corpus: $corpus})
+WHERE <visible(d, $generation)> AND d.centroid IS NOT NULL
+RETURN d.key AS document, d.centroid AS centroid;
+
 // name: corpus_size
 // mode: read
 // params: corpus

@@ -9,7 +9,6 @@ from typing import Any
 
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.errors import QuestionError, ServerUnsupported
-from pipeline.retrieve.candidates import Candidates
 from pipeline.retrieve.context import Context, build_context
 from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.parse import parse_filter
@@ -109,10 +108,10 @@ class Retriever:
         """Return the chunks of the visible generation that match a filter; raises FilterError if it is malformed."""
         return self._reader.filters.match(parse_filter(filters))
 
-    def explore(self, question: str) -> Candidates:
-        """Return the candidates of a checked question, its names, and their expansion, as the whole ranks by them."""
+    def explore(self, question: str) -> RankingTrace:
+        """Find the candidates of a checked question, its names, and their expansion, as the whole ranks by them."""
         trace = RankingTrace(question, self._embed_query(question))
-        return find_candidates(self._reader, trace, Leg.WHOLE.needs).candidates
+        return find_candidates(self._reader, trace, Leg.WHOLE.needs)
 
     def context(
         self,

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.db.corpus import CorpusHandle
-from pipeline.records import Hit
+from pipeline.db.vectors import from_bytes
+from pipeline.records import Hit, Vector
 from pipeline.retrieve.lru import Recent
 
 _KEPT = 2_000
-"""Hits: some four megabytes, of chunks of the usual size."""
+"""Hits: some seven megabytes, of chunks of the usual size."""
 
 _METADATA = "metadata."
 """Before the name of a document's property that its author gave it."""
+
+
+class StoredHit(NamedTuple):
+    """A hit without ranks, and the centroid of its document's vectors; None for a document of one chunk."""
+
+    hit: Hit
+    centroid: Vector | None
 
 
 class HitReader:
@@ -26,10 +34,10 @@ class HitReader:
     def __init__(self, corpus: CorpusHandle, kept: int = _KEPT) -> None:
         self._corpus = corpus
         self._generation = -1
-        self._kept: Recent[str, Hit] = Recent(kept)
+        self._kept: Recent[str, StoredHit] = Recent(kept)
         self._lock = threading.Lock()
 
-    def read(self, ids: Sequence[str], generation: int) -> dict[str, Hit]:
+    def read(self, ids: Sequence[str], generation: int) -> dict[str, StoredHit]:
         """Return the hits that :func:`read_hits` returns, in the order of ``ids``."""
         with self._lock:
             if generation != self._generation:
@@ -45,17 +53,19 @@ class HitReader:
         return {id_: hits[id_] for id_ in ids if id_ in hits}
 
 
-def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, Hit]:
-    """Return chunks as hits without ranks, by id; ids that the corpus's generation lacks are left out."""
+def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, StoredHit]:
+    """Return chunks as hits, by id; ids that the corpus's generation lacks are left out."""
     rows = corpus.read("hydrate", ids=list(ids)) if ids else []
-    hits = (_hit(*values) for row in rows for values in row["hits"])
-    return {hit.id: hit for hit in hits}
+    stored = (_stored_hit(*values) for row in rows for values in row["hits"])
+    return {one.hit.id: one for one in stored}
 
 
-def _hit(*values: Any) -> Hit:
+def _stored_hit(*values: Any) -> StoredHit:
     """Return a hit from a row of the query ``hydrate``: the fields of Hit in order, the document's properties last."""
-    fields = [*values[:-1], document_metadata(values[-1])]
-    return Hit(*fields)
+    properties = values[-1]
+    fields = [*values[:-1], document_metadata(properties)]
+    centroid = properties.get("centroid")
+    return StoredHit(Hit(*fields), None if centroid is None else from_bytes(centroid))
 
 
 def document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:

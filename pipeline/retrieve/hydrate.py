@@ -35,7 +35,8 @@ def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: b
 def _ranked_hits(reader: CorpusReader, trace: RankingTrace, top_k: int) -> list[Hit]:
     top = trace.ranking.ids[:top_k]
     # The hits in the trace are of the generation that was ranked, even if another was published since.
-    hits = {**trace.hits, **reader.hits.read([id_ for id_ in top if id_ not in trace.hits], trace.generation)}
+    missing = reader.hits.read([id_ for id_ in top if id_ not in trace.hits], trace.generation)
+    hits = {**trace.hits, **{id_: stored.hit for id_, stored in missing.items()}}
     shown = [hits[id_] for id_ in top if id_ in hits]
     legs = _leg_ranks(trace, [hit.id for hit in shown])
     return [

@@ -15,7 +15,7 @@ from pipeline.retrieve.rankers.local_walk import rank_by_walk
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.scoring.confidence import with_confidence
 from pipeline.retrieve.scoring.coverage import Passage
-from pipeline.retrieve.scoring.features import Features, candidates_to_score, compute_features
+from pipeline.retrieve.scoring.features import Features, Question, candidates_to_score, compute_features
 from pipeline.retrieve.seeds import weigh_seeds
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import NameSettings, WalkSettings
@@ -73,8 +73,9 @@ def walk_locally(trace: RankingTrace, settings: WalkSettings, limit: int) -> Ran
 def score(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
     """Score the best candidates of hybrid and the walk by their features; this reads them as hits."""
     ids = candidates_to_score(trace.candidates.hybrid, trace.walk, reader.settings.retrieve.scored)
-    hits = reader.hits.read(ids, trace.generation)
-    features = features_of(trace, {id_: Passage.of(hit) for id_, hit in hits.items()})
+    stored = reader.hits.read(ids, trace.generation)
+    features = features_of(trace, {id_: Passage.of(*one) for id_, one in stored.items()})
+    hits = {id_: one.hit for id_, one in stored.items()}
     return replace(trace, hits=hits, features=features, scores=reader.scorer.rank(features))
 
 
@@ -82,7 +83,8 @@ def features_of(trace: RankingTrace, passages: Mapping[str, Passage]) -> Feature
     """Return the features of candidates, by id."""
     candidates = trace.candidates
     legs = (candidates.vector, candidates.fulltext, trace.walk)
-    return compute_features(trace.question, passages, legs, candidates.names, candidates.neighbourhood)
+    question = Question(trace.question, trace.vector)
+    return compute_features(question, passages, legs, candidates.names, candidates.neighbourhood)
 
 
 def rank(reader: CorpusReader, trace: RankingTrace, leg: LegRow) -> RankingTrace:

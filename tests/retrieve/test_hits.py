@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pipeline import HopRank
@@ -22,7 +23,7 @@ def test_hits_come_by_id_with_text_and_title(hoprank: HopRank, library: str) -> 
 
     assert list(hits) == [item.metadata["id"] for item in items]
     for item in items:
-        hit = hits[item.metadata["id"]]
+        hit = hits[item.metadata["id"]].hit
         assert hit.text == item.content
         for name in ("document", "title", "heading", "path", "ordinal", "start", "end", "line_start", "line_end"):
             assert getattr(hit, name) == item.metadata[name], name
@@ -85,7 +86,9 @@ def test_what_was_read_is_not_asked_for_again(
 
     assert ids_read == [ids[:3], [ids[3], "gone"]]
     assert (list(first), list(more), list(again)) == (ids[:3], ids[1:4], ids[3::-1])
-    assert again == read_hits(corpus, ids[:4])
+    assert {id_: stored.hit for id_, stored in again.items()} == {
+        id_: stored.hit for id_, stored in read_hits(corpus, ids[:4]).items()
+    }
 
 
 def test_another_generation_is_read_anew(
@@ -110,3 +113,22 @@ def test_those_that_were_read_longest_ago_make_room(
         assert list(reader.read(some, corpus.generation)) == some
 
     assert ids_read == [ids[:2], ids[2:3], ids[1:2]]
+
+
+def test_a_hit_comes_with_the_centroid_of_its_document(
+    hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]
+) -> None:
+    long = "Silk is spun at Lyon. " * 200
+    hoprank.ingest(jsonl([{"id": "long", "text": long}, {"id": "short", "text": "Wool."}]), corpus=corpus_name)
+    corpus = open_corpus(hoprank.client, corpus_name)
+    ids = [item.metadata["id"] for item in hoprank.search("silk", corpus=corpus_name, leg="vector").items]
+
+    stored = read_hits(corpus, ids).values()
+
+    of_long = [one.centroid for one in stored if one.hit.document == "long"]
+    assert len(of_long) > 1
+    for centroid in of_long:
+        assert centroid is not None
+        assert float(np.linalg.norm(centroid)) == pytest.approx(1, abs=1e-5)
+    assert [one.centroid for one in stored if one.hit.document == "short"] == [None]
+    assert all("centroid" not in one.hit.document_metadata for one in stored)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.db.corpus import CorpusHandle
+from pipeline.db.vectors import from_bytes
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.progress import Progress
 from pipeline.retrieve.candidates import Candidates
@@ -30,10 +31,15 @@ _LOOKED_AT = 10
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A judged question and its candidates."""
+    """A judged question, and the trace of its search up to the candidates."""
 
     query: Query
-    candidates: Candidates
+    found: RankingTrace
+
+    @property
+    def candidates(self) -> Candidates:
+        """The candidates of the question."""
+        return self.found.candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +78,15 @@ class Example:
 
 def corpus_passages(corpus: CorpusHandle) -> dict[str, Passage]:
     """Return all chunks of a corpus as passages, by id."""
-    rows = corpus.stream("chunk_texts")
-    return {row["id"]: Passage(row["text"], row["title"], row["heading"], row["document"]) for row in rows}
+    centroids = {row["document"]: from_bytes(row["centroid"]) for row in corpus.stream("document_centroids")}
+    return {
+        row["id"]: Passage(row["text"], row["title"], row["heading"], row["document"], centroids.get(row["document"]))
+        for row in corpus.stream("chunk_texts")
+    }
 
 
 def study(
-    explore: Callable[[str], Candidates],
+    explore: Callable[[str], RankingTrace],
     passages: Mapping[str, Passage],
     dataset: Dataset,
     kind: str,
@@ -85,7 +94,7 @@ def study(
 ) -> Lessons:
     """Find the candidates of a dataset's questions, at most ``MOST_QUESTIONS``.
 
-    ``explore`` returns the candidates of a question; ``passages`` are those of the corpus, by id.
+    ``explore`` finds the candidates of a question; ``passages`` are those of the corpus, by id.
     """
     chosen = _spread(dataset.queries, MOST_QUESTIONS)
     lessons = []
@@ -116,7 +125,7 @@ def examples(lessons: Lessons, names: NameSettings, settings: Settings) -> list[
 
 
 def _example(lesson: Lesson, lessons: Lessons, names: NameSettings, settings: Settings) -> Example:
-    trace = choose_seeds(RankingTrace(lesson.query.text, candidates=lesson.candidates), names, settings.walk)
+    trace = choose_seeds(lesson.found, names, settings.walk)
     trace = walk_locally(trace, settings.walk, settings.retrieve.candidates)
     hybrid = trace.candidates.hybrid
     to_score = candidates_to_score(hybrid, trace.walk, settings.retrieve.scored)

@@ -16,7 +16,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from pipeline.records import Hit
+from pipeline.records import Hit, Vector
 from pipeline.text.names import FUNCTION_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
@@ -37,17 +37,21 @@ _PIECES = 3
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A candidate as the scorer reads it."""
+    """A candidate as the scorer reads it.
+
+    ``centroid`` is that of its document's vectors, None for a document of one chunk.
+    """
 
     text: str
     title: str
     heading: str
     document: str
+    centroid: Vector | None = None
 
     @classmethod
-    def of(cls, hit: Hit) -> Self:
-        """Take the passage of a hit."""
-        return cls(hit.text, hit.title, hit.heading, hit.document)
+    def of(cls, hit: Hit, centroid: Vector | None) -> Self:
+        """Take the passage of a hit, whose document has this centroid."""
+        return cls(hit.text, hit.title, hit.heading, hit.document, centroid)
 
 
 @dataclass(frozen=True, slots=True)

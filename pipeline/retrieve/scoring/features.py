@@ -5,6 +5,8 @@ second seldom resembles the question, but the first leads to it. A higher featur
 weights learned on one kind of text can't do harm on another.
 
 Term proximity: Metzler and Croft, A Markov random field model for term dependencies (SIGIR 2005), its unordered pairs.
+Passages smoothed by their document: Bendersky and Kurland, Utilizing passage-based language models for document
+retrieval (ECIR 2008), here with vectors.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +49,26 @@ _FIRST = 8
 
 _RANK_K = 5
 
+_DOCUMENT_SHARE = 0.3
+"""Share of a document's centroid in the vector scores of its passages."""
+
+
+class Question(NamedTuple):
+    """A question, and its vector of length 1; empty if it wasn't embedded."""
+
+    text: str
+    vector: Sequence[float]
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The inputs of the features.
 
-    ``terms`` are the stems of the question's words; ``named`` are the terms of its names, with the confidence in each.
+    ``embedding`` is the question's vector. ``terms`` are the stems of its words; ``named`` are the terms of its names,
+    with the confidence in each.
     """
 
+    embedding: Sequence[float]
     terms: Sequence[str]
     named: Mapping[str, float]
     vector: Ranked
@@ -84,18 +98,18 @@ def candidates_to_score(hybrid: Ranked, walk: Ranked, of_each: int) -> list[str]
 
 
 def compute_features(
-    question: str,
+    question: Question,
     passages: Mapping[str, Passage],
     legs: tuple[Ranked, Ranked, Ranked],
     names: tuple[NamedEntity, ...],
     around: Neighbourhood,
 ) -> Features:
     """Return the features of candidates, by id; ``legs`` are the rankings of vector, full text and walk."""
-    terms = terms_of(question)
+    terms = terms_of(question.text)
     named: dict[str, float] = {}
     for name in names:
         named.update({term: max(name.confidence, named.get(term, 0.0)) for term in terms_of(name.key)})
-    matrix = feature_matrix(passages, Evidence(terms, named, *legs, names, around))
+    matrix = feature_matrix(passages, Evidence(question.vector, terms, named, *legs, names, around))
     return Features(tuple(passages), matrix, confidence_in(names), named_share(terms, named))
 
 
@@ -109,7 +123,7 @@ def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence) -> Matri
     vector, fulltext = standard_scores(ids, evidence.vector), standard_scores(ids, evidence.fulltext)
     covered = coverage(evidence.terms, list(passages.values()), evidence.named)
     columns = {
-        "vector": vector,
+        "vector": _smoothed(vector, list(passages.values()), evidence),
         "fulltext": fulltext,
         "sentence": covered.alone(),
         "proximity": covered.proximity(),
@@ -128,6 +142,21 @@ def _of_document(passages: Iterable[Passage], scores: Matrix) -> Matrix:
     np.fill_diagonal(others, val=False)
     best: Matrix = (others * scores).max(axis=1, initial=0)
     return best
+
+
+def _smoothed(scores: Matrix, passages: Sequence[Passage], evidence: Evidence) -> Matrix:
+    """Return standard scores of the vector leg, mixed with those of the centroids of the passages' documents.
+
+    A document of one chunk has no centroid, and its passage keeps its score.
+    """
+    mean, spread = evidence.vector.moments
+    centroids = {row: passage.centroid for row, passage in enumerate(passages) if passage.centroid is not None}
+    if not centroids or spread == 0:
+        return scores
+    cosines = np.stack(list(centroids.values())) @ np.asarray(evidence.embedding, dtype=np.float32)
+    smoothed, rows = scores.copy(), list(centroids)
+    smoothed[rows] += _DOCUMENT_SHARE * ((cosines - mean) / spread - scores[rows])
+    return smoothed
 
 
 def _chain(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence, covered: Coverage) -> dict[str, Matrix]:

@@ -26,6 +26,7 @@ from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.scoring.confidence import NamedEntity
 from pipeline.retrieve.scoring.coverage import Passage
 from pipeline.retrieve.scoring.features import FEATURES
+from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import NameSettings, ScorerSettings, Settings, load_settings
 
 from .test_learn import questions
@@ -45,7 +46,8 @@ def lessons(queryset: str, kind: str = "made", count: int = 12) -> Lessons:
         around = Neighbourhood(100, {"ada": Mentions(2, {ids[5]: True, ids[4]: False})}, ())
         vector, fulltext, hybrid = (Ranked(leg, order) for leg in ("vector", "fulltext", "hybrid"))
         candidates = Candidates(1, 100, 120, vector, fulltext, hybrid, (name,), around)
-        asked.append(Lesson(Query(str(number), "Who is Ada?", {f"document-{ids[5]}": 1.0}), candidates))
+        query = Query(str(number), "Who is Ada?", {f"document-{ids[5]}": 1.0})
+        asked.append(Lesson(query, RankingTrace(query.text, candidates=candidates)))
     return Lessons(queryset, kind, tuple(asked), passages)
 
 
@@ -56,7 +58,8 @@ def misled(one: Lessons) -> Lessons:
         first = lesson.candidates.hybrid.ids[0]
         names = tuple(replace(name, capitalised=False, frequency=90) for name in lesson.candidates.names)
         query = Query(lesson.query.id, lesson.query.text, {one.passages[first].document: 1.0})
-        asked.append(Lesson(query, replace(lesson.candidates, names=names)))
+        found = replace(lesson.found, candidates=replace(lesson.candidates, names=names))
+        asked.append(Lesson(query, found))
     return replace(one, lessons=tuple(asked))
 
 

@@ -16,7 +16,14 @@ from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.scoring.confidence import NamedEntity
 from pipeline.retrieve.scoring.coverage import Passage
-from pipeline.retrieve.scoring.features import FEATURES, Evidence, candidates_to_score, compute_features, feature_matrix
+from pipeline.retrieve.scoring.features import (
+    FEATURES,
+    Evidence,
+    Question,
+    candidates_to_score,
+    compute_features,
+    feature_matrix,
+)
 
 ADA = NamedEntity("ada", "ada", "Ada", 2, None, titled=True, confidence=0.5)
 HERE = Neighbourhood(
@@ -31,6 +38,7 @@ PASSAGES = {
     "c4": Passage("It ground corn.", "Mill", "", "d4"),
 }
 EVIDENCE = Evidence(
+    embedding=(0.6, 0.8),
     terms=("mill", "river"),
     named={},
     vector=Ranked("vector", {"c1": 0.8, "c2": 0.6}),
@@ -75,6 +83,25 @@ def test_no_candidate_has_no_row() -> None:
 def test_vector_and_full_text_tell_their_standard_scores() -> None:
     assert column("vector") == pytest.approx([1.0, -1.0, -1.0, -1.0])
     assert column("fulltext") == pytest.approx([-1.0, 1.0, -1.0, -1.0])
+
+
+def test_the_document_of_a_passage_has_a_say_in_its_vector_score() -> None:
+    towards, away = (np.array(vector, dtype=np.float32) for vector in ((0.6, 0.8), (0.8, -0.6)))
+    long = {**PASSAGES, "c2": replace(PASSAGES["c2"], centroid=towards), "c3": replace(PASSAGES["c3"], centroid=away)}
+
+    scores = column("vector", passages=long)
+
+    # The cosines of the leg are 0.7 on average, and deviate by 0.1: those of the centroids, 1 and 0, by 3 and -7.
+    assert scores == pytest.approx([1.0, 0.7 * -1.0 + 0.3 * 3.0, 0.7 * -1.0 + 0.3 * -7.0, -1.0], abs=1e-5)
+    assert column("document", passages=long) == column("document")
+
+
+def test_a_leg_that_tells_nothing_apart_is_not_smoothed() -> None:
+    centroid = np.array((0.6, 0.8), dtype=np.float32)
+    long = {id_: replace(passage, centroid=centroid) for id_, passage in PASSAGES.items()}
+
+    for vector in (Ranked("vector", {}), Ranked("vector", {"c1": 0.5})):
+        assert column("vector", replace(EVIDENCE, vector=vector, embedding=()), long) == [0.0] * 4
 
 
 def test_the_walk_tells_its_ranks() -> None:
@@ -182,9 +209,11 @@ def test_a_question_is_examined_with_the_terms_of_its_names() -> None:
     legs = (EVIDENCE.vector, EVIDENCE.fulltext, EVIDENCE.walk)
     mill = NamedEntity("mill", "ada mill", "Ada Mill", 9, None, titled=False, confidence=0.8)
 
-    computed = compute_features("Which river is at the mill of Ada?", PASSAGES, legs, (ADA, mill), HERE)
+    computed = compute_features(
+        Question("Which river is at the mill of Ada?", (0.6, 0.8)), PASSAGES, legs, (ADA, mill), HERE
+    )
 
-    expected = Evidence(("river", "mill", "ada"), {"ada": 0.8, "mill": 0.8}, *legs, (ADA, mill), HERE)
+    expected = Evidence((0.6, 0.8), ("river", "mill", "ada"), {"ada": 0.8, "mill": 0.8}, *legs, (ADA, mill), HERE)
     assert computed.ids == tuple(PASSAGES)
     assert computed.matrix == pytest.approx(feature_matrix(PASSAGES, expected))
     assert (computed.confidence, computed.named_share) == pytest.approx((0.8, 1.6 / 3))
@@ -193,7 +222,7 @@ def test_a_question_is_examined_with_the_terms_of_its_names() -> None:
 def test_a_question_without_names_is_sure_of_none() -> None:
     legs = (EVIDENCE.vector, EVIDENCE.fulltext, EVIDENCE.walk)
 
-    computed = compute_features("which river", PASSAGES, legs, (), HERE)
+    computed = compute_features(Question("which river", ()), PASSAGES, legs, (), HERE)
 
     assert (computed.confidence, computed.named_share) == (0.0, 0.0)
 
@@ -218,7 +247,8 @@ def test_all_but_the_standard_scores_are_no_less_than_0_and_few_more_than_1(
 ) -> None:
     here = Neighbourhood(50, mentions, tuple(links))
 
-    computed = compute_features(question, {id_: PASSAGES[id_] for id_ in ids}, (vector, fulltext, walk), (ADA,), here)
+    passages = {id_: PASSAGES[id_] for id_ in ids}
+    computed = compute_features(Question(question, ()), passages, (vector, fulltext, walk), (ADA,), here)
 
     values = dict(zip(FEATURES, computed.matrix.T, strict=True))
     unbounded = ("vector", "fulltext", "about_linked")

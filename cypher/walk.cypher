@@ -80,7 +80,8 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 // names: vector_index
 // All reads of a search before its hits, in a single round trip.
 // Candidates: vector and full-text candidates as their legs return them, and the entities of names that the corpus has, each with
-// its number of mentioning chunks, an example of these, and the number of chunks about it.
+// its number of mentioning chunks, the only one if it is one, and whether a chunk is about it. Some are mentioned by thousands of
+// chunks: these are counted by their relationships and not read.
 // Expansion by k hops from the seeds: the chunks in seeds or, if null, the first of both rankings fused by reciprocal rank; the
 // chunk of each name that a single chunk mentions; and the names. An entity of a seed chunk comes with all its chunks; with more
 // than hub chunks it is not expanded, and comes with the seeds among them. A linked document of four or more chunks contributes its
@@ -104,8 +105,8 @@ CALL (corpus, settled) {
       WHERE c.corpus = corpus.id AND <visible(c, corpus.generation)> LIMIT $limit) SCORE AS score
     RETURN c, score
   }
-  WITH c.id AS id, score ORDER BY score DESC, id
-  RETURN collect(id) AS near, collect(score) AS near_scores
+  WITH c.id AS id, c.document AS document, score ORDER BY score DESC, id
+  RETURN collect(id) AS near, collect(score) AS near_scores, collect(document) AS near_documents
 }
 // matching, matching_scores: candidates by full text
 CALL (corpus) {
@@ -114,17 +115,27 @@ CALL (corpus) {
   YIELD node AS c, score
   WITH corpus, c, score
   WHERE corpus.staging IS NULL OR <visible(c, corpus.generation)>
-  WITH c.id AS id, score LIMIT $limit
-  WITH id, score ORDER BY score DESC, id
-  RETURN collect(id) AS matching, collect(score) AS matching_scores
+  WITH c, score LIMIT $limit
+  WITH c.id AS id, c.document AS document, score ORDER BY score DESC, id
+  RETURN collect(id) AS matching, collect(score) AS matching_scores, collect(document) AS matching_documents
 }
 // named: the entities of the question's names
 CALL (generation, settled) {
   UNWIND $names AS name
-  MATCH (e:Entity {id: name})<-[r:MENTIONS]-(c)
-  WHERE settled OR (<visible(r, generation)> AND <visible(c, generation)>)
-  WITH e, count(c) AS frequency, min(c.id) AS chunk, sum(CASE WHEN r.about THEN 1 ELSE 0 END) AS about
-  RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: chunk, about: about}) AS named
+  MATCH (e:Entity {id: name})
+  WITH generation, settled, e, CASE WHEN settled THEN COUNT { (e)<-[:MENTIONS]-() }
+    ELSE COUNT { (e)<-[r:MENTIONS]-(c) WHERE <visible(r, generation)> AND <visible(c, generation)> } END AS frequency
+  WHERE frequency > 0
+  CALL (generation, settled, e, frequency) {
+    WITH generation, settled, e WHERE frequency = 1
+    MATCH (e)<-[r:MENTIONS]-(c)
+    WHERE settled OR (<visible(r, generation)> AND <visible(c, generation)>)
+    RETURN collect(c.id) AS only
+  }
+  WITH e, frequency, only, EXISTS {
+    (e)<-[r:MENTIONS]-(c) WHERE r.about AND (settled OR (<visible(r, generation)> AND <visible(c, generation)>))
+  } AS about
+  RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: head(only), about: about}) AS named
 }
 // best: both rankings, fused
 CALL (near, matching) {
@@ -145,6 +156,15 @@ CALL (some_twice) {
   UNWIND some_twice AS id
   RETURN collect(DISTINCT id) AS chunks
 }
+// candidates: both rankings, or the seeds; and the documents of these chunks, by key
+WITH *, [place IN range(0, size(matching) - 1) WHERE NOT matching[place] IN near] AS further
+CALL () {
+  UNWIND coalesce($seeds, []) AS id
+  MATCH (c:Chunk {id: id})
+  RETURN collect(c.id) AS given, collect(c.document) AS given_documents
+}
+WITH *, given + near + [place IN further | matching[place]] AS candidates,
+  given_documents + near_documents + [place IN further | matching_documents[place]] AS documents
 // mentions: [entity, how many chunks mention it, [[chunk, about], ...]]
 CALL (settled, generation, chunks, named) {
   CALL (settled, generation, chunks, named) {
@@ -169,16 +189,21 @@ CALL (settled, generation, chunks, named) {
   RETURN collect([e.id, frequency, CASE WHEN frequency > $hub THEN of_seeds ELSE of_all END]) AS mentions
 }
 // links: [seed, type, [chunk of the linked document, ...], similarity of the link's sentence to the question or null]
-CALL (settled, generation, chunks, near, matching) {
+CALL (settled, generation, chunks, candidates, documents) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[r:REFERS_TO|LINKS_TO]->(d)
   WHERE settled OR <visible(r, generation)>
+  WITH settled, generation, candidates, documents, d, collect([id, r]) AS sources
   MATCH (d)<-[p:PART_OF]-(t)
   WHERE settled OR (<visible(p, generation)> AND <visible(t, generation)>)
-  WITH id, r, near, matching, collect(t) AS parts
-  WITH id, r, CASE WHEN size(parts) < 4 THEN parts
-    ELSE [t IN parts WHERE t.ordinal = 0 OR t.id IN near OR t.id IN matching OR t.id IN $seeds] END AS parts
-  RETURN collect([id, type(r), [t IN parts | t.id],
+  WITH candidates, documents, d, sources, collect(t) AS parts
+  WITH candidates, documents, d, sources, size(parts) < 4 AS small,
+    [t IN parts WHERE size(parts) < 4 OR t.ordinal = 0 | t.id] AS parts
+  WITH sources, CASE WHEN small THEN parts ELSE parts + [place IN range(0, size(candidates) - 1)
+    WHERE documents[place] = d.key AND NOT candidates[place] IN parts | candidates[place]] END AS parts
+  UNWIND sources AS source
+  WITH source[0] AS id, source[1] AS r, parts
+  RETURN collect([id, type(r), parts,
     CASE WHEN r.embedding IS NULL THEN null ELSE vector.similarity.cosine(r.embedding, $vector) END]) AS links
 }
 // backlinks: [chunk, type, seed, how many chunks the seed's document has, similarity as above]

@@ -142,6 +142,4 @@ def fulltext_ranking(row: Mapping[str, Any]) -> Ranked:
 
 
 def _named(name: PossibleName, row: Mapping[str, Any]) -> NamedEntity:
-    frequency = row["frequency"]
-    only_chunk = row["chunk"] if frequency == 1 else None
-    return NamedEntity(row["id"], name.key, row["name"], frequency, only_chunk, row["about"] > 0, name.capitalised)
+    return NamedEntity(row["id"], name.key, row["name"], row["frequency"], row["chunk"], row["about"], name.capitalised)

@@ -90,8 +90,8 @@ class ExploreRow(TypedDict):
     """The columns of the one row of the query ``explore``, as lists: maps take the driver longer to decode.
 
     ``near`` and ``matching`` are ids of candidates by vector and full text, best first, with a score each. ``named``
-    are the entities that the question names: id, name, frequency, one chunk, and about, the number of chunks about it.
-    The rest is the expansion of the seeds, which are chunks:
+    are the entities that the question names: id, name, frequency, the chunk that mentions it, None if several do, and
+    about: whether a chunk is about it. The rest is the expansion of the seeds, which are chunks:
 
     - ``mentions``: an entity, its frequency, and chunks that mention it, each with whether it is about it;
     - ``links``: a seed, the relationship type, the chunks of the document that it links to, and the similarity of the

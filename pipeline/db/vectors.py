@@ -18,7 +18,7 @@ def packed(vector: Sequence[float] | Vector) -> DriverVector:
 
 
 def to_bytes(vector: Vector) -> bytes:
-    """Return a vector as a property that no index reads: a list of numbers takes ten times as long to read."""
+    """Return a vector as a property that no index reads: a list of numbers takes several times as long to read."""
     return vector.astype(_STORED).tobytes()
 
 

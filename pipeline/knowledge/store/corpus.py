@@ -36,7 +36,7 @@ _SUPPORTED = {
     EdgeKind.PART_OF: SupportedEdgeType.STRUCTURAL,
     EdgeKind.NEXT: SupportedEdgeType.STRUCTURAL,
 }
-_BOOKKEEPING = frozenset({"id", "corpus", "since", "until", "embedding", "embedded", "score"})
+_BOOKKEEPING = frozenset({"id", "corpus", "since", "until", "embedding", "embedded", "centroid", "score"})
 _TYPES = frozenset({"document", "chunk", "entity"})
 
 

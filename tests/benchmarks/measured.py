@@ -354,9 +354,10 @@ these sets have 5 to 10 times fewer passages to choose from.
 _FIGURES = """\
 **What was tuned on what.** The confidence in names and the weights of the scorer were learned from these
 sets, up to 200 questions of each. The settings of the walk were chosen on the smaller multi-hop sets,
-SciFact and Cranfield; the features of the scorer on all sets. In the column "left out" the set's own
-questions taught neither the confidence nor the weights. The features and the walk's settings were chosen
-with them all the same, so a set of a new kind may lie below that column.
+SciFact and Cranfield; the features of the scorer on all sets, and so was the share of a document's centroid
+in the vector score of its passages. In the column "left out" the set's own questions taught neither the
+confidence nor the weights. The rest was chosen with them all the same, so a set of a new kind may lie below
+that column.
 
 ## Recall and ranking
 
@@ -380,8 +381,8 @@ hoprank tune DATA_DIR/docs/* DATA_DIR/ir/* DATA_DIR/multihop/*-dev* \\
     DATA_DIR/multihop/*-train100 --corpus measured
 ```
 
-({run}. The shipped weights are those that this command learned with the weights before them; what it learned
-with these differs by {differs} at most.)
+({run}. The shipped weights are those that this command learned before the centroids of documents counted; what
+it learns now differs by {differs} at most.)
 """
 
 _PUBLISHED = """\

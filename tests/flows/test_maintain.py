@@ -116,6 +116,21 @@ def test_a_corpus_of_an_older_layout_is_refused_until_it_is_migrated(
     assert get_corpus(hoprank.client, animals).generation == generation
 
 
+def test_a_corpus_without_centroids_is_searched_and_gets_them_by_migration(
+    hoprank: HopRank, other: str, cypher: Cypher, jsonl: Jsonl, graph_of: GraphOf
+) -> None:
+    hoprank.ingest(jsonl([*ANIMALS, {"id": "long", "text": "A beaver fells trees. " * 200}]), corpus=other)
+    before, corpus = graph_of(other), get_corpus(hoprank.client, other)
+    assert before["centroids"] == {("long",)}
+    cypher("MATCH (d:Document {corpus: $id}) REMOVE d.centroid", id=corpus.id)
+    cypher("MATCH (c:Corpus {id: $id}) SET c.schema_version = 5", id=corpus.id)
+
+    assert "beaver" in hoprank.search("Which animal fells trees?", corpus=other).items[0].content
+    maintain.migrate(hoprank.client, hoprank.settings, other, progress=Progress())
+
+    assert graph_of(other) == before
+
+
 def test_another_model_takes_over_when_it_is_whole(
     hoprank: HopRank, animals: str, twin: Embedder, graph_of: GraphOf, cypher: Cypher
 ) -> None:

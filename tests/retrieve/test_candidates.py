@@ -28,6 +28,38 @@ def test_a_chunk_that_is_a_seed_twice_over_counts_once(hoprank: HopRank, library
     assert [(link.source, link.target, link.share) for link in referred] == [(seeds[0], chunk["ada"], 1.0)]
 
 
+@pytest.fixture
+def manual(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> CorpusReader:
+    """A page that links a manual of eight chunks, of which the fifth tells of otters, as the page does."""
+    animals = ("beaver", "moose", "heron", "badger", "otter", "marten", "lynx", "eagle")
+    sections = (f"## The {animal}\n\n{f'One {animal} was seen at the lake. ' * 18}" for animal in animals)
+    (tmp_path / "manual.md").write_text("\n\n".join(["# Manual", *sections]))
+    (tmp_path / "page.md").write_text("# Page\n\nAn otter is told of in the [manual](manual.md).")
+    hoprank.ingest(tmp_path, corpus=corpus_name)
+    return CorpusReader(hoprank.retriever(corpus_name).corpus, hoprank.settings)
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_long_document_that_is_linked_brings_its_first_chunk_and_the_candidates_once_each(
+    hoprank: HopRank, manual: CorpusReader, given: bool
+) -> None:
+    question = "Where is an otter?"
+    rows = hoprank.client.read("chunk_texts", label=manual.corpus.label, generation=manual.corpus.generation)
+    of_page = next(row["id"] for row in rows if row["document"] == "page.md")
+    first = next(row["id"] for row in rows if "beaver" in row["text"])
+    otter = next(row["id"] for row in rows if row["document"] == "manual.md" and "otter" in row["text"])
+    assert len(rows) == 9
+
+    seeds = [of_page, otter] if given else None
+    found = explore(manual, question, hoprank.embedder.embed_query(question), CandidateLimits(2, 10, 50), seeds)
+
+    if not given:
+        assert set(found.vector.ids) == set(found.fulltext.ids) == {of_page, otter}
+    linked = [link for link in found.neighbourhood.links if link.kind is EdgeKind.LINKS_TO]
+    assert {link.source for link in linked} == {of_page}
+    assert sorted((link.target, link.share) for link in linked) == sorted([(first, 0.5), (otter, 0.5)])
+
+
 @pytest.mark.parametrize(
     ("question", "first"),
     [

@@ -28,6 +28,26 @@ def test_a_chunk_that_is_a_seed_twice_over_counts_once(hoprank: HopRank, library
     assert [(link.source, link.target, link.share) for link in referred] == [(seeds[0], chunk["ada"], 1.0)]
 
 
+def test_a_name_comes_with_its_mentions_and_the_chunk_if_it_is_one(
+    hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]
+) -> None:
+    texts = {"Mary Somerville": "Mary Somerville met John Herschel.", "Letters": "John Herschel wrote to Ada Lovelace."}
+    hoprank.ingest(
+        jsonl({"id": title, "title": title, "text": text} for title, text in texts.items()), corpus=corpus_name
+    )
+    reader = CorpusReader(hoprank.retriever(corpus_name).corpus, hoprank.settings)
+    documents = {row["id"]: row["document"] for row in reader.corpus.read("chunk_documents", label=reader.corpus.label)}
+    question = "Did Mary Somerville or John Herschel write to Ada Lovelace, or to Charles Babbage?"
+
+    names = explore(reader, question, [1.0] * 384, CandidateLimits(100, 10, 50)).names
+
+    assert {(name.name, name.frequency, name.titled, documents.get(name.only_chunk or "")) for name in names} == {
+        ("Mary Somerville", 1, True, "Mary Somerville"),
+        ("John Herschel", 2, False, None),
+        ("Ada Lovelace", 1, False, "Letters"),
+    }
+
+
 @pytest.fixture
 def manual(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> CorpusReader:
     """A page that links a manual of eight chunks, of which the fifth tells of otters, as the page does."""
@@ -50,7 +70,7 @@ def test_a_long_document_that_is_linked_brings_its_first_chunk_and_the_candidate
     otter = next(row["id"] for row in rows if row["document"] == "manual.md" and "otter" in row["text"])
     assert len(rows) == 9
 
-    seeds = [of_page, otter] if given else None
+    seeds = [of_page, first, otter] if given else None
     found = explore(manual, question, hoprank.embedder.embed_query(question), CandidateLimits(2, 10, 50), seeds)
 
     if not given:

@@ -5,7 +5,8 @@
 
 DATA_DIR holds querysets as ``multihop/2wiki-dev146``. Corpora are kept in a home of their own. What a step found is
 kept in measured.json with its date, machine and commit, so that the page holds the newest run of each step; a step that
-never ran has no figures there. Run it on a quiet machine: searches are timed.
+never ran has no figures there. Its ``shipped`` is the run of ``tune`` that taught the shipped weights: whoever ships
+others replaces it. Run it on a quiet machine: searches are timed.
 """
 
 from __future__ import annotations
@@ -262,10 +263,10 @@ def _sets(results: Mapping[str, Facts]) -> list[str]:
     ]
     measured = _table(("set", "vector", "hybrid", "hoprank", "left out", "ms (p50)"), rows)
     parts = [drawn, _FIGURES.format(run=_said(results["quality"]["run"]), precisions=precisions), measured]
-    return [*parts, _tuned(tuned)] if tuned else parts
+    return [*parts, _tuned(tuned, results["shipped"])] if tuned else parts
 
 
-def _tuned(tuned: Facts) -> str:
+def _tuned(tuned: Facts, shipped: Facts) -> str:
     gains = ", ".join(
         f"{100 * gain['mean']:.1f} of {name} ({100 * gain['low']:.1f} to {100 * gain['high']:.1f})"
         for name, gain in tuned["gains"].items()
@@ -275,7 +276,8 @@ def _tuned(tuned: Facts) -> str:
         [(f"{row['low']} to {row['high']}", f"{row['count']:,}", f"{row['leads']:.0%}") for row in tuned["names"]],
     )
     differs = f"{tuned['shipped_differs']:.1%}"
-    return _LEFT_OUT.format(run=_said(tuned["run"]), gains=gains, names=names, differs=differs)
+    runs = {"run": _said(tuned["run"]), "shipped": _said(shipped["run"])}
+    return _LEFT_OUT.format(gains=gains, names=names, differs=differs, **runs)
 
 
 def _readme_table(results: Mapping[str, Facts]) -> str:
@@ -381,8 +383,8 @@ hoprank tune DATA_DIR/docs/* DATA_DIR/ir/* DATA_DIR/multihop/*-dev* \\
     DATA_DIR/multihop/*-train100 --corpus measured
 ```
 
-({run}. The shipped weights are those that this command learned before the centroids of documents counted; what
-it learns now differs by {differs} at most.)
+({run}. The shipped weights are those that this command learned before the centroids of documents counted
+({shipped}); what it learns now differs by {differs} at most.)
 """
 
 _PUBLISHED = """\

@@ -100,11 +100,11 @@ def test_the_page_of_figures_and_the_readme_state_what_was_measured() -> None:
     assert measured.BEGIN in readme
 
 
-def test_the_shipped_weights_are_close_to_those_that_tune_learned() -> None:
-    learned = json.loads(measured.RESULTS.read_text(encoding="utf-8"))["tune"]["learned"]
+def test_the_shipped_weights_are_those_that_tune_learned() -> None:
+    learned = json.loads(measured.RESULTS.read_text(encoding="utf-8"))["shipped"]["learned"]
     shipped = load_settings()
 
-    # They were learned before the centroids of documents counted, which moved the weight of `document` most.
-    assert learned["names"] == pytest.approx(shipped.names.model_dump(), rel=0.2)
+    # Learning starts from the shipped confidence in names, which moves the seeds of the walk a little.
+    assert shipped.names.model_dump() == pytest.approx(learned["names"], rel=0.02)
     for table, weights in learned["scorer"].items():
-        assert weights == pytest.approx(getattr(shipped.scorer, table), rel=0.2)
+        assert getattr(shipped.scorer, table) == pytest.approx(weights, rel=0.02)

@@ -17,9 +17,9 @@ def packed(vector: Sequence[float] | Vector) -> DriverVector:
     return DriverVector.from_numpy(np.asarray(vector, dtype=np.float32))
 
 
-def to_bytes(vector: Vector) -> bytes:
+def to_bytes(vector: Sequence[float] | Vector) -> bytes:
     """Return a vector as a property that no index reads: a list of numbers takes several times as long to read."""
-    return vector.astype(_STORED).tobytes()
+    return np.asarray(vector, dtype=_STORED).tobytes()
 
 
 def from_bytes(stored: bytes) -> Vector:

@@ -131,7 +131,7 @@ class _Restore:
             for values in batches((part.value for part in group), _EDGE_BATCH if kind == "edge" else _BATCH):
                 write[kind](values)
                 self._options.done(len(values))
-            self._stage_centroids(list(self._vectors))
+        self._stage_centroids(list(self._vectors))
         if self._options.relink:
             self._relink(self._options.relink)
         return {"documents": len(self._titles), "chunks": len(self._chunks), "entities": self._entity_count}

@@ -123,7 +123,7 @@ def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence) -> Matri
     vector, fulltext = standard_scores(ids, evidence.vector), standard_scores(ids, evidence.fulltext)
     covered = coverage(evidence.terms, list(passages.values()), evidence.named)
     columns = {
-        "vector": _smoothed(vector, list(passages.values()), evidence),
+        "vector": _smoothed(vector, passages.values(), evidence),
         "fulltext": fulltext,
         "sentence": covered.alone(),
         "proximity": covered.proximity(),
@@ -144,7 +144,7 @@ def _of_document(passages: Iterable[Passage], scores: Matrix) -> Matrix:
     return best
 
 
-def _smoothed(scores: Matrix, passages: Sequence[Passage], evidence: Evidence) -> Matrix:
+def _smoothed(scores: Matrix, passages: Iterable[Passage], evidence: Evidence) -> Matrix:
     """Return standard scores of the vector leg, mixed with those of the centroids of the passages' documents.
 
     A document of one chunk has no centroid, and its passage keeps its score.

@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from pipeline.db.client import batches
+from pipeline.db.vectors import from_bytes, to_bytes
 from pipeline.domains.memory.dedupe.merge import Rewrite
 from pipeline.domains.memory.dedupe.plan import Group
 from pipeline.errors import GraphError
@@ -138,11 +137,11 @@ def _parts(merge_id: str, kind: str, chunks: Iterable[dict[str, list[Any]]]) -> 
 def _packed(node: KnowledgeNode) -> dict[str, Any]:
     mapping = node_mapping(node)
     if node.embedding is not None:
-        mapping["embedding"] = base64.b64encode(np.asarray(node.embedding, dtype="<f4").tobytes()).decode()
+        mapping["embedding"] = base64.b64encode(to_bytes(node.embedding)).decode()
     return mapping
 
 
 def _unpacked(mapping: dict[str, Any]) -> KnowledgeNode:
     if "embedding" in mapping:
-        mapping["embedding"] = np.frombuffer(base64.b64decode(mapping["embedding"]), dtype="<f4").tolist()
+        mapping["embedding"] = from_bytes(base64.b64decode(mapping["embedding"])).tolist()
     return node_of(mapping)

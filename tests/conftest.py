@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 import uuid
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
@@ -22,20 +21,19 @@ from pathlib import Path
 from typing import Any
 
 import neo4j
-import numpy as np
 import platformdirs
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import drop_corpus, find_corpus, get_corpus, list_corpora
+from pipeline.db.catalogue import drop_corpus, find_corpus, list_corpora
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
 from pipeline.db.embedded.jars import pinned_jars
-from pipeline.db.indexes import LIVE
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
 from pipeline.records import Precision
 from pipeline.settings import load_settings
+from tests.graph_dump import Dump, dump
 
 JAVA_FLAGS = "JAVA_TOOL_OPTIONS"
 TRUSTED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
@@ -48,7 +46,6 @@ os.environ.setdefault("HOPRANK_EMBED__PRECISION", Precision.FLOAT32)
 IMAGE = "neo4j:2026.02-community"
 START_SECONDS = 240
 
-Dump = dict[str, set[tuple[Any, ...]]]
 
 LIBRARY = {
     "ada": (
@@ -314,75 +311,3 @@ def fresh_corpus(client: Client) -> Iterator[str]:
         if corpus := find_corpus(client, name):
             drop_projections(client, corpus.id)
             drop_corpus(client, corpus)
-
-
-def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -> Dump:
-    corpus = get_corpus(client, name)
-    found: Dump = defaultdict(set)
-    names: dict[str, Any] = {}
-    nodes = cypher(
-        "MATCH (n) WHERE $label IN labels(n) OR (n.corpus = $id AND (n:Document OR n:Entity OR n:Tally))"
-        " RETURN labels(n) AS labels, properties(n) AS p",
-        label=corpus.label,
-        id=corpus.id,
-    )
-    for row in nodes:
-        if "Tally" in row["labels"]:
-            add_counts(found, corpus.generation, row["p"])
-            continue
-        kind, name_of, values = node_tuple(row["labels"], row["p"])
-        names[row["p"]["id"]] = name_of
-        add(found, corpus.generation, kind, values, row["p"])
-    edges = cypher(
-        "MATCH (c)-[r]->(t) WHERE $label IN labels(c) RETURN c.id AS c, type(r) AS kind, properties(r) AS p, t.id AS t",
-        label=corpus.label,
-    )
-    for row in edges:
-        ends = (names[row["c"]], names[row["t"]])
-        evidence = [value for key, value in sorted(row["p"].items()) if key not in ("since", "until")]
-        # SIMILAR leaves the lesser id, and ids differ from corpus to corpus.
-        values = (*(sorted(ends) if row["kind"] == "SIMILAR" else ends), *evidence)
-        add(found, corpus.generation, row["kind"], values, row["p"])
-    found["centroids"] = centroids(corpus.generation, [(row["labels"], row["p"]) for row in nodes])
-    found["sizes"] = {(corpus.documents, corpus.chunks, corpus.entities, *sorted(corpus.edges.items()))}
-    return found
-
-
-def centroids(generation: int, nodes: Iterable[tuple[list[str], Mapping[str, Any]]]) -> set[tuple[Any, ...]]:
-    """Return the visible documents that have a centroid, after checking that it is that of their chunks."""
-    visible = [(labels, p) for labels, p in nodes if "since" in p and p["since"] <= generation < p["until"]]
-    vectors: dict[str, list[list[float]]] = defaultdict(list)
-    for labels, p in visible:
-        if "Chunk" in labels:
-            vectors[p["document"]].append(p["embedding"])
-    documents = {p["key"]: p.get("centroid") for labels, p in visible if "Document" in labels}
-    for key, centroid in documents.items():
-        assert (centroid is None) == (len(vectors[key]) < 2), f"{key} has {len(vectors[key])} chunks"
-        if centroid is not None:
-            mean = np.mean(vectors[key], axis=0)
-            assert np.allclose(np.frombuffer(centroid, dtype="<f4"), mean / np.linalg.norm(mean), atol=1e-6), key
-    return {(key,) for key, centroid in documents.items() if centroid is not None}
-
-
-def add_counts(found: Dump, generation: int, p: Mapping[str, Any]) -> None:
-    for key, counts in json.loads(p["counts"]).items():
-        add(found, generation, "counts", (p["kind"], key, tuple(sorted(counts.items()))), p)
-
-
-def node_tuple(labels: list[str], p: Mapping[str, Any]) -> tuple[str, Any, tuple[Any, ...]]:
-    if "Entity" in labels:
-        return "entities", p["key"], (p["key"], p["name"])
-    if "Document" in labels:
-        metadata = json.dumps({key: value for key, value in p.items() if key.startswith("metadata.")}, sort_keys=True)
-        return "documents", p["key"], (p["key"], p["title"], p["path"], p["hash"], metadata)
-    columns = "ordinal text title heading start end line_start line_end tokens embedded".split()
-    values = (p["document"], *(p[column] for column in columns), tuple(p["links"]), len(p["embedding"]))
-    return "chunks", (p["document"], p["ordinal"]), values
-
-
-def add(found: Dump, generation: int, kind: str, values: tuple[Any, ...], p: Mapping[str, Any]) -> None:
-    if kind != "entities" and not (p["since"] <= generation and p["until"] == LIVE):
-        found["leftovers"].add((kind, *values))
-        return
-    assert values not in found[kind], "two of a kind"
-    found[kind].add(values)

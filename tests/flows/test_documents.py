@@ -10,7 +10,8 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.errors import InputError, SourceError, UnknownCorpus, UnknownDocument
-from tests.conftest import LIBRARY, Dump
+from tests.conftest import LIBRARY
+from tests.graph_dump import Dump
 
 
 def test_documents_are_listed_by_pages(hoprank: HopRank, library: str) -> None:

@@ -18,8 +18,8 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import Busy, CorpusError, FingerprintError, InputError
 from pipeline.flows import maintain
 from pipeline.progress import Progress
+from tests.graph_dump import Dump
 
-Dump = dict[str, set[tuple[Any, ...]]]
 GraphOf = Callable[[str], Dump]
 Jsonl = Callable[..., Path]
 Cypher = Callable[..., list[neo4j.Record]]

@@ -24,8 +24,7 @@ from pipeline.db.embedded import Address
 from pipeline.embedding.embedder import Embedder
 from pipeline.flows.maintain import drop
 from pipeline.records import Precision, Vector
-
-Dump = dict[str, set[tuple[Any, ...]]]
+from tests.graph_dump import Dump
 
 EXAMPLES = int(os.environ.get("HOPRANK_TEST_EXAMPLES", "4"))
 STEPS = int(os.environ.get("HOPRANK_TEST_STEPS", "10"))

@@ -16,8 +16,8 @@ from pipeline.errors import SourceError
 from pipeline.ingest.update.plan import Plan
 from pipeline.ingest.update.summary import SyncSummary
 from pipeline.records import Vector
+from tests.graph_dump import Dump
 
-Dump = dict[str, set[tuple[Any, ...]]]
 GraphOf = Callable[[str], Dump]
 Write = Callable[[Path, Mapping[str, str]], Path]
 

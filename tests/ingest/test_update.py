@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
 from pipeline.errors import CorpusError
+from tests.graph_dump import Dump
 
-Dump = dict[str, set[tuple[Any, ...]]]
 GraphOf = Callable[[str], Dump]
 Write = Callable[[Path, Mapping[str, str]], Path]
 

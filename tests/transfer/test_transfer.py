@@ -20,8 +20,8 @@ from pipeline.flows import maintain
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 from pipeline.transfer.formats import Format
+from tests.graph_dump import Dump
 
-Dump = dict[str, set[tuple[Any, ...]]]
 GraphOf = Callable[[str], Dump]
 NewCorpus = Callable[[], Any]
 

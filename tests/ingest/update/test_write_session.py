@@ -25,8 +25,8 @@ from pipeline.ingest.update.summary import Outcome
 from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.progress import Progress
 from pipeline.records import Document
+from tests.graph_dump import Dump
 
-Dump = dict[str, set[tuple[Any, ...]]]
 GraphOf = Callable[[str], Dump]
 NewCorpus = Callable[[], Any]
 

@@ -9,9 +9,10 @@ import typer
 
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import evaluate
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Corpus, Json, Set, read_settings
 from pipeline.cli.views.calibration import threshold_table
-from pipeline.cli.views.output import print_json, show, spinner
+from pipeline.cli.views.output import spinner
 from pipeline.cli.views.plot import check_plot, plot_calibration
 
 
@@ -35,7 +36,4 @@ def calibrate(
         calibration = evaluate.calibrate(client, chosen, corpus)
     if plot:
         plot_calibration(calibration, plot)
-    if as_json:
-        print_json(calibration.to_json())
-    else:
-        show(threshold_table(calibration))
+    deliver(calibration, as_json, threshold_table)

@@ -9,9 +9,9 @@ import typer
 
 from pipeline.cli.deferred import compare as evaluations
 from pipeline.cli.deferred import measures
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json
 from pipeline.cli.views.comparison import comparison_views
-from pipeline.cli.views.output import print_json, show
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.legs import Leg
 
@@ -40,7 +40,4 @@ def compare(
     comparison = evaluations.compare(
         evaluations.read_evaluated(before), evaluations.read_evaluated(after), leg, before_leg
     )
-    if as_json:
-        print_json(comparison.to_json())
-    else:
-        show(*comparison_views(comparison, measure, most))
+    deliver(comparison, as_json, lambda it: comparison_views(it, measure, most))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import typer
 
 from pipeline.cli.deferred import settings as all_settings
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json, Set, flags
-from pipeline.cli.views.output import print_json, say
 from pipeline.cli.views.settings import setting_lines
 
 app = typer.Typer(help="Settings: see what each is, and what set it.", no_args_is_help=True)
@@ -20,7 +20,5 @@ def show(as_json: Json = False, settings: Set = None) -> None:
     names, the environment (HOPRANK_EMBED__MODEL, NEO4J_URI, ...), flags.
     """
     rows = all_settings.provenance(flags(assignments=settings))
-    if as_json:
-        print_json({row.name: {"value": row.value, "origin": row.origin} for row in rows})
-    else:
-        say("\n".join(setting_lines(rows)))
+    document = {row.name: {"value": row.value, "origin": row.origin} for row in rows}
+    deliver(rows, as_json, lambda it: "\n".join(setting_lines(it)), document=document)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +10,9 @@ import typer
 from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json, Model, read_settings
-from pipeline.cli.views.output import print_json, say, show, warn
+from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import corpora_table, stats_table
 from pipeline.transfer.formats import Format
@@ -27,12 +27,8 @@ def list_(as_json: Json = False) -> None:
     """List the corpora, with what each holds and the model it was embedded with."""
     with connected_client(read_settings()) as client:
         corpora = catalogue.list_corpora(client)
-    if as_json:
-        print_json([asdict(corpus) for corpus in corpora])
-    elif corpora:
-        show(corpora_table(corpora))
-    else:
-        warn("There is no corpus yet; `hoprank ingest PATH... --corpus NAME` makes one.")
+    none = "There is no corpus yet; `hoprank ingest PATH... --corpus NAME` makes one."
+    deliver(corpora, as_json, corpora_table, none)
 
 
 @app.command()
@@ -40,10 +36,7 @@ def stats(name: Name, as_json: Json = False) -> None:
     """Print what a corpus holds, how it was made and who writes to it."""
     with connected_client(read_settings()) as client:
         statistics = maintain.stats(client, name)
-    if as_json:
-        print_json(statistics.to_json())
-    else:
-        show(stats_table(statistics))
+    deliver(statistics, as_json, stats_table)
 
 
 @app.command()

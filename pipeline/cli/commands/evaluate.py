@@ -10,7 +10,7 @@ import typer
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import datasets
-from pipeline.cli.json_report import JsonFile, check_json_file, deliver
+from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
 from pipeline.cli.options import KeptCorpus, Legs, Model, Set, Split, read_settings
 from pipeline.cli.views.ablation import ablation_table
 from pipeline.cli.views.output import show
@@ -57,9 +57,10 @@ def evaluate(
             chosen = legs or tuple(Leg)
             report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)
     if ablate:
-        deliver(ablation.to_json(), json_file, lambda: show(ablation_table(ablation)))
+        deliver_report(ablation.to_json(), json_file, lambda: show(ablation_table(ablation)))
     else:
-        deliver(report.to_json(per_query=True), json_file, lambda: show(*report_views(report, per_query=per_query)))
+        views = report_views(report, per_query=per_query)
+        deliver_report(report.to_json(per_query=True), json_file, lambda: show(*views))
 
 
 def _check(folders: Sequence[Path], legs: Sequence[Leg] | None, *, per_query: bool, ablate: bool) -> None:

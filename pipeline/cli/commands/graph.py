@@ -12,9 +12,10 @@ import pipeline
 from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import exchange, graph_catalogue, load
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json, read_settings
 from pipeline.cli.views.graphs import graphs_table
-from pipeline.cli.views.output import print_json, say, show, spinner, warn
+from pipeline.cli.views.output import print_json, say, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.errors import InputError
 
@@ -39,12 +40,9 @@ def list_(as_json: Json = False) -> None:
     """List the graphs, with what each holds."""
     with connected_client(read_settings()) as client:
         graphs = graph_catalogue.list_graphs(client)
-    if as_json:
-        print_json([{"name": graph.name, "nodes": nodes, "created_at": graph.created_at} for graph, nodes in graphs])
-    elif graphs:
-        show(graphs_table(graphs))
-    else:
-        warn("There is no graph yet; `hoprank skills build DIR` and `hoprank graph import FILE` make one.")
+    document = [{"name": graph.name, "nodes": nodes, "created_at": graph.created_at} for graph, nodes in graphs]
+    none = "There is no graph yet; `hoprank skills build DIR` and `hoprank graph import FILE` make one."
+    deliver(graphs, as_json, graphs_table, none, document=document)
 
 
 @app.command("import")

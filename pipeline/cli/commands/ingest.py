@@ -9,8 +9,9 @@ import typer
 
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import ingest as ingestion
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, read_settings
-from pipeline.cli.views.output import print_json, show, warn
+from pipeline.cli.views.output import warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import link_warnings, removal_table, summary_table
 
@@ -30,10 +31,9 @@ def ingest(
     """
     with connected(read_settings(model, settings, wait)) as hoprank, show_progress() as progress:
         summary = hoprank.ingest(*paths, corpus=corpus, strict=strict, progress=progress)
+    deliver(summary, as_json, summary_table)
     if as_json:
-        print_json(summary.to_json())
         return
-    show(summary_table(summary))
     for text in link_warnings(summary):
         warn(text)
     if summary.empty:
@@ -55,10 +55,8 @@ def remove(
     chosen = read_settings(wait=wait)
     with connected_client(chosen) as client, show_progress() as progress:
         outcome = ingestion.remove(client, chosen, corpus, documents, progress=progress)
-    if as_json:
-        print_json({"corpus": corpus, "removed": documents, **asdict(outcome)})
-    else:
-        show(removal_table(corpus, documents, outcome))
+    document = {"corpus": corpus, "removed": documents, **asdict(outcome)}
+    deliver(outcome, as_json, lambda it: removal_table(corpus, documents, it), document=document)
 
 
 def _first(names: tuple[str, ...], most: int = 10) -> str:

@@ -9,9 +9,10 @@ import typer
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import excerpt
 from pipeline.cli.deferred import question as questions
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Filters, Json, Model, Set, read_filter, read_settings
 from pipeline.cli.views.hits import result_views, warn_of_unknown_fields
-from pipeline.cli.views.output import print_json, show, spinner
+from pipeline.cli.views.output import spinner
 from pipeline.errors import InputError
 from pipeline.registry import search_by_route
 from pipeline.retrieve.legs import Leg
@@ -71,7 +72,4 @@ def search(
                 passages = excerpt.excerpts(result.items, question, hoprank.embedder, vector=result.query_vector)
         # Printed before the connection closes, which waits for a projection that the search began.
         warn_of_unknown_fields(result.metadata)
-        if as_json:
-            print_json(result.to_json())
-        else:
-            show(*result_views(result, passages, explain=explain))
+        deliver(result, as_json, lambda it: result_views(it, passages, explain=explain))

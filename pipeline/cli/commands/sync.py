@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.cli.connection import connected
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, read_settings
 from pipeline.cli.syncing import DryRun, Watch, check_watch, follow
-from pipeline.cli.views.output import print_json, show, warn
+from pipeline.cli.views.output import show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import link_warnings, plan_table, summary_table
 
@@ -55,10 +56,8 @@ def sync(
 
 
 def _show(summary: SyncSummary, *, as_json: bool) -> None:
-    if as_json:
-        print_json(summary.to_json())
-    elif summary.done is None:
-        show(plan_table(summary.plan))
+    if as_json or summary.done is None:
+        deliver(summary, as_json, lambda it: plan_table(it.plan))
     else:
         if summary.plan:
             show("", summary_table(summary.done))

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 
 from pipeline.cli.harmless import CONTROL, harmless
+
+Shown: TypeAlias = RenderableType | Sequence[RenderableType]
+"""A view: a text, a renderable, or several of them, one below the other."""
 
 _WIDEST = 100
 """Columns: longer lines are hard to read, and a pipe has no width."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.json_report import JsonFile, check_json_file, deliver
+from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
 from pipeline.cli.options import Model, Set, read_settings
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import show_progress
@@ -37,4 +37,4 @@ def evaluate(
     check_json_file(json_file)
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
         report = domain.evaluation.evaluate(hoprank, folder, name=keep, progress=progress)
-    deliver(report.to_json(), json_file, lambda: show(report_view(report)))
+    deliver_report(report.to_json(), json_file, lambda: show(report_view(report)))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.json_report import JsonFile, check_json_file, deliver
+from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
 from pipeline.cli.options import Model, Set, read_settings
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import show_progress
@@ -51,4 +51,4 @@ def evaluate(
         report = domain.evaluation.evaluate(
             hoprank, path, graph=graph_name(hoprank, graph), keep=keep, progress=progress
         )
-    deliver(report.to_json(), json_file, lambda: show(modes_view(report), *failures_view(report)))
+    deliver_report(report.to_json(), json_file, lambda: show(modes_view(report), *failures_view(report)))

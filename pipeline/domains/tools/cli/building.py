@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.json_report import JsonFile, check_json_file, deliver
+from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
 from pipeline.cli.options import Json, Model, Set, read_settings
 from pipeline.cli.views.output import print_json, show
 from pipeline.cli.views.progress import show_progress
@@ -97,4 +97,4 @@ def evaluate(
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
         make = partial(domain.build.build, settings=settings_of(hoprank), limits=hoprank.settings.sources.limits)
         report = domain.evaluate.evaluate(make, hoprank, folder, progress=progress)
-    deliver(report.to_json(), json_file, lambda: show(report_view(report)))
+    deliver_report(report.to_json(), json_file, lambda: show(report_view(report)))

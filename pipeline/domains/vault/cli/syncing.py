@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.json_report import JsonFile, check_json_file, deliver
+from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
 from pipeline.cli.options import Json, Model, Set, Wait, read_settings
 from pipeline.cli.syncing import DryRun, Watch, check_watch, follow
 from pipeline.cli.views.output import print_json, show
@@ -94,7 +94,7 @@ def evaluate(
         report = domain.evaluate.evaluate(
             hoprank, folder, hide=hide, seed=seed, exclude=exclude or (), progress=progress
         )
-    deliver(report.to_json(), json_file, lambda: show(report_view(report)))
+    deliver_report(report.to_json(), json_file, lambda: show(report_view(report)))
 
 
 def _show(done: VaultSync, *, as_json: bool) -> None:

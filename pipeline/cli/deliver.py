@@ -1,0 +1,83 @@
+"""Deliver what a command found: for people, or as JSON by ``--json`` and ``--json FILE``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from pipeline.cli.deferred import report as reports
+from pipeline.cli.views.output import Shown, print_json, say, show, warn
+
+Value = TypeVar("Value")
+
+JsonFile = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Write the report to FILE as JSON; - prints it instead of the table."),
+]
+
+_STDOUT = Path("-")
+_VALUE: Any = object()
+
+
+def deliver(
+    value: Value,
+    as_json: bool,
+    view: Callable[[Value], Shown],
+    empty: str | None = None,
+    *,
+    is_empty: bool | None = None,
+    document: Any = _VALUE,
+) -> None:
+    """Print ``value`` as JSON, or ``view`` of it: a text, a renderable, or several of them.
+
+    Without ``as_json``, the warning ``empty`` is printed in place of the view of a value that is false, or of what
+    ``is_empty`` calls empty. ``document`` is printed as JSON in place of the value; both go through :func:`plain`.
+    """
+    if as_json:
+        print_json(plain(value if document is _VALUE else document))
+    elif empty is not None and (not value if is_empty is None else is_empty):
+        warn(empty)
+    else:
+        shown = view(value)
+        if isinstance(shown, str):
+            say(shown)
+        elif isinstance(shown, Sequence):
+            show(*shown)
+        else:
+            show(shown)
+
+
+def plain(value: Any) -> Any:
+    """Return records, and lists and mappings of them, as JSON values: by their ``to_json``, else by their fields."""
+    if hasattr(value, "to_json"):
+        return plain(value.to_json())
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return value
+
+
+def check_json_file(file: Path | None) -> None:
+    """Raise ConfigurationError if no report can be written to ``file``; called before a long run."""
+    if file and file != _STDOUT:
+        reports.check_json_path(file)
+
+
+def deliver_report(document: Mapping[str, Any], file: Path | None, show_views: Callable[[], None]) -> None:
+    """Write a report to ``file`` as JSON, if that is given, and call ``show_views``; with ``-`` print JSON instead."""
+    if file == _STDOUT:
+        print_json(document)
+        return
+    if file:
+        reports.write_document(dict(document), file)
+    show_views()

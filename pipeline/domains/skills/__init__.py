@@ -10,5 +10,5 @@ DOMAIN = Domain(
     "skills",
     "Skills: build their graph from SKILL.md folders, ask it, check it.",
     settings="settings:SkillSettings",
-    verbs="verbs:VERBS",
+    verbs="api:VERBS",
 )

@@ -8,7 +8,6 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from pipeline.domains.skills.dependencies import Names, resolve
 from pipeline.domains.skills.link import (
     folder_edges,
     folder_id,
@@ -18,10 +17,10 @@ from pipeline.domains.skills.link import (
     tag_edges,
 )
 from pipeline.domains.skills.queries import missing_of
-from pipeline.domains.skills.records import Built, Requirement, Skill
+from pipeline.domains.skills.references import Names, resolve
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SCHEMA, SKILL
 from pipeline.domains.skills.settings import SkillSettings
-from pipeline.domains.skills.sources import read_skills
+from pipeline.domains.skills.sources import Built, Requirement, Skill, read_skills
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.limits import DEFAULT_LIMITS, Limits
 from pipeline.progress import Progress

@@ -10,8 +10,8 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 
-from pipeline.domains.skills.dependencies import folded
 from pipeline.domains.skills.queries import BETWEEN_SKILLS, list_skills, missing_of
+from pipeline.domains.skills.references import folded
 from pipeline.domains.skills.schema import SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.embedding.nearest import nearest, unit_vectors

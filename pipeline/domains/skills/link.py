@@ -9,11 +9,10 @@ from itertools import combinations
 
 import numpy as np
 
-from pipeline.domains.skills.dependencies import Names, folded, package_key
-from pipeline.domains.skills.mentions import Mentions
-from pipeline.domains.skills.records import Requirement, Skill
+from pipeline.domains.skills.references import Mentions, Names, folded, package_key
 from pipeline.domains.skills.schema import SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
+from pipeline.domains.skills.sources import Requirement, Skill
 from pipeline.ingest.links.similar import similar_pairs
 from pipeline.knowledge import KnowledgeEdge, SupportedEdgeType
 from pipeline.records import Vector

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, pairwise
 
-from pipeline.domains.skills.dependencies import folded
+from pipeline.domains.skills.references import folded
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SKILL, SkillEdge
 from pipeline.errors import GraphError, did_you_mean
 from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode

@@ -16,7 +16,7 @@ from pipeline.domains.skills.deferred import queries
 if TYPE_CHECKING:
     from pipeline.domains.skills.check import Findings, NearDuplicate
     from pipeline.domains.skills.queries import Related, Required
-    from pipeline.domains.skills.records import Built
+    from pipeline.domains.skills.sources import Built
     from pipeline.knowledge import KnowledgeEdge, KnowledgeNode, RankedNode
 
 _MOST_SKIPPED = 20

@@ -11,5 +11,5 @@ DOMAIN = Domain(
     "tools",
     "MCP tools: build their graph, find the tools for a task, chain them.",
     settings="settings:ToolSettings",
-    verbs="verbs:VERBS",
+    verbs="api:VERBS",
 )

@@ -12,16 +12,23 @@ from typing import Any
 import numpy as np
 
 from pipeline.domains.tools import link
-from pipeline.domains.tools.concepts import Concept, find_concepts
-from pipeline.domains.tools.mentions import mentions
-from pipeline.domains.tools.needs import resolved
-from pipeline.domains.tools.records import Built, Catalogue, Service, Tool
+from pipeline.domains.tools.catalogue import (
+    Built,
+    Catalogue,
+    Service,
+    Tool,
+    registry_id,
+    service_id,
+    service_text,
+    stored_catalogue,
+    tool_text,
+    type_id,
+)
+from pipeline.domains.tools.link import Concept, find_concepts
+from pipeline.domains.tools.order import mentions, read_calls, resolved
 from pipeline.domains.tools.schema import CONCEPT, REGISTRY, SCHEMA, SERVICE, TOOL, TYPE
 from pipeline.domains.tools.settings import ToolSettings
-from pipeline.domains.tools.sources.calls import read_calls
 from pipeline.domains.tools.sources.paths import read
-from pipeline.domains.tools.stored import registry_id, service_id, stored_catalogue, type_id
-from pipeline.domains.tools.texts import service_text, tool_text
 from pipeline.domains.tools.types.fields import inputs
 from pipeline.domains.tools.types.flows import flows
 from pipeline.domains.tools.types.system import TypeSystem
@@ -46,7 +53,7 @@ def build(
 ) -> Built:
     """Bring a graph to hold the tools of some files and folders, and nothing else; see :func:`build_catalogue`.
 
-    ``log`` is a log of calls, see :func:`pipeline.domains.tools.sources.calls.read_calls`. Raises SourceError if the
+    ``log`` is a log of calls, see :func:`pipeline.domains.tools.order.read_calls`. Raises SourceError if the
     paths hold no tool that can be read, or if the log can't be read.
     """
     progress = progress or Progress()

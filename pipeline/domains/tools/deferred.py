@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 from pipeline.cli.lazy import LazyModule
 
 if TYPE_CHECKING:
-    from pipeline.domains.tools import build, evaluate, queries, settings, stored
-    from pipeline.domains.tools.chains import mermaid
+    from pipeline.domains.tools import build, catalogue, evaluate, queries, settings
     from pipeline.domains.tools.sources import live
 else:
     build = LazyModule("pipeline.domains.tools.build")
+    catalogue = LazyModule("pipeline.domains.tools.catalogue")
     evaluate = LazyModule("pipeline.domains.tools.evaluate")
     live = LazyModule("pipeline.domains.tools.sources.live")
-    mermaid = LazyModule("pipeline.domains.tools.chains.mermaid")
     queries = LazyModule("pipeline.domains.tools.queries")
     settings = LazyModule("pipeline.domains.tools.settings")
-    stored = LazyModule("pipeline.domains.tools.stored")

@@ -13,11 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pipeline.api import HopRank
-from pipeline.domains.tools.find.find import find_tools
-from pipeline.domains.tools.find.index import ToolIndex, terms_of
-from pipeline.domains.tools.find.rank import Embed, embedding_by
-from pipeline.domains.tools.records import Built
-from pipeline.domains.tools.texts import words_of_name
+from pipeline.domains.tools.catalogue import Built, words_of_name
+from pipeline.domains.tools.find import Embed, embedding_by, find_tools
+from pipeline.domains.tools.index import ToolIndex, terms_of
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import Dataset, check_documents, read_dataset, read_document_ids
 from pipeline.evaluate.measures import mean_measures, measure_query
@@ -43,7 +41,7 @@ class ToolReport:
     """The measures of each ranking as fractions of 1, averaged over the queries.
 
     ``vector`` ranks by the cosine of task and tool, ``bm25`` by the words of name and description, ``hybrid`` fuses
-    both, ``hoprank`` is what :func:`pipeline.domains.tools.find.find.find_tools` returns. ``latency_ms`` has the 50th
+    both, ``hoprank`` is what :func:`pipeline.domains.tools.find.find_tools` returns. ``latency_ms`` has the 50th
     and 95th percentile of the latter, with the embedding of the task.
     """
 

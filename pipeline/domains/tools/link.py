@@ -1,27 +1,27 @@
-"""The edges of a tool graph, from schemas, stated needs, texts and meaning."""
+"""The edges of a tool graph, from schemas, stated needs, texts and meaning; and its concepts."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from pipeline.domains.tools.concepts import Concept
-from pipeline.domains.tools.mentions import Mention
-from pipeline.domains.tools.needs import condition
-from pipeline.domains.tools.records import Catalogue, Need, Tool
+from pipeline.domains.tools.catalogue import Catalogue, Need, Tool, registry_id, service_id, type_id, words_of_name
+from pipeline.domains.tools.order import Mention, condition
 from pipeline.domains.tools.schema import ToolEdge
-from pipeline.domains.tools.stored import registry_id, service_id, type_id
+from pipeline.domains.tools.types.datatypes import DataType
 from pipeline.domains.tools.types.fields import inputs, outputs
 from pipeline.domains.tools.types.flows import Flow
 from pipeline.domains.tools.types.system import INHERITANCE, TypeSystem
-from pipeline.domains.tools.types.types import DataType
 from pipeline.ingest.links.similar import similar_pairs
 from pipeline.knowledge import KnowledgeEdge, SupportedEdgeType
+from pipeline.knowledge.store.communities import local_communities
 from pipeline.records import Vector
+from pipeline.text.labels import labels, terms_of
 
 _DIGITS = 4
 _STRUCTURAL, _SEMANTIC, _CAUSAL = (
@@ -211,3 +211,30 @@ def _edge(
         directed=directed,
         properties=properties or {},
     )
+
+
+_SMALLEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A cluster of tools: its label, and the ids of its tools in order."""
+
+    name: str
+    tools: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """The id of its node: that of its first tool, so that it stays while others come and go."""
+        return f"concept:{self.tools[0]}"
+
+
+def find_concepts(tools: Sequence[Tool], similar: Sequence[tuple[str, str, float]], resolution: float) -> list[Concept]:
+    """Return the communities of two tools or more among ``similar`` pairs, the largest first.
+
+    The communities are Louvain's. A label are the terms of the tools' names with the highest tf-idf.
+    """
+    by_id: Mapping[str, Tool] = {tool.id: tool for tool in tools}
+    groups = [group for group in local_communities(by_id, similar, resolution, seed=0) if len(group) >= _SMALLEST]
+    names = labels([[terms_of(words_of_name(by_id[id_].name)) for id_ in group] for group in groups])
+    return [Concept(name or group[0], tuple(group)) for name, group in zip(names, groups, strict=True)]

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import Self
 
 from pipeline.api import HopRank
-from pipeline.domains.tools.chains.ends import find_tool
+from pipeline.domains.tools.catalogue import tool_of
 from pipeline.domains.tools.chains.network import Link, ToolNetwork
 from pipeline.domains.tools.chains.plan import Chain
-from pipeline.domains.tools.chains.search import chains_between, chains_for, chains_in_order
-from pipeline.domains.tools.find.clauses import clauses
-from pipeline.domains.tools.find.find import FoundTool, Role, find_tools
-from pipeline.domains.tools.find.index import ToolIndex
-from pipeline.domains.tools.find.rank import embedding_by
+from pipeline.domains.tools.chains.search import chains_between, chains_for, chains_in_order, find_tool
+from pipeline.domains.tools.find import FoundTool, Role, clauses, embedding_by, find_tools
+from pipeline.domains.tools.index import ToolIndex
 from pipeline.domains.tools.schema import TOOL, ToolEdge
 from pipeline.domains.tools.settings import ToolSettings
-from pipeline.domains.tools.stored import tool_of
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError, did_you_mean

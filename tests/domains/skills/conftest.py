@@ -11,8 +11,8 @@ import pytest
 
 from pipeline import HopRank, KnowledgeGraph
 from pipeline.domains.skills.build import build
-from pipeline.domains.skills.records import Built
 from pipeline.domains.skills.settings import SkillSettings
+from pipeline.domains.skills.sources import Built
 
 Write = Callable[[Mapping[str, str]], Path]
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.domains.skills.dependencies import Names
-from pipeline.domains.skills.mentions import Mentions
-from pipeline.domains.skills.records import Skill
-from pipeline.domains.skills.refusals import refusals
+from pipeline.domains.skills.references import Mentions, Names, refusals
+from pipeline.domains.skills.sources import Skill
 
 
 def skill(name: str, text: str = "") -> Skill:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pipeline import HopRank, KnowledgeGraph
-from pipeline.domains.skills.records import Built
+from pipeline.domains.skills.sources import Built
 from tests.domains.skills.conftest import COLLECTION
 from tests.domains.verbs import asked
 

@@ -14,12 +14,11 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.domains.tools.build import add, build_catalogue
+from pipeline.domains.tools.catalogue import Catalogue, Tool, stored_catalogue
 from pipeline.domains.tools.chains.network import ToolNetwork
 from pipeline.domains.tools.queries import ToolSearch, describe, path, traverse
-from pipeline.domains.tools.records import Catalogue, Tool
 from pipeline.domains.tools.schema import SCHEMA, ToolEdge
 from pipeline.domains.tools.settings import Conversion, ToolSettings
-from pipeline.domains.tools.stored import stored_catalogue
 from pipeline.errors import GraphError, SourceError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph
 from pipeline.knowledge.catalogue import find_graph

@@ -7,13 +7,12 @@ from itertools import pairwise, permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.tools.chains.mermaid import flowchart
+from pipeline.domains.tools.catalogue import Tool
 from pipeline.domains.tools.chains.network import Link, ToolNetwork
-from pipeline.domains.tools.chains.paths import best_paths
 from pipeline.domains.tools.chains.plan import Binding, plan
-from pipeline.domains.tools.chains.search import UNLINKED, chains_for, chains_in_order
-from pipeline.domains.tools.records import Tool
+from pipeline.domains.tools.chains.search import UNLINKED, best_paths, chains_for, chains_in_order
 from pipeline.domains.tools.types.flows import FieldMapping
+from pipeline.domains.tools.views import flowchart
 
 SERVICES = {"farm": "Farm"}
 

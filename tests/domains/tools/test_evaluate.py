@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from pipeline import HopRank, KnowledgeGraph, KnowledgeNode
+from pipeline.domains.tools.catalogue import Built
 from pipeline.domains.tools.evaluate import evaluate, measure
-from pipeline.domains.tools.find.index import IndexedTool, ToolIndex
-from pipeline.domains.tools.records import Built
+from pipeline.domains.tools.index import IndexedTool, ToolIndex
 from pipeline.errors import QuerySetError, SourceError
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.knowledge.catalogue import list_graphs

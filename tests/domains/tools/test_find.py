@@ -11,10 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.domains.tools.find.clauses import MOST_CLAUSES, clauses, without_paths
-from pipeline.domains.tools.find.complete import completed
-from pipeline.domains.tools.find.find import FEWEST, MOST, FoundTool, Role, find_tools
-from pipeline.domains.tools.find.index import IndexedService, IndexedTool, ToolIndex, terms_of
+from pipeline.domains.tools.find import (
+    FEWEST,
+    MOST,
+    MOST_CLAUSES,
+    FoundTool,
+    Role,
+    clauses,
+    completed,
+    find_tools,
+    without_paths,
+)
+from pipeline.domains.tools.index import IndexedService, IndexedTool, ToolIndex, terms_of
 from pipeline.errors import GraphError, QuestionError
 from pipeline.records import Vector
 

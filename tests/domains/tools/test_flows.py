@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.tools.records import Tool
+from pipeline.domains.tools.catalogue import Tool
 from pipeline.domains.tools.types.fields import inputs, missing_inputs, outputs, required_inputs
 from pipeline.domains.tools.types.flows import TEXT, Flow, flows
 from pipeline.domains.tools.types.system import CompatibilityRule, TypeSystem

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.domains.tools.catalogue import Need, Tool
 from pipeline.domains.tools.link import closure, order_edges, parallel_edges
-from pipeline.domains.tools.mentions import Mention, mentions
-from pipeline.domains.tools.needs import condition, resolved
-from pipeline.domains.tools.records import Need, Tool
-from pipeline.domains.tools.sources.calls import read_calls
+from pipeline.domains.tools.order import Mention, condition, mentions, read_calls, resolved
 from pipeline.errors import SourceError
 from pipeline.limits import DEFAULT_LIMITS
 

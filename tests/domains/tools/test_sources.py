@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.domains.tools.records import Catalogue, Need, Service
+from pipeline.domains.tools.catalogue import Catalogue, Need, Service
 from pipeline.domains.tools.sources.paths import read
 from pipeline.domains.tools.sources.schemas import DEEPEST, LARGEST, checked_schema
 from pipeline.errors import SourceError

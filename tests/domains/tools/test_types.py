@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.tools.types.system import INHERITANCE, UNKNOWN, CompatibilityRule, TypeSystem
-from pipeline.domains.tools.types.types import (
+from pipeline.domains.tools.types.datatypes import (
     ANY,
     INTEGER,
     MAX_NAME,
@@ -20,6 +19,7 @@ from pipeline.domains.tools.types.types import (
     read_type,
     union_of,
 )
+from pipeline.domains.tools.types.system import INHERITANCE, UNKNOWN, CompatibilityRule, TypeSystem
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=8),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.domains.tools.records import Catalogue, Need, Service, Tool
+from pipeline.domains.tools.catalogue import Catalogue, Need, Service, Tool
 
 TEXT: Mapping[str, Any] = {"type": "string"}
 NUMBER: Mapping[str, Any] = {"type": "number"}

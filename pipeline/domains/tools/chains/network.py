@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pipeline.domains.tools.records import Tool
+from pipeline.domains.tools.catalogue import Tool, service_id, tool_of
 from pipeline.domains.tools.schema import SERVICE, TOOL, ToolEdge
-from pipeline.domains.tools.stored import service_id, tool_of
 from pipeline.domains.tools.types.fields import Field, inputs, outputs
 from pipeline.domains.tools.types.flows import FieldMapping
 from pipeline.knowledge import KnowledgeGraph

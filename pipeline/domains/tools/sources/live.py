@@ -12,9 +12,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 from urllib.parse import urlsplit
 
-from pipeline.domains.tools.records import Catalogue, Service
-from pipeline.domains.tools.sources.listings import LONGEST_NAME, catalogue_of, checked_name, cleaned
-from pipeline.domains.tools.sources.merge import merged
+from pipeline.domains.tools.catalogue import Catalogue, Service
+from pipeline.domains.tools.sources.formats import LONGEST_NAME, catalogue_of, checked_name, cleaned
+from pipeline.domains.tools.sources.paths import merged
 from pipeline.errors import ConfigurationError, SourceError
 from pipeline.ingest.sources.source import Unreadable
 from pipeline.records import Skipped

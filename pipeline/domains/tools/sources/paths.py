@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline.domains.tools.records import Catalogue
-from pipeline.domains.tools.sources.jsonl import CORPUS_FILE, read_corpus
-from pipeline.domains.tools.sources.listings import read_listing
-from pipeline.domains.tools.sources.merge import merged, numbered
-from pipeline.domains.tools.sources.registry import SERVER_FILE, TOOLS_FILE, read_server, registry_folder
+from pipeline.domains.tools.catalogue import Catalogue, Service, Tool
+from pipeline.domains.tools.sources.formats import (
+    CORPUS_FILE,
+    SERVER_FILE,
+    TOOLS_FILE,
+    read_corpus,
+    read_listing,
+    read_server,
+    registry_folder,
+)
 from pipeline.errors import SourceError
 from pipeline.ingest.sources.decode import well_formed
 from pipeline.ingest.sources.source import Unreadable, unopenable
@@ -94,3 +100,63 @@ def _descriptor_of(item: SourceFile) -> Path:
     """Return the file to read: the descriptor beside a tools.json, if there is one, else the file itself."""
     descriptor = item.path.parent / SERVER_FILE
     return descriptor if item.path.name == TOOLS_FILE and descriptor.is_file() else item.path
+
+
+def merged(catalogues: Iterable[Catalogue]) -> Catalogue:
+    """Return one catalogue of all, in order.
+
+    A service that several describe is one, unless they belong to different registries. Of tools with the same id, all
+    but the first get a number: ``mail/send (2)``.
+    """
+    registries: dict[str, str] = {}
+    services: dict[str, Service] = {}
+    tools: list[Tool] = []
+    skipped: list[Skipped] = []
+    for catalogue in catalogues:
+        registries.update(catalogue.registries)
+        skipped.extend(catalogue.skipped)
+        renamed = {}
+        for service in catalogue.services:
+            renamed[service.id] = key = _key(service, services)
+            services[key] = _filled(services[key], service) if key in services else replace(service, id=key)
+        tools.extend(replace(tool, service=renamed[tool.service]) for tool in catalogue.tools)
+    return Catalogue(registries, tuple(services.values()), tuple(_with_ids(tools)), tuple(skipped))
+
+
+def numbered(name: str, taken: Collection[str], first: int = 2) -> str:
+    """Return the first of ``name (2)``, ``name (3)`` ... that isn't taken, from ``first`` on."""
+    while (candidate := f"{name} ({first})") in taken:
+        first += 1
+    return candidate
+
+
+def _key(service: Service, services: dict[str, Service]) -> str:
+    known = services.get(service.id)
+    if known is None or not known.registry or service.registry in ("", known.registry):
+        return service.id
+    return numbered(service.id, services)
+
+
+def _filled(known: Service, other: Service) -> Service:
+    """Return a service with what only the other source says of it."""
+    return Service(
+        id=known.id,
+        name=known.name if known.name != known.id else other.name,
+        description=known.description or other.description,
+        category=known.category or other.category,
+        tags=known.tags or other.tags,
+        registry=known.registry or other.registry,
+    )
+
+
+def _with_ids(tools: list[Tool]) -> Iterator[Tool]:
+    """Yield the tools with unique ids; the first of an id keeps it."""
+    taken = {tool.id for tool in tools}
+    counts: Counter[str] = Counter()
+    for tool in tools:
+        counts[tool.id] += 1
+        key = tool.id
+        if counts[tool.id] > 1:
+            key = numbered(tool.id, taken, counts[tool.id])
+            taken.add(key)
+        yield tool if key == tool.id else replace(tool, id=key)

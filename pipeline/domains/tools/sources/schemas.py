@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
-from pipeline.domains.tools.records import JsonSchema
+from pipeline.domains.tools.catalogue import JsonSchema
 
 LARGEST = 200_000
 """Largest schema, in bytes as JSON."""

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pipeline.domains.tools.records import Tool
-from pipeline.domains.tools.types.types import (
+from pipeline.domains.tools.catalogue import Tool
+from pipeline.domains.tools.types.datatypes import (
     ANY,
     BOOLEAN,
     OBJECT,

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.domains.tools.records import Tool
+from pipeline.domains.tools.catalogue import Tool
+from pipeline.domains.tools.types.datatypes import Kind
 from pipeline.domains.tools.types.fields import Evidence, Field, inputs, outputs, told
 from pipeline.domains.tools.types.system import TypeSystem
-from pipeline.domains.tools.types.types import Kind
 from pipeline.domains.tools.types.words import GENERIC, HANDLES, IDENTIFYING, PORTABLE, stems, subject
 
 TEXT = 0.5

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from pipeline.domains.tools.types.types import ANY, NUMBER, OBJECT, DataType, Kind, list_name, list_of
+from pipeline.domains.tools.types.datatypes import ANY, NUMBER, OBJECT, DataType, Kind, list_name, list_of
 
 INHERITANCE = 0.8
 """The confidence that a type fits where one that it inherits from is asked for; it is multiplied for each step."""

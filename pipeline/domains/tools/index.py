@@ -12,8 +12,8 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
+from pipeline.domains.tools.catalogue import words_of_name
 from pipeline.domains.tools.schema import SERVICE, TOOL, ToolEdge
-from pipeline.domains.tools.texts import words_of_name
 from pipeline.errors import GraphError
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
 from pipeline.records import Vector

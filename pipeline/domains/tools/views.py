@@ -1,4 +1,4 @@
-"""Tools, chains and ways through a tool graph."""
+"""Tool graphs, for people."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.tables import plain_table, property_grid
+from pipeline.domains.tools.chains.plan import Chain, Step
 
 if TYPE_CHECKING:
+    from pipeline.domains.tools.catalogue import Built, Tool
     from pipeline.domains.tools.chains.plan import Chain, Step
-    from pipeline.domains.tools.find.find import FoundTool
+    from pipeline.domains.tools.evaluate import ToolReport
+    from pipeline.domains.tools.find import FoundTool
     from pipeline.domains.tools.queries import ReachedNode, ToolDetails
-    from pipeline.domains.tools.records import Tool
     from pipeline.knowledge import KnowledgeNode
+
 
 _LONGEST = 80
 
@@ -106,3 +109,73 @@ def path_view(nodes: Sequence[KnowledgeNode]) -> Table:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+_MOST_LISTED = 20
+
+
+def built_view(built: Built, graph: str) -> Table:
+    """Return how many nodes and edges a build made, and what it left out."""
+    rows = [
+        ("graph", graph),
+        ("nodes", ", ".join(f"{kind} {count:,}" for kind, count in built.nodes.items())),
+        ("edges", ", ".join(f"{kind} {count:,}" for kind, count in built.edges.items())),
+        ("changed", f"{built.written:,} nodes and edges, {built.embedded:,} texts embedded"),
+    ]
+    for name, texts in (
+        ("skipped", [f"{one.source} {one.reason}" for one in built.skipped]),
+        ("schemas left out", list(built.faults)),
+    ):
+        if texts:
+            more = [f"and {len(texts) - _MOST_LISTED:,} more"] if len(texts) > _MOST_LISTED else []
+            rows.append((name, "\n".join([*texts[:_MOST_LISTED], *more])))
+    return property_grid(rows)
+
+
+def report_view(report: ToolReport) -> Table:
+    """Return the measures of each ranking in percent."""
+    measures = list(next(iter(report.metrics.values())))
+    table = plain_table("ranking", *measures)
+    for name, values in report.metrics.items():
+        table.add_row(Text(name, style="bold"), *(f"{100 * values[measure]:.1f}" for measure in measures))
+    table.caption = Text(f"{report.queries:,} tasks, {report.tools:,} tools, p50 {report.latency_ms['p50']:.0f} ms")
+    table.caption_justify = "left"
+    return table
+
+
+_ENTITIES = str.maketrans({character: f"#{ord(character)};" for character in '#"<>&[](){}|`;'})
+
+
+def flowchart(chain: Chain) -> str:
+    """Return the chain as Mermaid text: a node for each tool and each input that is missing, an arrow for each field.
+
+    Names are escaped: no text of a tool becomes Mermaid.
+    """
+    return "\n".join(["flowchart LR", *(f"  {line}" for line in _lines(chain))]) + "\n"
+
+
+def _lines(chain: Chain) -> Iterator[str]:
+    for number, step in enumerate(chain.steps, 1):
+        yield f'{_node(number)}["{_text(step.name)}<br/><small>{_text(step.service)}</small>"]'
+        for place, name in enumerate(step.missing, 1):
+            yield f'i{number}_{place}(["{_text(name)}"]) --> {_node(number)}'
+        yield from _arrows(number, step)
+
+
+def _arrows(number: int, step: Step) -> Iterator[str]:
+    bound = {binding.step for binding in step.bindings}
+    for binding in step.bindings:
+        by = f", by {binding.converter}" if binding.converter else ""
+        label = _text(f"{binding.output} to {binding.input} ({binding.confidence:.2f}{by})")
+        yield f'{_node(binding.step)} -->|"{label}"| {_node(number)}'
+    for before in step.after:
+        if before not in bound:
+            yield f"{_node(before)} -.-> {_node(number)}"
+
+
+def _node(number: int) -> str:
+    return f"t{number}"
+
+
+def _text(text: str) -> str:
+    return " ".join(text.translate(_ENTITIES).split())

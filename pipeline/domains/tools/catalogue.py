@@ -1,0 +1,172 @@
+"""Tools and services: their records, their texts, and the catalogue that a graph holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from pipeline.domains.tools.schema import REGISTRY, SERVICE, TOOL, ToolEdge
+from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
+from pipeline.records import Skipped
+
+JsonSchema: TypeAlias = Mapping[str, Any]
+"""A JSON Schema, as parsed from JSON; nothing in it is trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """An MCP service (server). ``registry`` is the id of the registry that lists it, empty if none does."""
+
+    id: str
+    name: str
+    description: str = ""
+    category: str = ""
+    tags: tuple[str, ...] = ()
+    registry: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A stated dependency of a tool: the name or id of the tool that it needs, for which parameter, and why."""
+
+    tool: str
+    parameter: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of a service. ``id`` is unique in its graph.
+
+    ``input`` and ``output`` are JSON Schemas; None if the tool has none, or none that is valid: ``faults`` then says
+    why. ``needs`` are the dependencies that its author states. ``annotations`` are those of MCP (``readOnlyHint`` ...).
+    """
+
+    id: str
+    name: str
+    service: str
+    description: str = ""
+    title: str = ""
+    input: JsonSchema | None = None
+    output: JsonSchema | None = None
+    needs: tuple[Need, ...] = ()
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Tools as read: registries by id with their names, services, tools, and the files or tools left out.
+
+    ``transitions`` counts how often a tool was called right after another one, by the ids of both.
+    """
+
+    registries: Mapping[str, str] = field(default_factory=dict)
+    services: Sequence[Service] = ()
+    tools: Sequence[Tool] = ()
+    skipped: Sequence[Skipped] = ()
+    transitions: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """Counts of a built graph by type of node and of edge, and what was left out.
+
+    ``embedded`` is the number of texts that were embedded, ``written`` that of nodes and edges that were added, changed
+    or removed. ``faults`` are the tools' schemas that couldn't be used, as ``tool: reason``.
+    """
+
+    nodes: Mapping[str, int]
+    edges: Mapping[str, int]
+    skipped: Sequence[Skipped]
+    faults: Sequence[str]
+    embedded: int
+    written: int
+
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+
+
+def words_of_name(name: str) -> str:
+    """Return the words of a name in camelCase, snake_case or kebab-case, with spaces between them."""
+    return " ".join(_PARTS.findall(name)) or name
+
+
+def tool_text(tool: Tool) -> str:
+    """Return what a tool is: the words of its name, and its description."""
+    return f"{words_of_name(tool.name)}: {tool.description.strip()}"
+
+
+def service_text(service: Service) -> str:
+    """Return what a service is: its name and description."""
+    return f"{service.name}: {service.description.strip()}"
+
+
+def type_id(name: str) -> str:
+    """Return the id of a type's node."""
+    return f"type:{name}"
+
+
+def registry_id(name: str) -> str:
+    """Return the id of a registry's node."""
+    return f"registry:{name}"
+
+
+def service_id(name: str) -> str:
+    """Return the id of a service's node."""
+    return f"service:{name}"
+
+
+def stored_catalogue(graph: KnowledgeGraph) -> Catalogue:
+    """Return the registries, services and tools of a graph; the catalogue is empty if it holds none."""
+    registry_of = {
+        edge.source: edge.target.removeprefix(registry_id("")) for edge in graph.get_edges_by_type(ToolEdge.BELONGS_TO)
+    }
+    return Catalogue(
+        registries={
+            node.id.removeprefix(registry_id("")): str(node.properties["name"])
+            for node in graph.find_nodes_by_type(REGISTRY)
+        },
+        services=[_service(node, registry_of) for node in graph.find_nodes_by_type(SERVICE)],
+        tools=[tool_of(node) for node in graph.find_nodes_by_type(TOOL)],
+        transitions={
+            (edge.source, edge.target): int(str(edge.properties["calls"]))
+            for kind in (ToolEdge.SEQUENTIAL, ToolEdge.CONDITIONAL)
+            for edge in graph.get_edges_by_type(kind)
+            if "calls" in edge.properties
+        },
+    )
+
+
+def tool_of(node: KnowledgeNode) -> Tool:
+    """Return the tool that a node of a graph holds."""
+    values = node.properties
+    needs = json.loads(str(values.get("stated", "[]")))
+    faults = values.get("faults", [])
+    return Tool(
+        id=node.id,
+        name=str(values.get("name", node.id)),
+        service=str(values.get("service", "")).removeprefix(service_id("")),
+        description=str(values.get("description", "")),
+        title=str(values.get("title", "")),
+        input=_loaded(values.get("input")),
+        output=_loaded(values.get("output")),
+        needs=tuple(Need(*need) for need in needs),
+        annotations=_loaded(values.get("annotations")) or {},
+        faults=tuple(map(str, faults)) if isinstance(faults, list) else (),
+    )
+
+
+def _service(node: KnowledgeNode, registry_of: Mapping[str, str]) -> Service:
+    values = {name: str(node.properties.get(name, "")) for name in ("name", "description", "category")}
+    return Service(
+        node.id.removeprefix(service_id("")), **values, tags=tuple(node.labels), registry=registry_of.get(node.id, "")
+    )
+
+
+def _loaded(text: object) -> Mapping[str, Any] | None:
+    value = json.loads(text) if isinstance(text, str) and text else None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,158 @@
+"""The order of tools: needs that authors state, tools that texts name, and logs of calls."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.domains.tools.catalogue import Need, Tool
+from pipeline.errors import SourceError
+from pipeline.ingest.sources.decode import decode
+from pipeline.ingest.sources.source import Unreadable, content_of
+from pipeline.limits import Limits
+
+_CONDITION = re.compile(r"^\s*(?:if|when|unless|in case)\b[^.]*|\b(?:if|unless|in case)\b[^.]*", re.IGNORECASE)
+
+
+class Names:
+    """The tools of a graph by id, and by name within a service or anywhere."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._ids = frozenset(tool.id for tool in tools)
+        self._by_name: dict[str, list[Tool]] = defaultdict(list)
+        for tool in tools:
+            self._by_name[tool.name].append(tool)
+
+    def resolve(self, name: str, service: str) -> str | None:
+        """Return the id of the tool that ``name`` means in a service: an id, a tool of the service, the only one."""
+        if name in self._ids:
+            return name
+        tools = self._by_name.get(name, [])
+        own = [tool for tool in tools if tool.service == service] or tools
+        return own[0].id if len(own) == 1 else None
+
+
+def resolved(tools: Sequence[Tool]) -> Mapping[str, Sequence[tuple[str, Need]]]:
+    """Return the needs of each tool by its id, each with the id of the tool that it names, in their order.
+
+    A need that names no tool, or the tool itself, is left out.
+    """
+    names = Names(tools)
+    found: dict[str, list[tuple[str, Need]]] = {}
+    for tool in tools:
+        ids: dict[str, Need] = {}
+        for need in tool.needs:
+            other = names.resolve(need.tool, tool.service)
+            if other and other != tool.id:
+                ids.setdefault(other, need)
+        found[tool.id] = list(ids.items())
+    return found
+
+
+def condition(need: Need) -> str:
+    """Return the condition under which a need holds, as its reason states it; empty if it always holds."""
+    match = _CONDITION.search(need.reason)
+    return " ".join(match[0].split()) if match else ""
+
+
+_NAME = re.compile(r"[A-Za-z][\w-]*[A-Za-z0-9]")
+_COMPOSED = re.compile(r"[_-]|[a-z][A-Z]")
+_CLAUSE = re.compile(r"[.;!?\n。；！？]")
+_AFTER = re.compile(r"\b(?:then|after\s+(?:this|that|calling|running|using)|next|followed|afterwards|later)\b", re.I)
+_INSTEAD = re.compile(r"\b(?:instead|rather\s+than|unlike|similar\s+to|deprecated|not\s+use|alternative)\b", re.I)
+_LONGEST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """The tool ``before`` is to run before the tool ``after``, as the clause ``text`` of one of them says."""
+
+    before: str
+    after: str
+    text: str
+
+
+def mentions(tools: Sequence[Tool]) -> list[Mention]:
+    """Return what tools say of the order between them and other tools of their service, each pair once.
+
+    A name counts if it is composed (``get_user``, ``get-user``, ``getUser``); a plain word may mean anything. A tool
+    that a description or a parameter names runs before the tool, unless the clause says that it comes after it. A
+    clause that names an alternative says nothing of the order.
+    """
+    of_service: dict[str, dict[str, str]] = defaultdict(dict)
+    for tool in tools:
+        if _COMPOSED.search(tool.name):
+            of_service[tool.service][tool.name] = tool.id
+    found: dict[tuple[str, str], Mention] = {}
+    for tool in tools:
+        for mention in _of_tool(tool, of_service[tool.service]):
+            found.setdefault((mention.before, mention.after), mention)
+    return [found[ends] for ends in sorted(found)]
+
+
+def _of_tool(tool: Tool, ids: Mapping[str, str]) -> Iterator[Mention]:
+    for text in _texts(tool):
+        for clause in _CLAUSE.split(text[:_LONGEST]):
+            named = {ids[name] for name in _NAME.findall(clause) if name in ids} - {tool.id}
+            if named and not _INSTEAD.search(clause):
+                ends = ((tool.id, other) if _AFTER.search(clause) else (other, tool.id) for other in sorted(named))
+                yield from (Mention(before, after, " ".join(clause.split())) for before, after in ends)
+
+
+def _texts(tool: Tool) -> Iterable[str]:
+    """Yield the descriptions of a tool's parameters, then its own."""
+    properties: Any = (tool.input or {}).get("properties")
+    for value in properties.values() if isinstance(properties, Mapping) else ():
+        if isinstance(value, Mapping) and isinstance(value.get("description"), str):
+            yield value["description"]
+    yield tool.description
+
+
+_FORMAT = 'A line is {"session": "...", "tool": "a name or id"}, in the order of the calls.'
+
+
+def read_calls(path: Path, tools: Sequence[Tool], limits: Limits) -> Mapping[tuple[str, str], int]:
+    """Return how often a tool was called right after another one in the same session, by their ids.
+
+    Calls of tools that aren't among ``tools``, or whose name several of them have, are passed over; a tool that is
+    called again right after itself follows itself not. Raises SourceError if the file can't be read, or if a line is of
+    another form.
+    """
+    names = Names(tools)
+    last: dict[str, str] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for number, line in enumerate(_lines(path, limits), 1):
+        if not line.strip():
+            continue
+        session, name = _call(line, f"{path}, line {number}")
+        tool = names.resolve(name, "")
+        if tool is None:
+            continue
+        before = last.get(session, tool)
+        if before != tool:
+            counts[before, tool] += 1
+        last[session] = tool
+    return counts
+
+
+def _lines(path: Path, limits: Limits) -> list[str]:
+    try:
+        return decode(content_of(path, limits)).split("\n")
+    except Unreadable as error:
+        raise SourceError(f"{path} {error.message}.", error.fix) from None
+
+
+def _call(line: str, place: str) -> tuple[str, str]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        raise SourceError(f"{place} is no JSON.", _FORMAT) from None
+    session, tool = (value.get(name) if isinstance(value, dict) else None for name in ("session", "tool"))
+    if not isinstance(session, str) or not isinstance(tool, str):
+        raise SourceError(f"{place} has no session or no tool.", _FORMAT)
+    return session, tool

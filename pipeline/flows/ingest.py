@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pipeline.db.catalogue import Corpus, check_extractor, check_fingerprint, create_corpus, find_corpus
 from pipeline.db.client import Client
@@ -39,8 +40,10 @@ from pipeline.settings import LinkSettings, Settings
 Announce = Callable[[Plan], None]
 """A function that is called with the plan of a sync before anything is written."""
 
-Decide = Callable[[CorpusHandle], Iterable[Document]]
-"""A function that returns the documents to write, given the corpus that nobody else writes to meanwhile."""
+_Result = TypeVar("_Result")
+
+Decide = Callable[[CorpusHandle], tuple[Iterable[Document], _Result]]
+"""A function from the corpus, which nobody else writes to meanwhile, to the documents to write and a result."""
 
 
 def ingest(
@@ -90,24 +93,24 @@ def ingest_decided(
     client: Client,
     embedder: Embedder,
     settings: Settings,
-    decide: Decide,
+    decide: Decide[_Result],
     corpus_name: str,
     *,
     wait: float,
     progress: Progress | None = None,
-) -> IngestSummary:
+) -> tuple[IngestSummary, _Result]:
     """Ingest the documents that ``decide`` returns while the corpus is leased; see :func:`ingest`.
 
-    What it checks still holds when they are written, whatever other runs do; these are waited for up to ``wait``
-    seconds. Raises what it raises, and then writes nothing.
+    ``decide`` returns the documents, and a result that is returned beside the summary. What it checks still holds when
+    they are written, whatever other runs do; these are waited for up to ``wait`` seconds. Raises what ``decide``
+    raises, and then writes nothing.
     """
     steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
-    with (
-        writing(steps.find(corpus_name) or steps.create(corpus_name), wait) as session,
-        detect_changes(decide(session.corpus), stored_documents(session.corpus), steps.progress) as changes,
-    ):
-        outcome = steps.write(session, changes, session.corpus) if changes else None
-        return steps.summary(corpus_name, session.corpus, changes, outcome)
+    with writing(steps.find(corpus_name) or steps.create(corpus_name), wait) as session:
+        documents, result = decide(session.corpus)
+        with detect_changes(documents, stored_documents(session.corpus), steps.progress) as changes:
+            outcome = steps.write(session, changes, session.corpus) if changes else None
+            return steps.summary(corpus_name, session.corpus, changes, outcome), result
 
 
 def sync(

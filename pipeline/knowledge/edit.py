@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeVar
 
 from pipeline.db.client import batches
 from pipeline.db.transaction import Transaction
@@ -16,6 +17,7 @@ from pipeline.knowledge.visibility import ALL
 from pipeline.knowledge.write import Writer, common_dimension, refuse_repeated
 
 _BATCH = 5_000
+_Result = TypeVar("_Result")
 
 
 class EdgesRead(StrEnum):
@@ -46,21 +48,24 @@ class Edits:
         return any((self.nodes, self.edges, self.removed_nodes, self.removed_edges))
 
 
-Decide = Callable[[Mapping[str, KnowledgeNode], Sequence[KnowledgeEdge]], Edits]
-"""A function from the stored nodes, by id, and the edges that are read, to the edits; nobody else writes meanwhile."""
+Decide = Callable[[Mapping[str, KnowledgeNode], Sequence[KnowledgeEdge]], tuple[Edits, _Result]]
+"""A function from the stored nodes, by id, and the edges that are read, to the edits and a result for the caller.
+
+Nobody else writes meanwhile. It is called again if the transaction is retried; the result of the last call counts.
+"""
 
 
 def edit(
     store: Neo4jStore,
     node_ids: Iterable[str],
-    decide: Decide,
+    decide: Decide[_Result],
     *,
     node_types: Iterable[str],
     edge_types: Iterable[str],
     reads: EdgesRead,
     around: Iterable[str] | None = None,
-) -> Edits:
-    """Write what ``decide`` returns, in one transaction; see :meth:`pipeline.knowledge.KnowledgeGraph.edit`."""
+) -> _Result:
+    """Write the edits of ``decide`` in one transaction; see :meth:`pipeline.knowledge.KnowledgeGraph.edit`."""
     writer = Writer(store)
     writer.add_types(
         [KnowledgeNode("any", kind) for kind in node_types], [KnowledgeEdge("any", "any", kind) for kind in edge_types]
@@ -68,14 +73,14 @@ def edit(
     ids = list(dict.fromkeys(node_ids))
     with_edges = ids if around is None else list(dict.fromkeys(around))
 
-    def work(transaction: Transaction) -> Edits:
+    def work(transaction: Transaction) -> _Result:
         writer.touch(transaction, None)
         graph = store.graph
         nodes, hashes = _read_nodes(transaction, graph, ids)
-        edits = decide(nodes, list(_read_edges(transaction, graph, with_edges, reads)))
+        edits, result = decide(nodes, list(_read_edges(transaction, graph, with_edges, reads)))
         if edits:
             _write(writer, transaction, edits, nodes, hashes)
-        return edits
+        return result
 
     return store.client.write_together(work)
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self, Unpack
+from typing import Self, TypeVar, Unpack
 
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
@@ -15,7 +15,7 @@ from pipeline.embedding.embedder import Embedder, make_embedder
 from pipeline.errors import GraphError
 from pipeline.knowledge.catalogue import check_layout, drop_graph, get_graph, make_graph
 from pipeline.knowledge.chunks import CosineEdges, EdgeOptions, GraphChunk, chunk_edges, chunk_nodes
-from pipeline.knowledge.edit import Decide, EdgesRead, Edits, edit
+from pipeline.knowledge.edit import Decide, EdgesRead, edit
 from pipeline.knowledge.embed import NO_EMBEDDINGS, PRECISION, Embeddings, embed_texts
 from pipeline.knowledge.exchange import Format, read_graph
 from pipeline.knowledge.load import load
@@ -29,6 +29,8 @@ from pipeline.knowledge.visibility import ALL, NOW
 from pipeline.knowledge.write import NodeUpdates, Writer
 from pipeline.progress import Progress
 from pipeline.settings import Settings, load_settings
+
+_Result = TypeVar("_Result")
 
 
 class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
@@ -211,20 +213,20 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
     def edit(
         self,
         node_ids: Iterable[str],
-        decide: Decide,
+        decide: Decide[_Result],
         *,
         node_types: Iterable[str] = (),
         edge_types: Iterable[str] = (),
         reads: EdgesRead = EdgesRead.AMONG,
         around: Iterable[str] | None = None,
-    ) -> Edits:
-        """Write what ``decide`` returns, given the nodes with these ids that exist, and their edges.
+    ) -> _Result:
+        """Write the edits that ``decide`` makes of the nodes with these ids that exist and their edges.
 
-        Reading, deciding and writing are one transaction under the lock of the graph: what ``decide`` sees still holds
-        when its edits are written. It may be called again if the transaction is retried. ``node_types`` and
-        ``edge_types`` are the types that the edits may bring; ``around`` are the nodes whose edges are read, by default
-        all of ``node_ids``. Raises what ``decide`` raises, and then writes nothing;
-        GraphError if an edge lacks an endpoint.
+        ``decide`` returns the edits and a result, which is returned here. Reading, deciding and writing are one
+        transaction under the lock of the graph: what ``decide`` sees still holds when its edits are written. It may be
+        called again if the transaction is retried. ``node_types`` and ``edge_types`` are the types that the edits may
+        bring; ``around`` are the nodes whose edges are read, by default all of ``node_ids``. Raises what ``decide``
+        raises, and then writes nothing; GraphError if an edge lacks an endpoint.
         """
         store = self._writable_store()
         return edit(store, node_ids, decide, node_types=node_types, edge_types=edge_types, reads=reads, around=around)

@@ -28,12 +28,13 @@ def test_a_decision_sees_the_nodes_that_exist_and_the_edges_asked_for(
     chain(graph)
     seen: list[tuple[set[str], list[str]]] = []
 
-    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, int]:
         seen.append((set(nodes), sorted(edge.id for edge in edges)))
-        return Edits()
+        return Edits(), len(edges)
 
-    graph.edit(["a", "b", "missing"], decide, reads=reads)
+    result = graph.edit(["a", "b", "missing"], decide, reads=reads)
 
+    assert result == len(expected)
     assert seen == [({"a", "b"}, sorted(expected))]
 
 
@@ -41,9 +42,9 @@ def test_the_edges_of_some_of_the_nodes_are_read_if_asked_for(graph: KnowledgeGr
     chain(graph)
     seen: list[str] = []
 
-    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, int]:
         seen.extend([*sorted(nodes), *(edge.id for edge in edges)])
-        return Edits()
+        return Edits(), len(edges)
 
     graph.edit(["a", "b", "c"], decide, reads=EdgesRead.TOUCHING, around=["a"])
 
@@ -61,9 +62,9 @@ def test_a_decision_sees_what_is_over_and_what_is_forgotten(graph: KnowledgeGrap
     graph.add_edge(KnowledgeEdge("a", "b", "r", "old", **past))  # type: ignore[arg-type]
     seen: list[str] = []
 
-    def decide(_: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+    def decide(_: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, int]:
         seen.extend(edge.id for edge in edges)
-        return Edits()
+        return Edits(), len(edges)
 
     graph.edit(["a", "b"], decide)
 
@@ -75,11 +76,14 @@ def test_nodes_and_edges_are_created_overwritten_and_removed_at_once(graph: Know
 
     graph.edit(
         ["a"],
-        lambda nodes, _: Edits(
-            nodes=[dataclasses.replace(nodes["a"], properties={"seen": 2}), KnowledgeNode("d", "new")],
-            edges=[KnowledgeEdge("a", "b", "r", "ab", weight=0.5), KnowledgeEdge("a", "d", "likes")],
-            removed_nodes=["c"],
-            removed_edges=["bc"],
+        lambda nodes, _: (
+            Edits(
+                nodes=[dataclasses.replace(nodes["a"], properties={"seen": 2}), KnowledgeNode("d", "new")],
+                edges=[KnowledgeEdge("a", "b", "r", "ab", weight=0.5), KnowledgeEdge("a", "d", "likes")],
+                removed_nodes=["c"],
+                removed_edges=["bc"],
+            ),
+            None,
         ),
         node_types=["new"],
         edge_types=["likes"],
@@ -96,7 +100,7 @@ def test_an_overwritten_node_keeps_the_embedding_of_its_text(graph: KnowledgeGra
     embeddings = graph.embed({"a": "a lantern"})
     graph.sync([KnowledgeNode("a", "t")], [], embeddings)
 
-    graph.edit(["a"], lambda nodes, _: Edits(nodes=[dataclasses.replace(nodes["a"], properties={"n": 1})]))
+    graph.edit(["a"], lambda nodes, _: (Edits(nodes=[dataclasses.replace(nodes["a"], properties={"n": 1})]), None))
 
     assert graph.embed({"a": "a lantern"}).encoded == 0
 
@@ -104,13 +108,13 @@ def test_an_overwritten_node_keeps_the_embedding_of_its_text(graph: KnowledgeGra
 def test_nothing_is_written_if_a_decision_raises_or_an_endpoint_is_missing(graph: KnowledgeGraph) -> None:
     chain(graph)
 
-    def refuse(*_: object) -> Edits:
+    def refuse(*_: object) -> tuple[Edits, None]:
         raise GraphError("no")
 
     with pytest.raises(GraphError, match="no"):
         graph.edit(["a"], refuse)
     with pytest.raises(GraphError, match="needs the node 'z'"):
-        graph.edit([], lambda *_: Edits(nodes=[KnowledgeNode("e", "t")], edges=[KnowledgeEdge("a", "z", "r")]))
+        graph.edit([], lambda *_: (Edits(nodes=[KnowledgeNode("e", "t")], edges=[KnowledgeEdge("a", "z", "r")]), None))
 
     assert graph.size().nodes == 3
 
@@ -118,9 +122,10 @@ def test_nothing_is_written_if_a_decision_raises_or_an_endpoint_is_missing(graph
 def test_edits_of_several_threads_are_made_one_after_the_other(graph: KnowledgeGraph) -> None:
     graph.add_node(KnowledgeNode("a", "t", properties={"count": 0}))
 
-    def count(nodes: Mapping[str, KnowledgeNode], _: Sequence[KnowledgeEdge]) -> Edits:
+    def count(nodes: Mapping[str, KnowledgeNode], _: Sequence[KnowledgeEdge]) -> tuple[Edits, None]:
         known = nodes["a"]
-        return Edits(nodes=[dataclasses.replace(known, properties={"count": int(str(known.properties["count"])) + 1})])
+        more = {"count": int(str(known.properties["count"])) + 1}
+        return Edits(nodes=[dataclasses.replace(known, properties=more)]), None
 
     threads = [threading.Thread(target=lambda: [graph.edit(["a"], count) for _ in range(5)]) for _ in range(4)]
     for thread in threads:

@@ -91,14 +91,11 @@ def upsert(memory: AgentMemory, entities: Iterable[Entity]) -> list[Entity]:
     stored = {node.id: Entity.of(node) for node in graph.get_nodes(list(met))}
     after = {id_: merged(stored[id_], entity) if id_ in stored else entity for id_, entity in met.items()}
     embeddings = embed(memory, after.values())
-    written: list[Entity] = []
 
-    def decide(nodes: Mapping[str, KnowledgeNode], _: Sequence[KnowledgeEdge]) -> Edits:
-        edits, after_all = entity_edits(nodes, met, embeddings)
-        written[:] = after_all
-        return edits
+    def decide(nodes: Mapping[str, KnowledgeNode], _: Sequence[KnowledgeEdge]) -> tuple[Edits, list[Entity]]:
+        return entity_edits(nodes, met, embeddings)
 
-    graph.edit(met, decide, node_types={entity.type for entity in met.values()}, reads=EdgesRead.NONE)
+    written = graph.edit(met, decide, node_types={entity.type for entity in met.values()}, reads=EdgesRead.NONE)
     return sorted(written, key=lambda entity: entity.id)
 
 

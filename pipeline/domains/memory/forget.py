@@ -68,21 +68,19 @@ def forget(memory: AgentMemory, selection: Selection, *, dry_run: bool = False) 
     node_ids = _nodes_of(memory, keys)
     wanted = set(keys)
     ids = [*node_ids, *_mentioned(memory, node_ids), *_others(memory, selection)]
-    done: list[Forgotten] = []
 
-    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
-        outcome, edits = _decide(selection, nodes, edges, set(node_ids), wanted)
-        done[:] = [outcome]
-        return Edits() if dry_run else edits
+    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Forgotten]:
+        edits, forgotten = _decide(selection, nodes, edges, set(node_ids), wanted)
+        return Edits() if dry_run else edits, forgotten
 
-    graph.edit(ids, decide, reads=EdgesRead.TOUCHING)
+    forgotten = graph.edit(ids, decide, reads=EdgesRead.TOUCHING)
     if not dry_run:
         if keys:
             memory.hoprank.delete(keys, memory.name)
         journal = journal_name(memory.name)
-        if done[0].entities and find_graph(memory.hoprank.client, journal):
-            discard(memory.hoprank.graph(journal, create=False), done[0].entities)
-    return done[0]
+        if forgotten.entities and find_graph(memory.hoprank.client, journal):
+            discard(memory.hoprank.graph(journal, create=False), forgotten.entities)
+    return forgotten
 
 
 def _decide(
@@ -91,7 +89,7 @@ def _decide(
     edges: Sequence[KnowledgeEdge],
     texts: set[str],
     keys: set[str],
-) -> tuple[Forgotten, Edits]:
+) -> tuple[Edits, Forgotten]:
     doomed = {id_ for id_, node in nodes.items() if node.type != MEMORY and _is_selected(selection, id_)}
     mentions = [edge for edge in edges if edge.type == MENTIONS]
     facts = {fact.id: fact for fact in (Fact.of(edge) for edge in edges if edge.type != MENTIONS)}
@@ -118,7 +116,7 @@ def _decide(
         removed_edges=[*gone],
     )
     order = sorted(gone.values(), key=lambda fact: (*fact.triple, fact.created_at or ""))
-    return Forgotten(tuple(sorted(keys)), tuple(removed), tuple(order), tuple(weakened.values())), edits
+    return edits, Forgotten(tuple(sorted(keys)), tuple(removed), tuple(order), tuple(weakened.values()))
 
 
 def _is_selected(selection: Selection, id_: str) -> bool:

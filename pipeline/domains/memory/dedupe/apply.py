@@ -44,22 +44,22 @@ def apply(
     digests = dict(plan.entities)
     written: list[Merge] = []
 
-    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Merge]:
         _refuse_stale(groups, digests, nodes)
         rewrite = merge(groups, nodes, edges, now())
         _withdraw(journal, written)
         entry = _merge_of(plan, groups, rewrite)
         journals.write(journal, entry, rewrite)
         written.append(entry)
-        return rewrite.edits()
+        return rewrite.edits(), entry
 
     try:
-        graph.edit([id_ for group in groups for id_ in group.members], decide, reads=EdgesRead.TOUCHING)
+        merged = graph.edit([id_ for group in groups for id_ in group.members], decide, reads=EdgesRead.TOUCHING)
     except GraphError:
         _withdraw(journal, written)
         raise
-    journals.mark(journal, written[-1].id, complete=True)
-    return replace(written[-1], complete=True)
+    journals.mark(journal, merged.id, complete=True)
+    return replace(merged, complete=True)
 
 
 def undo(graph: KnowledgeGraph, journal: KnowledgeGraph, merge_id: str | None = None) -> Undone:
@@ -71,24 +71,21 @@ def undo(graph: KnowledgeGraph, journal: KnowledgeGraph, merge_id: str | None = 
     """
     undone = _wanted(journal, merge_id)
     rewrite = journals.rewrite_of(journal, undone.id)
-    done: list[Unmerged] = []
 
-    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Unmerged]:
         losers = rewrite.members - rewrite.survivors
         if not undone.complete and losers <= nodes.keys():
-            done.append(
-                Unmerged(Edits(), ("all of it was as before already: its merge, or a former undo, was interrupted",))
-            )
-        else:
-            done.append(unmerge(rewrite, nodes, edges))
-        return done[-1].edits
+            note = "all of it was as before already: its merge, or a former undo, was interrupted"
+            return Edits(), Unmerged(Edits(), (note,))
+        done = unmerge(rewrite, nodes, edges)
+        return done.edits, done
 
     # Marked first: if this is interrupted after the graph is restored, a second undo finds nothing left to do.
     journals.mark(journal, undone.id, complete=False)
-    graph.edit(sorted(rewrite.members), decide, reads=EdgesRead.TOUCHING)
+    done = graph.edit(sorted(rewrite.members), decide, reads=EdgesRead.TOUCHING)
     journals.remove(journal, undone.id)
-    back = {node.id for node in done[-1].edits.nodes} - rewrite.survivors
-    return Undone(undone, tuple(sorted(back)), done[-1].notes)
+    back = {node.id for node in done.edits.nodes} - rewrite.survivors
+    return Undone(undone, tuple(sorted(back)), done.notes)
 
 
 def _chosen(graph: KnowledgeGraph, plan: Plan, only: Collection[str] | None) -> tuple[Group, ...]:

@@ -107,17 +107,14 @@ def retract(
 def revise(memory: AgentMemory, triples: Sequence[Triple], change: Change, *, known_at: str | None = None) -> Revision:
     """Write what ``change`` makes of the stored versions of some triples, while nobody else writes."""
     given = canonical_time(known_at, "known_at")
-    made: list[Revision] = []
 
-    def decide(_: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+    def decide(_: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Revision]:
         stored = by_triple(edges, set(triples))
         revision = change(stored, given or _after(stored))
-        made[:] = [revision]
-        return edits_of(revision)
+        return edits_of(revision), revision
 
     ends = {end for source, _, target in triples for end in (source, target)}
-    memory.graph(create=True).edit(ends, decide, edge_types=sorted({kind for _, kind, _ in triples}))
-    return made[0]
+    return memory.graph(create=True).edit(ends, decide, edge_types=sorted({kind for _, kind, _ in triples}))
 
 
 def by_triple(edges: Iterable[KnowledgeEdge], wanted: set[Triple]) -> dict[Triple, list[Fact]]:

@@ -80,9 +80,10 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
     memory.schema.check([entity.to_node() for entity in entities.values()], [fact.to_edge() for fact in facts])
     ends = {end for fact in _stored(memory, scope) for end in (fact.source, fact.target)}
     vectors = embed(memory, entities.values())
-    made: list[tuple[Revision, list[KnowledgeNode], int]] = []
 
-    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+    def decide(
+        nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]
+    ) -> tuple[Edits, tuple[Revision, list[KnowledgeNode], int]]:
         _refuse_older(nodes.get(_root_id(scope)), found, history=history)
         known = scanned((Fact.of(edge) for edge in edges if edge.type != MENTIONS), scope)
         time, evidence = now(), evidence_of(found)
@@ -91,17 +92,16 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
         else:
             revision = revise_by_state(known, facts, found.time, evidence, time)
         put = [node for entity in entities.values() if (node := _node(nodes.get(entity.id), entity, vectors))]
-        made[:] = [(revision, put, len(entities.keys() - nodes.keys()))]
         hashes = {node.id: vectors.hashes[node.id] for node in put if node.id in vectors.hashes}
-        return replace(edits_of(revision), nodes=put, text_hashes=hashes)
+        edits = replace(edits_of(revision), nodes=put, text_hashes=hashes)
+        return edits, (revision, put, len(entities.keys() - nodes.keys()))
 
-    graph.edit(
+    revision, put, new = graph.edit(
         [*entities, *sorted(ends)],
         decide,
         node_types=sorted({entity.type for entity in entities.values()}),
         edge_types=sorted({fact.type for fact in facts}),
     )
-    revision, put, new = made[0]
     mentions = mention_in_texts(memory, [entities[node.id] for node in put if node.id in entities]) if new else 0
     ended = sum(bool(fact.invalid_at) for fact in revision.added) if not history else len(revision.expired)
     return Scanned(

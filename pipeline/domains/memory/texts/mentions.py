@@ -45,9 +45,8 @@ def write_mentions(
     stored = {node.id: Entity.of(node) for node in graph.get_nodes(list(entities))}
     after = {id_: merged(stored[id_], entity) if id_ in stored else entity for id_, entity in entities.items()}
     embeddings = embed(memory, after.values())
-    done: list[Mentioned] = []
 
-    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> Edits:
+    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Mentioned]:
         known = {(edge.source, edge.target): edge for edge in edges if edge.type == MENTIONS}
         pairs = {(source, entity.id) for source, named in mentioned.items() for entity in named}
         new = sorted(pairs - known.keys())
@@ -63,17 +62,18 @@ def write_mentions(
         changed = {id_: entity for id_, entity in met.items() if _adds(nodes.get(id_), entity)}
         edits, _ = entity_edits(nodes, changed, embeddings)
         fresh = [node for id_, node in wanted.items() if not _same(nodes.get(id_), node)]
-        done[:] = [Mentioned(len(new), sum(node.id not in nodes for node in fresh), len(changed.keys() - nodes.keys()))]
         mark = {_SHARED: True} if shared else {}
-        return replace(
+        edits = replace(
             edits,
             nodes=[*edits.nodes, *fresh],
             edges=[KnowledgeEdge(source, target, MENTIONS, properties=mark) for source, target in new],
             removed_edges=[known[pair].id for pair in gone],
         )
+        written = sum(node.id not in nodes for node in fresh)
+        return edits, Mentioned(len(new), written, len(changed.keys() - nodes.keys()))
 
     sources = {*wanted, *mentioned, *whole}
-    graph.edit(
+    return graph.edit(
         [*sources, *entities, *_mentioned_before(memory, whole)],
         decide,
         node_types={MEMORY, *(entity.type for entity in entities.values())},
@@ -81,7 +81,6 @@ def write_mentions(
         reads=EdgesRead.TOUCHING,
         around=sources,
     )
-    return done[0]
 
 
 def _mentioned_before(memory: AgentMemory, nodes: Iterable[str]) -> list[str]:

@@ -48,11 +48,11 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
     given = _given(memory, read)
     hoprank = memory.hoprank
     documents = [document_of(one, memory.zone) for one in read.memories]
-    ingested = ingest_decided(
+    ingested, _ = ingest_decided(
         hoprank.client,
         hoprank.embedder,
         hoprank.settings,
-        lambda _: documents,
+        lambda _: (documents, None),
         memory.name,
         wait=memory.settings.wait,
         progress=progress,

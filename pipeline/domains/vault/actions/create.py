@@ -51,9 +51,8 @@ def create_knowledge_node(
     request = checked(CreateKnowledgeNode, **given, skill=skill, agent=agent, links=tuple(links))
     scope = _scope(vault.scope, request)
     place = VaultFolder.read(vault, folder)
-    results: list[CreatedNode] = []
 
-    def decide(stored: Mapping[str, StoredNote]) -> list[Document]:
+    def decide(stored: Mapping[str, StoredNote]) -> tuple[list[Document], CreatedNode]:
         present = PresentNotes.of(stored.values())
         _refuse_known(request.title, [*present.within(vault.scope), *place.within(vault.scope)])
         note = _composed(request, scope, present, vault.scope, {*stored, *place.keys})
@@ -61,11 +60,9 @@ def create_knowledge_node(
         present = present.with_note(note)
         resolver = present.resolver(place.attachments)
         documents = [stored_document(note, resolver), *_newly_resolved(stored, present, note)]
-        results.append(_created(note, documents[0], present.within(vault.scope)))
-        return documents
+        return documents, _created(note, documents[0], present.within(vault.scope))
 
-    store_notes(vault, decide)
-    return results[-1]
+    return store_notes(vault, decide)
 
 
 def _scope(scope: Scope, request: CreateKnowledgeNode) -> Scope:

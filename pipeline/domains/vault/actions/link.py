@@ -40,9 +40,8 @@ def link_knowledge_nodes(
             "Give the folder too: folder=Path(DIR), or --folder DIR.",
         )
     place = VaultFolder.read(vault, folder)
-    results: list[LinkedNodes] = []
 
-    def decide(stored: Mapping[str, StoredNote]) -> list[Document]:
+    def decide(stored: Mapping[str, StoredNote]) -> tuple[list[Document], LinkedNodes]:
         if lost := {start.key, end.key} - stored.keys():
             raise CorpusError(f"The note {min(lost)!r} was removed meanwhile.", "Name another note.")
         present = PresentNotes.of(stored.values())
@@ -52,12 +51,13 @@ def link_knowledge_nodes(
         after = _linked(before, end.key, request, present, place)
         if after is not before and folder:
             after = place.create(after) if before.key in created else place.extend(before, after)
-        done = {"source": start.key, "target": end.key, "relation": request.relation, "path": after.path}
-        results.append(LinkedNodes(**done, created=after is not before))
-        return [] if after is before else [stored_document(after, present.with_note(after).resolver(place.attachments))]
+        linked = {"source": start.key, "target": end.key, "relation": request.relation, "path": after.path}
+        result = LinkedNodes(**linked, created=after is not before)
+        if after is before:
+            return [], result
+        return [stored_document(after, present.with_note(after).resolver(place.attachments))], result
 
-    store_notes(vault, decide)
-    return results[-1]
+    return store_notes(vault, decide)
 
 
 def _linked(before: Note, target: str, request: LinkKnowledgeNodes, present: PresentNotes, place: VaultFolder) -> Note:

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from pipeline.domains.vault.graph import StoredNote, read_graph
 from pipeline.domains.vault.vault import Vault
 from pipeline.flows.ingest import ingest_decided
 from pipeline.records import Document
 
-Decide = Callable[[Mapping[str, StoredNote]], Sequence[Document]]
-"""A function that returns the documents to store, given the notes that the vault has, by key."""
+_Result = TypeVar("_Result")
+
+Decide = Callable[[Mapping[str, StoredNote]], tuple[Sequence[Document], _Result]]
+"""A function from the notes that the vault has, by key, to the documents to store and a result for the caller."""
 
 _WAIT_SECONDS = 30.0
 """Actions of several agents wait for each other at least this long: each takes about a second."""
 
 
-def store_notes(vault: Vault, decide: Decide) -> None:
-    """Store the documents that ``decide`` returns; the vault's other notes stay, and a missing vault is made.
+def store_notes(vault: Vault, decide: Decide[_Result]) -> _Result:
+    """Store the documents that ``decide`` returns, and return its result.
+
+    The vault's other notes stay, and a missing vault is made.
 
     ``decide`` sees the notes that are there when the documents are written, whatever other agents and syncs do: its
     checks hold. Raises what it raises, and then writes nothing; FingerprintError, Busy, ServerLost.
     """
     hoprank = vault.hoprank
-    ingest_decided(
+    _, result = ingest_decided(
         hoprank.client,
         hoprank.embedder,
         hoprank.settings,
@@ -31,3 +36,4 @@ def store_notes(vault: Vault, decide: Decide) -> None:
         vault.name,
         wait=max(hoprank.settings.ingest.wait, _WAIT_SECONDS),
     )
+    return result

@@ -77,12 +77,36 @@ LIBRARY = {
 
 LONGEST = ("test_aot.py", "test_kills.py", "test_lifecycle.py")
 """Files that take about a minute or more: a worker that begins with them isn't waited for at the end."""
+FIRST_STAGE = "not server and not slow"
+"""The tests that need no server, which answer within two minutes: ``pytest -m "not server and not slow"``."""
+SERVER_FIXTURES = frozenset({"address", "jars"})
+"""Fixtures from which each test that needs a server gets it, directly or through others."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the tests a home in pytest's cache: nothing is written into the user's own."""
+    """Give the tests a home in pytest's cache, so that nothing is written into the user's own; choose the tests.
+
+    Tests marked ``slow`` run if ``-m`` selects them or if a file is named; else they are left out.
+    """
     assert config.cache
     os.environ["HOPRANK_HOME"] = str(config.cache.mkdir("home"))
+    if not config.option.markexpr and not any(names_a_file(argument) for argument in config.args):
+        config.option.markexpr = "not slow"
+
+
+def names_a_file(argument: str) -> bool:
+    return Path(argument.partition("::")[0]).suffix == ".py"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip the import of files all of whose tests are slow when slow tests are left out: frameworks take seconds."""
+    if config.option.markexpr in {"not slow", FIRST_STAGE} and collection_path.suffix == ".py":
+        return is_slow_file(collection_path) or None
+    return None
+
+
+def is_slow_file(path: Path) -> bool:
+    return path.is_file() and "\npytestmark = pytest.mark.slow\n" in path.read_text(encoding="utf-8")
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -90,9 +114,17 @@ def pytest_xdist_auto_num_workers() -> int:
     return 0 if os.environ.get("NEO4J_URI") else 2
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the longest tests begin."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    """Mark the tests that need a server; begin with files that need none, then with the longest.
+
+    The order is by file, since a worker takes whole files.
+    """
+    for item in items:
+        if not SERVER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.server)
+    served = {item.path for item in items if item.get_closest_marker("server")}
+    items.sort(key=lambda item: (item.path in served, item.path.name not in LONGEST))
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,8 @@ import pytest
 from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = {
     "stations/alpha.md": "# Alpha Station\n\nAlpha Station was built by Mira Holt in 1931.\n",
     "people/holt.txt": "Mira Holt was born in Westfold, and kept bees there.\n",

@@ -20,6 +20,8 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError
 from pipeline.flows import maintain
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = {
     "alpha.md": "# Alpha Station\n\nAlpha Station was built by Mira Holt in 1931.\n",
     "holt.md": "# Mira Holt\n\nMira Holt was born in Westfold, and kept bees there.\n",

@@ -33,6 +33,8 @@ import sys
 from pathlib import Path
 from pipeline.embedding.embedder import Embedder, make_embedder
 
+pytestmark = pytest.mark.slow
+
 embedder = Embedder(precision="float32", onnx=Path(sys.argv[1]))
 embedder.embed_query("Who changes the drum?")
 embedder.encode(["The drum is changed on Mondays.", "Bread is baked."])

@@ -15,6 +15,8 @@ from pipeline.db.embedded.fetch import provide
 from pipeline.db.embedded.jars import pinned_jars
 from pipeline.db.embedded.progress import silent
 
+pytestmark = pytest.mark.slow
+
 TRAIN = """
 import os, sys
 from pathlib import Path

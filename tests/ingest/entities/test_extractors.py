@@ -19,6 +19,8 @@ from pipeline.records import Chunk
 from pipeline.settings import LinkSettings, load_settings
 from pipeline.text.names import Casing, words
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> str:

@@ -19,6 +19,8 @@ from tests.serve.adapters.quickstart import answer
 from tests.serve.adapters.test_llamaindex import StandIn as LlamaIndexModel
 from tests.serve.adapters.test_neo4j_graphrag import StandIn as GraphRAGModel
 
+pytestmark = pytest.mark.slow
+
 SECTIONS = dict(
     re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", read_page("frameworks").text, flags=re.MULTILINE | re.DOTALL)
 )

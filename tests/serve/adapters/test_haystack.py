@@ -20,6 +20,8 @@ from pipeline.serve.adapters.haystack import HopRankRetriever, translate
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
 
+pytestmark = pytest.mark.slow
+
 IN_HAYSTACK = {"$eq": "==", "$ne": "!=", "$gte": ">=", "$in": "in"}
 TEMPLATE = (
     "Answer from these passages:\n{% for passage in documents %}{{ passage.content }}\n\n{% endfor %}"

@@ -19,6 +19,8 @@ from pipeline.serve.adapters.langchain import HopRankRetriever
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
 
+pytestmark = pytest.mark.slow
+
 PROMPT = ChatPromptTemplate.from_template("Answer from these passages:\n\n{context}\n\nQuestion: {question}")
 
 

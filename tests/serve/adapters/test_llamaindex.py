@@ -20,6 +20,8 @@ from pipeline.serve.adapters.llamaindex import HopRankRetriever, translate
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
 
+pytestmark = pytest.mark.slow
+
 IN_LLAMAINDEX = {"$eq": "==", "$ne": "!=", "$gte": ">=", "$in": "in"}
 
 

@@ -16,6 +16,8 @@ from pipeline.serve.adapters.neo4j_graphrag import HopRankRetriever
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.quickstart import READ, TOP_K, UNKNOWN, answer, check_answers
 
+pytestmark = pytest.mark.slow
+
 
 class StandIn(LLMInterfaceV2):
     """Answers from its prompt."""

@@ -18,6 +18,8 @@ from pipeline.db.client import Client
 from pipeline.flows import maintain
 from tests.serve.service import serving
 
+pytestmark = pytest.mark.slow
+
 CORPORA = [f"schemathesis-{uuid4().hex[:8]}-{number}" for number in range(2)]
 TOKEN = "opens-two-corpora-001"
 ROOT = Path(__file__).parents[3]

@@ -1,26 +1,5 @@
-"""Limits of the files that are read."""
+"""The limits of files, under their former name."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-
-MEGABYTE = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of a source file: one that exceeds any is left out, or refused if the caller named it.
-
-    ``bytes_read`` are those of a file, or of a line of a .jsonl file; ``bytes_unpacked`` those of a DOCX file's parts.
-    ``pages`` are a PDF's. ``seconds`` and ``bytes_of_memory`` limit the parsing of a PDF, DOCX or HTML
-    file, and of source code.
-    """
-
-    bytes_read: int = 50 * MEGABYTE
-    bytes_unpacked: int = 500 * MEGABYTE
-    pages: int = 5_000
-    seconds: float = 120.0
-    bytes_of_memory: int = 2_000 * MEGABYTE
-
-
-DEFAULT_LIMITS = Limits()
+from pipeline.files.limits import DEFAULT_LIMITS as DEFAULT_LIMITS
+from pipeline.files.limits import MEGABYTE as MEGABYTE
+from pipeline.files.limits import Limits as Limits

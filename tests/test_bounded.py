@@ -16,7 +16,7 @@ import pytest
 
 from pipeline.bounded import BoundedProcess, Bounds, Crashed, OutOfMemory, OutOfTime
 from pipeline.errors import Fault
-from pipeline.limits import MEGABYTE
+from pipeline.files.limits import MEGABYTE
 
 BOUNDS = Bounds(seconds=30, memory=500 * MEGABYTE)
 

@@ -19,7 +19,8 @@ from pipeline.db.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "bounded", "limits", "records", "ids", "progress", "registry", "resources", "temporary"),
+    ("errors", "bounded", "records", "ids", "progress", "registry", "resources", "temporary"),
+    ("files", "limits"),
     ("text", "code", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),
     ("db",),

@@ -14,7 +14,7 @@ from pipeline.db.embedded import ServerOptions
 from pipeline.domains import skills
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.errors import ConfigurationError
-from pipeline.limits import DEFAULT_LIMITS
+from pipeline.files.limits import DEFAULT_LIMITS
 from pipeline.resources import resource_folder
 from pipeline.settings import Section, Settings, load_settings, provenance
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 from pydantic_core import PydanticCustomError
 
-from pipeline.limits import MEGABYTE, Limits
+from pipeline.files.limits import MEGABYTE, Limits
 
 
 class Section(BaseModel):

@@ -8,12 +8,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline.errors import SourceError
+from pipeline.files.limits import DEFAULT_LIMITS, MEGABYTE, Limits
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.formats import LINES, format_of
 from pipeline.ingest.sources.parser_process import ParserProcess
 from pipeline.ingest.sources.source import Source, Unreadable
 from pipeline.ingest.sources.unique_keys import UniqueKeys
-from pipeline.limits import DEFAULT_LIMITS, MEGABYTE, Limits
 from pipeline.records import Document
 
 _PLACE = Path("documents")

@@ -11,10 +11,10 @@ from pydantic import TypeAdapter
 from pipeline.bounded import BoundedProcess, Bounds, Crashed, OutOfMemory, OutOfTime
 from pipeline.code.languages import language_of
 from pipeline.code.parse import CPU_SECONDS, SMALL
+from pipeline.files.limits import MEGABYTE, Limits
 from pipeline.ingest.sources.formats import CODE, parser_of
 from pipeline.ingest.sources.markup import structured
 from pipeline.ingest.sources.source import Source, Unreadable
-from pipeline.limits import MEGABYTE, Limits
 from pipeline.records import Document
 
 FORMATS = frozenset({"pdf", "docx", "html"})

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline.errors import SourceError
+from pipeline.files.limits import DEFAULT_LIMITS, Limits
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.code import check_handwritten
 from pipeline.ingest.sources.formats import CODE, LINES, format_of
@@ -14,7 +15,6 @@ from pipeline.ingest.sources.parser_process import ParserProcess
 from pipeline.ingest.sources.source import Source, Unreadable, content_of
 from pipeline.ingest.sources.unique_keys import UniqueKeys
 from pipeline.ingest.sources.walk import SourceFile, find
-from pipeline.limits import DEFAULT_LIMITS, Limits
 from pipeline.records import Document, Skipped
 
 

@@ -1,45 +1,17 @@
-"""A source file's content, and the error for a file that can't be read."""
+"""A source file's content."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from pipeline.errors import SourceError
-from pipeline.limits import DEFAULT_LIMITS, MEGABYTE, Limits
+from pipeline.files import DEFAULT_LIMITS, Limits
+from pipeline.files import Unreadable as Unreadable
+from pipeline.files import content_of as content_of
+from pipeline.files import unopenable as unopenable
 from pipeline.records import Document
-
-
-class Unreadable(SourceError):
-    """A source can't be read; the message continues a sentence that begins with its name: ``is empty``.
-
-    The reader turns it into a Skipped, or into a SourceError that names the source.
-    """
-
-
-def unopenable(error: OSError) -> Unreadable:
-    """Return the Unreadable for an OSError at opening a file or folder."""
-    return Unreadable(
-        f"can't be read: {(error.strerror or str(error)).lower()}", "Check that it is there and that you may read it."
-    )
-
-
-def content_of(path: Path, limits: Limits) -> bytes:
-    """Return the bytes of ``path``. Raises Unreadable if the file is too large, empty, or can't be opened."""
-    try:
-        with path.open("rb") as file:
-            # reading a byte more than allowed tests the size, which may change meanwhile
-            data = file.read(limits.bytes_read + 1)
-    except OSError as error:
-        raise unopenable(error) from None
-    if len(data) > limits.bytes_read:
-        megabytes = limits.bytes_read / MEGABYTE
-        raise Unreadable(f"is larger than {megabytes:,.6g} MB", "Split it, or raise sources.max_megabytes.")
-    if not data:
-        raise Unreadable("is empty", "Leave it out, or write something into it.")
-    return data
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pipeline.errors import TooLarge
-from pipeline.limits import MEGABYTE
+from pipeline.files.limits import MEGABYTE
 from pipeline.serve.access import is_loopback
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.http.problems import response, response_of

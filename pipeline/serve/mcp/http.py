@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pipeline.errors import TooManyRequests, Unauthenticated
-from pipeline.limits import MEGABYTE
+from pipeline.files.limits import MEGABYTE
 from pipeline.serve.access import Access, Grant
 from pipeline.serve.gate import Gate
 from pipeline.serve.mcp.server import make_server

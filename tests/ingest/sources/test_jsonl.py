@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pipeline.errors import SourceError
+from pipeline.files.limits import Limits
 from pipeline.ingest.sources import read
-from pipeline.limits import Limits
 from pipeline.records import Document, Skipped
 
 

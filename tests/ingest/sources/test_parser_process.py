@@ -12,13 +12,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from pipeline.files.limits import MEGABYTE, Limits
 from pipeline.ingest.sources import read
 from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.given import documents_of
 from pipeline.ingest.sources.markup import structured
 from pipeline.ingest.sources.parser_process import FORMATS, ParserProcess
 from pipeline.ingest.sources.source import Source, Unreadable
-from pipeline.limits import MEGABYTE, Limits
 from pipeline.records import Document, Skipped
 from tests.ingest.sources.hostile import HOSTILE
 from tests.ingest.sources.test_pdf import pdf

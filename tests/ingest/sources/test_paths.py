@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import SourceError
+from pipeline.files.limits import Limits
 from pipeline.ingest.sources import read
-from pipeline.limits import Limits
 from pipeline.records import Document, Skipped
 
 

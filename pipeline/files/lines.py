@@ -1,0 +1,157 @@
+"""JSON of a whole file, and files that are read line by line: JSON Lines and tab-separated values."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from pipeline.files.guard import (
+    AS_UTF_8,
+    GUARD,
+    UTF_16_MARKS,
+    Guard,
+    Unreadable,
+    check_depth,
+    encodable,
+    read_text,
+    storable,
+    too_deep,
+    unopenable,
+)
+
+_ESCAPED = re.compile(r"\\u(?:[dD]|0000)")
+"""The spelling in JSON of half a surrogate pair, or NUL; a whole pair begins like this, too."""
+
+_NOT_UTF_8 = re.compile("[\udc80-\udcff]")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise Unreadable(f"holds {text:.20}, which is no finite number", "Write null in its place.")
+    return value
+
+
+def _finite_or_none(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+_STRICT = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+_MENDING = json.JSONDecoder(parse_float=_finite_or_none, parse_constant=_finite_or_none)
+
+
+def read_json(path: Path, guard: Guard = GUARD) -> Any:
+    """Return the value of a JSON file; raises the guard's error, naming the file and the place in it."""
+    text = read_text(path, guard)
+    with guard.naming(path):
+        return parse_json(text, guard)
+
+
+def parse_json(text: str, guard: Guard = GUARD) -> Any:
+    """Return the value of a JSON text. Raises Unreadable."""
+    try:
+        value = (_MENDING if guard.mend else _STRICT).decode(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
+        raise Unreadable(f"isn't JSON: {error.msg} at {place}", guard.fix, line=error.lineno) from None
+    except ValueError:  # Python limits the digits of a whole number that it reads
+        raise Unreadable("isn't JSON that can be read: it holds a number of thousands of digits", guard.fix) from None
+    except RecursionError:
+        raise too_deep(guard) from None
+    if text.count("[") + text.count("{") > guard.limits.depth:
+        check_depth(value, guard)
+    return storable(value, guard) if _ESCAPED.search(text) or not encodable(text) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file that isn't blank. Its number counts from 1, and blank lines too."""
+
+    path: Path
+    number: int
+    content: str | Unreadable
+    guard: Guard = GUARD
+
+    @property
+    def place(self) -> str:
+        """The name of the line in errors: ``file.jsonl, line 7``."""
+        return f"{self.path}, line {self.number}"
+
+    @property
+    def text(self) -> str:
+        """The text without its end; raises the guard's error if the line is too long or no text."""
+        if isinstance(self.content, str):
+            return self.content
+        with self.guard.naming(self.place):
+            raise self.content
+
+    def json(self) -> Any:
+        """Return the JSON value of the line; raises the guard's error."""
+        text = self.text
+        with self.guard.naming(self.place):
+            return parse_json(text, self.guard)
+
+    def object(self) -> dict[str, Any]:
+        """Return the JSON object of the line; raises the guard's error."""
+        value = self.json()
+        if not isinstance(value, dict):
+            raise self.fault("isn't a JSON object")
+        return value
+
+    def columns(self, count: int) -> list[str]:
+        """Return the ``count`` texts that tabs separate, none of them empty; raises the guard's error."""
+        columns = self.text.split("\t")
+        if len(columns) != count or not all(columns):
+            raise self.fault(f"hasn't {count} columns separated by tabs, none of them empty: {self.text!r:.100}")
+        return columns
+
+    def fault(self, problem: str, fix: str = "") -> Exception:
+        """Return the guard's error about this line; ``problem`` continues the sentence: ``has no id``."""
+        return self.guard.fault(self.place, problem, fix)
+
+
+def lines(path: Path, guard: Guard = GUARD) -> Iterator[Line]:
+    """Yield the lines of a file that aren't blank, read one at a time.
+
+    Only line feeds end a line, since JSON strings may hold the other separators of Unicode. Raises the guard's error if
+    the file can't be opened; a line that can't be read raises it when it is asked for its text.
+    """
+    most = guard.limits.bytes_read
+    number = 0
+    with guard.naming(path), _opened(path) as file:
+        try:
+            while text := file.readline(most + 1):
+                number += 1
+                if not text.isspace():
+                    yield Line(path, number, _checked(text, most), guard)
+                while len(text) > most and not text.endswith("\n"):
+                    text = file.readline(most + 1)
+        except UnicodeDecodeError:
+            raise guard.fault(f"{path}, line {number + 1}", "isn't valid UTF-16, or a line soon after it") from None
+        except OSError as error:
+            raise unopenable(error) from None
+
+
+def _opened(path: Path) -> TextIO:
+    try:
+        with path.open("rb") as file:
+            marked = file.read(2) in UTF_16_MARKS
+        # surrogateescape keeps bad bytes, so that the error can name their line
+        encoding, errors = ("utf-16", "strict") if marked else ("utf-8-sig", "surrogateescape")
+        return path.open(encoding=encoding, errors=errors, newline="\n")
+    except (OSError, ValueError) as error:
+        raise unopenable(error) from None
+
+
+def _checked(text: str, most: int) -> str | Unreadable:
+    if len(text) > most:
+        return Unreadable(f"is longer than {most:,} characters", "Split it, or raise sources.max_megabytes.")
+    if not text.isascii() and _NOT_UTF_8.search(text):
+        return Unreadable("isn't valid UTF-8", AS_UTF_8)
+    return Unreadable("is binary", "Convert it to text, or leave it out.") if "\x00" in text else text.rstrip("\r\n")

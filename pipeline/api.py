@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
@@ -36,6 +36,12 @@ from pipeline.settings import Settings, load_settings
 _OPEN_GRAPHS = 256
 """Knowledge graphs that a connection keeps open: each is small, and saves a write and a read when it is asked for."""
 
+_KEPT = 32
+"""What :meth:`HopRank.kept` keeps: a server's agents use a handful of vaults, memories and routers at a time."""
+
+_Name = TypeVar("_Name", str, str | None)
+_Kept = TypeVar("_Kept")
+
 
 class HopRank(AbstractContextManager["HopRank"]):
     """A connection to the graph with an embedder; thread-safe, and a context manager that closes it.
@@ -56,6 +62,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         self.settings = settings
         self._retrievers = Retrievers(client, embedder, settings)
         self._graphs: SharedCache[str, KnowledgeGraph] = SharedCache(_OPEN_GRAPHS)
+        self._kept: SharedCache[tuple[object, str | None], Any] = SharedCache(_KEPT)
 
     @classmethod
     def connect(
@@ -281,6 +288,14 @@ class HopRank(AbstractContextManager["HopRank"]):
     def open_graph(self, corpus: str = "default") -> KnowledgeGraph:
         """Return a corpus as a read-only knowledge graph; see :meth:`pipeline.KnowledgeGraph.open`."""
         return KnowledgeGraph.open(corpus, client=self.client, embedder=self.embedder, settings=self.settings)
+
+    def kept(self, make: Callable[[HopRank, _Name], _Kept], name: _Name) -> _Kept:
+        """Return what ``make`` returns for this connection and a name: made once, and gone with the connection.
+
+        Domains keep what they have read of a graph in it: ``hoprank.kept(Vault, "notes")``.
+        """
+        kept: _Kept = self._kept.get((make, name), lambda: make(self, name))
+        return kept
 
     def retriever(self, corpus: str = "default") -> Retriever:
         """Return the retriever of a corpus; raises CorpusError, or FingerprintError if another model made it."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import uuid
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
@@ -55,6 +57,25 @@ def test_it_connects_to_the_server_of_the_environment(
 
     with HopRank.connect(embedder=embedder) as hoprank:
         assert hoprank.client.address == address
+
+
+def test_what_a_connection_keeps_is_made_once_and_goes_with_it(address: Address, embedder: Embedder) -> None:
+    class Opened:
+        def __init__(self, hoprank: HopRank, name: str) -> None:
+            self.hoprank, self.name = hoprank, name
+
+    hoprank = HopRank.connect(address.uri, address.username, address.password, address.database, embedder=embedder)
+    first = hoprank.kept(Opened, "notes")
+
+    assert first.hoprank is hoprank
+    assert hoprank.kept(Opened, "notes") is first
+    assert hoprank.kept(Opened, "other") is not first
+
+    hoprank.close()
+    gone = weakref.ref(hoprank)
+    del hoprank, first
+    gc.collect()
+    assert gone() is None
 
 
 def test_connecting_takes_no_model() -> None:

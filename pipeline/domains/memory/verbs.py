@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -18,8 +17,6 @@ from pipeline.registry import Verb
 Memory = Annotated[str, Field(description="Name of the memory.")]
 Scope = Annotated[str | None, Field(description="Only memories and entities of this scope, such as a project.")]
 
-_open = lru_cache(maxsize=8)(AgentMemory)
-
 
 def recall(
     hoprank: HopRank,
@@ -33,7 +30,7 @@ def recall(
     memory: Memory = "memory",
 ) -> dict[str, Any]:
     """Return the memories and entities that answer a question best."""
-    opened = _open(hoprank, memory)
+    opened = hoprank.kept(AgentMemory, memory)
     times = when(as_of, known_at, opened.zone)
     found: dict[str, Any] = plain(recalling.recall(opened, question, top_k, times, scope=scope))
     return found
@@ -47,7 +44,7 @@ def history(
     memory: Memory = "memory",
 ) -> dict[str, Any]:
     """Return every version of the facts of an entity."""
-    opened = _open(hoprank, memory)
+    opened = hoprank.kept(AgentMemory, memory)
     found = versions.history(opened, opened.resolve(entity, scope=scope), relation)
     return {"facts": plain(found)}
 

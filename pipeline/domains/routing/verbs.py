@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -16,9 +15,6 @@ from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.registry import Verb
 
 Graph = Annotated[str | None, Field(description="Name of the graph of projects; by default that of the settings.")]
-
-_open = lru_cache(maxsize=8)(Router)
-"""Opens a router; it keeps the graph of projects that it read until it changes."""
 
 
 def search(
@@ -33,7 +29,7 @@ def search(
 ) -> dict[str, Any]:
     """Return the passages of several projects that answer a question best, and why these projects were searched."""
     mode = Mode.ORACLE if projects else Mode.GRAPH
-    found = _open(hoprank, graph).search(question, mode=mode, source=source, projects=projects or (), top_k=top_k)
+    found = hoprank.kept(Router, graph).search(question, mode=mode, source=source, projects=projects or (), top_k=top_k)
     return found.to_json()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -18,9 +17,6 @@ from pipeline.registry import Verb
 Name = Annotated[str, Field(description="Name of the vault.")]
 Note = Annotated[str, Field(min_length=1, description="A note: its path, file name, title or alias.")]
 
-_open = lru_cache(maxsize=8)(Vault)
-"""Opens a vault; it keeps the notes that it read until they change."""
-
 
 def context(
     hoprank: HopRank,
@@ -29,7 +25,7 @@ def context(
     vault: Name = "vault",
 ) -> dict[str, Any]:
     """Return the notes that a message needs, as a section for a prompt."""
-    return load_relevant_knowledge(_open(hoprank, vault), message, top_k=top_k).to_json()
+    return load_relevant_knowledge(hoprank.kept(Vault, vault), message, top_k=top_k).to_json()
 
 
 def related(
@@ -40,7 +36,7 @@ def related(
     vault: Name = "vault",
 ) -> dict[str, Any]:
     """Return the notes related to a note by meaning and by links."""
-    opened = _open(hoprank, vault)
+    opened = hoprank.kept(Vault, vault)
     found = related_notes(opened.graph(), opened.note(note).key, top_k, unlinked=unlinked)
     return {"notes": [asdict(one) for one in found]}
 
@@ -56,7 +52,7 @@ def links(
     vault: Name = "vault",
 ) -> dict[str, Any]:
     """Return the notes that links lead to from a note, or from which links lead to it."""
-    page = traverse_knowledge(_open(hoprank, vault), note, depth, limit, direction=direction)
+    page = traverse_knowledge(hoprank.kept(Vault, vault), note, depth, limit, direction=direction)
     return page.model_dump(mode="json")
 
 

@@ -21,8 +21,8 @@ from pipeline.db.queries import Query, load_queries, parse_fragments, parse_quer
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.texts.add import add_text
 from pipeline.domains.vault.actions.actions import create_knowledge_node
-from pipeline.domains.vault.maps.mocs import drop_vault
-from pipeline.domains.vault.sync import sync_vault
+from pipeline.domains.vault.build import sync_vault
+from pipeline.domains.vault.maps import drop_vault
 from pipeline.domains.vault.vault import Vault
 from pipeline.errors import GraphError
 from pipeline.knowledge import SupportedEdgeType

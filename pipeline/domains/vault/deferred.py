@@ -7,26 +7,33 @@ from typing import TYPE_CHECKING
 from pipeline.cli.lazy import LazyModule
 
 if TYPE_CHECKING:
-    from pipeline.domains.vault import evaluate, graph, records, related, sync, vault
+    from pipeline.domains.vault import (
+        build,
+        check,
+        context,
+        evaluate,
+        links,
+        maps,
+        mentions,
+        note,
+        related,
+        rename,
+        sources,
+        vault,
+    )
     from pipeline.domains.vault.actions import action_models, actions
-    from pipeline.domains.vault.context import router
-    from pipeline.domains.vault.maps import index_node, mocs
-    from pipeline.domains.vault.reading import folder
-    from pipeline.domains.vault.upkeep import check, find, mentions, rename
 else:
     action_models = LazyModule("pipeline.domains.vault.actions.action_models")
     actions = LazyModule("pipeline.domains.vault.actions.actions")
-    check = LazyModule("pipeline.domains.vault.upkeep.check")
+    build = LazyModule("pipeline.domains.vault.build")
+    check = LazyModule("pipeline.domains.vault.check")
+    context = LazyModule("pipeline.domains.vault.context")
     evaluate = LazyModule("pipeline.domains.vault.evaluate")
-    find = LazyModule("pipeline.domains.vault.upkeep.find")
-    folder = LazyModule("pipeline.domains.vault.reading.folder")
-    graph = LazyModule("pipeline.domains.vault.graph")
-    index_node = LazyModule("pipeline.domains.vault.maps.index_node")
-    mentions = LazyModule("pipeline.domains.vault.upkeep.mentions")
-    mocs = LazyModule("pipeline.domains.vault.maps.mocs")
-    records = LazyModule("pipeline.domains.vault.records")
+    links = LazyModule("pipeline.domains.vault.links")
+    maps = LazyModule("pipeline.domains.vault.maps")
+    mentions = LazyModule("pipeline.domains.vault.mentions")
+    note = LazyModule("pipeline.domains.vault.note")
     related = LazyModule("pipeline.domains.vault.related")
-    rename = LazyModule("pipeline.domains.vault.upkeep.rename")
-    router = LazyModule("pipeline.domains.vault.context.router")
-    sync = LazyModule("pipeline.domains.vault.sync")
+    rename = LazyModule("pipeline.domains.vault.rename")
+    sources = LazyModule("pipeline.domains.vault.sources")
     vault = LazyModule("pipeline.domains.vault.vault")

@@ -17,13 +17,12 @@ from typing import Any
 from pipeline.api import HopRank
 from pipeline.db.catalogue import find_corpus
 from pipeline.db.corpus import open_corpus
-from pipeline.domains.vault.documents import documents
-from pipeline.domains.vault.graph import read_graph
-from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.reading.notes import reread
-from pipeline.domains.vault.reading.resolve import NoteResolver
-from pipeline.domains.vault.records import Folder, Note
+from pipeline.domains.vault.build import documents
+from pipeline.domains.vault.links import NoteResolver
+from pipeline.domains.vault.note import Folder, Note
 from pipeline.domains.vault.related import Ranking, ranked_keys, related_scores
+from pipeline.domains.vault.sources import read_folder, reread
+from pipeline.domains.vault.stored import read_graph
 from pipeline.errors import SourceError
 from pipeline.flows.ingest import ingest_documents
 from pipeline.flows.maintain import drop

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.db.pagerank import power_iteration
-from pipeline.domains.vault.graph import NoteGraph
+from pipeline.domains.vault.stored import NoteGraph
 
 _DAMPING = 0.5
 """Short walks: of a note's neighbours' neighbours, not of the notes that are central to the vault."""

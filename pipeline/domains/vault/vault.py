@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pipeline.api import HopRank
 from pipeline.db.corpus import open_corpus
-from pipeline.domains.vault.context.threshold import Threshold
-from pipeline.domains.vault.context.words import NoteWords
-from pipeline.domains.vault.graph import NoteGraph, StoredNote, read_graph
-from pipeline.domains.vault.reading.resolve import folded, names_of
-from pipeline.domains.vault.records import ANY, Scope
+from pipeline.domains.vault.links import folded, names_of
+from pipeline.domains.vault.note import ANY, Scope
+from pipeline.domains.vault.stored import NoteGraph, StoredNote, read_graph
 from pipeline.errors import CorpusError, did_you_mean
 
 
@@ -25,7 +23,7 @@ class Vault:
     Example::
 
         from pipeline import HopRank
-        from pipeline.domains.vault.context.router import load_relevant_knowledge
+        from pipeline.domains.vault.context import load_relevant_knowledge
         from pipeline.domains.vault.vault import Vault
 
         with HopRank.connect() as hoprank:
@@ -40,8 +38,6 @@ class Vault:
         self._lock = threading.Lock()
         self._all: NoteGraph | None = None
         self._graphs: dict[bool, NoteGraph] = {}
-        self._thresholds: dict[str, Threshold] = {}
-        self._words: NoteWords | None = None
 
     def graph(self, *, published: bool = False) -> NoteGraph:
         """Return the notes and links of the scope; with ``published`` only notes that are published.
@@ -53,24 +49,10 @@ class Vault:
             every = self._all
             if every is None or (every.corpus.id, every.corpus.generation) != (corpus.id, corpus.generation):
                 every = read_graph(corpus)
-                self._all, self._graphs, self._thresholds = every, {}, {}
+                self._all, self._graphs = every, {}
             if published not in self._graphs:
                 self._graphs[published] = every.scoped(self.scope, published=published)
             return self._graphs[published]
-
-    def words(self, graph: NoteGraph) -> NoteWords:
-        """Return the words in the heads of a graph's notes; those of the last graph are kept."""
-        known = self._words
-        if known is None or known.graph is not graph:
-            known = self._words = NoteWords(graph)
-        return known
-
-    def threshold(self, measure: str, chance: Callable[[], Sequence[float]]) -> Threshold:
-        """Return the threshold of a measure of relevance, which ``chance`` calibrates once for a generation."""
-        known = self._thresholds.get(measure)
-        if known is None:
-            known = self._thresholds[measure] = Threshold.of(chance())
-        return known
 
     def filters(self, graph: NoteGraph) -> Mapping[str, Any] | None:
         """Return the filter of a search for the published notes of the scope; None if that is all notes."""

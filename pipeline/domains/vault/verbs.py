@@ -9,7 +9,7 @@ from pydantic import Field
 
 from pipeline.api import HopRank
 from pipeline.domains.vault.actions.traverse import traverse_knowledge
-from pipeline.domains.vault.context.router import load_relevant_knowledge
+from pipeline.domains.vault.context import load_relevant_knowledge
 from pipeline.domains.vault.related import related as related_notes
 from pipeline.domains.vault.vault import Vault
 from pipeline.registry import Verb

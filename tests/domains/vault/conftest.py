@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.records import Folder
+from pipeline.domains.vault.note import Folder
+from pipeline.domains.vault.sources import read_folder
 
 Files = Mapping[str, str | bytes]
 

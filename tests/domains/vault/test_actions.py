@@ -19,10 +19,10 @@ from pipeline.db.catalogue import find_corpus
 from pipeline.domains.vault.actions import write_back
 from pipeline.domains.vault.actions.action_models import ACTIONS, Traversal, schema
 from pipeline.domains.vault.actions.actions import create_knowledge_node, link_knowledge_nodes, traverse_knowledge
-from pipeline.domains.vault.maps.mocs import drop_vault
-from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.records import NoteType, Scope
-from pipeline.domains.vault.sync import VaultSync, sync_vault
+from pipeline.domains.vault.build import VaultSync, sync_vault
+from pipeline.domains.vault.maps import drop_vault
+from pipeline.domains.vault.note import NoteType, Scope
+from pipeline.domains.vault.sources import read_folder
 from pipeline.domains.vault.vault import Vault
 from pipeline.errors import CorpusError, InputError, QuestionError, SourceError
 

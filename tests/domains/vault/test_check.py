@@ -7,18 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from pipeline.domains.vault.cli.upkeep import register
-from pipeline.domains.vault.records import Folder
-from pipeline.domains.vault.upkeep.check import AmbiguousLink, BrokenLink, DuplicateTitle, MissingPlace, check
+from pipeline.domains.vault.check import AmbiguousLink, BrokenLink, DuplicateTitle, MissingPlace, check
+from pipeline.domains.vault.cli import app
+from pipeline.domains.vault.note import Folder
 
 Files = Mapping[str, str | bytes]
 Vault = Callable[[Files], Folder]
-
-app = typer.Typer()
-register(app)
 
 TARGET = (
     "---\ntitle: Target\n---\n# Target\n\n## Set-up, first!\n\nText. ^para-1\n\n### What's *new* in C++ & co\n\n"

@@ -7,21 +7,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from pipeline.domains.vault.cli.upkeep import register
-from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.records import Folder
-from pipeline.domains.vault.upkeep.check import check
-from pipeline.domains.vault.upkeep.files import Conflict
-from pipeline.domains.vault.upkeep.mentions import mentions, write_mentions
+from pipeline.domains.vault.check import check
+from pipeline.domains.vault.cli import app
+from pipeline.domains.vault.edits import Conflict
+from pipeline.domains.vault.mentions import mentions, write_mentions
+from pipeline.domains.vault.note import Folder
+from pipeline.domains.vault.sources import read_folder
 
 Files = Mapping[str, str | bytes]
 Vault = Callable[[Files], Folder]
-
-app = typer.Typer()
-register(app)
 
 
 def found(folder: Folder, key: str | None = None) -> list[tuple[str, str, str]]:

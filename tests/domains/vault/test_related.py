@@ -15,13 +15,13 @@ import pipeline.flows.ingest
 from pipeline import HopRank
 from pipeline.db.catalogue import list_corpora
 from pipeline.db.corpus import CorpusHandle
-from pipeline.domains.vault.documents import documents
+from pipeline.domains.vault.build import documents
 from pipeline.domains.vault.evaluate import evaluate, linked_pairs, without_links
-from pipeline.domains.vault.graph import NoteGraph, NoteLink, Rows, StoredNote
-from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.reading.resolve import NoteResolver
-from pipeline.domains.vault.records import ANY, Folder, NoteType
+from pipeline.domains.vault.links import NoteResolver
+from pipeline.domains.vault.note import ANY, Folder, NoteType
 from pipeline.domains.vault.related import Ranking, related, related_scores
+from pipeline.domains.vault.sources import read_folder
+from pipeline.domains.vault.stored import NoteGraph, NoteLink, Rows, StoredNote
 from pipeline.errors import SourceError
 from pipeline.records import Vector
 from tests.domains.vault.apiary import NOTES

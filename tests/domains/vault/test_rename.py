@@ -10,25 +10,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from pipeline.domains.vault.cli.upkeep import register
-from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.reading.resolve import NoteResolver
-from pipeline.domains.vault.records import Folder, Note
-from pipeline.domains.vault.upkeep.check import check
-from pipeline.domains.vault.upkeep.files import Conflict, move
-from pipeline.domains.vault.upkeep.rename import Renamed, apply, plan_rename
+from pipeline.domains.vault.check import check
+from pipeline.domains.vault.cli import app
+from pipeline.domains.vault.edits import Conflict, move
+from pipeline.domains.vault.links import NoteResolver
+from pipeline.domains.vault.note import Folder, Note
+from pipeline.domains.vault.rename import Renamed, apply, plan_rename
+from pipeline.domains.vault.sources import read_folder
 from pipeline.errors import SourceError
 
 Files = Mapping[str, str | bytes]
 Vault = Callable[[Files], Folder]
-
-app = typer.Typer()
-register(app)
 
 
 def rename(folder: Folder, old: str, new: str) -> Renamed:
@@ -306,7 +302,7 @@ def test_a_note_that_changes_while_others_are_written_is_told(vault: Vault, monk
         move(folder, note, key)
         Path(folder.root, "b.md").write_text("by hand [[a]]")
 
-    monkeypatch.setattr("pipeline.domains.vault.upkeep.rename.move", interrupted)
+    monkeypatch.setattr("pipeline.domains.vault.rename.move", interrupted)
 
     done = apply(folder, plan)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank
-from pipeline.domains.vault.maps.mocs import drop_vault
-from pipeline.domains.vault.sync import sync_vault
+from pipeline.domains.vault.build import sync_vault
+from pipeline.domains.vault.maps import drop_vault
 from tests.domains.verbs import asked
 
 NOTES = {

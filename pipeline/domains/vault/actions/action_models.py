@@ -7,9 +7,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from pipeline.domains.vault.reading.notes import LONGEST_DESCRIPTION
-from pipeline.domains.vault.records import NoteType
-from pipeline.domains.vault.upkeep.targets import fits_wikilink
+from pipeline.domains.vault.links import fits_wikilink
+from pipeline.domains.vault.note import NoteType
+from pipeline.domains.vault.sources import LONGEST_DESCRIPTION
 from pipeline.errors import InputError
 from pipeline.knowledge import Direction
 

@@ -10,10 +10,10 @@ from pipeline.domains.vault.actions.created import PresentNotes, compose, new_ke
 from pipeline.domains.vault.actions.new_links import link_line, section_of
 from pipeline.domains.vault.actions.store import store_notes
 from pipeline.domains.vault.actions.write_back import VaultFolder
-from pipeline.domains.vault.documents import created_document, stored_document
-from pipeline.domains.vault.graph import StoredNote
-from pipeline.domains.vault.reading.resolve import NoteResolver, folded, names_of
-from pipeline.domains.vault.records import Note, NoteType, Scope
+from pipeline.domains.vault.build import created_document, stored_document
+from pipeline.domains.vault.links import NoteResolver, folded, names_of
+from pipeline.domains.vault.note import Note, NoteType, Scope
+from pipeline.domains.vault.stored import StoredNote
 from pipeline.domains.vault.vault import Vault
 from pipeline.errors import CorpusError, InputError
 from pipeline.records import Document

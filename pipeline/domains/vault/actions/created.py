@@ -13,10 +13,10 @@ import yaml
 from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
-from pipeline.domains.vault.graph import StoredNote
-from pipeline.domains.vault.reading.notes import read_note
-from pipeline.domains.vault.reading.resolve import VaultResolver
-from pipeline.domains.vault.records import Note, Scope
+from pipeline.domains.vault.links import VaultResolver
+from pipeline.domains.vault.note import Note, Scope
+from pipeline.domains.vault.sources import read_note
+from pipeline.domains.vault.stored import StoredNote
 
 ORIGIN = {"origin": "agent"}
 """Metadata of a note that an agent created and that is in no folder."""

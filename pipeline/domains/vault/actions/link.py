@@ -10,11 +10,11 @@ from pipeline.domains.vault.actions.created import PresentNotes, is_created, rea
 from pipeline.domains.vault.actions.new_links import appended, has_link, link_line
 from pipeline.domains.vault.actions.store import store_notes
 from pipeline.domains.vault.actions.write_back import VaultFolder
-from pipeline.domains.vault.documents import stored_document
-from pipeline.domains.vault.graph import StoredNote
-from pipeline.domains.vault.reading.notes import reread
-from pipeline.domains.vault.records import Note
-from pipeline.domains.vault.upkeep.files import edited
+from pipeline.domains.vault.build import stored_document
+from pipeline.domains.vault.edits import edited
+from pipeline.domains.vault.note import Note
+from pipeline.domains.vault.sources import reread
+from pipeline.domains.vault.stored import StoredNote
 from pipeline.domains.vault.vault import Vault
 from pipeline.errors import CorpusError, SourceError
 from pipeline.records import Document

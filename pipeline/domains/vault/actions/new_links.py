@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 
 from pipeline.domains.vault.actions.action_models import NewLink
-from pipeline.domains.vault.reading.resolve import NoteResolver, folded
-from pipeline.domains.vault.records import Note
-from pipeline.domains.vault.upkeep.files import Edit
-from pipeline.domains.vault.upkeep.targets import shortest_target
+from pipeline.domains.vault.edits import Edit
+from pipeline.domains.vault.links import NoteResolver, folded, shortest_target
+from pipeline.domains.vault.note import Note
 from pipeline.errors import InputError
 from pipeline.ingest.sources.link_targets import wikilink_target
 from pipeline.records import BlockKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from pipeline.domains.vault.graph import StoredNote, read_graph
+from pipeline.domains.vault.stored import StoredNote, read_graph
 from pipeline.domains.vault.vault import Vault
 from pipeline.flows.ingest import ingest_decided
 from pipeline.records import Document

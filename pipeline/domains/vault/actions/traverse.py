@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.domains.vault.actions.action_models import LinkStep, Traversal, TraversedNode, TraverseKnowledge, checked
-from pipeline.domains.vault.graph import NoteGraph, NoteLink, StoredNote
-from pipeline.domains.vault.reading.resolve import folded
+from pipeline.domains.vault.links import folded
+from pipeline.domains.vault.stored import NoteGraph, NoteLink, StoredNote
 from pipeline.domains.vault.vault import Vault
 from pipeline.errors import CorpusError, QuestionError
 from pipeline.ids import digest

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.domains.vault.actions.created import PresentNotes
-from pipeline.domains.vault.graph import StoredNote
-from pipeline.domains.vault.reading.folder import modified_at, read_folder
-from pipeline.domains.vault.reading.notes import reread
-from pipeline.domains.vault.records import ANY, Folder, Note, Scope
-from pipeline.domains.vault.upkeep.files import Edit, write_edits
+from pipeline.domains.vault.edits import Edit, write_edits
+from pipeline.domains.vault.note import ANY, Folder, Note, Scope
+from pipeline.domains.vault.sources import modified_at, read_folder, reread
+from pipeline.domains.vault.stored import StoredNote
 from pipeline.domains.vault.vault import Vault
 from pipeline.errors import SourceError
 from pipeline.temporary import replacing

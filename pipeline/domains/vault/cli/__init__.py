@@ -1,6 +1,6 @@
 """``hoprank vault``: vaults of linked notes.
 
-May import: cli, domains.vault.deferred, domains.vault.records, domains.vault.sync, domains.vault.vault,
+May import: cli, domains.vault.build, domains.vault.deferred, domains.vault.note, domains.vault.vault,
 domains.vault.views, errors, ingest.
 """
 
@@ -8,8 +8,22 @@ from __future__ import annotations
 
 import typer
 
-from pipeline.domains.vault.cli import acting, maps, reading, syncing, upkeep
+from pipeline.domains.vault.cli import notes, upkeep
 
 app = typer.Typer(no_args_is_help=True)
-for part in (syncing, reading, acting, maps, upkeep):
-    part.register(app)
+for command in (
+    notes.sync,
+    notes.evaluate,
+    notes.context,
+    notes.related,
+    notes.create,
+    notes.link,
+    notes.traverse,
+    notes.schema,
+    notes.index,
+    notes.drop,
+    upkeep.check,
+    upkeep.mentions,
+    upkeep.rename,
+):
+    app.command()(command)

@@ -34,4 +34,4 @@ Agent = Annotated[str, typer.Option("--agent", help="The agent whose notes these
 
 def open_vault(hoprank: pipeline.HopRank, name: str, user: str, skill: str, agent: str) -> vaults.Vault:
     """Return the vault of a name, limited to the notes of --user, --skill and --agent."""
-    return domain.vault.Vault(hoprank, name, domain.records.Scope(user, skill, agent))
+    return domain.vault.Vault(hoprank, name, domain.note.Scope(user, skill, agent))

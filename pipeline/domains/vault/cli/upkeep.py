@@ -12,17 +12,10 @@ from pipeline.cli.options import Json, read_settings
 from pipeline.cli.views.output import print_json, show, warn
 from pipeline.domains.vault import deferred as domain
 from pipeline.domains.vault.cli.options import Exclude, Folder, Include
-from pipeline.domains.vault.views.upkeep import findings_view, mentions_view, plan_view, renamed_view, written_view
+from pipeline.domains.vault.views import findings_view, mentions_view, plan_view, renamed_view, written_view
 
 if TYPE_CHECKING:
-    from pipeline.domains.vault import records
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(check)
-    app.command()(mentions)
-    app.command()(rename)
+    from pipeline.domains.vault import note as notes
 
 
 def check(
@@ -60,7 +53,7 @@ def mentions(
 ) -> None:
     """List the places where a note names another one without a link, or make them links."""
     read = _read(folder)
-    key = domain.find.find_note(read, note).key if note is not None else None
+    key = domain.links.find_note(read, note).key if note is not None else None
     listed = domain.mentions.mentions(read, key)
     if not write:
         if as_json:
@@ -106,6 +99,6 @@ def rename(
         raise typer.Exit(1)
 
 
-def _read(folder: Path, include: list[str] | None = None, exclude: list[str] | None = None) -> records.Folder:
+def _read(folder: Path, include: list[str] | None = None, exclude: list[str] | None = None) -> notes.Folder:
     limits = read_settings().sources.limits
-    return domain.folder.read_folder(folder, include=include or (), exclude=exclude or (), limits=limits)
+    return domain.sources.read_folder(folder, include=include or (), exclude=exclude or (), limits=limits)

@@ -12,9 +12,9 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
-from pipeline.domains.vault.graph import NoteGraph, read_graph
-from pipeline.domains.vault.records import Scope
-from pipeline.domains.vault.sync import VaultSync, sync_vault
+from pipeline.domains.vault.build import VaultSync, sync_vault
+from pipeline.domains.vault.note import Scope
+from pipeline.domains.vault.stored import NoteGraph, read_graph
 from pipeline.errors import SourceError
 from pipeline.ingest.sources.watch import changes
 from pipeline.records import Vector

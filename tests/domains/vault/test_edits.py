@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.records import Folder
-from pipeline.domains.vault.upkeep.files import Conflict, Edit, Unwritable, edited, find_conflicts, move, write_edits
+from pipeline.domains.vault.edits import Conflict, Edit, Unwritable, edited, find_conflicts, move, write_edits
+from pipeline.domains.vault.note import Folder
+from pipeline.domains.vault.sources import read_folder
 
 Vault = Callable[[Mapping[str, str | bytes]], Folder]
 
@@ -79,7 +79,7 @@ def test_a_change_by_hand_is_kept(vault: Vault) -> None:
 def test_a_change_at_the_last_moment_is_kept(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = vault({"a.md": "old"})
     path = Path(folder.root, "a.md")
-    monkeypatch.setattr("pipeline.domains.vault.upkeep.files.os.fsync", lambda _: path.write_text("by hand"))
+    monkeypatch.setattr("pipeline.domains.vault.edits.os.fsync", lambda _: path.write_text("by hand"))
 
     written = write_edits(folder, {"a.md": [Edit(0, 3, "new")]})
 

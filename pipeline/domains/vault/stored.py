@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.db.corpus import CorpusHandle
-from pipeline.domains.vault.records import NoteType, Scope
+from pipeline.domains.vault.note import NoteType, Scope
 from pipeline.records import Metadata, Vector
 
 _METADATA = "metadata."
@@ -22,7 +22,7 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class StoredNote:
-    """A note as its corpus holds it; see :class:`pipeline.domains.vault.records.Note`.
+    """A note as its corpus holds it; see :class:`pipeline.domains.vault.note.Note`.
 
     ``original`` is the whole text of a note that an agent created and that is in no folder.
     """
@@ -80,6 +80,11 @@ class NoteGraph:
     def incoming(self) -> Mapping[str, Sequence[NoteLink]]:
         """The links to each note, by key."""
         return _grouped(self.links, "target")
+
+    @cached_property
+    def measured(self) -> dict[str, Any]:
+        """Measurements of these notes, by name, each made once."""
+        return {}
 
     @cached_property
     def ends(self) -> tuple[Rows, Rows]:

@@ -12,12 +12,10 @@ from typing import NamedTuple
 
 import ahocorasick
 
-from pipeline.domains.vault.reading.prose import prose_mask
-from pipeline.domains.vault.reading.resolve import NoteResolver
-from pipeline.domains.vault.records import Folder, Note
-from pipeline.domains.vault.upkeep.check import line_of
-from pipeline.domains.vault.upkeep.files import Conflict, Edit, Written, write_edits
-from pipeline.domains.vault.upkeep.targets import shortest_target
+from pipeline.domains.vault.check import line_of
+from pipeline.domains.vault.edits import Conflict, Edit, Written, write_edits
+from pipeline.domains.vault.links import NoteResolver, code_spans, shortest_target
+from pipeline.domains.vault.note import Folder, Note
 from pipeline.records import BlockKind
 from pipeline.text.names import FUNCTION_WORDS
 
@@ -191,3 +189,42 @@ def _edit(mention: Mention, target: str, note: Note) -> Edit:
     in_table = any(block.kind is BlockKind.TABLE and block.start <= mention.start < block.end for block in note.blocks)
     bar = "\\|" if in_table else "|"
     return Edit(mention.start, mention.end, f"[[{target}]]" if text == target else f"[[{target}{bar}{text}]]")
+
+
+_HEADING = re.compile(r"^[\s>*+-]*#{1,6}\s.*$", re.MULTILINE)
+_MARKUP = re.compile(
+    r"\]\((?:[^()\n]|\([^()\n]*\))*\)"  # the destination of a link or image
+    r"|!?\[(?:[^\[\]\n]|\n(?!\n))*\](?=\()"  # its text
+    r"|!?\[\[[^\[\]\n]*\]\]"
+    r"|!?\[[^\[\]\n]*\](?:\[[^\[\]\n]*\]|:[ \t]+\S+)?"  # references, definitions, footnotes, inline fields
+    r"|\b[A-Za-z][A-Za-z0-9+.-]*://\S+|\bwww\.\S+|\S+@\S+"
+    r"|</?[A-Za-z!][^<>]*>|<!--.*?-->"
+    r"|\$\$.+?\$\$|(?<![\w$])\$(?!\s)[^$\n]+(?<!\s)\$(?!\w)"
+    r"|%%.*?%%|\{\{.*?\}\}|\(\([\w-]+\)\)"
+    r"|^[\s>*+-]*[\w-]+::"  # the name of an inline field
+    r"|(?<!\w)[#@^][\w/-]+",
+    re.DOTALL | re.MULTILINE,
+)
+_ANCHOR = re.compile(r"<a\s.*?</a>", re.DOTALL | re.IGNORECASE)
+_HTML_BLOCK = re.compile(r"\s*<[A-Za-z/!?]")
+
+
+def prose_mask(note: Note) -> bytearray:
+    """Return a byte for each character of the note: 1 in running text, where a word could become a link.
+
+    Front matter, headings, code, links, addresses, tags, formulas, comments and HTML have 0.
+    """
+    mask = bytearray(len(note.text))
+    for block in note.blocks:
+        if block.kind in (BlockKind.PARAGRAPH, BlockKind.TABLE) and not _HTML_BLOCK.match(note.text, block.start):
+            mask[block.start : block.end] = b"\1" * (block.end - block.start)
+    for start, end in _markup(note):
+        mask[start:end] = bytes(end - start)
+    return mask
+
+
+def _markup(note: Note) -> Iterator[tuple[int, int]]:
+    yield from code_spans(note)
+    yield from ((link.start, link.end) for link in (*note.links, *note.in_code))
+    for pattern in (_HEADING, _MARKUP, _ANCHOR):
+        yield from (match.span() for match in pattern.finditer(note.text, note.body_start))

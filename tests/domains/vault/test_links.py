@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.domains.vault.reading.resolve import NoteResolver
-from pipeline.domains.vault.records import Note, NoteType, Resolution
+from pipeline.domains.vault.links import NoteResolver
+from pipeline.domains.vault.note import Note, NoteType, Resolution
 
 
 def note(key: str, *aliases: str, title: str = "") -> Note:

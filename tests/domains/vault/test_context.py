@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
-from pipeline.domains.vault.context.router import freshness, load_relevant_knowledge
-from pipeline.domains.vault.context.threshold import everyday_messages
-from pipeline.domains.vault.records import Scope
+from pipeline.domains.vault.build import sync_vault
+from pipeline.domains.vault.context import freshness, load_relevant_knowledge
+from pipeline.domains.vault.evidence import everyday_messages
+from pipeline.domains.vault.note import Scope
 from pipeline.domains.vault.settings import VaultSettings
-from pipeline.domains.vault.sync import sync_vault
 from pipeline.domains.vault.vault import Vault
 from pipeline.errors import ConfigurationError, CorpusError, QuestionError
 from tests.domains.vault.apiary import MESSAGES, NOTES, OFF_TOPIC

@@ -17,15 +17,22 @@ from pipeline.cli.app import app
 from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
+from pipeline.domains.vault import maps
 from pipeline.domains.vault.actions.actions import create_knowledge_node
-from pipeline.domains.vault.graph import StoredNote
-from pipeline.domains.vault.maps import mocs
-from pipeline.domains.vault.maps.index_node import IndexNode, graph_index_node
-from pipeline.domains.vault.maps.mocs import IndexKey, drop_vault, index_name, indexes, refresh_index
-from pipeline.domains.vault.maps.topics import OTHERS
-from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.records import ANY, NoteType, Scope
-from pipeline.domains.vault.sync import sync_vault
+from pipeline.domains.vault.build import sync_vault
+from pipeline.domains.vault.maps import (
+    OTHERS,
+    IndexKey,
+    IndexNode,
+    drop_vault,
+    graph_index_node,
+    index_name,
+    indexes,
+    refresh_index,
+)
+from pipeline.domains.vault.note import ANY, NoteType, Scope
+from pipeline.domains.vault.sources import read_folder
+from pipeline.domains.vault.stored import StoredNote
 from pipeline.domains.vault.vault import Vault
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, GraphError, InputError
@@ -249,7 +256,7 @@ def test_an_index_that_is_current_is_not_built_again(
     def fail(*_: object) -> None:
         raise AssertionError("the notes were read again")
 
-    monkeypatch.setattr(mocs, "read_graph", fail)
+    monkeypatch.setattr(maps, "read_graph", fail)
 
     refresh_index(hoprank, garden)
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.domains.vault.reading.folder import read_folder
-from pipeline.domains.vault.reading.notes import LONGEST_DESCRIPTION, plain, shortened
-from pipeline.domains.vault.records import Folder, Note, NoteType, Scope
+from pipeline.domains.vault.note import Folder, Note, NoteType, Scope
+from pipeline.domains.vault.sources import LONGEST_DESCRIPTION, plain, read_folder, shortened
 
 Read = Callable[[Mapping[str, str | bytes]], Folder]
 

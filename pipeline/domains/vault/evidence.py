@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol, TypeAlias
+from functools import cache
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.domains.vault.context.threshold import Threshold, everyday_messages
-from pipeline.domains.vault.context.words import NoteWords
-from pipeline.domains.vault.graph import NoteGraph
+from pipeline.domains.vault.stored import NoteGraph
 from pipeline.domains.vault.vault import Vault
 from pipeline.records import Hit, Vector
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.scoring.coverage import terms_of
 
 Pair: TypeAlias = tuple[str, str]
 """The keys of the notes from which and to which a link leads."""
@@ -33,6 +34,8 @@ _BESIDE = 0.5
 
 _K = 5.0
 """k of the fusion of both."""
+
+_Measured = TypeVar("_Measured")
 
 _BLOCK = 10_000
 _COSINE, _SHARE = "cosine", "share of words"
@@ -92,7 +95,7 @@ class ByMeaning:
         vector = np.asarray(query, dtype=np.float32)
         relevance = graph.best(vectors @ vector)
         hits = _hits(vault, graph, message, Leg.WHOLE, query)
-        threshold = vault.threshold(_COSINE, partial(_nearest_by_chance, vault, vectors))
+        threshold = _measured(graph, _COSINE, lambda: Threshold.of(_nearest_by_chance(vault, vectors)))
         return cls(graph, vector, threshold, relevance, _order(graph, hits, relevance), _starts(hits))
 
     def link_relevance(self, keys: Sequence[str]) -> Mapping[Pair, float]:
@@ -131,9 +134,9 @@ class ByWords:
     @classmethod
     def of(cls, vault: Vault, graph: NoteGraph, message: str) -> ByWords:
         """Search a vault by full text and by the heads of its notes."""
-        words = vault.words(graph)
+        words = _measured(graph, "words", lambda: NoteWords(graph))
         hits, relevance = _held(vault, words, message)
-        threshold = vault.threshold(_SHARE, partial(_held_by_chance, vault, words))
+        threshold = _measured(graph, _SHARE, lambda: Threshold.of(_held_by_chance(vault, words)))
         return cls(words, message, threshold, relevance, _order(graph, hits, relevance), _starts(hits))
 
     def link_relevance(self, keys: Sequence[str]) -> Mapping[Pair, float]:
@@ -141,6 +144,14 @@ class ByWords:
         wanted = set(keys)
         links = (link for link in self.words.graph.links if link.contexts and wanted & {link.source, link.target})
         return {(link.source, link.target): self.words.share(self.message, " ".join(link.contexts)) for link in links}
+
+
+def _measured(graph: NoteGraph, name: str, measure: Callable[[], _Measured]) -> _Measured:
+    """Return what ``measure`` returns for a graph, measured once."""
+    if name not in graph.measured:
+        graph.measured[name] = measure()
+    measured: _Measured = graph.measured[name]
+    return measured
 
 
 def _hits(vault: Vault, graph: NoteGraph, message: str, leg: Leg, query: Sequence[float] | None) -> tuple[Hit, ...]:
@@ -188,3 +199,67 @@ def _held(vault: Vault, words: NoteWords, message: str) -> tuple[tuple[Hit, ...]
 def _held_by_chance(vault: Vault, words: NoteWords) -> Sequence[float]:
     """Return for each probe the share of its words that a note has by chance."""
     return [float(_held(vault, words, probe)[1].max(initial=0.0)) for probe in everyday_messages()]
+
+
+DEVIATIONS = 2.25
+"""Standard deviations above the mean. Chosen on ten collections: 95% of their own questions exceed this, and 1% of
+thirty everyday messages, which are no probes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The least relevance that counts; ``mean`` and ``deviation`` are of the notes most relevant to each probe."""
+
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, chance: Sequence[float]) -> Threshold:
+        """Return the threshold above what chance finds; ``chance`` is the relevance of the best note of each probe."""
+        return cls(float(np.mean(chance)), float(np.std(chance)))
+
+    @property
+    def value(self) -> float:
+        """The relevance that the best note of a message exceeds, if the vault knows anything of it."""
+        return self.mean + DEVIATIONS * self.deviation
+
+    @property
+    def least(self) -> float:
+        """The relevance that each note exceeds once the best one counts: half way from chance."""
+        return (self.mean + self.value) / 2
+
+
+@cache
+def everyday_messages() -> tuple[str, ...]:
+    """Return the probes: messages that few vaults are about."""
+    return tuple(Path(__file__).with_name("probes.txt").read_text(encoding="utf-8").splitlines())
+
+
+class NoteWords:
+    """The stems in the head of each note of a graph."""
+
+    def __init__(self, graph: NoteGraph) -> None:
+        self.graph = graph
+        self._holders: dict[str, list[int]] = defaultdict(list)
+        for row, note in enumerate(graph.notes.values()):
+            for term in terms_of(" ".join((note.title, note.description, *note.aliases, *note.tags))):
+                self._holders[term].append(row)
+
+    def shares(self, message: str) -> npt.NDArray[np.float64]:
+        """Return for each note, by row, the share of a message's terms that its head holds, weighted by rarity."""
+        terms = terms_of(message)
+        shares = np.zeros(len(self.graph.notes))
+        for term in terms:
+            shares[self._holders.get(term, [])] += self._rarity(term)
+        return shares / (self._total(terms) or 1.0)
+
+    def share(self, message: str, text: str) -> float:
+        """Return the share of a message's terms that a text holds, weighted by rarity."""
+        terms, held = terms_of(message), set(terms_of(text))
+        return self._total(term for term in terms if term in held) / (self._total(terms) or 1.0)
+
+    def _total(self, terms: Iterable[str]) -> float:
+        return math.fsum(map(self._rarity, terms))
+
+    def _rarity(self, term: str) -> float:
+        return math.log(1 + len(self.graph.notes) / max(len(self._holders.get(term, ())), 0.5))

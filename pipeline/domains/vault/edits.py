@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.domains.vault.records import Folder, Note
+from pipeline.domains.vault.note import Folder, Note
 from pipeline.errors import SourceError
 from pipeline.ingest.sources.decode import well_formed
 from pipeline.ingest.sources.source import unopenable

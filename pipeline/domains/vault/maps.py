@@ -1,0 +1,322 @@
+"""Maps of content: for each skill or folder, and the vault as a whole, an index of its notes by topic.
+
+They are a knowledge graph beside the corpus. Its topics are the communities of the linked notes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pipeline.api import HopRank
+from pipeline.db.catalogue import find_corpus
+from pipeline.db.corpus import CorpusHandle, open_corpus
+from pipeline.domains.vault.links import without_suffix
+from pipeline.domains.vault.note import ANY
+from pipeline.domains.vault.schema import HOLDS, INDEX, LINKS_TO, NOTE, SCHEMA, TOPIC
+from pipeline.domains.vault.stored import NoteGraph, StoredNote, read_graph
+from pipeline.domains.vault.vault import Vault
+from pipeline.errors import CorpusError, GraphError, InputError, did_you_mean
+from pipeline.flows import maintain
+from pipeline.ids import digest
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.knowledge.catalogue import find_graph
+from pipeline.knowledge.records import Json
+from pipeline.text.labels import labels, terms_of
+
+
+class IndexKey(NamedTuple):
+    """The subject of an index: a user's notes, limited to a skill or a top folder if one is given."""
+
+    user: str
+    skill: str = ""
+    folder: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of the index's node."""
+        return "index:" + digest(*self)[:16]
+
+
+def index_name(vault: str) -> str:
+    """Return the name of the graph that holds the indexes of a vault."""
+    return f"{vault} index"
+
+
+def refresh_index(hoprank: HopRank, vault: str) -> KnowledgeGraph:
+    """Bring the indexes of a vault up to date, and return their graph; nothing is written if they are.
+
+    Raises CorpusError if there is no vault of that name, GraphError if another graph has the name of its indexes.
+    """
+    corpus = open_corpus(hoprank.client, vault)
+    graph = hoprank.graph(index_name(vault))
+    before = graph.find_nodes_by_type(INDEX)
+    if not before and graph.size().nodes and not graph.find_nodes_by_type(NOTE):
+        raise GraphError(
+            f"The graph {graph.name!r} isn't the index of the vault {vault!r}.",
+            f"Export it under another name and drop it: hoprank graph drop {graph.name!r}.",
+        )
+    if before and all(index.properties.get("of") == _state(corpus) for index in before):
+        return graph
+    notes = read_graph(corpus).scoped(ANY, published=True)
+    nodes, links = [_note_node(note) for note in notes.notes.values()], list(_links(notes))
+    SCHEMA.check(nodes, links)
+    _sync_notes(graph, nodes, links)
+    groups = clusters(graph.communities(), notes)
+    topics, holds = _maps(notes, groups)
+    SCHEMA.check([*nodes, *topics], [*links, *holds])
+    graph.sync([*nodes, *topics], [*links, *holds])
+    return graph
+
+
+def indexes(notes: Mapping[str, StoredNote]) -> dict[IndexKey, list[str]]:
+    """Return the keys of the notes of each index: of each skill, of each folder for notes without, and of all."""
+    keys: dict[IndexKey, list[str]] = {}
+    for key, note in notes.items():
+        user, skill = note.scope.user, note.scope.skill
+        folder = key.split("/", 1)[0] if "/" in key and not skill else ""
+        for index in {IndexKey(user), IndexKey(user, skill, folder)}:
+            keys.setdefault(index, []).append(key)
+    return keys
+
+
+def drop_vault(hoprank: HopRank, vault: str) -> None:
+    """Delete a vault and its indexes, irrevocably; its folder stays. Raises CorpusError if there is neither.
+
+    The indexes are deleted too if the corpus was dropped before.
+    """
+    has_index = find_graph(hoprank.client, index_name(vault)) is not None
+    if find_corpus(hoprank.client, vault) or not has_index:
+        maintain.drop(hoprank.client, vault)
+    if has_index:
+        hoprank.graph(index_name(vault)).drop()
+
+
+def _sync_notes(graph: KnowledgeGraph, nodes: Sequence[KnowledgeNode], links: Sequence[KnowledgeEdge]) -> None:
+    """Bring the graph to hold these notes and links, and the old topics with what is left in them.
+
+    Readers see the old topics until the new ones are found.
+    """
+    old = [*graph.find_nodes_by_type(TOPIC), *graph.find_nodes_by_type(INDEX)]
+    known = {node.id for node in (*nodes, *old)}
+    holds = [edge for edge in graph.get_edges_by_type(HOLDS) if {edge.source, edge.target} <= known]
+    graph.sync([*nodes, *old], [*links, *holds])
+
+
+def _note_node(note: StoredNote) -> KnowledgeNode:
+    properties = {"title": note.title, "description": note.description, "type": note.type.value, **note.scope._asdict()}
+    return KnowledgeNode(note.key, NOTE, labels=note.tags, properties={name: v for name, v in properties.items() if v})
+
+
+def _links(notes: NoteGraph) -> Iterator[KnowledgeEdge]:
+    """Yield the links; a link between notes that are alike weighs up to three times as much as one that aren't."""
+    for link in notes.links:
+        first, second = notes.vectors[notes.rows[link.source]], notes.vectors[notes.rows[link.target]]
+        weight = link.times * (0.5 + max(0.0, float(np.dot(first, second))))
+        properties: dict[str, Json] = {"relations": list(link.relations)} if link.relations else {}
+        yield KnowledgeEdge(link.source, link.target, LINKS_TO, weight=round(weight, 3), properties=properties)
+
+
+def _maps(notes: NoteGraph, groups: Sequence[Cluster]) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
+    """Return the nodes of all indexes and topics, and what these hold."""
+    nodes: list[KnowledgeNode] = []
+    holds: list[KnowledgeEdge] = []
+    for index, keys in sorted(indexes(notes.notes).items()):
+        inside = [part for group in groups if (part := group.within(keys, notes))]
+        nodes.append(_index_node(index, len(keys), _state(notes.corpus)))
+        for place, (topic, name) in enumerate(zip(inside, topic_names(inside, notes.notes), strict=True)):
+            topic_id = f"{index.id}:{digest(topic.central)[:16]}"
+            properties: dict[str, Json] = {
+                "name": name,
+                "central": topic.central,
+                "place": place,
+                "linked": topic.linked,
+            }
+            nodes.append(KnowledgeNode(topic_id, TOPIC, properties=properties))
+            holds.append(_holds(index.id, topic_id))
+            holds.extend(_holds(topic_id, key) for key in topic.keys)
+    return nodes, holds
+
+
+def _index_node(index: IndexKey, notes: int, state: str) -> KnowledgeNode:
+    given = {"title": index.skill or index.folder, **index._asdict(), "type": "moc", "of": state}
+    properties = {name: value for name, value in given.items() if value}
+    return KnowledgeNode(index.id, INDEX, properties={**properties, "generated": True, "notes": notes})
+
+
+def _state(corpus: CorpusHandle) -> str:
+    """Return the state of a corpus by which its indexes are known to be current."""
+    return f"{corpus.id}:{corpus.generation}"
+
+
+def _holds(source: str, target: str) -> KnowledgeEdge:
+    # Without weight: what an index holds is found by the links, and must not count as one.
+    return KnowledgeEdge(source, target, HOLDS, weight=0.0)
+
+
+OTHERS = "Other notes"
+"""The name of the topic of notes that no link joins with another one of their index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The keys of a topic's notes, the central one first, the others in order; ``linked`` is false for the rest."""
+
+    keys: tuple[str, ...]
+    linked: bool = True
+
+    @property
+    def central(self) -> str:
+        """The key of the note with the most links within the topic."""
+        return self.keys[0]
+
+    def within(self, keys: Collection[str], notes: NoteGraph) -> Cluster | None:
+        """Return what of the topic is among some notes, if anything."""
+        wanted = set(keys)
+        left = [key for key in self.keys if key in wanted]
+        return Cluster(_central_first(left, notes), self.linked) if left else None
+
+
+def clusters(communities: Iterable[Sequence[str]], notes: NoteGraph) -> list[Cluster]:
+    """Return the topics of communities, the largest first, and last the notes that are in no community of two."""
+    groups = [[key for key in community if key in notes.notes] for community in communities]
+    rest = sorted(key for group in groups if len(group) == 1 for key in group)
+    linked = [Cluster(_central_first(group, notes)) for group in groups if len(group) > 1]
+    return [*linked, *([Cluster(tuple(rest), linked=False)] if rest else [])]
+
+
+def topic_names(topics: Sequence[Cluster], notes: Mapping[str, StoredNote]) -> list[str]:
+    """Return the name of each topic: the terms of titles and tags that tell it from the others.
+
+    Each name is another: one that is taken gets the title of the central note.
+    """
+    found = labels([[_terms(notes[key]) for key in topic.keys] for topic in topics])
+    names: list[str] = []
+    for topic, shown in zip(topics, found, strict=True):
+        title = notes[topic.central].title
+        name = (shown or title) if topic.linked else OTHERS
+        names.append(name if name not in names else f"{name} ({title})")
+    return names
+
+
+def _terms(note: StoredNote) -> Mapping[str, str]:
+    return {**terms_of(note.title), **{tag.casefold(): tag for tag in note.tags}}
+
+
+def _central_first(keys: Sequence[str], notes: NoteGraph) -> tuple[str, ...]:
+    inside = set(keys)
+    degrees: Counter[str] = Counter()
+    for key in keys:
+        for link in notes.outgoing.get(key, ()):
+            if link.target in inside:
+                degrees.update({key: link.times, link.target: link.times})
+    central = min(keys, key=lambda key: (-degrees[key], key))
+    return (central, *sorted(inside - {central}))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedNote:
+    """A note of an index; ``links`` are the notes of the index that it links to, by key, in order."""
+
+    key: str
+    title: str
+    description: str
+    type: str
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic and its notes, the central one first."""
+
+    name: str
+    notes: tuple[IndexedNote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexNode:
+    """The index of a skill, of a folder, or of the vault as a whole; its topics are the largest first."""
+
+    title: str
+    skill: str
+    folder: str
+    topics: tuple[Topic, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as plain JSON values."""
+        return asdict(self)
+
+    def to_markdown(self) -> str:
+        """Return the index as the text of a note: topics, the notes of each with their descriptions, and links."""
+        links = {note.key: _wikilink(note) for topic in self.topics for note in topic.notes}
+        lines = ["---", "type: moc", "generated: true", "---", "", f"# {_line(self.title)}"]
+        for topic in self.topics:
+            lines += ["", f"## {_line(topic.name)}", ""]
+            for note in topic.notes:
+                description = f": {_line(note.description)}" if note.description else ""
+                lines.append(f"- {links[note.key]}{description}")
+                if note.links:
+                    lines.append(f"  - links to {', '.join(links[key] for key in note.links)}")
+        return "\n".join(lines)
+
+
+def graph_index_node(vault: Vault, skill: str = "", *, folder: str = "") -> IndexNode:
+    """Return the index of the published notes of the vault's scope: a skill's, a folder's, or without both of all.
+
+    The index is brought up to date first. Raises CorpusError if the scope has no such skill or folder.
+    """
+    if skill and folder:
+        raise InputError(f"Both a skill, {skill!r}, and a folder, {folder!r}, are given.", "Give one of them.")
+    skill, folder = skill or ("" if folder else vault.scope.skill), folder.strip("/")
+    graph, notes = refresh_index(vault.hoprank, vault.name), vault.graph(published=True)
+    known = indexes(notes.notes)
+    wanted = {key for key in known if (key.skill, key.folder) == (skill, folder)}
+    if not wanted and (skill or folder):
+        kind, name = ("skill", skill) if skill else ("folder", folder)
+        names = sorted({getattr(key, kind) for key in known} - {""})
+        otherwise = f"There are: {', '.join(names)}." if names else f"No note has a {kind}."
+        raise CorpusError(f"The vault {vault.name!r} has no {kind} {name!r}.", did_you_mean(name, names, otherwise))
+    topics = list(_topics(graph, wanted, notes))
+    names = topic_names(topics, notes.notes)
+    inside = {key for topic in topics for key in topic.keys}
+    return IndexNode(
+        skill or folder or vault.name,
+        skill,
+        folder,
+        tuple(
+            Topic(name, tuple(_indexed(key, notes, inside) for key in topic.keys))
+            for name, topic in zip(names, topics, strict=True)
+        ),
+    )
+
+
+def _topics(graph: KnowledgeGraph, wanted: Iterable[IndexKey], notes: NoteGraph) -> Iterable[Cluster]:
+    """Yield the topics of some indexes, with those notes that the scope sees."""
+    held: Mapping[str, list[str]] = defaultdict(list)
+    for edge in graph.get_edges_by_type(HOLDS):
+        held[edge.source].append(edge.target)
+    nodes = {node.id: node.properties for node in (*graph.find_nodes_by_type(INDEX), *graph.find_nodes_by_type(TOPIC))}
+    for index in sorted(wanted):
+        for topic in sorted(held[index.id], key=lambda topic: (int(str(nodes[topic]["place"])), topic)):
+            linked = nodes[topic]["linked"] is True
+            if cluster := Cluster(tuple(held[topic]), linked).within(notes.notes, notes):
+                yield cluster
+
+
+def _indexed(key: str, notes: NoteGraph, inside: set[str]) -> IndexedNote:
+    note = notes.notes[key]
+    links = tuple(link.target for link in notes.outgoing.get(key, ()) if link.target in inside)
+    return IndexedNote(key, note.title, note.description, note.type.value, links)
+
+
+def _wikilink(note: IndexedNote) -> str:
+    shown = _line(note.title).replace("[", "(").replace("]", ")").replace("|", "-")
+    return f"[[{without_suffix(note.key)}|{shown}]]"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,186 @@
+"""The upkeep of a vault, for people: findings, unlinked mentions and renames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.cli.views.tables import plain_table, property_grid
+
+if TYPE_CHECKING:
+    from pipeline.domains.vault.actions.action_models import CreatedNode, LinkedNodes, LinkStep, Traversal
+    from pipeline.domains.vault.build import LinkCounts
+    from pipeline.domains.vault.check import BrokenLink, Findings, MissingPlace
+    from pipeline.domains.vault.context import Knowledge
+    from pipeline.domains.vault.edits import Conflict, Written
+    from pipeline.domains.vault.evaluate import VaultReport
+    from pipeline.domains.vault.maps import IndexNode
+    from pipeline.domains.vault.mentions import Mention
+    from pipeline.domains.vault.related import RelatedNote
+    from pipeline.domains.vault.rename import Rename, Renamed
+
+
+def findings_view(findings: Findings) -> Table:
+    """Return the findings of a check, a row a kind; places are given as ``note:line``."""
+    ambiguous = [
+        f"{link.note}:{link.line}: {link.target} -> {link.chosen}, or {', '.join(link.others)}"
+        for link in findings.ambiguous
+    ]
+    duplicates = [f"{same.title}: {', '.join(same.notes)}" for same in findings.duplicate_titles]
+    return property_grid(
+        [
+            ("notes", f"{findings.notes:,} checked"),
+            ("broken links", _counted(_broken(findings.broken))),
+            ("ambiguous links", _counted(ambiguous)),
+            ("missing headings", _counted(_places(findings.missing_headings))),
+            ("missing blocks", _counted(_places(findings.missing_blocks))),
+            ("duplicate titles", _counted(duplicates)),
+            ("orphans", _counted(findings.orphans)),
+            ("broken, but in code", _counted(_broken(findings.broken_in_code))),
+            ("skipped", _counted([f"{skipped.source} {skipped.reason}" for skipped in findings.skipped])),
+        ]
+    )
+
+
+def mentions_view(mentions: Sequence[Mention]) -> Table:
+    """Return a row a mention: its place, the note that it names, and the line around it."""
+    table = plain_table("place", "names", "line")
+    for mention in mentions:
+        table.add_row(Text(f"{mention.note}:{mention.line}"), Text(mention.target), Text(mention.context))
+    return table
+
+
+def written_view(written: Written) -> Table:
+    """Return how many links were written, into which notes, and what was left out."""
+    notes = "\n".join(written.changed) or "none"
+    return property_grid([("links", f"{written.edits:,} written"), ("changed", notes), *_conflicts(written.conflicts)])
+
+
+def plan_view(rename: Rename) -> Table:
+    """Return the move of a rename and the links that it rewrites."""
+    rewrites = [f"{link.note}:{link.line}: {link.before} -> {link.after}" for link in rename.rewrites]
+    return property_grid([("note", f"{rename.old} -> {rename.new}"), ("links", _counted(rewrites)), *_by_hand(rename)])
+
+
+def renamed_view(rename: Rename, renamed: Renamed) -> Table:
+    """Return what a rename did: the move, the changed notes, and what was left out."""
+    moved = f"{rename.old} -> {rename.new}" if renamed.moved else f"{rename.old} stays: nothing was changed"
+    rows = [("note", moved), ("changed", _counted(renamed.changed))]
+    return property_grid([*rows, *_conflicts(renamed.conflicts), *_by_hand(rename)])
+
+
+def _by_hand(rename: Rename) -> Iterable[tuple[str, str]]:
+    """Yield the links that a rename can't rewrite."""
+    if rename.left:
+        yield "by hand", _counted([f"{link.note}:{link.line}: {link.target}" for link in rename.left])
+    if rename.skipped:
+        yield "not read", _counted([f"{skipped.source} {skipped.reason}" for skipped in rename.skipped])
+
+
+def _conflicts(conflicts: Sequence[Conflict]) -> Iterable[tuple[str, str]]:
+    if conflicts:
+        yield "left out", _counted([f"{conflict.note} {conflict.reason}" for conflict in conflicts])
+
+
+def _broken(links: Iterable[BrokenLink]) -> list[str]:
+    return [
+        f"{link.note}:{link.line}: {link.target}" + (f" (did it mean {link.nearest}?)" if link.nearest else "")
+        for link in links
+    ]
+
+
+def _places(places: Iterable[MissingPlace]) -> list[str]:
+    return [f"{place.note}:{place.line}: {place.target}#{place.fragment}" for place in places]
+
+
+def _counted(lines: Sequence[str]) -> str:
+    return "\n".join([f"{len(lines):,}", *lines]) if lines else "none"
+
+
+_NAMES = {"vector": "meaning alone", "links": "links alone", "hoprank": "both together"}
+
+
+def links_view(links: LinkCounts) -> Table:
+    """Return how many links lead to notes, and what the others are."""
+    others = (
+        (links.unresolved, "lead to no note (hoprank vault check lists them)"),
+        (links.attachments, "lead to other files"),
+        (links.ambiguous, "have a name that several notes have"),
+        (links.in_code, "are shown as code, and link nothing"),
+    )
+    lines = [f"{links.resolved:,} of {links.written:,} name a note", *(f"{n:,} {what}" for n, what in others if n)]
+    return property_grid([("links", "\n".join(lines))])
+
+
+def report_view(report: VaultReport) -> Table:
+    """Return a row a ranking with its measures, in percent."""
+    names = next(iter(report.metrics.values()))
+    table = plain_table("ranking", *names)
+    for ranking, measures in report.metrics.items():
+        table.add_row(_NAMES[ranking], *(f"{100 * measures[name]:.1f}" for name in names))
+    table.caption = (
+        f"{report.notes:,} notes, {report.hidden_pairs:,} of {report.linked_pairs:,} linked pairs hidden (seed"
+        f" {report.seed}), {report.queries:,} notes asked for"
+    )
+    return table
+
+
+def related_view(notes: Sequence[RelatedNote]) -> Table:
+    """Return related notes, best first, each with its cosine, its share of the walk, and whether it is linked."""
+    table = plain_table("note", "cosine", "visits", "linked")
+    for note in notes:
+        table.add_row(
+            Text(note.title, style="bold"), f"{note.cosine:.2f}", f"{note.visits:.4f}", "yes" if note.linked else ""
+        )
+    return table
+
+
+def why_view(knowledge: Knowledge) -> Table:
+    """Return why each note was chosen."""
+    table = plain_table("note", "score", "why")
+    for note in knowledge.notes:
+        table.add_row(Text(note.title, style="bold"), f"{note.score:.2f}", Text("; ".join(note.why)))
+    return table
+
+
+def created_view(made: CreatedNode) -> Table:
+    """Return the path of a created note, its links, and those that lead to no note."""
+    rows = [
+        ("created", f"{made.key}{' (a file)' if made.path else ''}"),
+        ("links to", "\n".join(made.links) or "no note"),
+    ]
+    return property_grid([*rows, *([("unresolved", "\n".join(made.unresolved))] if made.unresolved else [])])
+
+
+def linked_view(linked: LinkedNodes) -> Table:
+    """Return a new link, or that it was there before."""
+    arrow = f" -[{linked.relation}]-> " if linked.relation else " -> "
+    return property_grid([("linked" if linked.created else "linked before", f"{linked.source}{arrow}{linked.target}")])
+
+
+def traversal_view(page: Traversal) -> Table:
+    """Return a row a note: how many links away it is, what it is about, and the way to it."""
+    table = plain_table("note", "links", "about", "by")
+    for node in page.nodes:
+        by = "; ".join(_step(step) for step in node.path)
+        table.add_row(Text(node.title, style="bold"), str(node.distance), Text(node.description), Text(by))
+    return table
+
+
+def index_view(index: IndexNode) -> Iterator[RenderableType]:
+    """Yield a table a topic: its notes with their descriptions."""
+    for topic in index.topics:
+        yield Text(topic.name, style="bold")
+        table = Table.grid(padding=(0, 2))
+        for note in topic.notes:
+            table.add_row(Text(f"  {note.title}"), Text(note.description))
+        yield table
+
+
+def _step(step: LinkStep) -> str:
+    types = f"{', '.join(step.relations)}: " if step.relations else ""
+    return types + (step.sentences[0] if step.sentences else f"{step.source} -> {step.target}")

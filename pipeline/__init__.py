@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pipeline.api import HopRank
     from pipeline.async_api import AsyncHopRank
+    from pipeline.domains.vault.api import Vault
     from pipeline.errors import HopRankError
     from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
     from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
@@ -21,6 +22,7 @@ __all__ = [
     "KnowledgeNode",
     "RetrieverResult",
     "RetrieverResultItem",
+    "Vault",
 ]
 
 if not TYPE_CHECKING:
@@ -35,6 +37,7 @@ if not TYPE_CHECKING:
         "KnowledgeNode": "pipeline.knowledge",
         "RetrieverResult": "pipeline.retrieve.results",
         "RetrieverResultItem": "pipeline.retrieve.results",
+        "Vault": "pipeline.domains.vault.api",
     }
 
     def __getattr__(name: str) -> object:

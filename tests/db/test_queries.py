@@ -20,10 +20,7 @@ from pipeline.db.embedded import Address
 from pipeline.db.queries import Query, load_queries, parse_fragments, parse_queries
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.texts.add import add_text
-from pipeline.domains.vault.actions.actions import create_knowledge_node
-from pipeline.domains.vault.build import sync_vault
-from pipeline.domains.vault.maps import drop_vault
-from pipeline.domains.vault.vault import Vault
+from pipeline.domains.vault.api import Vault
 from pipeline.errors import GraphError
 from pipeline.knowledge import SupportedEdgeType
 from pipeline.knowledge.catalogue import find_graph, replacing
@@ -193,9 +190,10 @@ def vault(hoprank: HopRank, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder, name = tmp_path_factory.mktemp("vault"), f"test-{uuid.uuid4().hex}"
     (folder / "Ada.md").write_text("# Ada\n\nfriend:: [[Babbage]], who built the first engine with gears.\n")
     (folder / "Babbage.md").write_text("# Babbage\n\nHe built the engines.\n")
-    sync_vault(hoprank, folder, name)
-    create_knowledge_node(Vault(hoprank, name), "Engine", "[[Babbage]] drew it, and never built all of it.")
-    drop_vault(hoprank, name)
+    vault = Vault(hoprank, name)
+    vault.sync(folder)
+    vault.create("Engine", "[[Babbage]] drew it, and never built all of it.")
+    vault.drop()
 
 
 @pytest.fixture(scope="module")

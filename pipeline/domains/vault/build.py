@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pipeline.api import HopRank
 from pipeline.domains.vault.actions.created import ORIGIN, created_notes
@@ -41,6 +42,10 @@ class VaultSync:
 
     synced: SyncSummary
     links: LinkCounts
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as plain JSON values."""
+        return {**self.synced.to_json(), "links": asdict(self.links)}
 
 
 def sync_vault(

@@ -16,8 +16,7 @@ from pydantic import ValidationError
 
 from pipeline.domains.vault.evidence import ByMeaning, ByWords, Evidence
 from pipeline.domains.vault.settings import VaultSettings
-from pipeline.domains.vault.stored import NoteGraph, NoteLink, StoredNote
-from pipeline.domains.vault.vault import Vault
+from pipeline.domains.vault.stored import NoteGraph, NoteLink, OpenVault, StoredNote
 from pipeline.errors import ConfigurationError, DownloadFailed
 from pipeline.retrieve.question import check_question
 
@@ -87,24 +86,15 @@ class _Candidate:
 
 
 def load_relevant_knowledge(
-    vault: Vault,
+    vault: OpenVault,
     message: str,
+    limits: Mapping[str, int | None],
     *,
-    top_k: int | None = None,
-    full: int | None = None,
-    tokens: int | None = None,
-    hops: int | None = None,
     vectors: bool = True,
     now: datetime | None = None,
 ) -> Knowledge:
-    """Return the published notes of the vault's scope that a message needs.
-
-    At most ``top_k`` notes (10 at most), the first ``full`` with their content, of ``tokens`` together; links are
-    followed for ``hops`` steps (2 at most). Limits that aren't given are those of the settings. Without ``vectors``, or
-    without a model to make them, words alone find notes. Raises QuestionError for an empty message, CorpusError if
-    there is no vault of that name, ConfigurationError for a limit out of bounds.
-    """
-    settings = _limited(vault, {"top_k": top_k, "full": full, "tokens": tokens, "hops": hops})
+    """Return the notes that a message needs; see :meth:`pipeline.domains.vault.api.Vault.context`."""
+    settings = _limited(vault, limits)
     message = check_question(message)
     graph = vault.graph(published=True)
     if not graph.notes:
@@ -125,7 +115,7 @@ def load_relevant_knowledge(
     return replace(judged, notes=tuple(notes), contents=contents, text=text)
 
 
-def _limited(vault: Vault, limits: Mapping[str, int | None]) -> VaultSettings:
+def _limited(vault: OpenVault, limits: Mapping[str, int | None]) -> VaultSettings:
     """Return the settings with the limits that are given."""
     settings = vault.hoprank.settings.section(VaultSettings)
     given = {name: value for name, value in limits.items() if value is not None}
@@ -137,7 +127,7 @@ def _limited(vault: Vault, limits: Mapping[str, int | None]) -> VaultSettings:
         raise ConfigurationError(f"{name} is {fault['input']!r}: {fault['msg']}.", "Give another limit.") from error
 
 
-def _evidence(vault: Vault, graph: NoteGraph, message: str, *, vectors: bool) -> Evidence:
+def _evidence(vault: OpenVault, graph: NoteGraph, message: str, *, vectors: bool) -> Evidence:
     if vectors:
         try:
             query = vault.hoprank.embedder.embed_query(message)

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.domains.vault.stored import NoteGraph
-from pipeline.domains.vault.vault import Vault
+from pipeline.domains.vault.note import Scope
+from pipeline.domains.vault.stored import NoteGraph, OpenVault
 from pipeline.records import Hit, Vector
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
@@ -89,7 +89,7 @@ class ByMeaning:
         return _COSINE
 
     @classmethod
-    def of(cls, vault: Vault, graph: NoteGraph, message: str, query: Sequence[float]) -> ByMeaning:
+    def of(cls, vault: OpenVault, graph: NoteGraph, message: str, query: Sequence[float]) -> ByMeaning:
         """Search a vault by words, meaning and names."""
         vectors, _ = graph.passages
         vector = np.asarray(query, dtype=np.float32)
@@ -132,7 +132,7 @@ class ByWords:
         return _SHARE
 
     @classmethod
-    def of(cls, vault: Vault, graph: NoteGraph, message: str) -> ByWords:
+    def of(cls, vault: OpenVault, graph: NoteGraph, message: str) -> ByWords:
         """Search a vault by full text and by the heads of its notes."""
         words = _measured(graph, "words", lambda: NoteWords(graph))
         hits, relevance = _held(vault, words, message)
@@ -154,11 +154,19 @@ def _measured(graph: NoteGraph, name: str, measure: Callable[[], _Measured]) -> 
     return measured
 
 
-def _hits(vault: Vault, graph: NoteGraph, message: str, leg: Leg, query: Sequence[float] | None) -> tuple[Hit, ...]:
+def _hits(vault: OpenVault, graph: NoteGraph, message: str, leg: Leg, query: Sequence[float] | None) -> tuple[Hit, ...]:
     found = vault.hoprank.search(
-        message, query, top_k=_PASSAGES, filters=vault.filters(graph), corpus=vault.name, leg=leg
+        message, query, top_k=_PASSAGES, filters=_filters(vault.scope, graph), corpus=vault.name, leg=leg
     )
     return tuple(hit for hit in found.hits if hit.document in graph.rows)
+
+
+def _filters(scope: Scope, graph: NoteGraph) -> Mapping[str, Any] | None:
+    """Return the filter of a search for the published notes of the scope; None if that is all notes."""
+    if graph.whole:
+        return None
+    wanted = {f"metadata.{name}": value for name, value in scope._asdict().items() if value}
+    return {"metadata.published": {"$ne": False}, **wanted}
 
 
 def _order(graph: NoteGraph, hits: Sequence[Hit], relevance: Relevance) -> Ranked:
@@ -178,7 +186,7 @@ def _starts(hits: Sequence[Hit]) -> Mapping[str, Sequence[int]]:
     return starts
 
 
-def _nearest_by_chance(vault: Vault, vectors: Vector) -> Sequence[float]:
+def _nearest_by_chance(vault: OpenVault, vectors: Vector) -> Sequence[float]:
     """Return the cosine of each probe and its nearest passage."""
     probes = np.array(list(map(vault.hoprank.embedder.embed_query, everyday_messages())), dtype=np.float32)
     blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
@@ -186,7 +194,7 @@ def _nearest_by_chance(vault: Vault, vectors: Vector) -> Sequence[float]:
     return nearest
 
 
-def _held(vault: Vault, words: NoteWords, message: str) -> tuple[tuple[Hit, ...], Relevance]:
+def _held(vault: OpenVault, words: NoteWords, message: str) -> tuple[tuple[Hit, ...], Relevance]:
     """Return the passages with words of a message, and the share of these that each note has together."""
     hits = _hits(vault, words.graph, message, Leg.FULLTEXT, None)
     relevance = words.shares(message)
@@ -196,7 +204,7 @@ def _held(vault: Vault, words: NoteWords, message: str) -> tuple[tuple[Hit, ...]
     return hits, relevance
 
 
-def _held_by_chance(vault: Vault, words: NoteWords) -> Sequence[float]:
+def _held_by_chance(vault: OpenVault, words: NoteWords) -> Sequence[float]:
     """Return for each probe the share of its words that a note has by chance."""
     return [float(_held(vault, words, probe)[1].max(initial=0.0)) for probe in everyday_messages()]
 

@@ -18,8 +18,7 @@ from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.domains.vault.links import without_suffix
 from pipeline.domains.vault.note import ANY
 from pipeline.domains.vault.schema import HOLDS, INDEX, LINKS_TO, NOTE, SCHEMA, TOPIC
-from pipeline.domains.vault.stored import NoteGraph, StoredNote, read_graph
-from pipeline.domains.vault.vault import Vault
+from pipeline.domains.vault.stored import NoteGraph, OpenVault, StoredNote, read_graph
 from pipeline.errors import CorpusError, GraphError, InputError, did_you_mean
 from pipeline.flows import maintain
 from pipeline.ids import digest
@@ -264,7 +263,7 @@ class IndexNode:
         return "\n".join(lines)
 
 
-def graph_index_node(vault: Vault, skill: str = "", *, folder: str = "") -> IndexNode:
+def graph_index_node(vault: OpenVault, skill: str = "", *, folder: str = "") -> IndexNode:
     """Return the index of the published notes of the vault's scope: a skill's, a folder's, or without both of all.
 
     The index is brought up to date first. Raises CorpusError if the scope has no such skill or folder.

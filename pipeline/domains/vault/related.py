@@ -46,7 +46,7 @@ class RelatedNote:
     linked: bool
 
 
-def related(graph: NoteGraph, key: str, top_k: int, *, unlinked: bool = False) -> list[RelatedNote]:
+def related_notes(graph: NoteGraph, key: str, top_k: int, *, unlinked: bool = False) -> list[RelatedNote]:
     """Return the ``top_k`` notes most related to a note; with ``unlinked`` only those that it isn't linked with."""
     scores = related_scores(graph, key)
     neighbours = graph.neighbours(key)

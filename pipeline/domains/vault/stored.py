@@ -1,7 +1,8 @@
-"""A vault's notes and links in memory: one generation of its corpus, read at once."""
+"""A vault's notes and links in memory: read from its corpus at once, and again when that changes."""
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.db.corpus import CorpusHandle
-from pipeline.domains.vault.note import NoteType, Scope
+from pipeline.api import HopRank
+from pipeline.db.corpus import CorpusHandle, open_corpus
+from pipeline.domains.vault.links import folded, names_of
+from pipeline.domains.vault.note import ANY, NoteType, Scope
+from pipeline.errors import CorpusError, did_you_mean
 from pipeline.records import Metadata, Vector
 
 _METADATA = "metadata."
@@ -55,11 +59,12 @@ class NoteLink(NamedTuple):
 
 @dataclass(frozen=True)
 class NoteGraph:
-    """The notes of a vault by key, in order, and the links between different notes."""
+    """The notes of a vault by key, in order, and the links between different notes; ``whole``: none is left out."""
 
     corpus: CorpusHandle
     notes: Mapping[str, StoredNote]
     links: tuple[NoteLink, ...]
+    whole: bool = True
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -146,7 +151,7 @@ class NoteGraph:
         if len(notes) == len(self.notes):
             return self
         links = tuple(link for link in self.links if link.source in notes and link.target in notes)
-        return NoteGraph(self.corpus, notes, links)
+        return NoteGraph(self.corpus, notes, links, whole=False)
 
     def neighbours(self, key: str) -> set[str]:
         """Return the notes that a note links to, or that link to it."""
@@ -195,3 +200,54 @@ def _grouped(links: Sequence[NoteLink], end: str) -> Mapping[str, list[NoteLink]
     for link in links:
         groups[getattr(link, end)].append(link)
     return groups
+
+
+class OpenVault:
+    """A vault in its corpus; ``scope`` limits it to the notes of a user, skill and agent. Thread-safe.
+
+    Every read sees the newest generation. The notes of a generation are kept in memory: about 2 KB for each passage and
+    for each link with a sentence.
+    """
+
+    def __init__(self, hoprank: HopRank, name: str, scope: Scope = ANY) -> None:
+        self.hoprank = hoprank
+        self.name = name
+        self.scope = scope
+        self._lock = threading.Lock()
+        self._all: NoteGraph | None = None
+        self._graphs: dict[bool, NoteGraph] = {}
+
+    def graph(self, *, published: bool = False) -> NoteGraph:
+        """Return the notes and links of the scope; with ``published`` only notes that are published.
+
+        Raises CorpusError if there is no vault of that name.
+        """
+        corpus = open_corpus(self.hoprank.client, self.name)
+        with self._lock:
+            every = self._all
+            if every is None or (every.corpus.id, every.corpus.generation) != (corpus.id, corpus.generation):
+                every = read_graph(corpus)
+                self._all, self._graphs = every, {}
+            if published not in self._graphs:
+                self._graphs[published] = every.scoped(self.scope, published=published)
+            return self._graphs[published]
+
+    def note(self, name: str) -> StoredNote:
+        """Return the note with this key, file name, title or alias; raises CorpusError if none or several have it."""
+        graph = self.graph()
+        if name in graph.notes:
+            return graph.notes[name]
+        wanted = folded(name.removesuffix(".md"))
+        found = [note for note in graph.notes.values() if wanted in names_of(note)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise CorpusError(
+                f"{len(found)} notes are called {name!r}: {', '.join(note.key for note in found[:5])}.",
+                "Give the path of one of them.",
+            )
+        known = [note.title for note in graph.notes.values()]
+        raise CorpusError(
+            f"The vault {self.name!r} has no note {name!r}.",
+            did_you_mean(name, known, "Give its path, file name, title or alias."),
+        )

@@ -8,10 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from pipeline.api import HopRank
-from pipeline.domains.vault.actions.traverse import traverse_knowledge
-from pipeline.domains.vault.context import load_relevant_knowledge
-from pipeline.domains.vault.related import related as related_notes
-from pipeline.domains.vault.vault import Vault
+from pipeline.domains.vault.api import Vault
 from pipeline.registry import Verb
 
 Name = Annotated[str, Field(description="Name of the vault.")]
@@ -25,7 +22,7 @@ def context(
     vault: Name = "vault",
 ) -> dict[str, Any]:
     """Return the notes that a message needs, as a section for a prompt."""
-    return load_relevant_knowledge(hoprank.kept(Vault, vault), message, top_k=top_k).to_json()
+    return hoprank.kept(Vault, vault).context(message, top_k=top_k).to_json()
 
 
 def related(
@@ -36,8 +33,7 @@ def related(
     vault: Name = "vault",
 ) -> dict[str, Any]:
     """Return the notes related to a note by meaning and by links."""
-    opened = hoprank.kept(Vault, vault)
-    found = related_notes(opened.graph(), opened.note(note).key, top_k, unlinked=unlinked)
+    found = hoprank.kept(Vault, vault).related(note, top_k, unlinked=unlinked)
     return {"notes": [asdict(one) for one in found]}
 
 
@@ -52,8 +48,7 @@ def links(
     vault: Name = "vault",
 ) -> dict[str, Any]:
     """Return the notes that links lead to from a note, or from which links lead to it."""
-    page = traverse_knowledge(hoprank.kept(Vault, vault), note, depth, limit, direction=direction)
-    return page.model_dump(mode="json")
+    return hoprank.kept(Vault, vault).traverse(note, depth, limit, direction=direction).to_json()
 
 
 VERBS = (

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.cli.views.summary import plan_table, summary_table
 from pipeline.cli.views.tables import plain_table, property_grid
 
 if TYPE_CHECKING:
     from pipeline.domains.vault.actions.action_models import CreatedNode, LinkedNodes, LinkStep, Traversal
-    from pipeline.domains.vault.build import LinkCounts
+    from pipeline.domains.vault.build import LinkCounts, VaultSync
     from pipeline.domains.vault.check import BrokenLink, Findings, MissingPlace
     from pipeline.domains.vault.context import Knowledge
     from pipeline.domains.vault.edits import Conflict, Written
@@ -104,6 +105,14 @@ def _counted(lines: Sequence[str]) -> str:
 _NAMES = {"vector": "meaning alone", "links": "links alone", "hoprank": "both together"}
 
 
+def sync_view(done: VaultSync) -> list[RenderableType]:
+    """Return what a sync did or would do, and the links of the vault."""
+    synced, links = done.synced, links_view(done.links)
+    if synced.done is None:
+        return [plan_table(synced.plan), links]
+    return ["", summary_table(synced.done), links] if synced.plan else [links]
+
+
 def links_view(links: LinkCounts) -> Table:
     """Return how many links lead to notes, and what the others are."""
     others = (
@@ -171,14 +180,16 @@ def traversal_view(page: Traversal) -> Table:
     return table
 
 
-def index_view(index: IndexNode) -> Iterator[RenderableType]:
-    """Yield a table a topic: its notes with their descriptions."""
+def index_view(index: IndexNode) -> list[RenderableType]:
+    """Return a table a topic: its notes with their descriptions."""
+    parts: list[RenderableType] = []
     for topic in index.topics:
-        yield Text(topic.name, style="bold")
+        parts.append(Text(topic.name, style="bold"))
         table = Table.grid(padding=(0, 2))
         for note in topic.notes:
             table.add_row(Text(f"  {note.title}"), Text(note.description))
-        yield table
+        parts.append(table)
+    return parts
 
 
 def _step(step: LinkStep) -> str:

@@ -18,12 +18,11 @@ from pipeline.cli.app import app
 from pipeline.db.catalogue import find_corpus
 from pipeline.domains.vault.actions import write_back
 from pipeline.domains.vault.actions.action_models import ACTIONS, Traversal, schema
-from pipeline.domains.vault.actions.actions import create_knowledge_node, link_knowledge_nodes, traverse_knowledge
+from pipeline.domains.vault.api import Vault
 from pipeline.domains.vault.build import VaultSync, sync_vault
 from pipeline.domains.vault.maps import drop_vault
 from pipeline.domains.vault.note import NoteType, Scope
 from pipeline.domains.vault.sources import read_folder
-from pipeline.domains.vault.vault import Vault
 from pipeline.errors import CorpusError, InputError, QuestionError, SourceError
 
 GARDEN = Path(__file__).parent / "garden"
@@ -51,7 +50,7 @@ class Garden:
         return sync_vault(self.hoprank, self.folder, self.name, scope=ALICE)
 
     def vault(self, scope: Scope = ALICE) -> Vault:
-        return Vault(self.hoprank, self.name, scope)
+        return Vault(self.hoprank, self.name, *scope)
 
     def links(self, key: str, scope: Scope = ALICE) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         """The notes that a note links to, with the types and sentences of the links."""
@@ -79,8 +78,7 @@ def walked(page: Traversal) -> list[tuple[str, int]]:
 
 
 def test_a_created_note_is_found_linked_and_scoped(garden: Garden) -> None:
-    made = create_knowledge_node(
-        garden.vault(Scope("alice", "composting")),
+    made = garden.vault(Scope("alice", "composting")).create(
         "Bokashi: sour heaps",
         "Bokashi ferments what [[Compost]] rots. See [[Nowhere]].",
         "A bin without air.",
@@ -103,7 +101,7 @@ def test_a_created_note_is_found_linked_and_scoped(garden: Garden) -> None:
 
 
 def test_a_sync_keeps_a_created_note_and_a_second_one_writes_nothing(garden: Garden) -> None:
-    made = create_knowledge_node(garden.vault(), "Greenhouse", "Glass for [[Tomatoes]].\n\n---\n\nWarm: 30 *degrees*.")
+    made = garden.vault().create("Greenhouse", "Glass for [[Tomatoes]].\n\n---\n\nWarm: 30 *degrees*.")
     before = garden.vault().graph().notes[made.key]
 
     first = garden.sync()
@@ -118,17 +116,17 @@ def test_a_sync_keeps_a_created_note_and_a_second_one_writes_nothing(garden: Gar
 
 
 def test_a_created_note_is_resolved_by_others_that_waited_for_it(garden: Garden) -> None:
-    first = create_knowledge_node(garden.vault(), "Glass", "Glass is for a [[Hothouse]].")
-    second = create_knowledge_node(garden.vault(), "Hothouse", "Made of [[Glass]].")
+    first = garden.vault().create("Glass", "Glass is for a [[Hothouse]].")
+    second = garden.vault().create("Hothouse", "Made of [[Glass]].")
 
     assert second.key in garden.links(first.key)
     assert first.key in garden.links(second.key)
 
 
 def test_created_notes_link_to_each_other(garden: Garden) -> None:
-    first = create_knowledge_node(garden.vault(), "Glass", "Glass is clear.")
-    second = create_knowledge_node(garden.vault(), "Pane", "Flat.", links=[{"target": "glass", "relation": "made of"}])
-    linked = link_knowledge_nodes(garden.vault(), "Glass", "Pane", "cut into")
+    first = garden.vault().create("Glass", "Glass is clear.")
+    second = garden.vault().create("Pane", "Flat.", links=[{"target": "glass", "relation": "made of"}])
+    linked = garden.vault().link("Glass", "Pane", "cut into")
 
     assert linked.created
     assert garden.links(second.key)[first.key][0] == ("made of",)
@@ -136,7 +134,7 @@ def test_created_notes_link_to_each_other(garden: Garden) -> None:
 
 
 def test_a_note_of_the_folder_replaces_a_created_one(garden: Garden) -> None:
-    made = create_knowledge_node(garden.vault(), "Greenhouse", "Glass.")
+    made = garden.vault().create("Greenhouse", "Glass.")
     (garden.folder / "agents/alice").mkdir(parents=True)
     garden.write(made.key, "---\ntitle: Greenhouse\n---\nBy hand.\n")
     garden.sync()
@@ -158,10 +156,10 @@ def test_front_matter_makes_no_note_an_agents(garden: Garden) -> None:
 
 
 def test_a_vault_begins_with_a_created_note(hoprank: HopRank, kept: Garden) -> None:
-    vault = Vault(hoprank, f"{kept.name}-new", ALICE)
+    vault = Vault(hoprank, f"{kept.name}-new", *ALICE)
     try:
-        first = create_knowledge_node(vault, "First", "Nothing was here.")
-        second = create_knowledge_node(vault, "Second", "After [[First]].")
+        first = vault.create("First", "Nothing was here.")
+        second = vault.create("Second", "After [[First]].")
 
         assert second.links == (first.key,)
     finally:
@@ -169,10 +167,10 @@ def test_a_vault_begins_with_a_created_note(hoprank: HopRank, kept: Garden) -> N
 
 
 def test_agents_that_begin_a_vault_at_the_same_time_lose_nothing(hoprank: HopRank, kept: Garden) -> None:
-    vault = Vault(hoprank, f"{kept.name}-new", ALICE)
+    vault = Vault(hoprank, f"{kept.name}-new", *ALICE)
     titles = ["First", "Second", "Third"]
     threads = [
-        threading.Thread(target=create_knowledge_node, args=(Vault(hoprank, vault.name, ALICE), title, f"A {title}."))
+        threading.Thread(target=Vault(hoprank, vault.name, *ALICE).create, args=(title, f"A {title}."))
         for title in titles
     ]
     try:
@@ -190,13 +188,13 @@ def test_a_first_note_that_is_refused_leaves_no_vault(hoprank: HopRank, kept: Ga
     name = f"{kept.name}-new"
 
     with pytest.raises(CorpusError, match="No note is called 'Nowhere'"):
-        create_knowledge_node(Vault(hoprank, name, ALICE), "First", "Text.", links=[{"target": "Nowhere"}])
+        Vault(hoprank, name, *ALICE).create("First", "Text.", links=[{"target": "Nowhere"}])
 
     assert find_corpus(hoprank.client, name) is None
 
 
 def test_hits_hold_the_metadata_of_an_agents_note_and_not_its_text_again(hoprank: HopRank, garden: Garden) -> None:
-    made = create_knowledge_node(garden.vault(), "Greenhouse", "Warm.\n\nGlass above the seedlings.", tags=["glass"])
+    made = garden.vault().create("Greenhouse", "Warm.\n\nGlass above the seedlings.", tags=["glass"])
 
     hits = hoprank.search("glass above the seedlings", corpus=garden.name).hits
     metadata = next(hit.document_metadata for hit in hits if hit.document == made.key)
@@ -207,7 +205,7 @@ def test_hits_hold_the_metadata_of_an_agents_note_and_not_its_text_again(hoprank
 @pytest.mark.parametrize("title", ["tomatoes", "Turning-the-Heap", "Compost"])
 def test_a_title_of_the_scope_is_refused(kept: Garden, title: str) -> None:
     with pytest.raises(CorpusError, match="already called") as refused:
-        create_knowledge_node(kept.vault(), title, "Again.")
+        kept.vault().create(title, "Again.")
 
     assert "link_knowledge_nodes" in refused.value.fix
 
@@ -230,7 +228,7 @@ def test_limits_are_told(kept: Garden, values: dict[str, object], says: str) -> 
     before = kept.vault().graph().corpus.generation
 
     with pytest.raises(InputError, match=says):
-        create_knowledge_node(kept.vault(), **{"title": "New", "content": "Text.", **values})  # type: ignore[arg-type]
+        kept.vault().create(**{"title": "New", "content": "Text.", **values})  # type: ignore[arg-type]
 
     assert kept.vault().graph().corpus.generation == before
 
@@ -238,7 +236,7 @@ def test_limits_are_told(kept: Garden, values: dict[str, object], says: str) -> 
 @pytest.mark.parametrize("target", ["Nowhere", "Poison"])
 def test_a_link_to_no_note_of_the_scope_creates_nothing(kept: Garden, target: str) -> None:
     with pytest.raises(CorpusError, match=f"No note is called '{target}'"):
-        create_knowledge_node(kept.vault(), "New", "Text.", links=[{"target": target}])
+        kept.vault().create("New", "Text.", links=[{"target": target}])
 
     assert "agents/alice/New.md" not in kept.vault().graph().notes
 
@@ -246,9 +244,9 @@ def test_a_link_to_no_note_of_the_scope_creates_nothing(kept: Garden, target: st
 def test_another_users_notes_are_never_reached(garden: Garden) -> None:
     own, other = garden.vault(), garden.vault(MALLORY)
     # The same title, once for each user.
-    theirs = create_knowledge_node(other, "Tomatoes", "Mine. [[Basil]] [[Poison]]")
-    plan = create_knowledge_node(other, "Greenhouse", "Mallory's glass.")
-    made = create_knowledge_node(own, "Fence", "Keeps out [[Poison]].")
+    theirs = other.create("Tomatoes", "Mine. [[Basil]] [[Poison]]")
+    plan = other.create("Greenhouse", "Mallory's glass.")
+    made = own.create("Fence", "Keeps out [[Poison]].")
     garden.sync()
 
     assert theirs.links == ("Poison.md",)
@@ -263,26 +261,26 @@ def test_another_users_notes_are_never_reached(garden: Garden) -> None:
         (ALICE, theirs.key, "Basil"),
     ):
         with pytest.raises(CorpusError, match="has no note"):
-            link_knowledge_nodes(garden.vault(scope), source, target)
-    reached = traverse_knowledge(own, "Tomatoes", 2, 50, direction="both")
+            garden.vault(scope).link(source, target)
+    reached = own.traverse("Tomatoes", 2, 50, direction="both")
     assert reached.start.key == "plants/Tomatoes.md"
     assert not {"Poison.md", theirs.key} & {key for key, _ in walked(reached)}
     with pytest.raises(CorpusError, match="has no note"):
-        traverse_knowledge(own, "Poison")
+        own.traverse("Poison")
 
 
 def test_a_scope_is_not_left(kept: Garden) -> None:
     with pytest.raises(InputError, match="The skill is 'cooking'"):
-        create_knowledge_node(kept.vault(Scope("alice", "composting")), "New", "Text.", skill="cooking")
+        kept.vault(Scope("alice", "composting")).create("New", "Text.", skill="cooking")
 
 
 def test_a_link_is_added_once_and_survives_a_sync(garden: Garden) -> None:
-    made = create_knowledge_node(garden.vault(), "Greenhouse", "Glass.")
+    made = garden.vault().create("Greenhouse", "Glass.")
 
-    first = link_knowledge_nodes(garden.vault(), "Greenhouse", "Frost", "keeps out", "Glass holds the warmth.")
+    first = garden.vault().link("Greenhouse", "Frost", "keeps out", "Glass holds the warmth.")
     generation = garden.vault().graph().corpus.generation
-    again = link_knowledge_nodes(garden.vault(), made.key, "plants/Frost.md", "keeps-out")
-    other = link_knowledge_nodes(garden.vault(), "Greenhouse", "Basil", context="Warmth is for [[basil]] too.")
+    again = garden.vault().link(made.key, "plants/Frost.md", "keeps-out")
+    other = garden.vault().link("Greenhouse", "Basil", context="Warmth is for [[basil]] too.")
 
     assert (first.created, again.created, other.created) == (True, False, True)
     expected = {
@@ -299,31 +297,29 @@ def test_a_link_is_added_once_and_survives_a_sync(garden: Garden) -> None:
 
 
 def test_links_that_can_not_be(garden: Garden) -> None:
-    create_knowledge_node(garden.vault(), "Greenhouse", "Glass.")
-    create_knowledge_node(garden.vault(), "Open", "```python\nnever closed")
+    garden.vault().create("Greenhouse", "Glass.")
+    garden.vault().create("Open", "```python\nnever closed")
 
     with pytest.raises(SourceError, match="note of the vault's folder") as told:
-        link_knowledge_nodes(garden.vault(), "Basil", "Frost")
+        garden.vault().link("Basil", "Frost")
     assert "--folder" in told.value.fix
     with pytest.raises(CorpusError, match="the same note"):
-        link_knowledge_nodes(garden.vault(), "Basil", "plants/Basil.md")
+        garden.vault().link("Basil", "plants/Basil.md")
     with pytest.raises(InputError, match="has a link to 'Compost'"):
-        link_knowledge_nodes(garden.vault(), "Greenhouse", "Frost", context="As [[Compost]] is.")
+        garden.vault().link("Greenhouse", "Frost", context="As [[Compost]] is.")
     with pytest.raises(SourceError, match="would be none"):
-        link_knowledge_nodes(garden.vault(), "Open", "Frost")
+        garden.vault().link("Open", "Frost")
 
 
 def test_agents_that_write_at_the_same_time_lose_nothing(garden: Garden) -> None:
-    made = create_knowledge_node(garden.vault(), "Greenhouse", "Glass.")
+    made = garden.vault().create("Greenhouse", "Glass.")
     targets = ["Frost", "Basil", "Compost"]
-    threads = [
-        threading.Thread(target=link_knowledge_nodes, args=(garden.vault(), "Greenhouse", target)) for target in targets
-    ]
+    threads = [threading.Thread(target=garden.vault().link, args=("Greenhouse", target)) for target in targets]
     refused: list[Exception] = []
 
     def create() -> None:
         try:
-            create_knowledge_node(garden.vault(), "Only one", "Text.")
+            garden.vault().create("Only one", "Text.")
         except CorpusError as error:
             refused.append(error)
 
@@ -338,7 +334,7 @@ def test_agents_that_write_at_the_same_time_lose_nothing(garden: Garden) -> None
 
 
 def test_a_created_note_becomes_a_file(garden: Garden) -> None:
-    made = create_knowledge_node(garden.vault(), "Greenhouse", "Glass for [[Tomatoes]].", folder=garden.folder)
+    made = garden.vault().create("Greenhouse", "Glass for [[Tomatoes]].", folder=garden.folder)
 
     note = garden.vault().note("Greenhouse")
     assert garden.text(made.key).endswith("---\n\nGlass for [[Tomatoes]].\n")
@@ -356,10 +352,10 @@ def test_no_file_is_overwritten(garden: Garden) -> None:
     garden.write("agents/alice/Greenhouse.md", "---\nuser: alice\n---\nBy hand, not synced yet.\n")
 
     with pytest.raises(CorpusError, match="already called"):
-        create_knowledge_node(garden.vault(), "Greenhouse", "Glass.", folder=garden.folder)
-    created = create_knowledge_node(garden.vault(), "Greenhouse", "Glass.")
+        garden.vault().create("Greenhouse", "Glass.", folder=garden.folder)
+    created = garden.vault().create("Greenhouse", "Glass.")
     with pytest.raises(SourceError, match="can't be written: file exists"):
-        link_knowledge_nodes(garden.vault(), created.key, "Frost", folder=garden.folder)
+        garden.vault().link(created.key, "Frost", folder=garden.folder)
 
     assert garden.text(created.key).endswith("By hand, not synced yet.\n")
     assert garden.links(created.key) == {}
@@ -369,8 +365,8 @@ def test_a_link_is_written_into_a_file(garden: Garden) -> None:
     garden.write("plants/Basil.md", garden.text("plants/Basil.md") + "\nA hand edit that no sync has seen.\n")
     before = garden.text("plants/Basil.md")
 
-    done = link_knowledge_nodes(garden.vault(), "Basil", "Frost", "dies of", folder=garden.folder)
-    again = link_knowledge_nodes(garden.vault(), "Basil", "Frost", "dies of", folder=garden.folder)
+    done = garden.vault().link("Basil", "Frost", "dies of", folder=garden.folder)
+    again = garden.vault().link("Basil", "Frost", "dies of", folder=garden.folder)
 
     assert (done.created, again.created) == (True, False)
     assert garden.text("plants/Basil.md") == f"{before}\n## Related\n\n- dies of:: [[Frost]]\n"
@@ -379,9 +375,9 @@ def test_a_link_is_written_into_a_file(garden: Garden) -> None:
 
 
 def test_a_created_note_with_a_link_becomes_a_file(garden: Garden) -> None:
-    made = create_knowledge_node(garden.vault(), "Greenhouse", "Glass.")
+    made = garden.vault().create("Greenhouse", "Glass.")
 
-    done = link_knowledge_nodes(garden.vault(), "Greenhouse", "Frost", folder=garden.folder)
+    done = garden.vault().link("Greenhouse", "Frost", folder=garden.folder)
 
     assert done.path == str(garden.folder / made.key)
     assert garden.text(made.key).endswith("- [[Frost]]\n")
@@ -398,14 +394,14 @@ def test_a_hand_edit_at_the_same_time_is_a_conflict(garden: Garden, monkeypatch:
     monkeypatch.setattr(write_back, "read_folder", read_and_edited)
 
     with pytest.raises(SourceError, match=r"plants/Basil\.md has changed since it was read"):
-        link_knowledge_nodes(garden.vault(), "Basil", "Frost", folder=garden.folder)
+        garden.vault().link("Basil", "Frost", folder=garden.folder)
     assert garden.text("plants/Basil.md") == "By hand, meanwhile.\n"
     assert "plants/Frost.md" not in garden.links("plants/Basil.md")
 
 
 def test_a_traversal_goes_by_distance_and_says_the_way(kept: Garden) -> None:
-    one = traverse_knowledge(kept.vault(), "Tomatoes")
-    two = traverse_knowledge(kept.vault(), "Tomatoes", depth=2)
+    one = kept.vault().traverse("Tomatoes")
+    two = kept.vault().traverse("Tomatoes", depth=2)
 
     assert walked(one) == [("plants/Basil.md", 1), ("soil/Compost.md", 1)]
     assert walked(two)[:2] == walked(one)
@@ -416,7 +412,7 @@ def test_a_traversal_goes_by_distance_and_says_the_way(kept: Garden) -> None:
         ("soil/Mulch.md", 2),
         ("soil/Turning the heap.md", 2),
     ]
-    circle = walked(traverse_knowledge(kept.vault(), "Basil", depth=2))
+    circle = walked(kept.vault().traverse("Basil", depth=2))
     assert circle[:3] == [("plants/Marigold.md", 1), ("plants/Tomatoes.md", 1), ("plants/Frost.md", 2)]
     assert [key for key, _ in circle].count("plants/Tomatoes.md") == 1
     first, second = two.nodes[5].path
@@ -429,7 +425,7 @@ def test_a_traversal_goes_by_distance_and_says_the_way(kept: Garden) -> None:
 
 def test_directions_and_relations(kept: Garden) -> None:
     def keys(**options: object) -> set[str]:
-        return {key for key, _ in walked(traverse_knowledge(kept.vault(), "Basil", **options))}  # type: ignore[arg-type]
+        return {key for key, _ in walked(kept.vault().traverse("Basil", **options))}  # type: ignore[arg-type]
 
     assert keys() == {"plants/Tomatoes.md", "plants/Marigold.md"}
     assert keys(direction="in") == {f"plants/{name}.md" for name in ("Tomatoes", "Marigold", "Pruning", "Seedlings")}
@@ -440,10 +436,10 @@ def test_directions_and_relations(kept: Garden) -> None:
 
 @pytest.mark.parametrize("budget", [1, 2, 4, 5])
 def test_pages_go_on_exactly_where_they_stopped(kept: Garden, budget: int) -> None:
-    whole = traverse_knowledge(kept.vault(), "Tomatoes", 2, 50)
-    pages = [traverse_knowledge(kept.vault(), "Tomatoes", 2, budget)]
+    whole = kept.vault().traverse("Tomatoes", 2, 50)
+    pages = [kept.vault().traverse("Tomatoes", 2, budget)]
     while pages[-1].cursor:
-        pages.append(traverse_knowledge(kept.vault(), "Tomatoes", 2, budget, pages[-1].cursor))
+        pages.append(kept.vault().traverse("Tomatoes", 2, budget, pages[-1].cursor))
 
     assert [node for page in pages for node in page.nodes] == list(whole.nodes)
     assert all(len(page.nodes) == budget for page in pages[:-1])
@@ -451,7 +447,7 @@ def test_pages_go_on_exactly_where_they_stopped(kept: Garden, budget: int) -> No
 
 
 def test_cursors_that_do_not_fit_are_told(garden: Garden) -> None:
-    cursor = traverse_knowledge(garden.vault(), "Tomatoes", 2, 2).cursor
+    cursor = garden.vault().traverse("Tomatoes", 2, 2).cursor
     assert cursor is not None
     offset, generation, identity = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     beyond = base64.urlsafe_b64encode(json.dumps([99, generation, identity]).encode()).decode()
@@ -460,7 +456,7 @@ def test_cursors_that_do_not_fit_are_told(garden: Garden) -> None:
     assert offset == 2
     for wrong in ("", "!", "é", "bm8", cursor[:-6], beyond, text):
         with pytest.raises(QuestionError, match="is malformed") as told:
-            traverse_knowledge(garden.vault(), "Tomatoes", 2, 2, wrong)
+            garden.vault().traverse("Tomatoes", 2, 2, wrong)
         assert "leave the cursor out" in told.value.fix
     for vault, start, depth in (
         (garden.vault(), "Basil", 2),
@@ -468,26 +464,26 @@ def test_cursors_that_do_not_fit_are_told(garden: Garden) -> None:
         (garden.vault(Scope()), "Tomatoes", 2),
     ):
         with pytest.raises(QuestionError, match="another traversal"):
-            traverse_knowledge(vault, start, depth, 2, cursor)
-    create_knowledge_node(garden.vault(), "New", "Text.")
+            vault.traverse(start, depth, 2, cursor)
+    garden.vault().create("New", "Text.")
     with pytest.raises(QuestionError, match="has changed since"):
-        traverse_knowledge(garden.vault(), "Tomatoes", 2, 2, cursor)
+        garden.vault().traverse("Tomatoes", 2, 2, cursor)
 
 
 def test_unpublished_notes_are_not_traversed(garden: Garden) -> None:
     garden.write("plants/Basil.md", "---\npublished: false\n---\nSoon. [[Tomatoes]]\n")
     garden.sync()
 
-    assert walked(traverse_knowledge(garden.vault(), "Tomatoes", direction="both"))
-    assert "plants/Basil.md" not in dict(walked(traverse_knowledge(garden.vault(), "Tomatoes", direction="both")))
+    assert walked(garden.vault().traverse("Tomatoes", direction="both"))
+    assert "plants/Basil.md" not in dict(walked(garden.vault().traverse("Tomatoes", direction="both")))
     with pytest.raises(CorpusError, match="isn't published"):
-        traverse_knowledge(garden.vault(), "Basil")
+        garden.vault().traverse("Basil")
 
 
 @pytest.mark.parametrize(("option", "value"), [("depth", 3), ("depth", 0), ("budget", 51), ("direction", "up")])
 def test_bounds_of_a_traversal_are_told(kept: Garden, option: str, value: object) -> None:
     with pytest.raises(InputError, match=f"{option}: "):
-        traverse_knowledge(kept.vault(), "Basil", **{option: value})  # type: ignore[arg-type]
+        kept.vault().traverse("Basil", **{option: value})  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -540,7 +536,7 @@ def test_the_commands_print_for_people(garden: Garden, run: Callable[..., Result
 
 
 def test_a_request_is_frozen(kept: Garden) -> None:
-    page = traverse_knowledge(kept.vault(), "Tomatoes")
+    page = kept.vault().traverse("Tomatoes")
 
     with pytest.raises(ValueError, match="frozen"):
         page.total = 0

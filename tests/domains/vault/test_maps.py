@@ -18,22 +18,20 @@ from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
 from pipeline.domains.vault import maps
-from pipeline.domains.vault.actions.actions import create_knowledge_node
+from pipeline.domains.vault.api import Vault
 from pipeline.domains.vault.build import sync_vault
 from pipeline.domains.vault.maps import (
     OTHERS,
     IndexKey,
     IndexNode,
     drop_vault,
-    graph_index_node,
     index_name,
     indexes,
     refresh_index,
 )
-from pipeline.domains.vault.note import ANY, NoteType, Scope
+from pipeline.domains.vault.note import NoteType, Scope
 from pipeline.domains.vault.sources import read_folder
 from pipeline.domains.vault.stored import StoredNote
-from pipeline.domains.vault.vault import Vault
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, GraphError, InputError
 from pipeline.flows import maintain
@@ -84,7 +82,7 @@ def content(graph: KnowledgeGraph) -> tuple[set[tuple[object, ...]], set[tuple[o
 
 
 def test_topics_are_the_communities_of_the_links(hoprank: HopRank, garden: str) -> None:
-    index = graph_index_node(Vault(hoprank, garden))
+    index = Vault(hoprank, garden).index()
     topic_of = {key: place for place, group in enumerate(groups(index)) for key in group}
 
     assert topic_of.keys() == {note.key for note in read_folder(GARDEN).notes}
@@ -94,7 +92,7 @@ def test_topics_are_the_communities_of_the_links(hoprank: HopRank, garden: str) 
 
 
 def test_a_topic_is_named_by_what_tells_it_from_the_others(hoprank: HopRank, garden: str) -> None:
-    index = graph_index_node(Vault(hoprank, garden))
+    index = Vault(hoprank, garden).index()
     soil = next(topic for topic in index.topics if topic.notes[0].key in SOIL)
     plants = next(topic for topic in index.topics if "plants/Tomatoes.md" in {note.key for note in topic.notes})
 
@@ -108,12 +106,12 @@ def test_a_topic_is_named_by_what_tells_it_from_the_others(hoprank: HopRank, gar
 
 def test_a_skill_and_a_folder_have_an_index_each(hoprank: HopRank, garden: str) -> None:
     vault = Vault(hoprank, garden)
-    skill, folder = graph_index_node(vault, "composting"), graph_index_node(vault, folder="soil")
+    skill, folder = vault.index("composting"), vault.index(folder="soil")
 
     assert set().union(*groups(skill)) == SOIL
     assert set().union(*groups(folder)) == {"soil/Watering.md"}
-    assert set().union(*groups(graph_index_node(vault, folder="plants"))) == PLANTS
-    assert groups(graph_index_node(Vault(hoprank, garden, Scope(skill="composting")))) == groups(skill)
+    assert set().union(*groups(vault.index(folder="plants"))) == PLANTS
+    assert groups(Vault(hoprank, garden, skill="composting").index()) == groups(skill)
     compost = next(note for topic in skill.topics for note in topic.notes if note.key == "soil/Compost.md")
     assert (compost.title, compost.description, compost.type) == ("Compost", "What was alive becomes earth.", "concept")
     assert set(compost.links) == {"soil/Earthworms.md", "soil/Mulch.md", "soil/Turning the heap.md"}
@@ -160,19 +158,17 @@ def test_the_index_follows_the_notes(hoprank: HopRank, grown: tuple[Path, str]) 
     (folder / "soil/Compost.md").write_text("---\nskill: composting\npublished: false\n---\nSoon.\n")
     (folder / "plants/Moss.md").write_text("Moss is linked with nothing.\n")
     sync_vault(hoprank, folder, name, scope=Scope("alice"))
-    vault = Vault(hoprank, name, Scope("alice"))
+    vault = Vault(hoprank, name, "alice")
 
-    index = graph_index_node(vault)
+    index = vault.index()
     assert not {"soil/Mulch.md", "soil/Compost.md"} & set().union(*groups(index))
     assert "plants/Moss.md" in {note.key for note in index.topics[-1].notes}
     assert index.topics[-1].name == OTHERS
     stored = {node.id for node in hoprank.graph(index_name(name), create=False).find_nodes_by_type("note")}
     assert stored == set().union(*groups(index))
 
-    made = create_knowledge_node(vault, "Lichen", "Lichen grows beside [[Moss]].")
-    names = {
-        topic.notes[0].title for topic in graph_index_node(vault).topics if made.key in {n.key for n in topic.notes}
-    }
+    made = vault.create("Lichen", "Lichen grows beside [[Moss]].")
+    names = {topic.notes[0].title for topic in vault.index().topics if made.key in {n.key for n in topic.notes}}
     assert names <= {"Lichen", "Moss"}
 
 
@@ -185,26 +181,26 @@ def test_another_users_notes_are_in_no_index(hoprank: HopRank, grown: tuple[Path
     (folder / "soil/Venom.md").write_text(text.format("two"))
     sync_vault(hoprank, folder, name, scope=Scope("alice"))
 
-    alice, mallory = Vault(hoprank, name, Scope("alice")), Vault(hoprank, name, Scope("mallory"))
-    for index in (graph_index_node(alice), graph_index_node(alice, "composting")):
+    alice, mallory = Vault(hoprank, name, "alice"), Vault(hoprank, name, "mallory")
+    for index in (alice.index(), alice.index("composting")):
         assert "oison" not in index.to_markdown()
-    assert set().union(*groups(graph_index_node(mallory))) == {"soil/Poison.md", "soil/Venom.md"}
-    one = graph_index_node(Vault(hoprank, name, Scope("mallory", "", "two")), "composting")
+    assert set().union(*groups(mallory.index())) == {"soil/Poison.md", "soil/Venom.md"}
+    one = Vault(hoprank, name, "mallory", "", "two").index("composting")
     assert groups(one) == [{"soil/Venom.md"}]
     assert "Poison" not in one.topics[0].name
     assert "of-one" not in one.to_markdown()
     with pytest.raises(CorpusError, match="has no folder 'plants'"):
-        graph_index_node(mallory, folder="plants")
+        mallory.index(folder="plants")
     # Without a user all are seen.
-    assert "soil/Poison.md" in set().union(*groups(graph_index_node(Vault(hoprank, name, ANY))))
+    assert "soil/Poison.md" in set().union(*groups(Vault(hoprank, name).index()))
 
 
 def test_an_unknown_skill_is_told(hoprank: HopRank, garden: str) -> None:
     with pytest.raises(CorpusError, match="has no skill 'compost'") as told:
-        graph_index_node(Vault(hoprank, garden), "compost")
+        Vault(hoprank, garden).index("compost")
     assert told.value.fix == "Did you mean 'composting'?"
     with pytest.raises(InputError, match="Both a skill"):
-        graph_index_node(Vault(hoprank, garden), "composting", folder="soil")
+        Vault(hoprank, garden).index("composting", folder="soil")
 
 
 def test_an_index_that_is_left_by_its_corpus_can_be_dropped(hoprank: HopRank, grown: tuple[Path, str]) -> None:
@@ -233,7 +229,7 @@ def test_an_index_is_as_if_the_vault_were_new_whatever_its_topics_were(
     fresh = new_name()
     sync_vault(hoprank, folder, fresh, scope=Scope("alice"))
 
-    index, anew = (graph_index_node(Vault(hoprank, one)) for one in (name, fresh))
+    index, anew = (Vault(hoprank, one).index() for one in (name, fresh))
 
     drop_vault(hoprank, fresh)
     assert groups(index) == groups(anew)
@@ -279,7 +275,7 @@ def test_without_gds_the_same_topics_are_found(
         assert not client.has_gds
         elsewhere = HopRank(client, embedder, hoprank.settings)
         sync_vault(elsewhere, GARDEN, garden)
-        found = graph_index_node(Vault(elsewhere, garden))
+        found = Vault(elsewhere, garden).index()
         drop_vault(elsewhere, garden)
 
     soil = [group for group in groups(found) if group & SOIL]

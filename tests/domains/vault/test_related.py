@@ -19,7 +19,7 @@ from pipeline.domains.vault.build import documents
 from pipeline.domains.vault.evaluate import evaluate, linked_pairs, without_links
 from pipeline.domains.vault.links import NoteResolver
 from pipeline.domains.vault.note import ANY, Folder, NoteType
-from pipeline.domains.vault.related import Ranking, related, related_scores
+from pipeline.domains.vault.related import Ranking, related_notes, related_scores
 from pipeline.domains.vault.sources import read_folder
 from pipeline.domains.vault.stored import NoteGraph, NoteLink, Rows, StoredNote
 from pipeline.errors import SourceError
@@ -76,12 +76,12 @@ def test_links_and_meaning_are_added_up() -> None:
         ("n00005", "n00003"),
     )
 
-    found = related(graph, "n00000.md", 5, unlinked=True)
+    found = related_notes(graph, "n00000.md", 5, unlinked=True)
 
     assert found[0].key == "n00003.md"
     assert found[-1].key == "n00004.md"
     assert not any(note.linked for note in found)
-    assert "n00005.md" in {note.key for note in related(graph, "n00000.md", 5) if note.linked}
+    assert "n00005.md" in {note.key for note in related_notes(graph, "n00000.md", 5) if note.linked}
 
 
 def test_a_note_without_links_is_ranked_by_meaning() -> None:
@@ -89,7 +89,7 @@ def test_a_note_without_links_is_ranked_by_meaning() -> None:
 
     scores = related_scores(graph, "n00000.md")
 
-    assert [note.key for note in related(graph, "n00000.md", 2)] == ["n00001.md", "n00002.md"]
+    assert [note.key for note in related_notes(graph, "n00000.md", 2)] == ["n00001.md", "n00002.md"]
     assert scores[Ranking.LINKS][1] == scores[Ranking.LINKS][2] == 0
 
 
@@ -100,7 +100,7 @@ def test_ten_thousand_notes() -> None:
     names = [f"n{row:05}" for row in range(count)]
     graph = graph_of(unit(*map(tuple, vectors.tolist())), *zip(names, [*names[1:], names[0]], strict=True))
 
-    found = {note.key for note in related(graph, "n00042.md", 21)}
+    found = {note.key for note in related_notes(graph, "n00042.md", 21)}
 
     assert found >= {"n00007.md", "n00041.md", "n00043.md"}
     assert graph.neighbours("n00042.md") == {"n00041.md", "n00043.md"}

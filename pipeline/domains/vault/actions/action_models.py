@@ -64,6 +64,10 @@ Context = Annotated[str, StringConstraints(max_length=LONGEST_CONTEXT), _Line]
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def to_json(self) -> dict[str, Any]:
+        """Return this as plain JSON values."""
+        return self.model_dump(mode="json")
+
 
 class NewLink(_Record):
     """A link to an existing note: its path, file name, title or alias; the link's type; why the link exists."""

@@ -13,14 +13,13 @@ from pipeline.domains.vault.actions.write_back import VaultFolder
 from pipeline.domains.vault.build import created_document, stored_document
 from pipeline.domains.vault.links import NoteResolver, folded, names_of
 from pipeline.domains.vault.note import Note, NoteType, Scope
-from pipeline.domains.vault.stored import StoredNote
-from pipeline.domains.vault.vault import Vault
+from pipeline.domains.vault.stored import OpenVault, StoredNote
 from pipeline.errors import CorpusError, InputError
 from pipeline.records import Document
 
 
 def create_knowledge_node(
-    vault: Vault,
+    vault: OpenVault,
     title: str,
     content: str,
     description: str = "",
@@ -42,7 +41,7 @@ def create_knowledge_node(
 
         from pipeline import HopRank
         from pipeline.domains.vault.actions.actions import create_knowledge_node
-        from pipeline.domains.vault.vault import Vault
+        from pipeline.domains.vault.stored import OpenVault
 
         with HopRank.connect() as hoprank:
             print(create_knowledge_node(Vault(hoprank, "vault"), "Tides", "The [[Moon]] raises them."))

@@ -14,14 +14,13 @@ from pipeline.domains.vault.build import stored_document
 from pipeline.domains.vault.edits import edited
 from pipeline.domains.vault.note import Note
 from pipeline.domains.vault.sources import reread
-from pipeline.domains.vault.stored import StoredNote
-from pipeline.domains.vault.vault import Vault
+from pipeline.domains.vault.stored import OpenVault, StoredNote
 from pipeline.errors import CorpusError, SourceError
 from pipeline.records import Document
 
 
 def link_knowledge_nodes(
-    vault: Vault, source: str, target: str, relation: str = "", context: str = "", *, folder: Path | None = None
+    vault: OpenVault, source: str, target: str, relation: str = "", context: str = "", *, folder: Path | None = None
 ) -> LinkedNodes:
     """Link a note of the vault's scope to another one; nothing changes if it has such a link.
 

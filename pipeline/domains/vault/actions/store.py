@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from pipeline.domains.vault.stored import StoredNote, read_graph
-from pipeline.domains.vault.vault import Vault
+from pipeline.domains.vault.stored import OpenVault, StoredNote, read_graph
 from pipeline.flows.ingest import ingest_decided
 from pipeline.records import Document
 
@@ -19,7 +18,7 @@ _WAIT_SECONDS = 30.0
 """Actions of several agents wait for each other at least this long: each takes about a second."""
 
 
-def store_notes(vault: Vault, decide: Decide[_Result]) -> _Result:
+def store_notes(vault: OpenVault, decide: Decide[_Result]) -> _Result:
     """Store the documents that ``decide`` returns, and return its result.
 
     The vault's other notes stay, and a missing vault is made.

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.domains.vault.actions.action_models import LinkStep, Traversal, TraversedNode, TraverseKnowledge, checked
 from pipeline.domains.vault.links import folded
-from pipeline.domains.vault.stored import NoteGraph, NoteLink, StoredNote
-from pipeline.domains.vault.vault import Vault
+from pipeline.domains.vault.stored import NoteGraph, NoteLink, OpenVault, StoredNote
 from pipeline.errors import CorpusError, QuestionError
 from pipeline.ids import digest
 from pipeline.knowledge import Direction
@@ -22,7 +21,7 @@ Paths = Mapping[str, tuple[NoteLink, ...]]
 
 
 def traverse_knowledge(
-    vault: Vault,
+    vault: OpenVault,
     start: str,
     depth: int = 1,
     budget: int = 10,

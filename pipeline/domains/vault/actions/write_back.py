@@ -11,8 +11,7 @@ from pipeline.domains.vault.actions.created import PresentNotes
 from pipeline.domains.vault.edits import Edit, write_edits
 from pipeline.domains.vault.note import ANY, Folder, Note, Scope
 from pipeline.domains.vault.sources import modified_at, read_folder, reread
-from pipeline.domains.vault.stored import StoredNote
-from pipeline.domains.vault.vault import Vault
+from pipeline.domains.vault.stored import OpenVault, StoredNote
 from pipeline.errors import SourceError
 from pipeline.temporary import replacing
 
@@ -26,7 +25,7 @@ class VaultFolder:
     folder: Folder
 
     @classmethod
-    def read(cls, vault: Vault, folder: Path | None) -> VaultFolder:
+    def read(cls, vault: OpenVault, folder: Path | None) -> VaultFolder:
         """Return the folder as it is now; raises SourceError if there is none."""
         limits = vault.hoprank.settings.sources.limits
         return cls(read_folder(folder, limits=limits) if folder else _NO_FOLDER)

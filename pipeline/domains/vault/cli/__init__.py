@@ -1,6 +1,6 @@
 """``hoprank vault``: vaults of linked notes.
 
-May import: cli, domains.vault.build, domains.vault.deferred, domains.vault.note, domains.vault.vault,
+May import: cli, domains.vault.api, domains.vault.build, domains.vault.deferred, domains.vault.note,
 domains.vault.views, errors, ingest.
 """
 

@@ -11,7 +11,7 @@ from pipeline.domains.vault import deferred as domain
 
 if TYPE_CHECKING:
     import pipeline
-    from pipeline.domains.vault import vault as vaults
+    from pipeline.domains.vault import api
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the vault.")]
 Vault = Annotated[str, typer.Option("--vault", metavar="NAME", help="The vault: a corpus of that name.")]
@@ -32,6 +32,6 @@ Skill = Annotated[str, typer.Option("--skill", help="The skill whose notes these
 Agent = Annotated[str, typer.Option("--agent", help="The agent whose notes these are.", show_default=False)]
 
 
-def open_vault(hoprank: pipeline.HopRank, name: str, user: str, skill: str, agent: str) -> vaults.Vault:
+def open_vault(hoprank: pipeline.HopRank, name: str, user: str, skill: str, agent: str) -> api.Vault:
     """Return the vault of a name, limited to the notes of --user, --skill and --agent."""
-    return domain.vault.Vault(hoprank, name, domain.note.Scope(user, skill, agent))
+    return domain.api.Vault(hoprank, name, user, skill, agent)

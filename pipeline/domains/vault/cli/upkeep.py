@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json, read_settings
-from pipeline.cli.views.output import print_json, show, warn
 from pipeline.domains.vault import deferred as domain
 from pipeline.domains.vault.cli.options import Exclude, Folder, Include
 from pipeline.domains.vault.views import findings_view, mentions_view, plan_view, renamed_view, written_view
@@ -31,10 +30,7 @@ def check(
     """
     only = {note.key for note in _read(folder, include, exclude).notes} if include or exclude else None
     findings = domain.check.check(_read(folder), only)
-    if as_json:
-        print_json(asdict(findings))
-    else:
-        show(findings_view(findings))
+    deliver(findings, as_json, findings_view)
     if strict and findings:
         raise typer.Exit(1)
 
@@ -56,18 +52,10 @@ def mentions(
     key = domain.links.find_note(read, note).key if note is not None else None
     listed = domain.mentions.mentions(read, key)
     if not write:
-        if as_json:
-            print_json([asdict(mention) for mention in listed])
-        elif listed:
-            show(mentions_view(listed))
-        else:
-            warn("No note names another one without a link.")
+        deliver(listed, as_json, mentions_view, "No note names another one without a link.")
         return
     written = domain.mentions.write_mentions(read, listed, every=every)
-    if as_json:
-        print_json(asdict(written))
-    else:
-        show(written_view(written))
+    deliver(written, as_json, written_view)
     if written.conflicts:
         raise typer.Exit(1)
 
@@ -85,16 +73,10 @@ def rename(
     read = _read(folder)
     plan = domain.rename.plan_rename(read, old, new)
     if dry_run:
-        if as_json:
-            print_json({"plan": asdict(plan)})
-        else:
-            show(plan_view(plan))
+        deliver(plan, as_json, plan_view, document={"plan": plan})
         return
     renamed = domain.rename.apply(read, plan)
-    if as_json:
-        print_json({"plan": asdict(plan), "done": asdict(renamed)})
-    else:
-        show(renamed_view(plan, renamed))
+    deliver(renamed, as_json, lambda done: renamed_view(plan, done), document={"plan": plan, "done": renamed})
     if renamed.conflicts:
         raise typer.Exit(1)
 

@@ -1,0 +1,162 @@
+"""The face of a vault: sync its folder, ask it for notes, and let agents write into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from pipeline.api import HopRank
+from pipeline.domains.vault.actions.action_models import CreatedNode, LinkedNodes, NewLink, Traversal
+from pipeline.domains.vault.actions.create import create_knowledge_node
+from pipeline.domains.vault.actions.link import link_knowledge_nodes
+from pipeline.domains.vault.actions.traverse import traverse_knowledge
+from pipeline.domains.vault.build import VaultSync, sync_vault
+from pipeline.domains.vault.context import Knowledge, load_relevant_knowledge
+from pipeline.domains.vault.maps import IndexNode, drop_vault, graph_index_node
+from pipeline.domains.vault.note import NoteType, Scope
+from pipeline.domains.vault.related import RelatedNote, related_notes
+from pipeline.domains.vault.stored import OpenVault
+from pipeline.flows.ingest import Announce
+from pipeline.knowledge import Direction
+from pipeline.progress import Progress
+
+
+class Vault(OpenVault):
+    """A vault of linked notes, by name: synced from a folder, asked for notes, written into by agents. Thread-safe.
+
+    ``user``, ``skill`` and ``agent`` limit all reads to the notes of these, and new notes become theirs; an empty one
+    stands for any. Notes are named by path, file name, title or alias. Every read sees the newest sync.
+
+    Example::
+
+        from pipeline import HopRank, Vault
+
+        with HopRank.connect() as hoprank:
+            vault = Vault(hoprank, "notes")
+            vault.sync("notes/")
+            print(vault.context("How do I end a session?").text)
+            print([note.title for note in vault.related("Session handoff")])
+    """
+
+    def __init__(self, hoprank: HopRank, name: str = "vault", user: str = "", skill: str = "", agent: str = "") -> None:
+        super().__init__(hoprank, name, Scope(user, skill, agent))
+
+    def sync(
+        self,
+        folder: str | Path,
+        *,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        dry_run: bool = False,
+        announce: Announce = lambda _: None,
+        progress: Progress | None = None,
+    ) -> VaultSync:
+        """Bring the vault to hold exactly the notes in a folder and those that agents created, and update its maps.
+
+        A note of the folder replaces a created one with the same key. Notes whose front matter names no user, skill or
+        agent belong to those of this vault. ``include`` and ``exclude`` are paths or patterns relative to the folder,
+        such as ``templates`` and ``daily/**``. Raises SourceError if the folder holds no note.
+        """
+        return sync_vault(
+            self.hoprank,
+            Path(folder),
+            self.name,
+            include=include,
+            exclude=exclude,
+            scope=self.scope,
+            dry_run=dry_run,
+            announce=announce,
+            progress=progress,
+        )
+
+    def context(
+        self,
+        message: str,
+        *,
+        top_k: int | None = None,
+        full: int | None = None,
+        tokens: int | None = None,
+        hops: int | None = None,
+        vectors: bool = True,
+        now: datetime | None = None,
+    ) -> Knowledge:
+        """Return the published notes that a message needs; none if the vault knows nothing about it.
+
+        At most ``top_k`` notes (10 at most), the first ``full`` with their content, of ``tokens`` together; links are
+        followed for ``hops`` steps (2 at most). Limits that aren't given are those of the settings. Without
+        ``vectors``, or without a model to make them, words alone find notes. Raises QuestionError for an empty message,
+        CorpusError if there is no vault of that name, ConfigurationError for a limit out of bounds.
+        """
+        limits = {"top_k": top_k, "full": full, "tokens": tokens, "hops": hops}
+        return load_relevant_knowledge(self, message, limits, vectors=vectors, now=now)
+
+    def related(self, note: str, top_k: int = 10, *, unlinked: bool = False) -> list[RelatedNote]:
+        """Return the notes most related to a note by meaning and by links; ``unlinked``: not linked with it yet."""
+        return related_notes(self.graph(), self.note(note).key, top_k, unlinked=unlinked)
+
+    def traverse(
+        self,
+        start: str,
+        depth: int = 1,
+        budget: int = 10,
+        cursor: str | None = None,
+        *,
+        direction: Direction | str = Direction.OUT,
+        relations: Sequence[str] = (),
+    ) -> Traversal:
+        """Return the published notes that at most ``depth`` links lead to (2 at most), nearest first.
+
+        A page has at most ``budget`` notes; its ``cursor``, given with otherwise the same arguments, asks for the next
+        one. Each note is reached once, whatever circles the links make. ``relations`` follows links of these types
+        only. Raises CorpusError for an unknown or unpublished note, QuestionError for a cursor that is malformed, that
+        another traversal returned, or that is older than the vault's last change; InputError for a limit out of bounds.
+        """
+        return traverse_knowledge(self, start, depth, budget, cursor, direction=direction, relations=relations)
+
+    def index(self, skill: str = "", *, folder: str = "") -> IndexNode:
+        """Return the published notes by topic: a skill's, a top folder's, or without both of all.
+
+        The index is brought up to date first. Raises CorpusError if the scope has no such skill or folder.
+        """
+        return graph_index_node(self, skill, folder=folder)
+
+    def create(
+        self,
+        title: str,
+        content: str,
+        description: str = "",
+        type: NoteType | str = NoteType.CONCEPT,  # noqa: A002  # the usual name
+        tags: Sequence[str] = (),
+        *,
+        skill: str = "",
+        agent: str = "",
+        links: Sequence[NewLink | Mapping[str, str]] = (),
+        folder: str | Path | None = None,
+    ) -> CreatedNode:
+        """Create a note with links to other notes; later syncs of the folder keep it.
+
+        With ``folder``, the vault's folder, the note becomes a file of that. Raises CorpusError if a note of the scope
+        has the title, or a link's target is missing; InputError for a value that exceeds its limit; SourceError if the
+        file can't be written.
+        """
+        folder = Path(folder) if folder else None
+        return create_knowledge_node(
+            self, title, content, description, type, tags, skill=skill, agent=agent, links=links, folder=folder
+        )
+
+    def link(
+        self, source: str, target: str, relation: str = "", context: str = "", *, folder: str | Path | None = None
+    ) -> LinkedNodes:
+        """Link a note to another one; nothing changes if it has such a link.
+
+        The link is a line in the last section of the source. A note of the folder gets it in its file, and needs
+        ``folder``, the vault's folder; a created note becomes a file if ``folder`` is given. ``context`` is a sentence
+        that says why the notes belong together; it may hold the link. Raises CorpusError if there is no such note or if
+        both are the same, SourceError if the file can't be written.
+        """
+        return link_knowledge_nodes(self, source, target, relation, context, folder=Path(folder) if folder else None)
+
+    def drop(self) -> None:
+        """Delete the vault and its maps, irrevocably; its folder stays. Raises CorpusError if there is neither."""
+        drop_vault(self.hoprank, self.name)

@@ -7,16 +7,25 @@ from datetime import datetime
 from pathlib import Path
 
 from pipeline.api import HopRank
-from pipeline.domains.vault.actions.action_models import CreatedNode, LinkedNodes, NewLink, Traversal
-from pipeline.domains.vault.actions.create import create_knowledge_node
-from pipeline.domains.vault.actions.link import link_knowledge_nodes
-from pipeline.domains.vault.actions.traverse import traverse_knowledge
 from pipeline.domains.vault.build import VaultSync, sync_vault
 from pipeline.domains.vault.context import Knowledge, load_relevant_knowledge
+from pipeline.domains.vault.create import create_note
+from pipeline.domains.vault.link import link_notes
 from pipeline.domains.vault.maps import IndexNode, drop_vault, graph_index_node
 from pipeline.domains.vault.note import NoteType, Scope
 from pipeline.domains.vault.related import RelatedNote, related_notes
+from pipeline.domains.vault.requests import (
+    CreatedNode,
+    CreateKnowledgeNode,
+    LinkedNodes,
+    LinkKnowledgeNodes,
+    NewLink,
+    Traversal,
+    TraverseKnowledge,
+    checked,
+)
 from pipeline.domains.vault.stored import OpenVault
+from pipeline.domains.vault.traverse import traverse
 from pipeline.flows.ingest import Announce
 from pipeline.knowledge import Direction
 from pipeline.progress import Progress
@@ -112,7 +121,16 @@ class Vault(OpenVault):
         only. Raises CorpusError for an unknown or unpublished note, QuestionError for a cursor that is malformed, that
         another traversal returned, or that is older than the vault's last change; InputError for a limit out of bounds.
         """
-        return traverse_knowledge(self, start, depth, budget, cursor, direction=direction, relations=relations)
+        request = checked(
+            TraverseKnowledge,
+            start=start,
+            depth=depth,
+            budget=budget,
+            cursor=cursor,
+            direction=direction,
+            relations=tuple(relations),
+        )
+        return traverse(self, request)
 
     def index(self, skill: str = "", *, folder: str = "") -> IndexNode:
         """Return the published notes by topic: a skill's, a top folder's, or without both of all.
@@ -140,10 +158,18 @@ class Vault(OpenVault):
         has the title, or a link's target is missing; InputError for a value that exceeds its limit; SourceError if the
         file can't be written.
         """
-        folder = Path(folder) if folder else None
-        return create_knowledge_node(
-            self, title, content, description, type, tags, skill=skill, agent=agent, links=links, folder=folder
+        request = checked(
+            CreateKnowledgeNode,
+            title=title,
+            content=content,
+            description=description,
+            type=type,
+            tags=tuple(tags),
+            links=tuple(links),
+            skill=skill,
+            agent=agent,
         )
+        return create_note(self, request, Path(folder) if folder else None)
 
     def link(
         self, source: str, target: str, relation: str = "", context: str = "", *, folder: str | Path | None = None
@@ -155,7 +181,8 @@ class Vault(OpenVault):
         that says why the notes belong together; it may hold the link. Raises CorpusError if there is no such note or if
         both are the same, SourceError if the file can't be written.
         """
-        return link_knowledge_nodes(self, source, target, relation, context, folder=Path(folder) if folder else None)
+        request = checked(LinkKnowledgeNodes, source=source, target=target, relation=relation, context=context)
+        return link_notes(self, request, Path(folder) if folder else None)
 
     def drop(self) -> None:
         """Delete the vault and its maps, irrevocably; its folder stays. Raises CorpusError if there is neither."""

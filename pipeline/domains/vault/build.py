@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.api import HopRank
-from pipeline.domains.vault.actions.created import ORIGIN, created_notes
+from pipeline.domains.vault.agent_notes import ORIGIN, created_notes
 from pipeline.domains.vault.links import NoteResolver, VaultResolver
 from pipeline.domains.vault.maps import refresh_index
 from pipeline.domains.vault.note import ANY, Folder, Note, Scope

@@ -13,7 +13,6 @@ from pipeline.cli.views.summary import plan_table, summary_table
 from pipeline.cli.views.tables import plain_table, property_grid
 
 if TYPE_CHECKING:
-    from pipeline.domains.vault.actions.action_models import CreatedNode, LinkedNodes, LinkStep, Traversal
     from pipeline.domains.vault.build import LinkCounts, VaultSync
     from pipeline.domains.vault.check import BrokenLink, Findings, MissingPlace
     from pipeline.domains.vault.context import Knowledge
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from pipeline.domains.vault.mentions import Mention
     from pipeline.domains.vault.related import RelatedNote
     from pipeline.domains.vault.rename import Rename, Renamed
+    from pipeline.domains.vault.requests import CreatedNode, LinkedNodes, LinkStep, Traversal
 
 
 def findings_view(findings: Findings) -> Table:

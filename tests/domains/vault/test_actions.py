@@ -16,12 +16,12 @@ from typer.testing import CliRunner, Result
 from pipeline import HopRank
 from pipeline.cli.app import app
 from pipeline.db.catalogue import find_corpus
-from pipeline.domains.vault.actions import write_back
-from pipeline.domains.vault.actions.action_models import ACTIONS, Traversal, schema
+from pipeline.domains.vault import agent_notes
 from pipeline.domains.vault.api import Vault
 from pipeline.domains.vault.build import VaultSync, sync_vault
 from pipeline.domains.vault.maps import drop_vault
 from pipeline.domains.vault.note import NoteType, Scope
+from pipeline.domains.vault.requests import ACTIONS, Traversal, schema
 from pipeline.domains.vault.sources import read_folder
 from pipeline.errors import CorpusError, InputError, QuestionError, SourceError
 
@@ -391,7 +391,7 @@ def test_a_hand_edit_at_the_same_time_is_a_conflict(garden: Garden, monkeypatch:
         garden.write("plants/Basil.md", "By hand, meanwhile.\n")
         return read
 
-    monkeypatch.setattr(write_back, "read_folder", read_and_edited)
+    monkeypatch.setattr(agent_notes, "read_folder", read_and_edited)
 
     with pytest.raises(SourceError, match=r"plants/Basil\.md has changed since it was read"):
         garden.vault().link("Basil", "Frost", folder=garden.folder)

@@ -249,7 +249,7 @@ def traverse(
 
 def schema() -> None:
     """Print the JSON Schema of the actions' requests and results."""
-    print_json(domain.action_models.schema())
+    print_json(domain.requests.schema())
 
 
 def index(

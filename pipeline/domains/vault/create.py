@@ -5,49 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pipeline.domains.vault.actions.action_models import CreatedNode, CreateKnowledgeNode, NewLink, checked
-from pipeline.domains.vault.actions.created import PresentNotes, compose, new_key, read_created
-from pipeline.domains.vault.actions.new_links import link_line, section_of
-from pipeline.domains.vault.actions.store import store_notes
-from pipeline.domains.vault.actions.write_back import VaultFolder
+from pipeline.domains.vault.agent_notes import PresentNotes, VaultFolder, compose, new_key, read_created, store_notes
 from pipeline.domains.vault.build import created_document, stored_document
+from pipeline.domains.vault.link import link_line, section_of
 from pipeline.domains.vault.links import NoteResolver, folded, names_of
-from pipeline.domains.vault.note import Note, NoteType, Scope
+from pipeline.domains.vault.note import Note, Scope
+from pipeline.domains.vault.requests import CreatedNode, CreateKnowledgeNode
 from pipeline.domains.vault.stored import OpenVault, StoredNote
 from pipeline.errors import CorpusError, InputError
 from pipeline.records import Document
 
 
-def create_knowledge_node(
-    vault: OpenVault,
-    title: str,
-    content: str,
-    description: str = "",
-    type: NoteType | str = NoteType.CONCEPT,  # noqa: A002  # the usual name
-    tags: Sequence[str] = (),
-    *,
-    skill: str = "",
-    agent: str = "",
-    links: Sequence[NewLink | Mapping[str, str]] = (),
-    folder: Path | None = None,
-) -> CreatedNode:
-    """Create a note of the vault's user, skill and agent, with links to notes of the vault's scope.
-
-    A later sync of the folder keeps it. With ``folder``, the vault's folder, the note becomes a file of that.
-    Raises CorpusError if a note of the scope has the title, or a link's target is missing; InputError for a value that
-    exceeds its limit; SourceError if the file can't be written.
-
-    Example::
-
-        from pipeline import HopRank
-        from pipeline.domains.vault.actions.actions import create_knowledge_node
-        from pipeline.domains.vault.stored import OpenVault
-
-        with HopRank.connect() as hoprank:
-            print(create_knowledge_node(Vault(hoprank, "vault"), "Tides", "The [[Moon]] raises them."))
-    """
-    given = {"title": title, "content": content, "description": description, "type": type, "tags": tuple(tags)}
-    request = checked(CreateKnowledgeNode, **given, skill=skill, agent=agent, links=tuple(links))
+def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | None) -> CreatedNode:
+    """Create a note; see :meth:`pipeline.domains.vault.api.Vault.create`."""
     scope = _scope(vault.scope, request)
     place = VaultFolder.read(vault, folder)
 

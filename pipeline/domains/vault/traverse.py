@@ -7,8 +7,8 @@ import binascii
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from pipeline.domains.vault.actions.action_models import LinkStep, Traversal, TraversedNode, TraverseKnowledge, checked
 from pipeline.domains.vault.links import folded
+from pipeline.domains.vault.requests import LinkStep, Traversal, TraversedNode, TraverseKnowledge
 from pipeline.domains.vault.stored import NoteGraph, NoteLink, OpenVault, StoredNote
 from pipeline.errors import CorpusError, QuestionError
 from pipeline.ids import digest
@@ -20,37 +20,15 @@ _START_AGAIN = "Start again: leave the cursor out."
 Paths = Mapping[str, tuple[NoteLink, ...]]
 
 
-def traverse_knowledge(
-    vault: OpenVault,
-    start: str,
-    depth: int = 1,
-    budget: int = 10,
-    cursor: str | None = None,
-    *,
-    direction: Direction | str = Direction.OUT,
-    relations: Sequence[str] = (),
-) -> Traversal:
-    """Return the published notes of the scope that at most ``depth`` links lead to, nearest first.
-
-    A page has at most ``budget`` notes; its ``cursor``, given with otherwise the same arguments, asks for the next one.
-    Each note is reached once, whatever circles the links make. ``relations`` follows links of these types only. Raises
-    CorpusError for an unknown or unpublished note, QuestionError for a cursor that is malformed, that another traversal
-    returned, or that is older than the vault's last change; InputError for a limit out of bounds.
-    """
-    request = checked(
-        TraverseKnowledge,
-        start=start,
-        depth=depth,
-        budget=budget,
-        cursor=cursor,
-        direction=direction,
-        relations=tuple(relations),
-    )
+def traverse(vault: OpenVault, request: TraverseKnowledge) -> Traversal:
+    """Return a page of the notes that links lead to; see :meth:`pipeline.domains.vault.api.Vault.traverse`."""
     note, graph = vault.note(request.start), vault.graph(published=True)
     if note.key not in graph.notes:
         raise CorpusError(f"The note {note.key!r} isn't published.", "Publish it: remove `published: false`.")
     paths = _reached(graph, note.key, request)
-    identity = digest(graph.corpus.id, *vault.scope, note.key, str(depth), request.direction, *request.relations)[:16]
+    identity = digest(
+        graph.corpus.id, *vault.scope, note.key, str(request.depth), request.direction, *request.relations
+    )[:16]
     first = _offset(request.cursor, identity, graph.corpus.generation, len(paths))
     keys = list(paths)[first : first + request.budget]
     end = first + len(keys)

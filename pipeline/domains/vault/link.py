@@ -1,0 +1,125 @@
+"""Link two notes for an agent, in the source's text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pipeline.domains.vault.agent_notes import PresentNotes, VaultFolder, is_created, read_created, store_notes, touched
+from pipeline.domains.vault.build import stored_document
+from pipeline.domains.vault.edits import Edit, edited
+from pipeline.domains.vault.links import NoteResolver, folded, shortest_target
+from pipeline.domains.vault.note import Note
+from pipeline.domains.vault.requests import LinkedNodes, LinkKnowledgeNodes, NewLink
+from pipeline.domains.vault.sources import reread
+from pipeline.domains.vault.stored import OpenVault, StoredNote
+from pipeline.errors import CorpusError, InputError, SourceError
+from pipeline.ingest.sources.link_targets import wikilink_target
+from pipeline.records import BlockKind, Document
+from pipeline.text.outline import heading_text
+
+
+def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | None) -> LinkedNodes:
+    """Link a note to another one; see :meth:`pipeline.domains.vault.api.Vault.link`."""
+    start, end = vault.note(request.source), vault.note(request.target)
+    if start.key == end.key:
+        raise CorpusError(
+            f"{request.source!r} and {request.target!r} are the same note, {start.key}.", "Name two notes."
+        )
+    if folder is None and not is_created(start):
+        raise SourceError(
+            f"{start.key!r} is a note of the vault's folder: its links are those of its file.",
+            "Give the folder too: folder=Path(DIR), or --folder DIR.",
+        )
+    place = VaultFolder.read(vault, folder)
+
+    def decide(stored: Mapping[str, StoredNote]) -> tuple[list[Document], LinkedNodes]:
+        if lost := {start.key, end.key} - stored.keys():
+            raise CorpusError(f"The note {min(lost)!r} was removed meanwhile.", "Name another note.")
+        present = PresentNotes.of(stored.values())
+        created = {note.key: note for note in present.created}
+        before = created.get(start.key) or place.note(stored[start.key])
+        present = present.with_note(before)
+        after = _linked(before, end.key, request, present, place)
+        if after is not before and folder:
+            after = place.create(after) if before.key in created else place.extend(before, after)
+        linked = {"source": start.key, "target": end.key, "relation": request.relation, "path": after.path}
+        result = LinkedNodes(**linked, created=after is not before)
+        if after is before:
+            return [], result
+        return [stored_document(after, present.with_note(after).resolver(place.attachments))], result
+
+    return store_notes(vault, decide)
+
+
+def _linked(before: Note, target: str, request: LinkKnowledgeNodes, present: PresentNotes, place: VaultFolder) -> Note:
+    """Return the note with the link; the same note if it has the link. Raises SourceError if no link can be added."""
+    resolver = present.resolver(place.attachments)
+    if has_link(before, target, request.relation, resolver):
+        return before
+    notes = {note.key: note for note in (*present.folder, *present.created)}
+    new = NewLink(target=target, relation=request.relation, context=request.context)
+    edit = appended(before, link_line(new, notes[target], before.key, resolver))
+    text = edited(before.text, [edit])
+    after = reread(before, text) if before.path else read_created(before.key, touched(text, before.body_start))
+    if not has_link(after, target, request.relation, resolver):
+        raise SourceError(f"A link at the end of {before.key!r} would be none.", "Close the code or comment there.")
+    return after
+
+
+SECTION = "Related"
+"""The heading of the section that holds new links."""
+
+_WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+
+
+def link_line(link: NewLink, target: Note, source: str, resolver: NoteResolver) -> str:
+    """Return the list item that links the note with the key ``source`` to ``target``.
+
+    Raises InputError if the context holds a link to another note, or if no wikilink means the target alone.
+    """
+    relation = f"{link.relation}:: " if link.relation else ""
+    names = [wikilink_target(match[1]) or "" for match in _WIKILINK.finditer(link.context)]
+    if wrong := [name for name in names if resolver.resolve(name, source).key != target.key]:
+        raise InputError(
+            f"The context of the link to {target.title!r} has a link to {wrong[0]!r}.",
+            "Link one note at a time: leave the brackets out, or make a second link.",
+        )
+    if names:
+        return f"- {relation}{link.context}"
+    name = shortest_target(target, source, resolver)
+    if name is None:
+        raise InputError(
+            f"No wikilink means only {target.key!r}.", "Rename the note: hoprank vault rename DIR OLD NEW."
+        )
+    return f"- {relation}[[{name}]]" + (f": {link.context}" if link.context else "")
+
+
+def section_of(lines: Iterable[str]) -> str:
+    """Return the section that holds new links, empty without any."""
+    joined = "\n".join(lines)
+    return f"\n\n## {SECTION}\n\n{joined}" if joined else ""
+
+
+def appended(note: Note, line: str) -> Edit:
+    """Return the edit that adds a link's line to the note's last section, which is made unless it is there."""
+    tail = note.text.rstrip()
+    headings = [block for block in note.blocks if block.kind is BlockKind.HEADING]
+    in_section = bool(headings) and folded(heading_text(note.text[headings[-1].start : headings[-1].end])) == folded(
+        SECTION
+    )
+    if not in_section:
+        before = section_of([line]).removeprefix("" if tail else "\n\n")
+        return Edit(len(tail), len(note.text), f"{before}\n")
+    follows_item = tail.rsplit("\n", 1)[-1].lstrip().startswith("- ")
+    return Edit(len(tail), len(note.text), f"{'' if follows_item else chr(10)}\n{line}\n")
+
+
+def has_link(note: Note, target: str, relation: str, resolver: NoteResolver) -> bool:
+    """Return whether a note links to the key ``target``; with ``relation`` by a link of that type."""
+    return any(
+        resolver.resolve(link.target, note.key).key == target
+        and (not relation or folded(link.relation) == folded(relation))
+        for link in note.links
+    )

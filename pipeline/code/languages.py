@@ -9,15 +9,19 @@ A query of tree-sitter (https://tree-sitter.github.io) marks nodes of the syntax
     @comment @attribute        a comment, or a decorator, that may stand right above a definition
     @import                    an import, with its @module and @imported names
     @callee                    the name in a call
+
+A language whose code refers to other files by modules, or reads environment variables, has a row in ``NAMES``, too.
 """
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -84,3 +88,96 @@ def grammar_of(language: Language) -> tuple[tree_sitter.Language, tree_sitter.Qu
     grammar = tree_sitter.Language(getattr(import_module(module), function)())
     source = "\n".join((_TAGS / f"{name}.scm").read_text(encoding="utf-8") for name in language.tags)
     return grammar, tree_sitter.Query(grammar, source)
+
+
+_NAME = r"([A-Za-z_]\w{0,99})"
+_QUOTED = rf"""\s{{0,9}}[(\[]\s{{0,9}}["'`]{_NAME}["'`](?=\s{{0,9}}[,)\]])"""
+_UNASSIGNED = r"(?!\s{0,9}\]?\s{0,9}=[^=>~])"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The rules by which code of a language refers to what other files define.
+
+    ``standard`` are the first parts of the modules of its standard library, split at ``separator``, and ``relative``
+    those of modules of the same package. ``environment`` matches a call that reads an environment variable, whose name
+    is in the one group that matched. ``family`` is the language whose definitions it calls, if not its own.
+    ``bare_methods``: a bare call may mean a method of the class around it. ``shared`` are the files that share their
+    names without an import: none, those of a folder, or those of the whole tree.
+    """
+
+    environment: re.Pattern[str] | None = None
+    standard: frozenset[str] = frozenset()
+    separator: str = "/"
+    relative: frozenset[str] = frozenset()
+    family: str = ""
+    bare_methods: bool = False
+    shared: Literal["", "folder", "tree"] = ""
+
+
+_SCRIPT_ENVIRONMENT = re.compile(
+    rf"(?:\bprocess\.env|\bimport\.meta\.env)(?:\.{_NAME}\b|{_QUOTED}){_UNASSIGNED}|\bDeno\.env\.get{_QUOTED}"
+)
+_NODE = frozenset(
+    "assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain "
+    "events fs http http2 https inspector module net os path perf_hooks process punycode querystring readline repl "
+    "stream string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads zlib".split()
+)
+_RUBY = frozenset(
+    "English abbrev base64 benchmark bigdecimal bundler cgi csv date delegate digest drb erb etc fcntl fiddle "
+    "fileutils find forwardable io ipaddr irb json logger matrix minitest monitor mutex_m net objspace observer "
+    "open-uri open3 openssl optparse ostruct pathname pp prettyprint pstore psych pty rbconfig readline resolv "
+    "rexml ripper securerandom set shellwords singleton socket stringio strscan syslog tempfile time timeout "
+    "tmpdir tsort un uri weakref yaml zlib".split()
+)
+_C_ENVIRONMENT = re.compile(rf"\b(?:secure_)?getenv{_QUOTED}")
+
+NAMES = {
+    "python": Names(
+        re.compile(
+            rf"\benviron(?:\.(?:get|pop|setdefault))?{_QUOTED}{_UNASSIGNED}|\bgetenv{_QUOTED}"
+            rf"""|\benvvar\s{{0,9}}=\s{{0,9}}["']{_NAME}["']"""
+        ),
+        standard=sys.stdlib_module_names,
+        separator=".",
+    ),
+    "javascript": Names(_SCRIPT_ENVIRONMENT, standard=_NODE),
+    "typescript": Names(_SCRIPT_ENVIRONMENT, standard=_NODE, family="javascript"),
+    "java": Names(
+        re.compile(rf"\bSystem\.getenv(?:\(\)\.get)?{_QUOTED}"),
+        standard=frozenset(("java", "javax", "jdk", "sun")),
+        separator=".",
+        bare_methods=True,
+        shared="folder",
+    ),
+    "go": Names(re.compile(rf"\bos\.(?:Getenv|LookupEnv){_QUOTED}"), shared="folder"),
+    "rust": Names(
+        re.compile(rf"\benv::var(?:_os)?{_QUOTED}|\b(?:option_)?env!{_QUOTED}"),
+        standard=frozenset(("std", "core", "alloc", "proc_macro", "test")),
+        separator="::",
+        relative=frozenset(("crate", "self", "super")),
+    ),
+    "c": Names(_C_ENVIRONMENT, bare_methods=True, shared="tree"),
+    "cpp": Names(_C_ENVIRONMENT, family="c", bare_methods=True, shared="tree"),
+    "csharp": Names(re.compile(rf"\bEnvironment\.GetEnvironmentVariable{_QUOTED}"), bare_methods=True, shared="tree"),
+    "ruby": Names(
+        re.compile(rf"\bENV(?:\.fetch)?{_QUOTED}{_UNASSIGNED}"), standard=_RUBY, bare_methods=True, shared="tree"
+    ),
+    "php": Names(re.compile(rf"\bgetenv{_QUOTED}|\$_ENV{_QUOTED}{_UNASSIGNED}|\benv{_QUOTED}"), shared="tree"),
+}
+"""The rules of names by language."""
+
+SOURCE_ROOTS = ("", "src", "lib", "python")
+"""Folders of a package in which its imports are looked up."""
+
+
+def is_standard(module: str, language: str) -> bool:
+    """Return whether an imported module belongs to the language's own library."""
+    names = NAMES[language]
+    return module.startswith("node:") or module.partition(names.separator)[0] in names.standard
+
+
+def is_relative(module: str, language: str) -> bool:
+    """Return whether an import names its module from the file or the package that it stands in."""
+    names = NAMES[language]
+    return module.startswith(".") or module.partition(names.separator)[0] in names.relative

@@ -15,11 +15,17 @@ _READERS: dict[str, Callable[[str], Manifest | None]] = {
     "pyproject.toml": manifests_python.pyproject,
     "setup.cfg": manifests_python.setup_cfg,
     "setup.py": manifests_python.setup_py,
-    "package.json": manifests_other.package_json,
     "Cargo.toml": manifests_other.cargo,
     "go.mod": manifests_other.go_mod,
+    "package.json": manifests_other.package_json,
     "pom.xml": manifests_other.pom,
 }
+MANIFESTS = tuple(_READERS)
+"""Names of the files that declare a package; of several in a folder, the first with a name names the folder's.
+
+A package.json beside a manifest of another language is mostly one of tools.
+"""
+
 _REQUIREMENTS = re.compile(r"(?:[\w.-]+[-_.])?requirements(?:[-_.][\w.-]+)?\.(?:txt|in)")
 _FOR_DEVELOPMENT = re.compile(r"dev|test|doc|lint|ci\b|bench|typing|build", re.IGNORECASE)
 

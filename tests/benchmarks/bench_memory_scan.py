@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.domains.memory.scan.spans import scan
+from pipeline.domains.memory.code.scan import scan
 
 _FILES, _PACKAGES, _FUNCTIONS = 1000, 20, 15
 

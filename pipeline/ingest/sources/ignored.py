@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
 _INSTALLED = frozenset("node_modules bower_components jspm_packages site-packages __pycache__ venv Pods".split())
-_BUILT = frozenset("build dist target vendor htmlcov".split())
+BUILT = frozenset("build dist target vendor htmlcov".split())
 """Folders that are left out unless they are packages of Python."""
+
+
+def is_foreign(name: str, has: Callable[[str], bool]) -> bool:
+    """Return whether a folder holds installed packages or a build; ``has`` tells whether a file is directly in it."""
+    if name in _INSTALLED or name.endswith(".egg-info") or has("pyvenv.cfg"):
+        return True
+    return name in BUILT and not has("__init__.py")
+
+
+def own_files(folder: Path, shown: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the paths of the files below a folder, relative to it, with ``/``, sorted by name within each folder.
+
+    Left out are what :class:`Ignored` says, and files and folders whose names aren't ``shown``. Links to folders are
+    not followed.
+    """
+    ignored = Ignored(folder)
+    for root, folders, names in os.walk(folder):
+        above = Path(root).relative_to(folder).parts
+        folders[:] = sorted(name for name in folders if shown(name) and not ignored.folder((*above, name)))
+        for name in sorted(names):
+            if shown(name) and not ignored.file((*above, name)):
+                yield "/".join((*above, name))
 
 
 class Ignored:
@@ -29,13 +52,7 @@ class Ignored:
     def folder(self, names: Sequence[str]) -> bool:
         """Return whether to leave out the folder with this path below the root."""
         path, name = self._root.joinpath(*names), names[-1]
-        return (
-            name in _INSTALLED
-            or name.endswith(".egg-info")
-            or (path / "pyvenv.cfg").is_file()
-            or (name in _BUILT and not (path / "__init__.py").is_file())
-            or self._by_git(path, "/")
-        )
+        return is_foreign(name, lambda file: (path / file).is_file()) or self._by_git(path, "/")
 
     def file(self, names: Sequence[str]) -> bool:
         """Return whether to leave out the file with this path below the root."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pygit2
 
-from pipeline.domains.memory.scan.records import Scan, Span
+from pipeline.domains.memory.code.findings import Scan, Span, Triple
 from pipeline.knowledge.check import canonical_time
 
 Tree = dict[str, "str | bytes"]
@@ -76,6 +76,11 @@ def said(span: Span) -> tuple[str, str, str]:
 def facts(scan: Scan, *types: str) -> set[tuple[str, str, str]]:
     """Return the facts of these types that hold at the end."""
     return {said(span) for span in scan.spans if span.type in types and span.invalid_at is None}
+
+
+def facts_at(scan: Scan, time: str) -> set[Triple]:
+    """Return the facts that held at a time, by the ids of their ends."""
+    return {span.triple for span in scan.spans if _holds(span, time)}
 
 
 def _holds(span: Span, time: str | None) -> bool:

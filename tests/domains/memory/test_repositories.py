@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.domains.memory import patterns
+from pipeline.domains.memory.code.scan import scan
 from pipeline.domains.memory.dedupe.apply import apply
 from pipeline.domains.memory.dedupe.plan import plan
 from pipeline.domains.memory.entities import upsert
@@ -16,9 +17,9 @@ from pipeline.domains.memory.facts.history import history
 from pipeline.domains.memory.memory import AgentMemory, journal_name
 from pipeline.domains.memory.records import Entity, When
 from pipeline.domains.memory.repositories.scan import scan_repository
-from pipeline.domains.memory.scan.spans import facts_at, scan
 from pipeline.domains.memory.texts.add import add_text
 from pipeline.errors import GraphError, SourceError
+from tests.domains.memory.repositories import facts_at
 
 JAN, FEB, MAR, APR = (f"2026-0{month}-10T12:00:00+00:00" for month in range(1, 5))
 START = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.domains.memory.scan.spans import scan
+from pipeline.domains.memory.code.scan import scan
 from tests.domains.memory.repositories import ANN, BOB, Repository, Tree, held
 
 DAY = 86_400

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.domains.memory.code.findings import Scan
+from pipeline.domains.memory.code.scan import scan
 from pipeline.domains.memory.records import Entity
-from pipeline.domains.memory.scan.records import Scan
-from pipeline.domains.memory.scan.spans import scan
 from tests.domains.memory.repositories import Tree, export, facts
 
 VARIABLES = """import os

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.scan.owners import Owners
-from pipeline.domains.memory.scan.parse_process import FileParser
-from pipeline.domains.memory.scan.parsed import ParsedFile, parse_file
-from pipeline.domains.memory.scan.spans import scan
+from pipeline.domains.memory.code.authors import Owners
+from pipeline.domains.memory.code.parse import FileParser, ParsedFile, parse_file
+from pipeline.domains.memory.code.scan import scan
 from pipeline.errors import SourceError
 from pipeline.limits import DEFAULT_LIMITS, Limits
 from tests.domains.memory.repositories import Repository, export, facts
@@ -116,7 +115,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_tree_that_names_a_folder_over_and_over_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.domains.memory.scan.history._MOST_ENTRIES", 20_000)
+    monkeypatch.setattr("pipeline.domains.memory.code.files._MOST_ENTRIES", 20_000)
     git = pygit2.init_repository(str(tmp_path / "bomb"))
     builder = git.TreeBuilder()
     builder.insert("f.txt", git.create_blob(b"x"), pygit2.enums.FileMode.BLOB)

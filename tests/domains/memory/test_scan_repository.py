@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 import pipeline
-from pipeline.domains.memory.scan.history import first_parents, monotone_times, open_repository
-from pipeline.domains.memory.scan.parse_process import FileParser
-from pipeline.domains.memory.scan.parsed import ParsedFile
-from pipeline.domains.memory.scan.spans import scan
+from pipeline.domains.memory.code.files import first_parents, monotone_times, open_repository
+from pipeline.domains.memory.code.parse import FileParser, ParsedFile
+from pipeline.domains.memory.code.scan import scan
 from pipeline.errors import SourceError
 from tests.domains.memory.repositories import held
 

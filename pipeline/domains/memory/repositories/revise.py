@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pipeline.domains.memory.code.findings import Scan
 from pipeline.domains.memory.facts.versions import Revision, believed
 from pipeline.domains.memory.records import Fact
-from pipeline.domains.memory.scan.records import Scan
 
 ORIGIN = "scan"
 """The metadata ``origin`` of facts from scans: only these does a scan end."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pipeline.domains.memory.code.findings import Scan
+from pipeline.domains.memory.code.scan import scan
 from pipeline.domains.memory.entities import embed, surviving, survivors, together
 from pipeline.domains.memory.facts.versions import Revision
 from pipeline.domains.memory.facts.write import edits_of, renamed
@@ -18,8 +20,6 @@ from pipeline.domains.memory.repositories.revise import (
     revise_by_state,
     scanned,
 )
-from pipeline.domains.memory.scan.records import Scan
-from pipeline.domains.memory.scan.spans import scan
 from pipeline.domains.memory.schema import MENTIONS
 from pipeline.domains.memory.texts.relink import mention_in_texts
 from pipeline.errors import GraphError
@@ -60,7 +60,7 @@ def scan_repository(
 
     ``scope`` keeps repositories apart, by default the folder's name. Facts that were scanned before and are gone end
     at the time of the revision; with ``history`` all periods are those of the history. An unchanged repository changes
-    nothing. Raises SourceError as :func:`pipeline.domains.memory.scan.spans.scan` does, and GraphError if a later
+    nothing. Raises SourceError as :func:`pipeline.domains.memory.code.scan.scan` does, and GraphError if a later
     revision has been scanned already.
     """
     progress = progress or Progress()

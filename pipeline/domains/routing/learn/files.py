@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.code.languages import language_of
 from pipeline.code.manifests import is_manifest
-from pipeline.ingest.sources.ignored import Ignored
+from pipeline.ingest.sources.ignored import own_files
 
 _LARGEST = 1_000_000
 """Bytes: a larger file is generated, or data."""
@@ -52,27 +51,14 @@ def is_script(path: str) -> bool:
 def project_files(folder: Path) -> Iterator[ProjectFile]:
     """Yield the files of a project in order of their paths.
 
-    Left out are those that can't be read as UTF-8 and those that are no regular files: to read a pipe would wait for
-    its writer, and a device may have no end.
-
-    Links and hidden folders but those of a CI are not entered, nor are those that :class:`Ignored` leaves out:
-    installed packages, builds, what Git ignores. Nothing is yielded if there is no such folder.
+    Skips files that aren't UTF-8 and special files (reading a pipe would block), links to folders, hidden folders but
+    those of a CI, installed packages, builds, and what Git ignores. Yields nothing if there is no such folder.
     """
-    for path in _walk(folder):
-        key = path.relative_to(folder).as_posix()
-        if is_script(key) or is_manifest(key) or language_of(key):
-            text = _text(path)
+    for path in own_files(folder, _is_shown):
+        if is_script(path) or is_manifest(path) or language_of(path):
+            text = _text(folder / path)
             if text is not None:
-                yield ProjectFile(key, text)
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    ignored = Ignored(folder)
-    for root, folders, names in os.walk(folder):
-        above = Path(root).relative_to(folder).parts
-        folders[:] = sorted(name for name in folders if _is_shown(name) and not ignored.folder((*above, name)))
-        files = sorted(name for name in names if _is_shown(name) and not ignored.file((*above, name)))
-        yield from (Path(root) / name for name in files)
+                yield ProjectFile(path, text)
 
 
 def _is_shown(name: str) -> bool:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from pipeline.code.languages import language_of
+from pipeline.code.languages import SOURCE_ROOTS, is_relative, is_standard, language_of
 from pipeline.code.manifests import read_manifest
 from pipeline.code.parse import parse_code
-from pipeline.code.records import Import
 from pipeline.domains.routing.learn.evidence import Clue, clue
 from pipeline.domains.routing.learn.files import ProjectFile
 from pipeline.domains.routing.learn.names import ProjectNames, folded
@@ -21,18 +19,6 @@ _ASIDE = 0.3
 """An import in tests, examples or documentation, which a project may do without."""
 
 _ASIDE_FOLDERS = frozenset("test tests testing spec specs __tests__ example examples demo docs doc bench".split())
-_SOURCE_ROOTS = ("", "src", "lib", "python")
-_STANDARD = {
-    "python": sys.stdlib_module_names,
-    "rust": frozenset(("std", "core", "alloc", "proc_macro", "test")),
-    "javascript": frozenset(
-        "assert buffer child_process cluster console crypto dgram dns domain events fs http http2 https module net os "
-        "path perf_hooks process punycode querystring readline repl stream string_decoder timers tls tty url util v8 "
-        "vm wasi worker_threads zlib".split()
-    ),
-}
-_STANDARD["typescript"] = _STANDARD["javascript"]
-_RELATIVE = frozenset(("crate", "self", "super"))
 
 
 def use_clues(project: str, files: Iterable[ProjectFile], names: ProjectNames) -> Iterator[Clue]:
@@ -67,7 +53,7 @@ class OwnModules:
         if "/" in module and any(path == module or path.endswith(f"/{module}") for path in self._paths):
             return True
         first = key.partition("/")[0]
-        return any((root, first) in self._modules for root in (*_SOURCE_ROOTS, *self._roots(file)))
+        return any((root, first) in self._modules for root in (*SOURCE_ROOTS, *self._roots(file)))
 
     def _roots(self, file: str) -> Iterator[str]:
         """Yield the folders above a file in which its imports are looked up: those that are no Python package."""
@@ -115,15 +101,9 @@ def _imports(file: ProjectFile, names: ProjectNames, own: OwnModules) -> Iterato
     strength = _ASIDE if _is_aside(file.path) else _IMPORT
     for one in parse_code(file.text, language).imports:
         target = names.imported(one.module)
-        if target and not _is_standard(one, language.name) and not own.has(one.module, file.path):
+        outside = not is_relative(one.module, language.name) and not is_standard(one.module, language.name)
+        if target and outside and not own.has(one.module, file.path):
             yield clue(target, strength, file.path, one.line, f"imports {one.module}")
-
-
-def _is_standard(one: Import, language: str) -> bool:
-    """Return whether an import is relative, or one of the language's own library."""
-    first = folded(one.module).partition("/")[0]
-    relative = one.module.startswith(".") or (language == "rust" and first in _RELATIVE)
-    return relative or one.module.startswith("node:") or first.replace("-", "_") in _STANDARD.get(language, ())
 
 
 def _is_aside(path: str) -> bool:

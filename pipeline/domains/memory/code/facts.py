@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.domains.memory.scan.calls import Bindings, CallResolver, prefixes
-from pipeline.domains.memory.scan.imports.resolve import resolve
-from pipeline.domains.memory.scan.index import Index
-from pipeline.domains.memory.scan.parsed import ParsedFile, Symbol
-from pipeline.domains.memory.scan.paths import folders_above, is_configuration
-from pipeline.domains.memory.scan.records import (
+from pipeline.domains.memory.code.calls import Bindings, CallResolver, prefixes
+from pipeline.domains.memory.code.findings import (
     CONFIGURED_BY,
     CONTAINS,
     DEPENDS_FOR_DEVELOPMENT,
@@ -16,11 +12,16 @@ from pipeline.domains.memory.scan.records import (
     OWNED_BY,
     Findings,
 )
+from pipeline.domains.memory.code.imports import resolve
+from pipeline.domains.memory.code.index import Index
+from pipeline.domains.memory.code.parse import ParsedFile, Symbol
+from pipeline.domains.memory.code.paths import folders_above, is_configuration
 
 ROOT = "."
 """The name of the module at the root."""
 
 _PACKAGE_FILES = frozenset("__init__.py index.js index.ts lib.rs mod.rs package-info.java doc.go".split())
+"""Files whose documentation is that of their folder."""
 
 
 def facts_of(file: ParsedFile, index: Index, scope: str) -> Findings:
@@ -47,13 +48,12 @@ class _Reading:
 
     def place(self) -> None:
         """Add the folders that contain the file, if any holds source code."""
-        found = self.findings
         inner = self._id
         doc = self._file.doc if self._file.path.rpartition("/")[2] in _PACKAGE_FILES else ""
         for folder in folders_above(self._file.path):
             if self._file.language or self._index.has_code(folder):
-                module = found.entity("module", folder or ROOT, doc)
-                found.fact(module, "contains", inner, CONTAINS)
+                module = self.findings.entity("module", folder or ROOT, doc)
+                self.findings.fact(module, "contains", inner, CONTAINS)
                 inner, doc = module, ""
             elif inner == self._id:
                 return  # the folder of the file is no module
@@ -62,8 +62,8 @@ class _Reading:
         """Add the classes and functions, each contained by the definition around it or by the file."""
         for qualified, symbol in self._file.symbols.items():
             outer = qualified.rpartition(".")[0]
-            known = self._file.symbols.get(outer)
-            container = self._id_of(self._file.path, outer, known) if known else self._id
+            around = self._file.symbols.get(outer)
+            container = self._id_of(self._file.path, outer, around) if around else self._id
             aliases = (qualified, qualified.rpartition(".")[2])
             inner = self.findings.entity(symbol.kind, f"{self._file.path}::{qualified}", symbol.doc, aliases)
             self.findings.fact(container, "contains", inner, CONTAINS)
@@ -72,10 +72,10 @@ class _Reading:
         """Add the imports and the calls."""
         bindings = Bindings()
         for item in self._file.imports:
-            for found in resolve(item, self._file, self._index):
-                bindings.add(found)
-                if found.library:
-                    self._imports(self.findings.entity("library", found.library))
+            for resolved in resolve(item, self._file, self._index):
+                bindings.add(resolved)
+                if resolved.library:
+                    self._imports(self.findings.entity("library", resolved.library))
         for path in bindings.files:
             if path != self._file.path:
                 self._imports(self.findings.id_of("file", path))
@@ -129,10 +129,10 @@ class _Reading:
 
     def _calls(self, resolver: CallResolver) -> None:
         for call in self._file.calls:
-            found = resolver.resolve(call)
-            if found is None:
+            resolved = resolver.resolve(call)
+            if resolved is None:
                 continue
-            (path, qualified), strength = found
+            (path, qualified), strength = resolved
             file = self._index.file(path) if path != self._file.path else self._file
             symbol = file.symbols[qualified] if file else None
             caller = self._caller(call.caller)

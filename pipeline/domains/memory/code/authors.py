@@ -1,18 +1,37 @@
-"""Authors of files: all who made a commit that changed the path, with the names that .mailmap gives them."""
+"""Authors and owners of files.
+
+The authors of a file are all who made a commit that changed its path, with the names that .mailmap gives them; its
+owners those whom CODEOWNERS names.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipeline.domains.memory.scan.history import changed_files, parent_tree
-from pipeline.domains.memory.scan.records import AUTHORED_BY, Findings
+from pathspec import GitIgnoreSpec
+
+from pipeline.domains.memory.code.files import changed_files, parent_tree
+from pipeline.domains.memory.code.findings import AUTHORED_BY, Findings
 
 if TYPE_CHECKING:
     import pygit2
 
 _LONGEST = 200
+"""Characters of a name or an email; a longer one is generated or hostile."""
+
+_MOST_RULES = 1000
+"""Rules of CODEOWNERS: the last ones count. GitHub allows 3 MB, but each path is matched with each rule."""
+
+_WILDCARD = re.compile(r"\*+|\?")
+_MOST_WILDCARDS = 4
+"""A pattern takes time by the power of its wildcards."""
+
+_OWNER = re.compile(r"@[\w./-]+|[^@\s]+@[^@\s]+")
+_SECTION = re.compile(r"\^?\[")
 
 
 class Person(NamedTuple):
@@ -59,13 +78,13 @@ class Authorship:
 
     def findings(self, path: str, scope: str) -> Findings:
         """Return the authors of a file as findings."""
-        found = Findings(scope)
-        file = found.entity("file", path)
+        findings = Findings(scope)
+        file = findings.entity("file", path)
         for person in self._authors.get(path, ()):
             name, email = self._canonical(person)
-            author = found.entity("person", name or email, "", [email] if email else [], {"email": email})
-            found.fact(file, "authored_by", author, AUTHORED_BY)
-        return found
+            author = findings.entity("person", name or email, "", [email] if email else [], {"email": email})
+            findings.fact(file, "authored_by", author, AUTHORED_BY)
+        return findings
 
     def _merged(self, merge: pygit2.Commit, paths: set[str]) -> set[str]:
         """Add the authors of the commits that a merge brought; return the paths of these that they changed."""
@@ -73,7 +92,7 @@ class Authorship:
         for other in merge.parents[2:]:
             walker.push(other.id)
         walker.hide(merge.parents[0].id)
-        found: set[str] = set()
+        changed: set[str] = set()
         for commit in walker:
             if len(commit.parents) > 1:
                 continue
@@ -82,8 +101,8 @@ class Authorship:
             for path, _ in changed_files(self._repository, parent_tree(commit), commit.tree):
                 if path in paths:
                     self._authors[path][author] = None
-                    found.add(path)
-        return found
+                    changed.add(path)
+        return changed
 
     def _canonical(self, person: Person) -> Person:
         if self._mailmap is None:
@@ -93,8 +112,39 @@ class Authorship:
         return self._seen[person]
 
 
+class Owners:
+    """The rules of a CODEOWNERS file: the last that matches a path names its owners, as they are written."""
+
+    def __init__(self, text: str) -> None:
+        lines = [rule for line in text.splitlines() if (rule := _rule(line))]
+        self._rules = [(GitIgnoreSpec.from_lines([pattern]), owners) for pattern, owners in lines[-_MOST_RULES:]]
+        self.of = lru_cache(maxsize=100_000)(self._of)
+        """Return the owners of a file, or of a folder given with a slash at its end."""
+
+    def _of(self, path: str) -> tuple[str, ...]:
+        for spec, owners in reversed(self._rules):
+            if spec.match_file(path):
+                return owners
+        return ()
+
+
 def _person(signature: pygit2.Signature) -> Person:
     name, email = (
         " ".join(raw.decode("utf-8", "replace").split())[:_LONGEST] for raw in (signature.raw_name, signature.raw_email)
     )
     return Person(name, email)
+
+
+def _rule(line: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the pattern of a line and its owners; a pattern without any means that nobody owns what it matches."""
+    words = re.split(r"(?<!\\)\s+", line.split(" #")[0].strip())
+    pattern = words[0]
+    if not pattern or pattern.startswith(("#", "!")) or _SECTION.match(pattern):
+        return None
+    if len(_WILDCARD.findall(pattern)) > _MOST_WILDCARDS:
+        return None
+    try:
+        GitIgnoreSpec.from_lines([pattern])
+    except ValueError:
+        return None
+    return pattern, tuple(dict.fromkeys(word for word in words[1:] if _OWNER.fullmatch(word)))

@@ -1,4 +1,4 @@
-"""Look up the files of a tree; keep who asked for what, so that a change finds its askers."""
+"""Look up the files of a tree; record which file's facts rest on which look-ups, so that a change finds them."""
 
 from __future__ import annotations
 
@@ -7,31 +7,28 @@ from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
-from pipeline.domains.memory.scan.owners import PLACES, Owners
-from pipeline.domains.memory.scan.parsed import ParsedFile
-from pipeline.domains.memory.scan.paths import folders_above, parent_of
+from pipeline.code.languages import NAMES
+from pipeline.code.manifests import MANIFESTS
+from pipeline.domains.memory.code.authors import Owners
+from pipeline.domains.memory.code.parse import ParsedFile
+from pipeline.domains.memory.code.paths import OWNERS, folders_above, parent_of
 
 Key = tuple[str, ...]
-"""Something that can be asked for: a kind, and a path or name."""
+"""A look-up: its kind, and a path or name."""
 
-FAMILIES = {"cpp": "c", "typescript": "javascript"}
-"""Languages whose code calls that of another."""
-
-_ORDER = ("pyproject.toml", "setup.cfg", "setup.py", "Cargo.toml", "go.mod", "package.json", "pom.xml")
 _NOBODY = Owners("")
-_PLACES = frozenset(PLACES)
 _Name = TypeVar("_Name", bound=Hashable)
 _Member = TypeVar("_Member", bound=Hashable)
 
 
 class Index:
-    """The parsed files of a tree. With ``tracked``, :meth:`askers` tells who asked for something that changed."""
+    """The parsed files of a tree. With ``tracked``, :meth:`dependents` returns whose look-ups have other results."""
 
     def __init__(self, *, tracked: bool) -> None:
         self._tracked = tracked
-        self._asked: set[Key] = set()
-        self._asked_by: dict[Hashable, set[Key]] = {}
-        self._askers: dict[Key, set[Hashable]] = defaultdict(set)
+        self._looked_up: set[Key] = set()
+        self._keys_of: dict[Hashable, set[Key]] = {}
+        self._units_of: dict[Key, set[Hashable]] = defaultdict(set)
         self._files: dict[str, ParsedFile] = {}
         self._members: dict[str, set[str]] = defaultdict(set)
         self._code: Counter[str] = Counter()
@@ -43,53 +40,53 @@ class Index:
         self._owners = _NOBODY
 
     @contextmanager
-    def asking(self, unit: Hashable) -> Iterator[None]:
-        """Note what is asked for within as what ``unit`` asked for, in place of what it asked for before."""
-        self._asked = set()
+    def recording(self, unit: Hashable) -> Iterator[None]:
+        """Record the look-ups made in this block as those of ``unit``, replacing the earlier ones."""
+        self._looked_up = set()
         yield
         if self._tracked:
-            before = self._asked_by.get(unit, set())
-            self._asked_by[unit] = self._asked
-            for key in before - self._asked:
-                self._askers[key].discard(unit)
-            for key in self._asked - before:
-                self._askers[key].add(unit)
+            before = self._keys_of.get(unit, set())
+            self._keys_of[unit] = self._looked_up
+            for key in before - self._looked_up:
+                self._units_of[key].discard(unit)
+            for key in self._looked_up - before:
+                self._units_of[key].add(unit)
 
     def forget(self, unit: Hashable) -> None:
-        """Forget what ``unit`` asked for."""
-        for key in self._asked_by.pop(unit, ()):
-            self._askers[key].discard(unit)
+        """Forget the look-ups of ``unit``."""
+        for key in self._keys_of.pop(unit, ()):
+            self._units_of[key].discard(unit)
 
-    def askers(self, keys: set[Key]) -> set[Hashable]:
-        """Return the units that asked for any of ``keys``."""
-        return {unit for key in keys for unit in self._askers.get(key, ())}
+    def dependents(self, keys: set[Key]) -> set[Hashable]:
+        """Return the units that made any of the look-ups ``keys``."""
+        return {unit for key in keys for unit in self._units_of.get(key, ())}
 
     def file(self, path: str) -> ParsedFile | None:
         """Return the file at ``path``."""
-        self._asked.add(("file", path))
+        self._looked_up.add(("file", path))
         return self._files.get(path)
 
     def has_code(self, folder: str) -> bool:
         """Return whether source code is in a folder or below it."""
-        self._asked.add(("code", folder))
+        self._looked_up.add(("code", folder))
         return self._code[folder] > 0
 
     def members(self, folder: str) -> list[ParsedFile]:
         """Return the source files directly in a folder, sorted by path."""
-        self._asked.add(("members", folder))
+        self._looked_up.add(("members", folder))
         return [self._files[path] for path in sorted(self._members.get(folder, ()))]
 
     def named(self, language: str, name: str) -> set[tuple[str, str]]:
-        """Return path and qualified name of all definitions of a simple name in a language, or one that it calls."""
-        family = FAMILIES.get(language, language)
-        self._asked.add(("name", family, name))
+        """Return path and qualified name of all definitions of a simple name in a language and those of its family."""
+        family = _family(language)
+        self._looked_up.add(("name", family, name))
         return self._names.get((family, name), set())
 
     def package(self, path: str) -> str:
         """Return the name of the package that a path belongs to: that of the nearest manifest above; empty for none."""
         for folder in folders_above(path):
-            self._asked.add(("package", folder))
-            manifests = (self._files.get(f"{folder}/{name}" if folder else name) for name in _ORDER)
+            self._looked_up.add(("package", folder))
+            manifests = (self._files.get(f"{folder}/{name}" if folder else name) for name in MANIFESTS)
             for file in manifests:
                 if file and file.manifest and file.manifest.name:
                     return file.manifest.name
@@ -97,55 +94,54 @@ class Index:
 
     def published(self, name: str) -> list[str]:
         """Return the folders of the manifests that declare the package ``name``, sorted."""
-        self._asked.add(("published", name))
+        self._looked_up.add(("published", name))
         return sorted({parent_of(path) for path in self._published.get(name, ())})
 
     def requires(self, name: str) -> bool:
         """Return whether a manifest of the tree depends on the package ``name``."""
-        self._asked.add(("required", name))
+        self._looked_up.add(("required", name))
         return self._required[name] > 0
 
     def of_group(self, group: str) -> list[str]:
         """Return the required packages of a group of Maven, sorted."""
-        self._asked.add(("group", group))
+        self._looked_up.add(("group", group))
         return sorted(name for name, count in self._groups.get(group, {}).items() if count > 0)
 
     def person(self, email: str) -> str:
         """Return the name of the author with an email; empty if it is no author's."""
-        self._asked.add(("person", email))
+        self._looked_up.add(("person", email))
         return self._people.get(email, "")
 
     @property
     def owners(self) -> Owners:
         """The owners of the files."""
-        self._asked.add(("owners",))
+        self._looked_up.add(("owners",))
         return self._owners
 
     def peek(self, path: str) -> ParsedFile | None:
-        """Return the file at ``path`` without noting the question."""
+        """Return the file at ``path`` without recording a look-up."""
         return self._files.get(path)
 
     def set_people(self, people: Mapping[str, str]) -> set[Key]:
-        """Set the names of authors by email; return the keys that changed."""
+        """Set the names of authors by email; return the look-ups whose results changed."""
         changed = {email for email, name in people.items() if self._people.get(email) != name}
         changed |= self._people.keys() - people.keys()
         self._people = dict(people)
         return {("person", email) for email in changed}
 
     def update(self, changes: Mapping[str, ParsedFile | None]) -> set[Key]:
-        """Add, replace and remove (None) files; return the keys whose answers may have changed."""
+        """Add, replace and remove (None) files; return the look-ups whose results may have changed."""
         keys: set[Key] = set()
         for path, file in changes.items():
-            known = self._files.pop(path, None)
-            if known is not None:
-                self._count(known, -1)
+            former = self._files.pop(path, None)
+            if former is not None:
+                self._count(former, -1)
             if file is not None:
                 self._files[path] = file
                 self._count(file, 1)
-            keys.update(_changed(path, known, file))
-        if not _PLACES.isdisjoint(changes):
-            held = (file for place in PLACES if (file := self._files.get(place)))
-            owners = next(held, None)
+            keys.update(_changed(path, former, file))
+        if not changes.keys().isdisjoint(OWNERS):
+            owners = next((file for place in OWNERS if (file := self._files.get(place))), None)
             self._owners = Owners(owners.text) if owners else _NOBODY
             keys.add(("owners",))
         return keys
@@ -156,7 +152,7 @@ class Index:
             _put(self._members, parent_of(file.path), file.path, sign)
             for folder in folders_above(file.path):
                 self._code[folder] += sign
-        family = FAMILIES.get(file.language, file.language)
+        family = _family(file.language)
         for qualified in file.symbols:
             _put(self._names, (family, qualified.rpartition(".")[2]), (file.path, qualified), sign)
         if file.manifest is None:
@@ -173,17 +169,22 @@ def _put(sets: dict[_Name, set[_Member]], name: _Name, member: _Member, sign: in
     (sets[name].add if sign > 0 else sets[name].discard)(member)
 
 
-def _changed(path: str, known: ParsedFile | None, file: ParsedFile | None) -> Iterator[Key]:
-    """Yield the keys whose answers differ between two versions of a file."""
-    old, new = known or ParsedFile(path), file or ParsedFile(path)
-    if (known is None) != (file is None) or old.interface != new.interface:
+def _family(language: str) -> str:
+    """Return the language whose definitions code of ``language`` may call."""
+    return NAMES[language].family or language if language else ""
+
+
+def _changed(path: str, former: ParsedFile | None, file: ParsedFile | None) -> Iterator[Key]:
+    """Yield the look-ups whose results differ between two versions of a file."""
+    old, new = former or ParsedFile(path), file or ParsedFile(path)
+    if (former is None) != (file is None) or old.interface != new.interface:
         yield "file", path
         yield "members", parent_of(path)
     if bool(old.language) != bool(new.language):
         yield from (("code", folder) for folder in folders_above(path))
     for qualified in old.symbols.keys() ^ new.symbols.keys():
         language = old.language or new.language
-        yield "name", FAMILIES.get(language, language), qualified.rpartition(".")[2]
+        yield "name", _family(language), qualified.rpartition(".")[2]
     if old.manifest != new.manifest:
         yield from _changed_manifest(path, old, new)
 

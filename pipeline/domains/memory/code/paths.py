@@ -6,11 +6,15 @@ import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-_LONGEST = 1000
-"""Characters of a path."""
+from pipeline.ingest.sources.ignored import BUILT, is_foreign
 
-_INSTALLED = frozenset("node_modules bower_components jspm_packages site-packages __pycache__ venv Pods".split())
-_BUILT = frozenset("build dist target vendor htmlcov".split())
+MAILMAP = ".mailmap"
+OWNERS = (".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+"""Paths of the file that names the owners of others; the first that exists counts."""
+
+_LONGEST = 1000
+"""Characters of a path; a longer one is generated or hostile."""
+
 _SHOWN = frozenset((".github", ".gitlab", ".circleci", ".config"))
 """Hidden folders that hold what people wrote."""
 
@@ -31,20 +35,19 @@ def is_scanned(path: str, exists: Callable[[str], bool]) -> bool:
     """
     if len(path) > _LONGEST:
         return False
-    folder = ""
-    for name in path.split("/")[:-1]:
-        folder = f"{folder}/{name}" if folder else name
-        if name in _INSTALLED or name.endswith(".egg-info") or (name[0] == "." and name not in _SHOWN):
-            return False
-        if (name in _BUILT and not exists(f"{folder}/__init__.py")) or exists(f"{folder}/pyvenv.cfg"):
-            return False
-    return True
+    return not any(_is_left_out(folder, exists) for folder in folders_above(path)[:-1])
+
+
+def _is_left_out(folder: str, exists: Callable[[str], bool]) -> bool:
+    name = folder.rpartition("/")[2]
+    hidden = name[0] == "." and name not in _SHOWN
+    return hidden or is_foreign(name, lambda file: exists(f"{folder}/{file}"))
 
 
 def decided_by(path: str) -> str:
-    """Return the folder for which the presence of the file ``path`` decides whether it is scanned; empty for none."""
+    """Return the folder that is scanned or not by whether the file ``path`` exists; empty for none."""
     folder, _, name = path.rpartition("/")
-    decides = name == "pyvenv.cfg" or (name == "__init__.py" and folder.rpartition("/")[2] in _BUILT)
+    decides = name == "pyvenv.cfg" or (name == "__init__.py" and folder.rpartition("/")[2] in BUILT)
     return folder if decides else ""
 
 

@@ -1,4 +1,4 @@
-"""Resolve calls to the definitions that they reach; a call that can't be told gives none."""
+"""Resolve calls to the definitions that they reach; an unclear call reaches none."""
 
 from __future__ import annotations
 
@@ -6,26 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.domains.memory.scan.imports.records import Resolved
-from pipeline.domains.memory.scan.imports.resolve import resolve
-from pipeline.domains.memory.scan.index import Index
-from pipeline.domains.memory.scan.parsed import ParsedFile
-from pipeline.domains.memory.scan.paths import parent_of
-from pipeline.domains.memory.scan.receivers import UNKNOWN, Reference
-from pipeline.domains.memory.scan.records import CALLS, CALLS_BY_NAME, Strength
+from pipeline.code.languages import NAMES
+from pipeline.domains.memory.code.findings import CALLS, CALLS_BY_NAME, Strength
+from pipeline.domains.memory.code.imports import Resolved, resolve
+from pipeline.domains.memory.code.index import Index
+from pipeline.domains.memory.code.parse import UNKNOWN, ParsedFile, Reference
+from pipeline.domains.memory.code.paths import parent_of
 
 Place = tuple[str, str]
 """A definition: the path of its file and its qualified name."""
 
 _OWN = frozenset(("self", "this", "cls", "Self", "$this", "static"))
-_IN_CLASS = frozenset(("java", "csharp", "cpp", "c", "ruby"))
-"""Languages in which a bare call may mean a method of the same class."""
-
-_BY_NAME = frozenset(("c", "cpp", "csharp", "ruby", "php"))
-"""Languages whose names need no import."""
-
-_BY_FOLDER = frozenset(("go", "java"))
-"""Languages in which the files of a folder share their names."""
+"""Receivers that mean the class around a call."""
 
 _BUILT_IN = frozenset(
     name
@@ -38,10 +30,13 @@ _BUILT_IN = frozenset(
     "release render reset resolve result run save search send set size slice some sort span splice start status "
     "stop submit test then toString unwrap update value wait warn warning write".split()
 )
-"""Names of methods so common that a call of one on an unknown value tells nothing."""
+"""Names of methods so common that a call of one on an unknown value may mean anything.
+
+Chosen by hand from calls that were resolved wrongly.
+"""
 
 _DEEPEST = 5
-"""Files through which a name may be passed on."""
+"""Files through which a name may be passed on; chosen by hand, so that files that import each other come to an end."""
 
 
 @dataclass(slots=True)
@@ -54,18 +49,18 @@ class Bindings:
     stars: list[str] = field(default_factory=list)
     files: dict[str, None] = field(default_factory=dict)
 
-    def add(self, found: Resolved) -> None:
+    def add(self, resolved: Resolved) -> None:
         """Add the names of an import."""
-        if not found.path:
-            self.external.update(local for local, _ in found.names)
-            self.external.update(found.modules)
+        if not resolved.path:
+            self.external.update(local for local, _ in resolved.names)
+            self.external.update(resolved.modules)
             return
-        self.files[found.path] = None
-        self.symbols.update((local, (found.path, original)) for local, original in found.names)
-        for name in found.modules:
-            self.modules.setdefault(name, []).append(found.path)
-        if found.star:
-            self.stars.append(found.path)
+        self.files[resolved.path] = None
+        self.symbols.update((local, (resolved.path, original)) for local, original in resolved.names)
+        for name in resolved.modules:
+            self.modules.setdefault(name, []).append(resolved.path)
+        if resolved.star:
+            self.stars.append(resolved.path)
 
 
 class CallResolver:
@@ -73,11 +68,12 @@ class CallResolver:
 
     def __init__(self, file: ParsedFile, bindings: Bindings, index: Index) -> None:
         self._file = file
+        self._names = NAMES[file.language]
         self._bindings = bindings
         self._index = index
 
     def resolve(self, call: Reference) -> tuple[Place, Strength] | None:
-        """Return the definition that a call reaches, and how sure that is; None if it can't be told."""
+        """Return the definition that a call reaches, and how sure that is; None if it is unclear."""
         sure = self._sure(call)
         if sure is not None or self._is_settled(call):
             return (sure, CALLS) if sure else None
@@ -100,7 +96,7 @@ class CallResolver:
             symbol = symbols.get(scope)
             if symbol is not None and name in symbol.parameters:
                 return None
-            visible = symbol is None or symbol.kind == "function" or self._file.language in _IN_CLASS
+            visible = symbol is None or symbol.kind == "function" or self._names.bare_methods
             if visible and f"{scope}.{name}" in symbols:
                 return self._file.path, f"{scope}.{name}"
         if name in symbols:
@@ -110,7 +106,7 @@ class CallResolver:
         for path in self._bindings.stars:
             if found := self._passed_on((path, name)):
                 return found
-        return self._beside(name) if self._file.language in _BY_FOLDER and name not in self._bindings.external else None
+        return self._beside(name) if self._names.shared == "folder" and name not in self._bindings.external else None
 
     def _member(self, call: Reference) -> Place | None:
         """Return the definition of ``name`` in the module or class that the receiver names."""
@@ -123,7 +119,7 @@ class CallResolver:
         holder: Place | None = (self._file.path, receiver) if receiver in self._file.symbols else None
         if holder is None and receiver in self._bindings.symbols:
             holder = self._passed_on(self._bindings.symbols[receiver])
-        if holder is None and self._file.language in _BY_FOLDER and receiver not in self._bindings.external:
+        if holder is None and self._names.shared == "folder" and receiver not in self._bindings.external:
             holder = self._beside(receiver)
         return self._defined((holder[0], f"{holder[1]}.{call.name}")) if holder else None
 
@@ -146,7 +142,7 @@ class CallResolver:
         A method called on a value must be in this file or in one that it imports.
         """
         if not call.receiver:
-            if self._file.language not in _BY_NAME:
+            if self._names.shared != "tree":
                 return None
             found = self._index.named(self._file.language, call.name)
             return next(iter(found)) if len(found) == 1 else None

@@ -1,0 +1,268 @@
+"""Scan a repository, at one revision or over its history, into facts and the periods in which they held."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pipeline.domains.memory.code.authors import Authorship
+from pipeline.domains.memory.code.facts import facts_of
+from pipeline.domains.memory.code.files import (
+    blob_of,
+    changed_files,
+    content_of,
+    first_parents,
+    folder_files,
+    monotone_times,
+    open_repository,
+)
+from pipeline.domains.memory.code.findings import Findings, Scan, Span, Strength, Triple
+from pipeline.domains.memory.code.index import Index
+from pipeline.domains.memory.code.parse import FileParser, ParsedFile, is_binary
+from pipeline.domains.memory.code.paths import MAILMAP, decided_by, is_scanned
+from pipeline.domains.memory.records import Entity, EntityKey
+from pipeline.errors import SourceError
+from pipeline.knowledge.check import canonical_time
+from pipeline.knowledge.clock import now
+from pipeline.limits import DEFAULT_LIMITS, Limits
+from pipeline.progress import Progress
+
+if TYPE_CHECKING:
+    import pygit2
+
+_MOST_PARSED = 20_000
+"""Parsed files that are kept for the case that a path gets an earlier content again; about as many as a large tree has.
+
+Chosen by hand, so that they take some hundred megabytes at most.
+"""
+
+_Blob = TypeVar("_Blob", bound=Hashable)
+
+
+def scan(
+    path: str | Path,
+    *,
+    scope: str,
+    revision: str = "HEAD",
+    history: bool = False,
+    newest: int | None = None,
+    known_time: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+) -> Scan:
+    """Return the entities and facts of a repository at a revision, or of a plain folder as it is.
+
+    With ``history`` every commit along first parents is read, or the ``newest`` so many: a fact holds from the time of
+    the commit that brought it to that of the commit that removed it. Without, all facts hold from the time of the
+    revision on. Times are those at which commits were committed, in UTC, never earlier than the one before; of commits
+    at the same time the last counts. Facts at a commit depend on its tree and on the authors up to it alone, so that a
+    scan of that revision gives the same. ``known_time`` is the time of a plain folder, by default now.
+
+    Submodules, links, binary files and those over ``limits.bytes_read`` are left out. Raises SourceError if the path
+    doesn't exist, is a subfolder of a repository, or has no such revision.
+    """
+    place = Path(path).expanduser()
+    if not place.is_dir():
+        raise SourceError(f"{path} is no folder.", "Name a repository or a folder with source code.")
+    repository = open_repository(place)
+    progress = progress or Progress()
+    if repository is None:
+        return _scan_folder(place, scope, canonical_time(known_time, "known_time") or now(), limits, progress)
+    commits = first_parents(repository, revision)
+    visited = (newest or len(commits)) if history else 1
+    return _scan_commits(repository, str(place), commits, visited, scope, limits, progress)
+
+
+def _scan_commits(
+    repository: pygit2.Repository,
+    name: str,
+    commits: list[pygit2.Commit],
+    visited: int,
+    scope: str,
+    limits: Limits,
+    progress: Progress,
+) -> Scan:
+    """Return the scan of the last ``visited`` of the commits; of those before them only the authors are read."""
+    import pygit2
+
+    times = monotone_times(commits)
+    authorship = Authorship(repository)
+    changes: dict[str, pygit2.Oid | None] = {}
+    tree: pygit2.Tree | None = None
+    with FileParser(limits) as parser, progress.stage("scan", len(commits)) as advance:
+        state = State[pygit2.Oid](
+            scope,
+            lambda blob: blob_of(repository, blob, limits.bytes_read),
+            parser.parse,
+            authorship,
+            tracked=visited > 1,
+        )
+        for number, commit in enumerate(commits, 1):
+            changed = dict(changed_files(repository, tree, commit.tree))
+            authorship.add(commit, changed)
+            changes.update(changed)
+            tree = commit.tree
+            is_last = number == len(commits)
+            if is_last or (number > len(commits) - visited and times[number] != times[number - 1]):
+                state.advance(changes, times[number - 1])
+                changes = {}
+            advance(1)
+    return Scan(name, str(commits[-1].id), times[-1], state.timeline.entities(), state.timeline.spans())
+
+
+def _scan_folder(folder: Path, scope: str, time: str, limits: Limits, progress: Progress) -> Scan:
+    with FileParser(limits) as parser, progress.stage("scan") as advance:
+        state = State[str](scope, lambda path: content_of(folder / path, limits), parser.parse)
+        paths = list(folder_files(folder))
+        state.advance(dict(zip(paths, paths, strict=True)), time)
+        advance(len(paths))
+    return Scan(str(folder), None, time, state.timeline.entities(), state.timeline.spans())
+
+
+class State(Generic[_Blob]):
+    """A tree, its facts and their timeline. ``read`` returns the content of a blob, None for one to leave out."""
+
+    def __init__(
+        self,
+        scope: str,
+        read: Callable[[_Blob], bytes | None],
+        parse: Callable[[str, bytes], ParsedFile],
+        authorship: Authorship | None = None,
+        *,
+        tracked: bool = False,
+    ) -> None:
+        self.timeline = Timeline()
+        self._scope = scope
+        self._read = read
+        self._parse = parse
+        self._authorship = authorship
+        self._blobs: dict[str, _Blob] = {}
+        self._index = Index(tracked=tracked)
+        self._parsed: dict[tuple[str, _Blob], ParsedFile | None] = {}
+
+    def advance(self, changes: Mapping[str, _Blob | None], time: str) -> None:
+        """Change the tree: a blob by path, None for a file that is gone; its state holds from ``time`` on.
+
+        ``changes`` names every path that a commit since the last state touched.
+        """
+        changed = self._with_undecided(changes)
+        files = {path: self._file(path) for path in changed}
+        keys = self._index.update(files)
+        renamed = MAILMAP in files
+        if self._authorship is not None:
+            if renamed:
+                mailmap = files[MAILMAP]
+                self._authorship.set_mailmap(mailmap.text if mailmap else "")
+            keys |= self._index.set_people(self._authorship.people())
+        self._find_facts(files.keys() | self._index.dependents(keys))
+        self._find_authors(files.keys() | self._blobs.keys() if renamed else files)
+        self.timeline.close(time)
+
+    def _with_undecided(self, changes: Mapping[str, _Blob | None]) -> set[str]:
+        """Apply the changes to the tree; return the paths that changed, or may have become scanned or left out."""
+        for path, blob in changes.items():
+            if blob is None:
+                self._blobs.pop(path, None)
+            else:
+                self._blobs[path] = blob
+        folders = tuple(f"{folder}/" for path in changes if (folder := decided_by(path)))
+        return set(changes) | {path for path in self._blobs if folders and path.startswith(folders)}
+
+    def _file(self, path: str) -> ParsedFile | None:
+        """Return the file at a path; None for one that is gone or left out."""
+        blob = self._blobs.get(path)
+        if blob is None or not is_scanned(path, self._blobs.__contains__):
+            return None
+        if (path, blob) not in self._parsed:
+            if len(self._parsed) >= _MOST_PARSED:
+                self._parsed.clear()
+            data = self._read(blob)
+            self._parsed[path, blob] = None if data is None or is_binary(data) else self._parse(path, data)
+        return self._parsed[path, blob]
+
+    def _find_facts(self, units: Iterable[Hashable]) -> None:
+        for path in units:
+            file = self._index.peek(str(path))
+            if file is None:
+                self._index.forget(path)
+                self.timeline.replace(path, None)
+                continue
+            with self._index.recording(path):
+                self.timeline.replace(path, facts_of(file, self._index, self._scope))
+
+    def _find_authors(self, paths: Iterable[str]) -> None:
+        if self._authorship is None:
+            return
+        for path in paths:
+            known = self._index.peek(path) is not None
+            self.timeline.replace(("authors", path), self._authorship.findings(path, self._scope) if known else None)
+
+
+class Timeline:
+    """Collects findings by unit, a file for example, and closes a state at a time.
+
+    A fact in the findings of two units holds as long as either has it, with the greater strength.
+    """
+
+    def __init__(self) -> None:
+        self._units: dict[Hashable, Mapping[Triple, Strength]] = {}
+        self._strengths: dict[Triple, Counter[Strength]] = defaultdict(Counter)
+        self._touched: set[Triple] = set()
+        self._open: dict[Triple, tuple[Strength, str]] = {}
+        self._closed: list[Span] = []
+        self._entities: dict[EntityKey, Entity] = {}
+
+    def replace(self, unit: Hashable, findings: Findings | None) -> None:
+        """Put the findings of a unit in place of its former ones; None for a unit that is gone."""
+        old = self._units.pop(unit, {})
+        new: Mapping[Triple, Strength] = findings.facts if findings else {}
+        for triple, strength in old.items() - new.items():
+            self._strengths[triple][strength] -= 1
+            self._touched.add(triple)
+        for triple, strength in new.items() - old.items():
+            self._strengths[triple][strength] += 1
+            self._touched.add(triple)
+        if findings is not None:
+            self._units[unit] = new
+            self._remember(findings.entities)
+
+    def close(self, time: str) -> None:
+        """End the state: facts that begin or end with it do so at ``time``, which is later than that of the last."""
+        for triple in self._touched:
+            strengths = +self._strengths[triple]
+            strength = max(strengths) if strengths else None
+            if not strengths:
+                del self._strengths[triple]
+            former = self._open.get(triple)
+            if former and former[0] == strength:
+                continue
+            if former:
+                self._closed.append(Span(*triple, *former[0], former[1], time))
+                del self._open[triple]
+            if strength:
+                self._open[triple] = strength, time
+        self._touched.clear()
+
+    def spans(self) -> tuple[Span, ...]:
+        """Return the periods of all facts, by triple and time."""
+        opened = (Span(*triple, *strength, since) for triple, (strength, since) in self._open.items())
+        return tuple(sorted((*self._closed, *opened), key=lambda span: (span.triple, span.valid_at)))
+
+    def entities(self) -> tuple[Entity, ...]:
+        """Return all entities that occurred, by id, each as it was found last, with its last description."""
+        return tuple(sorted(self._entities.values(), key=lambda entity: entity.id))
+
+    def _remember(self, entities: Mapping[EntityKey, Entity]) -> None:
+        for key, entity in entities.items():
+            former = self._entities.get(key)
+            if former is not None and former != entity:
+                entity = replace(
+                    entity,
+                    description=entity.description or former.description,
+                    aliases=entity.aliases or former.aliases,
+                    metadata={**former.metadata, **entity.metadata},
+                )
+            self._entities[key] = entity

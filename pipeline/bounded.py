@@ -91,11 +91,11 @@ class BoundedProcess(AbstractContextManager["BoundedProcess"]):
         requests, answers = cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)
         late = threading.Event()
 
-        def end() -> None:
+        def kill() -> None:
             late.set()
             process.kill()
 
-        timer = threading.Timer(bounds.seconds, end)
+        timer = threading.Timer(bounds.seconds, kill)
         timer.daemon = True
         timer.start()
         try:
@@ -127,18 +127,23 @@ class BoundedProcess(AbstractContextManager["BoundedProcess"]):
     def _end(self) -> int | None:
         """End the process, if there is one; return its exit code."""
         process, self._process = self._process, None
-        if process is None:
-            return None
-        # Its requests end here, and so does it; it is killed if it is still busy, as after Ctrl-C.
-        with suppress(OSError):
-            process.stdin and process.stdin.close()
-        try:
-            return process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return process.wait()
-        finally:
-            process.stdout and process.stdout.close()
+        return None if process is None else end(process, 1)
+
+
+def end(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """End a process that serves requests, and return its exit code.
+
+    Its requests end here, and so does it; it is killed if it is still busy after so many seconds, as after Ctrl-C.
+    """
+    with suppress(OSError):
+        process.stdin and process.stdin.close()
+    try:
+        return process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+    finally:
+        process.stdout and process.stdout.close()
 
 
 def serve(function: str) -> None:

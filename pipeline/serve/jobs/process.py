@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO, cast
 
 from pipeline.api import HopRank
+from pipeline.bounded import end
 from pipeline.errors import HopRankError
 from pipeline.progress import Progress
 from pipeline.serve.jobs.control import Control, Stopped
@@ -29,6 +30,8 @@ from pipeline.settings import Settings, load_settings
 _COMMAND = (sys.executable, "-P", "-c", "from pipeline.serve.jobs.process import serve; serve()")
 _NICENESS = 5
 _STOP = "stop"
+_SECONDS_TO_END = 10.0
+"""Seconds in which a job that runs may come to its next step; chosen by hand, not measured."""
 
 
 class Failed(Exception):
@@ -81,15 +84,9 @@ class JobProcess:
         process, self._process = self._process, None
         if process is None:
             return None
-        with self._sending, suppress(OSError):
-            process.stdin and process.stdin.close()
-        try:
-            return process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return process.wait()
-        finally:
-            process.stdout and process.stdout.close()
+        with self._sending:  # a message that is being sent ends first
+            pass
+        return end(process, _SECONDS_TO_END)
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:

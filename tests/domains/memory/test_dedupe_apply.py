@@ -55,9 +55,9 @@ def test_a_plan_survives_a_file_and_is_refused_when_edited(
     assert Plan.read(tmp_path / "plan.json") == made
     edited = made.to_json() | {"graph": "other"}
     with pytest.raises(GraphError, match="was edited"):
-        Plan.of(edited)
+        Plan.from_json(edited)
     with pytest.raises(GraphError, match="no plan"):
-        Plan.of({"groups": 1})
+        Plan.from_json({"groups": 1})
 
 
 @pytest.mark.parametrize("what", ["changed", "gone"])

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import KnowledgeEdge, KnowledgeNode
-from pipeline.domains.memory.dedupe.merge import Rewrite, merge, merged_node
+from pipeline.domains.memory.dedupe.merge import Rewrite, merge, merged_node, unmerge
 from pipeline.domains.memory.dedupe.plan import Group
-from pipeline.domains.memory.dedupe.unmerge import unmerge
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.knowledge.edit import Edits
 

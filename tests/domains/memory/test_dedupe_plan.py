@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import KnowledgeEdge
-from pipeline.domains.memory.dedupe.candidates import Candidate
-from pipeline.domains.memory.dedupe.groups import group_candidates
+from pipeline.domains.memory.dedupe.candidates import Candidate, group_candidates
 from pipeline.domains.memory.dedupe.plan import Plan, accepted, make_plan
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.settings import MemorySettings
@@ -209,7 +208,7 @@ def test_a_plan_is_the_same_whatever_the_order(entities: list[Entity], data: st.
     again = planned(*shuffled, data.draw(st.permutations(edges)))
     assert again == made
     assert again.id == made.id
-    assert Plan.of(made.to_json()) == made
+    assert Plan.from_json(made.to_json()) == made
     members = [id_ for group in made.groups for id_ in group.members]
     assert len(members) == len(set(members))
     assert all(len({tuple(id_.split("|")[:2]) for id_ in group.members}) == 1 for group in made.groups)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.domains.memory.dedupe.homonyms import Subject, contradiction
-from pipeline.domains.memory.dedupe.variants import read_name, variant
-from pipeline.domains.memory.dedupe.words import LANGUAGES, NEGATIVES, words_of
+from pipeline.domains.memory.dedupe.variants import LANGUAGES, NEGATIVES, read_name, variant, words_of
 from pipeline.domains.memory.records import Entity
 
 IDENTITY = ("email", "emails", "ecosystem", "language")
@@ -25,7 +24,7 @@ def strength(type_: str, first: str, second: str) -> float:
 def against(type_: str, first: str, second: str, *metadata: dict[str, Any]) -> str:
     given = (*metadata, {}, {})
     subjects = [
-        Subject.of(Entity(name, type_, metadata=held)) for name, held in zip((first, second), given, strict=False)
+        Subject.read(Entity(name, type_, metadata=held)) for name, held in zip((first, second), given, strict=False)
     ]
     return contradiction(subjects[0], subjects[1], IDENTITY)
 
@@ -146,10 +145,10 @@ def test_metadata_tells_homonyms_apart() -> None:
 
 
 def test_scopes_and_types_are_never_mixed() -> None:
-    one = Subject.of(Entity("redis", "library"))
+    one = Subject.read(Entity("redis", "library"))
 
-    assert contradiction(one, Subject.of(Entity("redis", "concept")), IDENTITY)
-    assert contradiction(one, Subject.of(Entity("redis", "library", scope="other")), IDENTITY)
+    assert contradiction(one, Subject.read(Entity("redis", "concept")), IDENTITY)
+    assert contradiction(one, Subject.read(Entity("redis", "library", scope="other")), IDENTITY)
 
 
 def test_an_alias_leads_to_its_entity_but_two_entities_may_share_one() -> None:
@@ -162,9 +161,9 @@ def test_an_alias_leads_to_its_entity_but_two_entities_may_share_one() -> None:
 
 
 def test_an_address_leads_to_the_person_who_has_it() -> None:
-    jane = Subject.of(Entity("Jane Doe", "person", metadata={"email": "JD.work@x.org"}))
-    address = Subject.of(Entity("jd.work@x.org", "person"))
-    other = Subject.of(Entity("web flow", "person", aliases=("jd.work@x.org",)))
+    jane = Subject.read(Entity("Jane Doe", "person", metadata={"email": "JD.work@x.org"}))
+    address = Subject.read(Entity("jd.work@x.org", "person"))
+    other = Subject.read(Entity("web flow", "person", aliases=("jd.work@x.org",)))
 
     assert variant(jane.name, address.name) == (STRONG, "known by jd.work@x.org")
     assert not contradiction(jane, address, IDENTITY)

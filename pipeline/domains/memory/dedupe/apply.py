@@ -8,9 +8,8 @@ from uuid import uuid4
 
 from pipeline.domains.memory.dedupe import journal as journals
 from pipeline.domains.memory.dedupe.journal import Merge, merges
-from pipeline.domains.memory.dedupe.merge import Rewrite, merge
+from pipeline.domains.memory.dedupe.merge import Rewrite, Unmerged, merge, unmerge
 from pipeline.domains.memory.dedupe.plan import Group, Plan, entity_digest
-from pipeline.domains.memory.dedupe.unmerge import Unmerged, unmerge
 from pipeline.domains.memory.records import Entity
 from pipeline.errors import GraphError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
@@ -104,8 +103,8 @@ def _refuse_stale(groups: Sequence[Group], digests: Mapping[str, str], nodes: Ma
     gone = [id_ for id_ in ids if id_ not in nodes]
     changed = [id_ for id_ in ids if id_ in nodes and entity_digest(Entity.of(nodes[id_])) != digests.get(id_)]
     if gone or changed:
-        told = [f"{_listed(ids)} {what}" for what, ids in (("gone", gone), ("changed", changed)) if ids]
-        raise GraphError(f"The plan is stale: {'; '.join(told)} since it was made.", "Make it anew.")
+        stale = [f"{_listed(ids)} {what}" for what, ids in (("gone", gone), ("changed", changed)) if ids]
+        raise GraphError(f"The plan is stale: {'; '.join(stale)} since it was made.", "Make it anew.")
 
 
 def _merge_of(plan: Plan, groups: tuple[Group, ...], rewrite: Rewrite) -> Merge:

@@ -1,4 +1,4 @@
-"""Candidates: pairs of entities that may be the same thing, each with what speaks for and against.
+"""Candidates: pairs of entities that may be the same thing, with what speaks for and against, and groups of them.
 
 Both are of one type and scope. Vectors are compared in blocks of matrix products, names by the keys of their forms: no
 step looks at all pairs in Python.
@@ -7,10 +7,10 @@ step looks at all pairs in Python.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,18 +22,31 @@ from pipeline.embedding.nearest import nearest, unit_vectors
 Pair = tuple[str, str]
 """The ids of two entities, in order."""
 
+Contradicts = Callable[[str, str], str]
+"""A function that returns why two entities, given by id, can't be the same thing; "" if they can."""
+
+# Where no reason is given, these were chosen by hand, and not measured.
 _NEIGHBOURS = 10
-"""The most entities that are compared with one by their vectors."""
+"""The most entities that are compared with one by their vectors: more than anything has names."""
+
 _LARGEST_BLOCK = 100
 """The most names under one key that are compared pair by pair; of more, each is compared with the first."""
+
 _PRODUCT = 16_000_000
-"""The most cosines of a block of products."""
+"""The most cosines of a block of products: 64 MB."""
+
 _SUPPORTED = 0.7
-"""The least strength of a variant that counts: together with the cosine for a merge, alone for a review."""
+"""The least strength of a variant that counts: together with the cosine for a merge, alone for a review.
+
+Below it are names of which half is left out, as @grafana/e2e and e2e: they filled the review with what isn't the same.
+"""
+
 _UNLIKE = 0.3
 """Descriptions of a lower cosine speak of different things."""
+
 _SHARED, _OVERLAP = 2, 0.5
 """Entities have the same place in the graph from that many shared neighbours, and that share of the fewer ones."""
+
 _NAMED_TYPES = frozenset(("library", "person", "config"))
 """Types of which two with different names are two, whatever their meaning and neighbours."""
 
@@ -69,18 +82,6 @@ class Candidate:
         """The two ids."""
         return self.first, self.second
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the candidate as plain JSON values."""
-        return {name: getattr(self, name) for name in self.__slots__} | {
-            "shared": list(self.shared),
-            "against": list(self.against),
-        }
-
-    @classmethod
-    def of(cls, mapping: Mapping[str, Any]) -> Candidate:
-        """Return the candidate of a mapping that :meth:`to_json` made."""
-        return cls(**{**mapping, "shared": tuple(mapping["shared"]), "against": tuple(mapping["against"])})
-
 
 def find_candidates(
     subjects: Sequence[Subject],
@@ -109,26 +110,57 @@ def find_candidates(
     return [candidate for candidate in judged if candidate]
 
 
+def group_candidates(
+    candidates: Sequence[Candidate], contradicts: Contradicts
+) -> tuple[list[tuple[str, ...]], list[Candidate]]:
+    """Return the groups, each by the ids of its members in order, and the candidates that are left for review.
+
+    An automatic candidate is left if one of its two has another candidate that contradicts the other: J. Doe may be
+    John or Jane. The others are joined, the strongest first, unless any two members would contradict.
+    """
+    near: dict[str, set[str]] = defaultdict(set)
+    for candidate in candidates:
+        if candidate.automatic:
+            near[candidate.first].add(candidate.second)
+            near[candidate.second].add(candidate.first)
+    group_of: dict[str, frozenset[str]] = {id_: frozenset((id_,)) for id_ in near}
+    review = []
+    for candidate in sorted(candidates, key=_strongest_first):
+        if not candidate.automatic:
+            review.append(candidate)
+            continue
+        first, second = candidate.pair
+        if against := _ambiguity(first, second, near, contradicts) or _conflict(
+            group_of[first], group_of[second], contradicts
+        ):
+            review.append(replace(candidate, against=(*candidate.against, against), automatic=False))
+            continue
+        joined = group_of[first] | group_of[second]
+        group_of.update(dict.fromkeys(joined, joined))
+    groups = sorted({tuple(sorted(group)) for group in group_of.values() if len(group) > 1})
+    return groups, review
+
+
 def _near(group: Sequence[Subject], vectors: Mapping[str, Sequence[float]], threshold: float) -> dict[Pair, float]:
     ids = [subject.id for subject in group if subject.id in vectors]
     if len(ids) < 2:
         return {}
     unit = unit_vectors([vectors[id_] for id_ in ids])
-    found: dict[Pair, float] = {}
+    cosines: dict[Pair, float] = {}
     step = max(1, _PRODUCT // len(ids))
     for at in range(0, len(ids), step):
         lists = nearest(unit, np.arange(at, min(at + step, len(ids))), _NEIGHBOURS, threshold)
         for row, other, score in zip(lists.row.tolist(), lists.other.tolist(), lists.score.tolist(), strict=True):
-            found[ids[min(row, other)], ids[max(row, other)]] = score
-    return found
+            cosines[ids[min(row, other)], ids[max(row, other)]] = score
+    return cosines
 
 
 def _cosines(pairs: Sequence[Pair], vectors: Mapping[str, Sequence[float]]) -> dict[Pair, float]:
-    found = {}
+    cosines = {}
     for pair in pairs:
         first, second = unit_vectors([vectors[id_] for id_ in pair])
-        found[pair] = round(float(first @ second), 4)
-    return found
+        cosines[pair] = round(float(first @ second), 4)
+    return cosines
 
 
 def _pairs_by_name(group: Iterable[Subject]) -> set[Pair]:
@@ -137,10 +169,10 @@ def _pairs_by_name(group: Iterable[Subject]) -> set[Pair]:
         for key in subject.name.keys:
             blocks[key].append(subject)
     return {
-        (one.id, other.id)
+        (first.id, second.id)
         for block in blocks.values()
-        for one, other in _pairs(block)
-        if variant(one.name, other.name) is not None
+        for first, second in _pairs(block)
+        if variant(first.name, second.name) is not None
     }
 
 
@@ -178,8 +210,7 @@ def _judge(
 
 
 def _against(first: Subject, second: Subject, cosine: float | None, named: Variant) -> Iterator[str]:
-    one, other = first.entity, second.entity
-    if cosine is not None and cosine < _UNLIKE and one.description and other.description:
+    if cosine is not None and cosine < _UNLIKE and first.entity.description and second.entity.description:
         yield f"their descriptions differ: cosine {cosine:.2f}"
     if first.entity.type in _NAMED_TYPES and not named.strength:
         yield "their names differ"
@@ -187,3 +218,25 @@ def _against(first: Subject, second: Subject, cosine: float | None, named: Varia
         qualifier = first.name.qualifier or second.name.qualifier
         if "abbreviation" not in named.reason:
             yield f"only one of them is the {' '.join(qualifier)}"
+
+
+def _strongest_first(candidate: Candidate) -> tuple[float, float, str, str]:
+    return -candidate.strength, -(candidate.cosine or 0.0), candidate.first, candidate.second
+
+
+def _ambiguity(first: str, second: str, near: dict[str, set[str]], contradicts: Contradicts) -> str:
+    for one, other in ((first, second), (second, first)):
+        for third in sorted(near[one] - {other}):
+            if contradicts(other, third):
+                return f"{one} may be {third} instead"
+    return ""
+
+
+def _conflict(group: frozenset[str], other: frozenset[str], contradicts: Contradicts) -> str:
+    if group == other:
+        return ""
+    for one in sorted(group):
+        for two in sorted(other):
+            if reason := contradicts(one, two):
+                return f"it would join {one} with {two}: {reason}"
+    return ""

@@ -1,13 +1,19 @@
-"""Homonyms: entities with similar names that are different things, told apart by what contradicts."""
+"""Homonyms: entities with similar names that are different things, distinguished by what contradicts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.domains.memory.dedupe.persons import difference
-from pipeline.domains.memory.dedupe.variants import Name, read_name
-from pipeline.domains.memory.dedupe.words import LANGUAGES, NEGATIVES, folded, opposites
+from pipeline.domains.memory.dedupe.variants import (
+    LANGUAGES,
+    NEGATIVES,
+    Name,
+    difference,
+    folded,
+    opposites,
+    read_name,
+)
 from pipeline.domains.memory.records import Entity
 from pipeline.knowledge.records import Json
 
@@ -20,7 +26,7 @@ class Subject:
     name: Name
 
     @classmethod
-    def of(cls, entity: Entity) -> Subject:
+    def read(cls, entity: Entity) -> Subject:
         """Read the name and the aliases of an entity; a person's e-mail addresses lead to it, too."""
         addresses = _values(entity.metadata.get("email")) | _values(entity.metadata.get("emails"))
         aliases = [*entity.aliases, *(sorted(addresses) if entity.type == "person" else ())]
@@ -70,9 +76,9 @@ def _addresses(first: Subject, second: Subject) -> str:
     """Compare the address in a person's name with those in the other's metadata."""
     for one, other in ((first, second), (second, first)):
         address = one.name.person.address if one.name.person else ""
-        known = _values(other.entity.metadata.get("email")) | _values(other.entity.metadata.get("emails"))
-        if address and known and address not in known:
-            return f"their e-mail addresses differ: {address} and {min(known)}"
+        others = _values(other.entity.metadata.get("email")) | _values(other.entity.metadata.get("emails"))
+        if address and others and address not in others:
+            return f"their e-mail addresses differ: {address} and {min(others)}"
     return ""
 
 
@@ -100,9 +106,9 @@ def _parts(one: Name, other: Name) -> str:
 
 def _words(one: Name, other: Name) -> str:
     own, others = set(one.words), set(other.words)
-    spoken = [{LANGUAGES[word] for word in words if word in LANGUAGES} for words in (own, others)]
-    if all(spoken) and spoken[0].isdisjoint(spoken[1]):
-        return f"they are of {min(spoken[0])} and of {min(spoken[1])}"
+    languages = [{LANGUAGES[word] for word in words if word in LANGUAGES} for words in (own, others)]
+    if all(languages) and languages[0].isdisjoint(languages[1]):
+        return f"they are of {min(languages[0])} and of {min(languages[1])}"
     if (own & NEGATIVES) != (others & NEGATIVES):
         return "one of them is negated"
     left, right = own - others, others - own

@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from pipeline.db.client import batches
 from pipeline.db.vectors import from_bytes, to_bytes
 from pipeline.domains.memory.dedupe.merge import Rewrite
@@ -21,7 +23,7 @@ from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mappin
 
 MERGE, GROUPS, UNDO = "merge", "groups", "undo"
 _PART = 200
-"""Groups, nodes or edges of a part."""
+"""Groups, nodes or edges of a part: some hundred kilobytes with their embeddings. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,12 @@ class Merge:
 
     def to_json(self) -> dict[str, Any]:
         """Return the merge as plain JSON values."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        return values | {"groups": [group.to_json() for group in self.groups]}
+        values: dict[str, Any] = _MERGES.dump_python(self, mode="json")
+        return values
+
+
+_MERGES = TypeAdapter(Merge)
+_GROUPS = TypeAdapter(dict[str, tuple[Group, ...]])
 
 
 def merges(journal: KnowledgeGraph) -> list[Merge]:
@@ -50,13 +56,13 @@ def merges(journal: KnowledgeGraph) -> list[Merge]:
     parts: dict[str, list[KnowledgeNode]] = {}
     for node in journal.find_nodes_by_type(GROUPS):
         parts.setdefault(str(node.properties["merge"]), []).append(node)
-    found = [_merge(node, parts.get(node.id, ())) for node in journal.find_nodes_by_type(MERGE)]
-    return sorted(found, key=lambda merge: (merge.time, merge.id), reverse=True)
+    made = [_merge(node, parts.get(node.id, ())) for node in journal.find_nodes_by_type(MERGE)]
+    return sorted(made, key=lambda merge: (merge.time, merge.id), reverse=True)
 
 
 def write(journal: KnowledgeGraph, merge: Merge, rewrite: Rewrite) -> None:
     """Write a merge, all of it or nothing."""
-    parts = [*_parts(merge.id, GROUPS, _chunks("groups", [group.to_json() for group in merge.groups]))]
+    parts = [*_parts(merge.id, GROUPS, _chunks("groups", merge.to_json()["groups"]))]
     parts += _parts(merge.id, UNDO, _rewrite_chunks(rewrite))
     properties = {name: getattr(merge, name) for name in ("time", "plan", "moved", "folded", "complete")}
     node = KnowledgeNode(merge.id, MERGE, properties={**properties, "parts": [part.id for part in parts]})
@@ -64,7 +70,7 @@ def write(journal: KnowledgeGraph, merge: Merge, rewrite: Rewrite) -> None:
 
 
 def mark(journal: KnowledgeGraph, merge_id: str, *, complete: bool) -> None:
-    """Note whether the memory's graph holds all of a merge for certain."""
+    """Record whether the memory's graph holds all of a merge for certain."""
     journal.update_node(merge_id, properties={"complete": complete})
 
 
@@ -93,18 +99,18 @@ def remove(journal: KnowledgeGraph, merge_id: str) -> None:
 def discard(journal: KnowledgeGraph, entity_ids: Collection[str]) -> list[Merge]:
     """Remove the merges of these entities, and return them: what is to be forgotten must not stay in the journal."""
     ids = frozenset(entity_ids)
-    found = [merge for merge in merges(journal) if not rewrite_of(journal, merge.id).touched.isdisjoint(ids)]
-    for merge in found:
+    concerned = [merge for merge in merges(journal) if not rewrite_of(journal, merge.id).touched.isdisjoint(ids)]
+    for merge in concerned:
         remove(journal, merge.id)
-    return found
+    return concerned
 
 
 def _merge(node: KnowledgeNode, parts: Sequence[KnowledgeNode]) -> Merge:
-    held: Any = node.properties
+    stored: Any = node.properties
     ordered = sorted(parts, key=lambda part: part.id)
-    groups = [group for part in ordered for group in json.loads(str(part.properties["content"]))["groups"]]
-    numbers = int(held["moved"]), int(held["folded"])
-    return Merge(node.id, held["time"], held["plan"], tuple(map(Group.of, groups)), *numbers, bool(held["complete"]))
+    groups = [group for part in ordered for group in _GROUPS.validate_json(str(part.properties["content"]))["groups"]]
+    numbers = int(stored["moved"]), int(stored["folded"])
+    return Merge(node.id, stored["time"], stored["plan"], tuple(groups), *numbers, bool(stored["complete"]))
 
 
 def _part_ids(journal: KnowledgeGraph, merge_id: str) -> list[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from pipeline.domains.memory.dedupe.candidates import Candidate, Pair, Place, find_candidates
-from pipeline.domains.memory.dedupe.groups import group_candidates
+from pydantic import TypeAdapter, ValidationError
+
+from pipeline.domains.memory.dedupe.candidates import Candidate, Pair, Place, find_candidates, group_candidates
 from pipeline.domains.memory.dedupe.homonyms import Subject, contradiction
 from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.schema import MEMORY, relation_types, schema_of
@@ -35,17 +36,6 @@ class Group:
         """The ids of all of them, the survivor's first."""
         return self.survivor, *self.losers
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the group as plain JSON values."""
-        evidence = [candidate.to_json() for candidate in self.evidence]
-        return {"survivor": self.survivor, "losers": list(self.losers), "evidence": evidence}
-
-    @classmethod
-    def of(cls, mapping: Mapping[str, Any]) -> Group:
-        """Return the group of a mapping that :meth:`to_json` made."""
-        evidence = tuple(map(Candidate.of, mapping["evidence"]))
-        return cls(mapping["survivor"], tuple(mapping["losers"]), evidence)
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -63,7 +53,7 @@ class Plan:
     @cached_property
     def id(self) -> str:
         """A hash of the plan."""
-        return digest("plan", json.dumps(self._content(), sort_keys=True))
+        return digest("plan", json.dumps(asdict(self), sort_keys=True))
 
     @property
     def accept(self) -> tuple[Candidate, ...]:
@@ -72,28 +62,20 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain JSON values."""
-        return {"id": self.id, **self._content()}
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "graph": self.graph,
-            "groups": [group.to_json() for group in self.groups],
-            "review": [candidate.to_json() for candidate in self.review],
-            "entities": [list(entity) for entity in self.entities],
-        }
+        return {"id": self.id, **_plans().dump_python(self, mode="json")}
 
     @classmethod
-    def of(cls, mapping: Mapping[str, Any]) -> Plan:
+    def from_json(cls, mapping: Mapping[str, Any]) -> Plan:
         """Return the plan of a mapping that :meth:`to_json` made; raises GraphError if it is none, or was changed."""
         try:
-            groups = tuple(map(Group.of, mapping["groups"]))
-            review = tuple(map(Candidate.of, mapping["review"]))
-            entities = tuple((str(id_), str(hashed)) for id_, hashed in mapping["entities"])
-            plan = cls(mapping["graph"], groups, review, entities)
-            intact = plan.id == mapping["id"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise GraphError(f"This is no plan of merges: {error!r}.", "Make one with dedupe plan.") from None
-        if not intact:
+            plan = _plans().validate_python(mapping)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            place = ".".join(map(str, wrong["loc"])) or "the whole"
+            raise GraphError(
+                f"This is no plan of merges: {place}: {wrong['msg']}.", "Make one with dedupe plan."
+            ) from None
+        if plan.id != mapping.get("id"):
             raise GraphError("The plan of merges was edited.", "Make it anew, and choose groups as it is applied.")
         return plan
 
@@ -106,9 +88,14 @@ class Plan:
     def read(cls, path: Path) -> Plan:
         """Read a plan from a file; raises GraphError if there is none in it."""
         try:
-            return cls.of(json.loads(path.read_text(encoding="utf-8")))
+            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             raise GraphError(f"{path} can't be read as a plan: {error}", "Make one with dedupe plan.") from None
+
+
+@cache
+def _plans() -> TypeAdapter[Plan]:
+    return TypeAdapter(Plan)
 
 
 def plan(graph: KnowledgeGraph, settings: MemorySettings) -> Plan:
@@ -131,7 +118,7 @@ def make_plan(
 
     ``vectors`` are the embeddings by id, ``edges`` the facts among the entities.
     """
-    subjects = {subject.id: subject for subject in map(Subject.of, entities)}
+    subjects = {subject.id: subject for subject in map(Subject.read, entities)}
     places, facts = _places(edges)
     candidates = find_candidates(list(subjects.values()), vectors, places, settings)
     contradicts = _contradictions(subjects, settings.dedupe_identity)
@@ -145,7 +132,7 @@ def make_plan(
         tuple((entity.id, entity_digest(entity)) for entity in ranked),
     )
     left = {candidate.pair for candidate in review}
-    return replace(made, groups=_groups(made, joined, [found for found in candidates if found.pair not in left]))
+    return replace(made, groups=_groups(made, joined, [one for one in candidates if one.pair not in left]))
 
 
 def entity_digest(entity: Entity) -> str:
@@ -159,15 +146,15 @@ def accepted(made: Plan, pairs: Iterable[Pair]) -> Plan:
 
     Pairs that share an entity make one group. Raises GraphError if a pair isn't up for review.
     """
-    known = {candidate.pair: candidate for candidate in made.review}
+    offered = {candidate.pair: candidate for candidate in made.review}
     chosen = []
     for first, second in pairs:
         pair = (first, second) if first < second else (second, first)
-        if pair not in known:
+        if pair not in offered:
             raise GraphError(f"The pair {first[:60]!r} and {second[:60]!r} isn't up for review.", "See the plan.")
-        chosen.append(replace(known[pair], against=(), automatic=True))
+        chosen.append(replace(offered[pair], against=(), automatic=True))
     joined, _ = group_candidates(chosen, lambda *_: "")
-    return replace(made, groups=_groups(made, joined, [known[candidate.pair] for candidate in chosen]), review=())
+    return replace(made, groups=_groups(made, joined, [offered[candidate.pair] for candidate in chosen]), review=())
 
 
 def _places(edges: Iterable[KnowledgeEdge]) -> tuple[dict[str, frozenset[Place]], Counter[str]]:
@@ -178,7 +165,7 @@ def _places(edges: Iterable[KnowledgeEdge]) -> tuple[dict[str, frozenset[Place]]
         places[edge.source].add(Place(edge.type, True, edge.target))
         places[edge.target].add(Place(edge.type, False, edge.source))
         facts.update({edge.source, edge.target})
-    return {id_: frozenset(held) for id_, held in places.items()}, facts
+    return {id_: frozenset(own) for id_, own in places.items()}, facts
 
 
 def _contradictions(subjects: Mapping[str, Subject], identity: Sequence[str]) -> Callable[[str, str], str]:
@@ -207,5 +194,5 @@ def _groups(made: Plan, joined: Iterable[tuple[str, ...]], evidence: Iterable[Ca
     groups = []
     for members in joined:
         survivor, *losers = sorted(members, key=lambda id_: rank[id_])
-        groups.append(Group(survivor, tuple(losers), tuple(found for id_ in members for found in by_member[id_])))
+        groups.append(Group(survivor, tuple(losers), tuple(one for id_ in members for one in by_member[id_])))
     return tuple(groups)

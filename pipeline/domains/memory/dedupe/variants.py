@@ -1,15 +1,111 @@
-"""Variants of names: two ways to write one name, how strong a sign that is from 0 to 1, and why, in words."""
+"""Variants of names: two ways to write one name, how strong a sign that is from 0 to 1, and why, in words.
+
+Names are read into words, however they are written: with separators, in camel case, with capitals or accents; those of
+persons with their order, initials, titles and e-mail addresses.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pipeline.domains.memory.dedupe.persons import PersonName, address_of
-from pipeline.domains.memory.dedupe.words import ECOSYSTEMS, GENERIC, SUFFIXES, folded, numbers_of, words_of
 from pipeline.text.names import singular
+
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)\s*[\s_.,:\-–]\s*(?=\d)")
+_CAMEL = re.compile(r"(?<=[^\W\dA-Z_])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_DROPPED = r"\s_\-–—.,:;'’‘\"“”`()\[\]{}?!"
+# Kept: a sign before a number, the dot of .NET, the dot in 3.11, and all symbols that may tell names apart (C++, C#).
+_WORD = re.compile(rf"(?:(?<!\S)-(?=\d)|^\.(?=[^\W\d_]))?(?:[^{_DROPPED}]|(?<=\d)\.(?=\d)|!(?==))+")
+_ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
+
+ECOSYSTEMS: Mapping[str, str] = {
+    "npm": "npm",
+    "pypi": "pypi",
+    "crate": "crates.io",
+    "crates": "crates.io",
+    "cargo": "crates.io",
+    "gem": "rubygems",
+    "rubygems": "rubygems",
+    "maven": "maven",
+    "nuget": "nuget",
+    "packagist": "packagist",
+}
+"""Words that name the registry of a library."""
+
+_CONFIG_KINDS: Mapping[str, str] = {
+    "env": "variable",
+    "variable": "variable",
+    "var": "variable",
+    "flag": "flag",
+    "option": "flag",
+    "file": "file",
+}
+GENERIC: Mapping[str, Mapping[str, str]] = {
+    "library": {
+        **ECOSYSTEMS,
+        **dict.fromkeys(("package", "library", "lib", "module", "framework", "dependency"), ""),
+    },
+    "config": {**_CONFIG_KINDS, **dict.fromkeys(("environment", "setting", "config", "configuration"), "")},
+    "concept": {"concept": ""},
+    "convention": {"convention": "", "rule": "", "guideline": ""},
+    "error_pattern": {"error": "", "problem": "", "issue": ""},
+}
+"""Generic words by entity type, each with the ecosystem or kind that it implies; "" for none."""
+
+LANGUAGES: Mapping[str, str] = {
+    word: language
+    for language, words in {
+        "python": "python py py2 py3",
+        "javascript": "javascript js node nodejs",
+        "typescript": "typescript ts",
+        "rust": "rust rs",
+        "go": "go golang",
+        "java": "java jvm",
+        "kotlin": "kotlin",
+        "scala": "scala",
+        "ruby": "ruby rb",
+        "php": "php",
+        "csharp": "csharp c# dotnet .net net",
+        "cpp": "cpp c++ cxx",
+        "swift": "swift",
+        "perl": "perl",
+        "elixir": "elixir",
+        "haskell": "haskell",
+    }.items()
+    for word in words.split()
+}
+"""Programming languages by the words that name them."""
+
+SUFFIXES = frozenset("js ts jsx tsx mjs py rs go rb java json jsonc toml yaml yml ini cfg conf md txt xml lock".split())
+"""Endings of files' names."""
+
+_OPPOSITES = (
+    "client server|read write|get set|input output|in out|min max|minimum maximum|start stop end finish|begin end"
+    "|open close|opened closed|source target destination sink|before after|pre post|old new|public private"
+    "|dev development staging prod production test|sync async|encode decode|encoder decoder|encrypt decrypt"
+    "|serialize deserialize|upload download|enable disable|enabled disabled|left right|up down|top bottom"
+    "|row rows column columns|push pull|add remove|create delete update|insert delete|import export|local remote global"
+    "|internal external|primary secondary replica|parent child|request response|front back|frontend backend"
+    "|true false|yes no|on off|with without|first second third last|one two three four five|north south east west"
+    "|upper lower|positive negative|load save|sender receiver|producer consumer|publisher subscriber|master slave"
+    "|ascending descending|asc desc|horizontal vertical|active inactive passive|allow deny|black white|dark light"
+    "|success failure|hot cold|high low|short long|monday tuesday wednesday thursday friday saturday sunday"
+    "|january february march april may june july august september october november december|mother father|son daughter"
+    "|brother sister|aunt uncle|husband wife|http https|tcp udp|ipv4 ipv6|mysql postgresql sqlite"
+)
+_GROUPS = tuple(frozenset(group.split()) for group in _OPPOSITES.split("|"))
+_NEGATIONS = ("un", "in", "im", "ir", "non", "dis", "de", "anti", "a")
+NEGATIVES = frozenset("not no non without never anti".split())
+"""Words whose presence alone turns a name into its opposite."""
+
+_ADDRESS = re.compile(r"<?([^\s<>@,;]+)@([^\s<>@,;]+\.[^\s<>@,;]+)>?")
+_TITLES = frozenset("dr mr mrs ms prof professor sir".split())
+_GENERATIONS = frozenset("jr sr junior senior ii iii iv".split())
+_DEGREES = frozenset("phd md msc bsc".split())
 
 _PARENTHESES = re.compile(r"\s*\(([^()]*)\)\s*$")
 _REGISTRY = re.compile(r"^([A-Za-z.]+):(?!/)(?=\S)")
@@ -18,20 +114,53 @@ _FILE = re.compile(r"(?<=\w)\.([A-Za-z]{1,5})$")
 _UNCOUNTED = frozenset(("library", "config", "person"))
 """Types of which ``request`` and ``requests`` are two."""
 
-_EXACT, _SEPARATED, _ACCENTED, _GENERIC, _STRICT, _PLURAL, _JOINED, _ADDRESS, _WEAK, _SHORT = (
-    1.0,
-    0.95,
-    0.9,
-    0.9,
-    0.85,
-    0.85,
-    0.8,
-    0.75,
-    0.7,
-    0.5,
-)  # fmt: skip
+# How sure a sign is that two names are one. Chosen by hand in this order, not measured, so that with the threshold
+# dedupe_strength of 0.9 the first four merge alone; from _SUPPORTED (0.7) on, another sign must join them.
+_EXACT = 1.0
+_SEPARATED = 0.95
+_ACCENTED = _GENERIC = 0.9
+_STRICT = _PLURAL = 0.85
+_JOINED = 0.8
+_LOCAL_PART = 0.75
+_WEAK = 0.7
+_SHORT = 0.5
+
 _SHORTEST = 3
+"""Letters of a name; a match of a shorter one says little."""
+
 _SHORTEST_PLURAL = 5
+"""Letters of a word that has a plural: gas is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonName:
+    """The parts of a person's name, in lower case.
+
+    ``words`` are the names, first name first; ``generation`` is Jr., Sr. or the like. ``address`` is an e-mail address
+    in the name; ``bare``: the name is nothing else, so that its words come from the address.
+    """
+
+    words: tuple[str, ...]
+    generation: str = ""
+    address: str = ""
+    bare: bool = False
+    reversed: bool = False
+
+    @classmethod
+    def read(cls, name: str) -> PersonName:
+        """Read a name such as ``Jane Doe <jane@example.com>``, ``Doe, Jane``, ``Dr. J. Doe`` or an address."""
+        written = _ADDRESS.search(name)
+        address = address_of(name)
+        rest = _ADDRESS.sub("", name).strip().strip("\"'")
+        if written and not words_of(rest):
+            return cls(words_of(written[1].partition("+")[0]), address=address, bare=True)
+        last, comma, first = rest.partition(",")
+        turned = bool(comma) and not set(words_of(first)) <= _GENERATIONS | _DEGREES
+        words = words_of(f"{first} {last}" if turned else rest)
+        generation = "".join(word for word in words[1:] if word in _GENERATIONS)
+        dropped = _TITLES | _GENERATIONS | _DEGREES
+        kept = tuple(word for word in words if word not in dropped) or words
+        return cls(kept, generation, address, reversed=turned)
 
 
 class Variant(NamedTuple):
@@ -61,10 +190,10 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name that was read: its forms, and the parts that tell it from others.
+    """A name that was read: its forms, and the parts that distinguish it from others.
 
-    ``kinds`` are what its generic words tell, as ``npm``; ``qualifier`` what stands in parentheses; ``suffix`` the
-    ending of a file; ``owner`` the scope of ``@scope/name``; ``person`` is None for all but persons.
+    ``kinds`` are the kinds that its generic words imply, as ``npm``; ``qualifier`` what stands in parentheses;
+    ``suffix`` the ending of a file; ``owner`` the scope of ``@scope/name``; ``person`` is None for all but persons.
     """
 
     text: str
@@ -87,15 +216,17 @@ class Name:
 def read_name(text: str, type_: str, aliases: Iterable[str] = ()) -> Name:
     """Read the name of an entity of a type; ``aliases`` are other names that lead to it."""
     aliases = list(aliases)
-    known = [Form(words, _GENERIC, f"known as {alias!r}", weak=True) for alias in aliases for words in _readings(alias)]
+    others = [
+        Form(words, _GENERIC, f"known as {alias!r}", weak=True) for alias in aliases for words in _readings(alias)
+    ]
     if type_ == "person":
-        person = PersonName.of(text)
+        person = PersonName.read(text)
         addresses = {address_of(alias) for alias in aliases} - {""}
-        known += [Form((address,), _GENERIC, f"known by {address}", weak=True) for address in sorted(addresses)]
-        forms = _unique([*_person_forms(person), *known])
+        others += [Form((address,), _GENERIC, f"known by {address}", weak=True) for address in sorted(addresses)]
+        forms = _unique([*_person_forms(person), *others])
         return Name(text, type_, forms, person.words, () if person.bare else numbers_of(text), person=person)
     head, kinds, qualifier = _without_generic(text, type_)
-    forms = _unique([*_forms(text, type_), *_derived(text, head, qualifier, type_), *known])
+    forms = _unique([*_forms(text, type_), *_derived(text, head, qualifier, type_), *others])
     scoped, ending = _SCOPED.match(text), _FILE.search(head)
     return Name(
         text,
@@ -125,11 +256,11 @@ def variant(first: Name, second: Name) -> Variant | None:
         for other in second.forms
         if own.key and own.key == other.key and not (own.weak and other.weak)
     ]
-    found = max(matches, default=None)
-    if found and first.text.startswith("_") != second.text.startswith("_"):
+    best = max(matches, default=None)
+    if best and first.text.startswith("_") != second.text.startswith("_"):
         # In code, _kind and kind are two.
-        return Variant(min(found.strength, _STRICT), found.reason)
-    return found
+        return Variant(min(best.strength, _STRICT), best.reason)
+    return best
 
 
 def _match(first: Form, second: Form, *, strict: bool) -> Variant:
@@ -154,8 +285,8 @@ def _forms(text: str, type_: str) -> Iterator[Form]:
     for words in _readings(text):
         yield Form(words, _ACCENTED if accented else _EXACT)
         counted = words and type_ not in _UNCOUNTED and len(words[-1]) >= _SHORTEST_PLURAL
-        if counted and (one := singular(words[-1])) != words[-1]:
-            yield Form((*words[:-1], one), _PLURAL, "singular and plural")
+        if counted and (base := singular(words[-1])) != words[-1]:
+            yield Form((*words[:-1], base), _PLURAL, "singular and plural")
 
 
 def _derived(text: str, head: str, qualifier: tuple[str, ...], type_: str) -> Iterator[Form]:
@@ -173,19 +304,19 @@ def _derived(text: str, head: str, qualifier: tuple[str, ...], type_: str) -> It
         yield from (Form(words, _STRICT, "without the @") for words in _readings(f"{scoped[1]}/{scoped[2]}"))
         yield from (Form(words, _SHORT, f"without @{scoped[1]}/", weak=True) for words in _readings(scoped[2]))
     elif (ending := _FILE.search(head)) and ending[1].casefold() in SUFFIXES:
-        strength = _ADDRESS if type_ == "library" else _SHORT
+        strength = _LOCAL_PART if type_ == "library" else _SHORT
         for words in _readings(head[: ending.start()]):
             yield Form(words, strength, f"without .{ending[1]}", weak=True)
 
 
 def _without_generic(text: str, type_: str) -> tuple[str, frozenset[str], tuple[str, ...]]:
-    """Return a name without what only says its kind; the kinds; and the words of other parentheses."""
+    """Return a name without its generic words; the kinds that these imply; and the words of other parentheses."""
     generic, kinds, head = GENERIC.get(type_, {}), set[str](), text.strip()
-    if (found := _PARENTHESES.search(head)) and head[: found.start()]:
-        inside = words_of(found[1])
+    if (ending := _PARENTHESES.search(head)) and head[: ending.start()]:
+        inside = words_of(ending[1])
         if not set(inside) <= generic.keys():
-            return head[: found.start()], frozenset(), inside
-        head = head[: found.start()]
+            return head[: ending.start()], frozenset(), inside
+        head = head[: ending.start()]
         kinds |= {generic[word] for word in inside}
     if type_ == "library" and (prefix := _REGISTRY.match(head)) and prefix[1].casefold() in ECOSYSTEMS:
         kinds.add(ECOSYSTEMS[prefix[1].casefold()])
@@ -200,7 +331,7 @@ def _person_forms(person: PersonName) -> Iterator[Form]:
     words = person.words
     if person.bare:
         yield Form((person.address,))
-        yield Form(words, _ADDRESS, "the local part of an e-mail address")
+        yield Form(words, _LOCAL_PART, "the local part of an e-mail address")
     else:
         yield Form(words, _EXACT, "written last name first" if person.reversed else "")
         if person.address:
@@ -225,3 +356,69 @@ def _unique(forms: Iterable[Form]) -> tuple[Form, ...]:
         ):
             best[form.words] = form
     return tuple(best.values())
+
+
+def words_of(name: str, *, camel: bool = False) -> tuple[str, ...]:
+    """Return the words of a name without case, accents and punctuation; ``camel`` splits ``camelCase`` as well.
+
+    Numbers keep the dots between their parts, and symbols that may tell names apart stay, as in ``C++``.
+    """
+    composed = unicodedata.normalize("NFC", name).strip()
+    if camel:
+        composed = _CAMEL.sub(" ", composed)
+    return tuple(map(without_accents, _WORD.findall(_BETWEEN_DIGITS.sub(".", composed))))
+
+
+def without_accents(text: str) -> str:
+    """Return a text in one case and without the accents of Latin letters; other scripts keep their marks."""
+    decomposed = unicodedata.normalize("NFD", text.casefold())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+
+
+def folded(name: str) -> str:
+    """Return a name in one case, with single spaces."""
+    return " ".join(unicodedata.normalize("NFC", name.casefold()).split())
+
+
+def numbers_of(name: str) -> tuple[str, ...]:
+    """Return the numbers in a name, in order."""
+    return tuple(_NUMBER.findall(_BETWEEN_DIGITS.sub(".", name)))
+
+
+def opposites(first: str, second: str) -> bool:
+    """Return whether two words exclude each other: ``client`` and ``server``, ``sync`` and ``async``."""
+    if any(first in group and second in group for group in _GROUPS):
+        return first != second
+    shorter, longer = sorted((first, second), key=len)
+    return len(shorter) > 2 and any(longer == prefix + shorter for prefix in _NEGATIONS)
+
+
+def difference(first: PersonName, second: PersonName) -> str:
+    """Return what shows that two names are of different persons; "" if nothing does."""
+    if first.address and second.address and first.address != second.address:
+        return f"their e-mail addresses differ: {first.address} and {second.address}"
+    if first.bare or second.bare:
+        return ""  # the words of an address need not be a name
+    if first.generation != second.generation:
+        return "one of them is the younger or elder"
+    if min(len(first.words), len(second.words)) < 2 or set(first.words) == set(second.words):
+        return ""
+    if first.words[-1] != second.words[-1]:
+        return f"their last names differ: {first.words[-1]} and {second.words[-1]}"
+    if not _same_given_name(first.words[0], second.words[0]):
+        return f"their first names differ: {first.words[0]} and {second.words[0]}"
+    middle = list(zip(first.words[1:-1], second.words[1:-1], strict=False))
+    if not all(_same_given_name(*pair) for pair in middle):
+        return "their middle names differ"
+    return ""
+
+
+def address_of(text: str) -> str:
+    """Return the e-mail address that a text is or holds, in lower case; "" if there is none."""
+    address = _ADDRESS.search(text)
+    return f"{address[1]}@{address[2]}".casefold() if address else ""
+
+
+def _same_given_name(first: str, second: str) -> bool:
+    """Return whether one may be short for the other: ``j`` or ``jon`` for ``jonathan``."""
+    return first.startswith(second) or second.startswith(first)

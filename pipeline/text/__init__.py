@@ -1,4 +1,4 @@
-"""Text: names, identifiers, sentences, paragraphs, headings and prose, read alike by ingestion and search.
+"""Text: names, identifiers, sentences, paragraphs, headings, prose and dates, as ingestion and search read them.
 
 May import: records.
 """

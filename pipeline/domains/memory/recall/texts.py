@@ -10,10 +10,10 @@ from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall.records import Period
 from pipeline.domains.memory.records import EntityKey, When
 from pipeline.domains.memory.schema import MEMORY
-from pipeline.domains.memory.search.dates import TimeHint, closeness, time_hints
 from pipeline.domains.memory.search.events import EventHint, event_hints
 from pipeline.records import Hit
 from pipeline.retrieve.legs import Leg
+from pipeline.text.dates import TimeHint, closeness, time_hints
 
 CANDIDATES = 100
 _K = 5

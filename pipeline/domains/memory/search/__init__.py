@@ -1,4 +1,4 @@
-"""Searching a memory: the dates and events of questions.
+"""Events in questions.
 
-May import: nothing of the package.
+May import: text.
 """

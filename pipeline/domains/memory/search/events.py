@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pipeline.domains.memory.search.dates import Relation
-from pipeline.domains.memory.search.phrases import date_phrases, may_hold_dates
+from pipeline.text.date_phrases import date_phrases, may_hold_dates
+from pipeline.text.dates import Relation
 
 _RELATIONS: dict[str, Relation] = {
     "before": "before",

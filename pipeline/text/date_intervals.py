@@ -1,13 +1,28 @@
-"""Resolve phrases that are dates to intervals of time, relative to a given now."""
+"""Resolve phrases that are dates to periods of the calendar, relative to a now."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta, tzinfo
+from typing import NamedTuple
 
-from pipeline.domains.memory.search.periods import SEASONS, UNIT_DAYS, Interval, around, days, month
-from pipeline.domains.memory.search.phrases import WEEKDAYS, Phrase
+from pipeline.text.date_phrases import MONTHS, WEEKDAYS, Phrase
+
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+"""First months of the seasons, of the northern half of the earth."""
+
+_UNIT_DAYS = {
+    "minute": 1 / 1440,
+    "hour": 1 / 24,
+    "day": 1,
+    "week": 7,
+    "weekend": 7,
+    "month": 30,
+    "year": 365,
+    "decade": 3652,
+}
+"""Lengths of units in days; of months and years about."""
 
 _TENS = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 _ORDINALS = "first second third fourth last".split()
@@ -15,6 +30,13 @@ _WORDS = "one two three four five six seven eight nine ten eleven twelve".split(
 _VAGUE = {"a couple": (2, 3), "a couple of": (2, 3), "a few": (2, 5), "few": (2, 5), "several": (3, 8), "some": (2, 6)}
 _PAST, _HERE, _NEXT = -1, 0, 1
 _DIRECTIONS = {"last": _PAST, "past": _PAST, "previous": _PAST, "this past": _PAST, "this": _HERE}
+
+
+class Interval(NamedTuple):
+    """A period of local time without an offset, ``end`` excluded."""
+
+    start: datetime
+    end: datetime
 
 
 def resolve(phrase: Phrase, now: datetime, zone: tzinfo | None = None, *, rolling: bool = False) -> list[Interval]:
@@ -26,15 +48,16 @@ def resolve(phrase: Phrase, now: datetime, zone: tzinfo | None = None, *, rollin
     """
     try:
         if phrase.form == "numeric":
-            found = _numeric(phrase.text)
+            intervals = _numeric(phrase.text)
         elif phrase.form == "iso":
-            found = [_iso(phrase.text, zone)]
+            intervals = [_iso(phrase.text, zone)]
         elif rolling and (match := re.fullmatch(r"(?:last|past|this past|previous) (\w+)", phrase.text.lower())):
-            found = [Interval(now - timedelta(days=UNIT_DAYS[match[1]]), now)] if match[1] in UNIT_DAYS else []
-            found = found or [_RESOLVERS[phrase.form](phrase.text.lower(), now)]
+            length = _UNIT_DAYS.get(match[1])
+            resolver = _RESOLVERS[phrase.form]
+            intervals = [Interval(now - timedelta(days=length), now) if length else resolver(phrase.text.lower(), now)]
         else:
-            found = [_RESOLVERS[phrase.form](" ".join(phrase.text.lower().split()), now)]
-        return [_part(interval, phrase.part) for interval in found]
+            intervals = [_RESOLVERS[phrase.form](" ".join(phrase.text.lower().split()), now)]
+        return [_part(interval, phrase.part) for interval in intervals]
     except (ValueError, OverflowError):  # the 31st of June, the year 0
         return []
 
@@ -56,10 +79,10 @@ def _shifted(interval: Interval, count: str, unit: str, direction: str) -> Inter
         wanted, count_of_days = (5, 2) if unit == "weekend" else (WEEKDAYS.index(unit), 1)
         if direction == "before":
             last = interval.start - timedelta(days=count_of_days)
-            return days(last - timedelta(days=(last.weekday() - wanted) % 7), count_of_days)
+            return _days(last - timedelta(days=(last.weekday() - wanted) % 7), count_of_days)
         first = interval.end if direction == "after" else interval.start
-        return days(first + timedelta(days=(wanted - first.weekday()) % 7), count_of_days)
-    length = timedelta(days=UNIT_DAYS[unit])
+        return _days(first + timedelta(days=(wanted - first.weekday()) % 7), count_of_days)
+    length = timedelta(days=_UNIT_DAYS[unit])
     if direction == "of":
         return _unit_of(interval, count, length)
     number = _count(count or "a")[1]
@@ -89,23 +112,23 @@ def _parsed(text: str, now: datetime) -> datetime:
 
     noon = now.replace(hour=12, minute=0, second=0, microsecond=0)
     settings = {"RELATIVE_BASE": noon, "PREFER_DATES_FROM": "past", "TIMEZONE": "UTC", "DATE_ORDER": "DMY"}
-    found: datetime | None = DateDataParser(languages=["en"], settings=settings).get_date_data(text).date_obj
-    if found is None:
+    parsed: datetime | None = DateDataParser(languages=["en"], settings=settings).get_date_data(text).date_obj
+    if parsed is None:
         raise ValueError(text)
-    return found.replace(tzinfo=None)
+    return parsed.replace(tzinfo=None)
 
 
 def _iso(text: str, zone: tzinfo | None) -> Interval:
-    found = datetime.fromisoformat(text.upper().replace("/", "-"))
-    if found.tzinfo:
-        found = found.astimezone(zone).replace(tzinfo=None)
-    return days(found) if len(text) <= len("2026-01-31") else Interval(found, found + timedelta(minutes=1))
+    time = datetime.fromisoformat(text.upper().replace("/", "-"))
+    if time.tzinfo:
+        time = time.astimezone(zone).replace(tzinfo=None)
+    return _days(time) if len(text) <= len("2026-01-31") else Interval(time, time + timedelta(minutes=1))
 
 
 def _numeric(text: str) -> list[Interval]:
     first, second, year = map(int, re.split(r"[./]", text))
     readings = {(second, first), (first, second)} if "/" in text else {(second, first)}
-    valid = [days(date(year, number, day)) for number, day in sorted(readings) if number <= 12 and day <= 31]
+    valid = [_days(date(year, number, day)) for number, day in sorted(readings) if number <= 12 and day <= 31]
     if not valid:
         raise ValueError(text)
     return valid
@@ -115,40 +138,40 @@ def _years(text: str, _: datetime) -> Interval:
     first, last = (int(year) for year in re.findall(r"\d{4}", text))
     if first > last:
         raise ValueError(text)
-    return Interval(month(first, 1).start, month(last, 1, 12).end)
+    return Interval(_months(first, 1).start, _months(last, 1, 12).end)
 
 
 def _day(text: str, now: datetime) -> Interval:
-    return days(_parsed(text.replace(" of ", " "), now))
+    return _days(_parsed(text.replace(" of ", " "), now))
 
 
 def _month(text: str, now: datetime) -> Interval:
-    found = _parsed(text.replace(" of ", " ").replace(",", ""), now)
-    return month(found.year, found.month)
+    day = _parsed(text.replace(" of ", " ").replace(",", ""), now)
+    return _months(day.year, day.month)
 
 
 def _iso_month(text: str, _: datetime) -> Interval:
-    return month(int(text[:4]), int(text[5:]))
+    return _months(int(text[:4]), int(text[5:]))
 
 
 def _year(text: str, _: datetime) -> Interval:
-    return month(int(text[-4:]), 1, 12)
+    return _months(int(text[-4:]), 1, 12)
 
 
 def _quarter(text: str, now: datetime) -> Interval:
     number = int(text[1]) if text[0] == "q" and text[1].isdigit() else min(3, _ORDINALS.index(text.split()[0])) + 1
     if text[-4:].isdigit():
-        return month(int(text[-4:]), 3 * number - 2, 3)
-    found = month(now.year, 3 * number - 2, 3)
-    return found if found.start <= now else month(now.year - 1, 3 * number - 2, 3)
+        return _months(int(text[-4:]), 3 * number - 2, 3)
+    latest = _months(now.year, 3 * number - 2, 3)
+    return latest if latest.start <= now else _months(now.year - 1, 3 * number - 2, 3)
 
 
 def _season(text: str, now: datetime) -> Interval:
-    first = SEASONS[text.split()[0].rstrip(",")]
+    first = _SEASONS[text.split()[0].rstrip(",")]
     if text[-4:].isdigit():
-        return month(int(text[-4:]), first, 3)
-    found = month(now.year, first, 3)
-    return found if found.start <= now else month(now.year - 1, first, 3)
+        return _months(int(text[-4:]), first, 3)
+    latest = _months(now.year, first, 3)
+    return latest if latest.start <= now else _months(now.year - 1, first, 3)
 
 
 def _ago(text: str, now: datetime) -> Interval:
@@ -158,16 +181,16 @@ def _ago(text: str, now: datetime) -> Interval:
     few, many = _count(match[1])
     unit = match[2]
     if unit in ("minute", "hour", "day") and few >= 1:
-        length = timedelta(days=UNIT_DAYS[unit])
-        return Interval(days(now - many * length).start, days(now - few * length).end)
-    half = timedelta(days=UNIT_DAYS[unit] / 2) * min(1, few)
+        length = timedelta(days=_UNIT_DAYS[unit])
+        return Interval(_days(now - many * length).start, _days(now - few * length).end)
+    half = timedelta(days=_UNIT_DAYS[unit] / 2) * min(1, few)
     return Interval(_back(many, unit, now) - half, _back(few, unit, now) + half)
 
 
 def _back(count: float, unit: str, now: datetime) -> datetime:
     """Return the time ``count`` units before now, by the calendar."""
     if count != int(count):
-        return now - timedelta(days=count * UNIT_DAYS[unit])
+        return now - timedelta(days=count * _UNIT_DAYS[unit])
     number, unit = (10 * int(count), "year") if unit == "decade" else (int(count), unit)
     return _parsed(f"{number} {unit.replace('weekend', 'week')}s ago", now) if number else now
 
@@ -176,7 +199,7 @@ def _past(text: str, now: datetime) -> Interval:
     match = re.fullmatch(r"(?:last|past|previous) (.+) (\w+?)s?", text)
     if match is None:
         raise ValueError(text)
-    return Interval(now - timedelta(days=_count(match[1])[1] * UNIT_DAYS[match[2]]), now)
+    return Interval(now - timedelta(days=_count(match[1])[1] * _UNIT_DAYS[match[2]]), now)
 
 
 def _count(text: str) -> tuple[float, float]:
@@ -197,30 +220,30 @@ def _named(text: str, now: datetime) -> Interval:
         "the day before yesterday": -2,
         "the day after tomorrow": 2,
     }
-    return days(now + timedelta(days=steps.get(text, 0)))
+    return _days(now + timedelta(days=steps.get(text, 0)))
 
 
 def _part_of_day(_: str, now: datetime) -> Interval:
-    return days(now)
+    return _days(now)
 
 
 def _before_last(text: str, now: datetime) -> Interval:
-    return around(text.split()[1], 2 * _PAST, now)
+    return _around(text.split()[1], 2 * _PAST, now)
 
 
 def _relative(text: str, now: datetime) -> Interval:
     word, _, unit = text.rpartition(" ")
-    return around(unit, _DIRECTIONS.get(word, _NEXT), now)
+    return _around(unit, _DIRECTIONS.get(word, _NEXT), now)
 
 
 def _decade(text: str, now: datetime) -> Interval:
     word = text.removeprefix("the ").lstrip("'’")
     tens = 20 + 10 * _TENS.index(word) if word in _TENS else int(word.rstrip("s"))
     if tens >= 1000:
-        return month(tens, 1, 120)
+        return _months(tens, 1, 120)
     century = now.year // 100 * 100
     first = century + tens if century + tens <= now.year else century - 100 + tens
-    return month(first, 1, 120)
+    return _months(first, 1, 120)
 
 
 def _part(interval: Interval, part: str) -> Interval:
@@ -235,6 +258,61 @@ def _part(interval: Interval, part: str) -> Interval:
     if part.startswith("mid"):
         return Interval(interval.start + third, interval.end - third)
     return Interval(interval.end - third, interval.end) if part else interval
+
+
+def _days(start: date | datetime, count: int = 1) -> Interval:
+    """Return the interval of ``count`` whole days from a day on."""
+    first = datetime(start.year, start.month, start.day)  # noqa: DTZ001  # local time, see Interval
+    return Interval(first, first + timedelta(days=count))
+
+
+def _months(year: int, number: int, count: int = 1) -> Interval:
+    """Return the interval of ``count`` months from a month on; ``number`` may lie outside 1 to 12."""
+    first, last = (divmod(year * 12 + number - 1 + months, 12) for months in (0, count))
+    start, end = (datetime(year_, index + 1, 1) for year_, index in (first, last))  # noqa: DTZ001
+    return Interval(start, end)
+
+
+def _around(unit: str, steps: int, now: datetime) -> Interval:
+    """Return the unit of the calendar that is ``steps`` after the one at now: -1 is the last, 0 this, 1 the next."""
+    if unit in WEEKDAYS:
+        return _weekday(WEEKDAYS.index(unit), steps, now)
+    if unit in _SEASONS or unit in MONTHS or unit == "sept":
+        first = _SEASONS.get(unit) or _month_number(unit)
+        return _recurring(first, 3 if unit in _SEASONS else 1, steps, now)
+    monday = now - timedelta(days=now.weekday())
+    units: dict[str, Callable[[], Interval]] = {
+        "week": lambda: _days(monday + timedelta(days=7 * steps), 7),
+        "weekend": lambda: _days(monday + timedelta(days=7 * steps + 5), 2),
+        "month": lambda: _months(now.year, now.month + steps),
+        "quarter": lambda: _months(now.year, (now.month - 1) // 3 * 3 + 1 + 3 * steps, 3),
+        "year": lambda: _months(now.year + steps, 1, 12),
+        "decade": lambda: _months(now.year // 10 * 10 + 10 * steps, 1, 120),
+    }
+    return units[unit]()
+
+
+def _recurring(first: int, length: int, steps: int, now: datetime) -> Interval:
+    """Return a month or season by its first month: this year's, or the last that has ended, or the next to begin."""
+    years = [_months(year, first, length) for year in range(now.year - 3, now.year + 3)]
+    if steps < 0:
+        return [interval for interval in years if interval.end <= now][steps]
+    if steps > 0:
+        return next(interval for interval in years if interval.start > now)
+    current = [interval for interval in years if interval.start <= now < interval.end]
+    return current[0] if current else _months(now.year, first, length)
+
+
+def _weekday(wanted: int, steps: int, now: datetime) -> Interval:
+    monday = now - timedelta(days=now.weekday())
+    if steps >= 0:
+        return _days(monday + timedelta(days=wanted + 7 * steps))
+    last = now - timedelta(days=(now.weekday() - wanted - 1) % 7 + 1)
+    return _days(last + timedelta(days=7 * (steps + 1)))
+
+
+def _month_number(name: str) -> int:
+    return next(number for number, month_name in enumerate(MONTHS, 1) if month_name.startswith(name))
 
 
 _RESOLVERS: dict[str, Callable[[str, datetime], Interval]] = {

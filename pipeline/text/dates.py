@@ -1,4 +1,4 @@
-"""Dates in questions as soft evidence on the times of memories: intervals, and how close a time is to one."""
+"""Dates in questions as soft evidence on the times of texts: intervals, and how close a time is to one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
-from pipeline.domains.memory.search.intervals import resolve, shifted
-from pipeline.domains.memory.search.periods import Interval
-from pipeline.domains.memory.search.phrases import COUNT, Phrase, date_phrases, may_hold_dates
+from pipeline.text.date_intervals import Interval, resolve, shifted
+from pipeline.text.date_phrases import COUNT, Phrase, date_phrases, may_hold_dates
 
 Relation = Literal["on", "before", "after", "between"]
-"""How a memory's time relates to a date or event of the question."""
+"""How a text's time relates to a date or event of the question."""
 
 _BEFORE = re.compile(r"\b(?P<word>before|prior to|earlier than|until|till|up to|by) (?:the )?$", re.IGNORECASE)
 _AFTER = re.compile(r"\b(?P<word>after|following|later than|since|ever since|starting) (?:in |the )?$", re.IGNORECASE)
@@ -32,10 +31,12 @@ _WHOLE = frozenset(("until", "till", "up to", "by"))
 _FROM_START = frozenset(("since", "ever since", "starting"))
 _ROLLING = re.compile(r"\b(?:the|this) $|\b(?:in|within|over|during) (?:the )?$", re.IGNORECASE)
 _SHORTEST = timedelta(days=1).total_seconds()
+_CONTEXT = 40
+"""Characters before a date in which a word such as "the week before" may stand."""
 
 
 class TimeHint(NamedTuple):
-    """A date in a question: the period that the memories asked for are likely from; canonical UTC, ``end`` excluded.
+    """A date in a question: the period that the texts asked for are likely from; canonical UTC, ``end`` excluded.
 
     ``start`` is None for ``before``, ``end`` for ``after``. ``slack`` is the length in seconds of the date itself (a
     day, a month, a year): the scale on which :func:`closeness` falls outside of the period.
@@ -79,7 +80,7 @@ def _hints(question: str, phrases: Sequence[Phrase], now: datetime) -> Iterator[
     at = 0
     while at < len(phrases):
         first, second = phrases[at], phrases[at + 1] if at + 1 < len(phrases) else None
-        before = question[max(0, first.start - 40) : first.start]
+        before = question[max(0, first.start - _CONTEXT) : first.start]
         if (
             second
             and _is_range(question, first, second, before)
@@ -102,7 +103,7 @@ def _base(question: str, first: Phrase, second: Phrase, now: datetime) -> dateti
     second phrase gives: None.
     """
     local = now.replace(tzinfo=None)
-    shift = _SHIFTED.search(question[max(0, second.start - 40) : second.start])
+    shift = _SHIFTED.search(question[max(0, second.start - _CONTEXT) : second.start])
     if shift and second.start - len(shift[0]) <= first.end:
         return None
     if (

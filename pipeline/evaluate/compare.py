@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, field_validator
 
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.measures import MEASURES, Measures
 from pipeline.evaluate.significance import Interval, mean_interval
+from pipeline.files import Guard, read_json
+from pipeline.files.validated import validated
 
 _TIE = 1e-9
 """Values of a measure that differ by less are equal: the same sum in another order."""
 
-_FIX = "Write it with `hoprank evaluate DIR --json FILE`."
+_GUARD = Guard(QuerySetError, "Write it with `hoprank evaluate DIR --json FILE`.")
+
+
+class _Row(BaseModel):
+    query: str
+    leg: str
+    measures: dict[str, Annotated[float, Field(strict=True, ge=0, le=1)]]
+
+    @field_validator("measures")
+    @classmethod
+    def _is_complete(cls, values: dict[str, float]) -> dict[str, float]:
+        if missing := [name for name in MEASURES if name not in values]:
+            raise ValueError(f"it lacks {missing[0]}")
+        return values
+
+
+class _Report(BaseModel):
+    queryset: str
+    per_query: list[_Row] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,27 +83,13 @@ class Comparison:
 
 def read_evaluated(path: Path) -> Evaluated:
     """Read a report that ``hoprank evaluate --json`` wrote; raises QuerySetError, naming the file, if it isn't one."""
-    try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-        rows = report.get("per_query") or ()
-        legs: dict[str, dict[str, dict[str, float]]] = {}
-        for row in rows:
-            measures = {name: _fraction(row["measures"][name]) for name in MEASURES}
-            legs.setdefault(str(row["leg"]), {})[str(row["query"])] = measures
-        queryset = str(report["queryset"])
-    except OSError as error:
-        raise QuerySetError(f"{path} can't be read: {error.strerror}.", _FIX) from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise QuerySetError(f"{path} is no report of an evaluation ({type(error).__name__}: {error}).", _FIX) from error
+    report = validated(_Report, read_json(path, _GUARD), path, _GUARD)
+    legs: dict[str, dict[str, dict[str, float]]] = {}
+    for row in report.per_query:
+        legs.setdefault(row.leg, {})[row.query] = row.measures
     if not legs:
-        raise QuerySetError(f"{path} has no results of single queries.", _FIX)
-    return Evaluated(str(path), queryset, legs)
-
-
-def _fraction(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ValueError(f"{value!r} is no measure")
-    return float(value)
+        raise QuerySetError(f"{path} has no results of single queries.", _GUARD.fix)
+    return Evaluated(str(path), report.queryset, legs)
 
 
 def compare(before: Evaluated, after: Evaluated, leg: str, before_leg: str | None = None) -> Comparison:

@@ -23,6 +23,7 @@ from pipeline.files.limits import DEFAULT_LIMITS, MEGABYTE, Limits
 UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """Byte order marks of UTF-16."""
 
+MEND = "Mend it, or leave it out."
 AS_UTF_8 = "Convert it to UTF-8, for example with iconv -f latin1 -t utf-8."
 """The advice for bytes of another encoding."""
 
@@ -47,20 +48,20 @@ class Guard:
     """The rules of a reader: its limits, and how it reports what it refuses.
 
     ``error`` is the class of the errors, which name the file and the line. With :class:`Unreadable` they don't: the
-    caller leaves out what can't be read, and says where it was. ``fix`` is the advice for malformed content. With
+    caller leaves out what can't be read, and says where it was. ``fix`` is the advice in place of the general one. With
     ``mend`` half a surrogate pair and NUL become U+FFFD, and numbers that aren't finite None.
     """
 
     error: type[HopRankError] = SourceError
-    fix: str = "Mend it, or leave it out."
+    fix: str = ""
     limits: Limits = DEFAULT_LIMITS
     mend: bool = False
 
     def fault(self, place: object, problem: str, fix: str = "") -> HopRankError:
         """Return the error about what is at ``place``; ``problem`` continues the sentence: ``has no id``."""
         if self.error is Unreadable:
-            return Unreadable(problem, fix or self.fix)
-        return self.error(f"{place} {problem}.", fix or self.fix)
+            return Unreadable(problem, fix or self.fix or MEND)
+        return self.error(f"{place} {problem}.", fix or self.fix or MEND)
 
     @contextmanager
     def naming(self, place: object) -> Iterator[None]:
@@ -68,7 +69,9 @@ class Guard:
         try:
             yield
         except Unreadable as fault:
-            raise (fault if self.error is Unreadable else self.fault(place, fault.message, fault.fix)) from None
+            raise (
+                fault if self.error is Unreadable else self.fault(place, fault.message, self.fix or fault.fix)
+            ) from None
 
 
 GUARD = Guard()
@@ -167,11 +170,11 @@ def storable(value: Any, guard: Guard, where: str = "") -> Any:
         case str() if guard.mend:
             return well_formed(value)
         case str() if not encodable(value):
-            raise Unreadable(f"holds half a surrogate pair{where and f' in `{where}`'}", guard.fix)
+            raise Unreadable(f"holds half a surrogate pair{where and f' in `{where}`'}", MEND)
         case float() if not math.isfinite(value):
             if guard.mend:
                 return None
-            raise Unreadable(f"holds {value}, which is no number{where and f', in `{where}`'}", guard.fix)
+            raise Unreadable(f"holds {value}, which is no number{where and f', in `{where}`'}", MEND)
         case list() | tuple() | set():
             return type(value)(
                 storable(item, guard, f"{where}.{place}".lstrip(".")) for place, item in enumerate(value)

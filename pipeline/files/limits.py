@@ -28,3 +28,5 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+LARGE_LIMITS = Limits(bytes_read=2_000 * MEGABYTE)
+"""Limits of what HopRank or the publisher of a dataset wrote: graphs and corpora that are read whole."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from pipeline.files.guard import (
     AS_UTF_8,
     GUARD,
+    MEND,
     UTF_16_MARKS,
     Guard,
     Unreadable,
@@ -59,9 +60,9 @@ def parse_json(text: str, guard: Guard = GUARD) -> Any:
         value = (_MENDING if guard.mend else _STRICT).decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
-        raise Unreadable(f"isn't JSON: {error.msg} at {place}", guard.fix, line=error.lineno) from None
+        raise Unreadable(f"isn't JSON: {error.msg} at {place}", MEND, line=error.lineno) from None
     except ValueError:  # Python limits the digits of a whole number that it reads
-        raise Unreadable("isn't JSON that can be read: it holds a number of thousands of digits", guard.fix) from None
+        raise Unreadable("isn't JSON that can be read: it holds a number of thousands of digits", MEND) from None
     except RecursionError:
         raise too_deep(guard) from None
     if text.count("[") + text.count("{") > guard.limits.depth:
@@ -116,10 +117,11 @@ class Line:
         return self.guard.fault(self.place, problem, fix)
 
 
-def lines(path: Path, guard: Guard = GUARD) -> Iterator[Line]:
+def lines(path: Path, guard: Guard = GUARD) -> Generator[Line]:
     """Yield the lines of a file that aren't blank, read one at a time.
 
-    Only line feeds end a line, since JSON strings may hold the other separators of Unicode. Raises the guard's error if
+    Only line feeds end a line, since JSON strings may hold the other separators of Unicode. The file is closed at the
+    end, or with the generator. Raises the guard's error if
     the file can't be opened; a line that can't be read raises it when it is asked for its text.
     """
     most = guard.limits.bytes_read

@@ -36,6 +36,8 @@ def _described(model: type[BaseModel], fault: ErrorDetails) -> tuple[str, str]:
             otherwise = f"Fields: {', '.join(known)}."
             known = known if len(fault["loc"]) == 1 else []
             return f"has `{name}`, which is unknown", did_you_mean(str(fault["loc"][-1]), known, otherwise)
+        case "string_pattern_mismatch" if fault.get("ctx", {}).get("pattern") == r"\S":
+            message = "it's blank"
         case "model_type" | "dict_type" if not name:
             return "isn't an object of names and values", ""
     message = message[:1].lower() + message[1:]

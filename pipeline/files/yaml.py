@@ -9,8 +9,9 @@ import yaml
 from yaml.constructor import ConstructorError
 from yaml.events import AliasEvent
 from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.reader import ReaderError
 
-from pipeline.files.guard import GUARD, Guard, Unreadable, check_depth, read_text, storable, too_deep
+from pipeline.files.guard import GUARD, MEND, Guard, Unreadable, check_depth, read_text, storable, too_deep
 
 _LARGEST = 100_000
 """Values of a text whose aliases are written out (chosen by hand; a text of the longest permitted has no more)."""
@@ -111,12 +112,15 @@ def parse_yaml(
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         problem = error.problem or "malformed"
         where = f" at line {line}, column {error.problem_mark.column + 1}" if error.problem_mark else ""
-        raise Unreadable(f"isn't YAML: {problem}{where}", guard.fix, problem=problem, line=line) from None
+        raise Unreadable(f"isn't YAML: {problem}{where}", MEND, problem=problem, line=line) from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise Unreadable(f"isn't YAML: {error.reason} at line {line}", MEND, problem=error.reason, line=line) from None
     except (RecursionError, _TooDeep):
         raise too_deep(guard) from None
     except Exception as error:
         # broad: PyYAML lets the errors of what it calls through, such as ValueError of chr
         problem = str(error).split("\n")[0][:200] or "malformed"
-        raise Unreadable(f"isn't YAML: {problem}", guard.fix, problem=problem) from None
+        raise Unreadable(f"isn't YAML: {problem}", MEND, problem=problem) from None
     check_depth(value, guard)
     return storable(value, guard)

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from pipeline.errors import SourceError
+from pipeline.files import Guard, Line, lines
+from pipeline.files.validated import validated
 from pipeline.ingest.sources.metadata import flat
 from pipeline.records import EdgeKind
 from pipeline.transfer.portable import Part
+
+_GUARD = Guard(fix="Give a file that `hoprank corpus export` wrote as jsonl.")
 
 _LARGEST = 2**63 - 1
 """Neo4j's largest whole number."""
 
 
-def _encodable(text: str) -> str:
-    # JSON can spell half a surrogate pair, which Neo4j can't hold.
-    text.encode("utf-8")
-    return text
-
-
-_Text = Annotated[str, AfterValidator(_encodable)]
 _Count = Annotated[int, Field(ge=0, le=_LARGEST)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
-_Place = Annotated[tuple[_Text, _Count], Field(strict=False)]
+_Place = Annotated[tuple[str, _Count], Field(strict=False)]
 """A document's key and a chunk's ordinal; JSON has lists for tuples."""
 
 
@@ -41,30 +37,30 @@ class _Corpus(_Line):
 
     format: int
     schema_version: int = Field(alias="schema")
-    name: _Text
-    fingerprint: _Text
+    name: str
+    fingerprint: str
     dimension: Annotated[int, Field(ge=1, le=4096)]
-    chunker: _Text
-    extractor: _Text
+    chunker: str
+    extractor: str
     analyzer: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")]
-    edges: dict[_Text, _Count]
+    edges: dict[str, _Count]
     documents: _Count = 0
     chunks: _Count = 0
     entities: _Count = 0
     embeddings: bool = False
-    links: dict[_Text, bool | int | _Number | _Text] = Field(default_factory=dict)
+    links: dict[str, bool | int | _Number | str] = Field(default_factory=dict)
 
 
 class _Document(_Line):
     model_config = ConfigDict(strict=True, extra="allow")
 
-    key: _Text
-    title: _Text
-    path: _Text | None = None
-    modified: _Text | None = None
-    original: _Text | None = None
-    hash: _Text = ""
-    text_hash: _Text | None = None
+    key: str
+    title: str
+    path: str | None = None
+    modified: str | None = None
+    original: str | None = None
+    hash: str = ""
+    text_hash: str | None = None
 
     @model_validator(mode="after")
     def _has_metadata_only(self) -> Self:
@@ -75,20 +71,20 @@ class _Document(_Line):
 
 
 class _Chunk(_Line):
-    document: _Text
+    document: str
     ordinal: _Count
-    text: _Text
-    title: _Text
-    heading: _Text
+    text: str
+    title: str
+    heading: str
     start: _Count
     end: _Count
     line_start: _Count
     line_end: _Count
     tokens: _Count
-    links: list[_Text]
-    link_relations: list[_Text] | None = None
-    link_contexts: list[_Text] | None = None
-    embedded: _Text
+    links: list[str]
+    link_relations: list[str] | None = None
+    link_contexts: list[str] | None = None
+    embedded: str
     embedding: list[_Number] = Field(default_factory=list)
 
     @model_validator(mode="after")
@@ -100,27 +96,27 @@ class _Chunk(_Line):
 
 
 class _Entity(_Line):
-    key: _Text
-    name: _Text
+    key: str
+    name: str
 
 
 class _Counts(_Line):
     kind: Literal["casing", "aliases", "spellings"]
     shard: _Count
-    counts: dict[_Text, dict[_Text, _Count]]
+    counts: dict[str, dict[str, _Count]]
 
 
 class _Edge(_Line):
     kind: Annotated[str, AfterValidator(EdgeKind)]
     source: _Place
-    target: _Text | _Place
+    target: str | _Place
     score: _Number | None = None
     mutual: bool | None = None
     count: _Count | None = None
     position: _Count | None = None
     about: bool | None = None
-    relations: list[_Text] | None = None
-    context: _Text | None = None
+    relations: list[str] | None = None
+    context: str | None = None
 
 
 _LINES: Mapping[str, type[_Line]] = {
@@ -142,17 +138,13 @@ def read_lines(path: Path) -> Iterator[Part]:
     counts = {"document": 0, "chunk": 0, "entity": 0}
     head: dict[str, int] = {}
     number = 0
-    try:
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                part = _part(path, number, line)
-                if part.kind == "corpus":
-                    head = part.value
-                elif part.kind in counts:
-                    counts[part.kind] += 1
-                yield part
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path} can't be read: {error}.", "Give a file that corpus export wrote.") from error
+    for line in lines(path, _GUARD):
+        part, number = _part(line), line.number
+        if part.kind == "corpus":
+            head = part.value
+        elif part.kind in counts:
+            counts[part.kind] += 1
+        yield part
     incomplete = [f"{kind}s" for kind, count in counts.items() if head.get(_plural(kind), count) != count]
     if incomplete:
         raise SourceError(f"{path} ends early, after line {number}: {incomplete[0]} are missing.", "Export it again.")
@@ -162,21 +154,11 @@ def _plural(kind: str) -> str:
     return "entities" if kind == "entity" else f"{kind}s"
 
 
-def _part(path: Path, number: int, line: str) -> Part:
-    try:
-        ((kind, value),) = json.loads(line).items()
-        _LINES[kind].model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"][:2])) or "it"
-        raise _refused(path, number, f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}") from error
-    except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
-        raise _refused(path, number, "it is no part of a corpus") from error
+def _part(line: Line) -> Part:
+    content = line.object()
+    kind = next(iter(content), "")
+    if len(content) != 1 or kind not in _LINES:
+        raise line.fault("is no part of a corpus")
+    value = content[kind]
+    validated(_LINES[kind], value, line.place, _GUARD)
     return Part(kind, value)
-
-
-def _refused(path: Path, number: int, reason: str) -> SourceError:
-    return SourceError(
-        f"{path}, line {number} isn't a line of an export ({reason}).",
-        "Give a file that `hoprank corpus export` wrote as jsonl.",
-    )

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 
 from pipeline.errors import HopRankError, QuerySetError, SourceError
 from pipeline.files import DEFAULT_LIMITS, GUARD, Guard, Unreadable, lines, parse_json, read_json, read_text
+from pipeline.files.guard import MEND
 from pipeline.files.validated import validated
 from pipeline.files.yaml import parse_yaml, read_yaml
 
@@ -170,11 +171,11 @@ class Outer(BaseModel, extra="forbid", strict=True):
 @pytest.mark.parametrize(
     ("value", "problem", "fix"),
     [
-        ({}, "has no `name`", GUARD.fix),
-        ({"name": 3}, "has the `name` 3: input should be a valid string", GUARD.fix),
+        ({}, "has no `name`", MEND),
+        ({"name": 3}, "has the `name` 3: input should be a valid string", MEND),
         ({"name": "x", "nam": 1}, "has `nam`, which is unknown", "Did you mean 'name'?"),
-        ({"name": "x", "inner": [{"count": -1}]}, "has the `inner.0.count` -1: input should be greater", GUARD.fix),
-        ([], "isn't an object of names and values", GUARD.fix),
+        ({"name": "x", "inner": [{"count": -1}]}, "has the `inner.0.count` -1: input should be greater", MEND),
+        ([], "isn't an object of names and values", MEND),
     ],
 )
 def test_a_value_that_fits_no_record_is_refused_by_field(value: object, problem: str, fix: str) -> None:

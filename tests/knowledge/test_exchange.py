@@ -231,9 +231,10 @@ def open_files() -> set[str]:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "line 1 is no JSON"),
-        (lines(A) + "\nnonsense\n", "line 3 is no JSON"),
+        ("{", "line 1 isn't JSON"),
+        (lines(A) + "\nnonsense\n", "line 3 isn't JSON"),
         (lines(A, ["a"]), "line 2 is neither a node nor an edge"),
+        (lines(A, {"vertex": {}}), "line 2 is neither a node nor an edge"),
         (lines({"node": {"id": "a"}}), "lacks type"),
         (lines({"node": {"id": "a", "type": "t", "colour": 1}}), "has colour"),
         (lines({"node": 3}), "'3' is no node"),
@@ -326,7 +327,7 @@ def test_a_failed_import_leaves_nothing_behind(
         ("graph.graphml", GRAPHML.format(kind="double", text=""), "'weight' holds '', which isn't of type double"),
         ("graph.graphml", GRAPHML.replace("weight", "j.x").format(kind="string", text="{{"), "isn't JSON"),
         ("graph.xyz", "", "can't be told from its name"),
-        ("graph.json", "\udc80", "can't be read|is no JSON"),
+        ("graph.json", "\udc80", "isn't valid UTF-8"),
     ],
 )
 def test_what_is_no_graph_is_refused(

@@ -1,7 +1,7 @@
 """Routing: a graph of projects, by which a question searches the few corpora that matter.
 
-May import: api, cli, code, db, errors, evaluate, flows, ids, ingest, knowledge, progress, records, registry, retrieve,
-settings, text.
+May import: api, cli, code, db, errors, evaluate, files, flows, ids, ingest, knowledge, progress, records, registry,
+retrieve, settings, text.
 """
 
 from pipeline.registry import Domain

@@ -1,6 +1,6 @@
 """Datasets: questions with their relevant documents, read from folders and files (``queryset`` in commands).
 
-May import: errors, records, text.
+May import: errors, files, records, text.
 """
 
 from pipeline.evaluate.datasets.dataset import Dataset, Query, check_documents

@@ -13,17 +13,41 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterator
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets.dataset import Dataset, Query, named
-from pipeline.evaluate.datasets.lines import JSONL_FIX, field, lines, records
+from pipeline.files import Guard, Line, lines
+from pipeline.files.validated import validated
 
 SPLITS = ("test", "dev", "train")
 """BEIR's splits; the first that exists is the default."""
 
-_QRELS_FIX = "Write a header line, then one line each of: query id, document id, relevance, separated by tabs."
-_ID_NAMES = ("id", "_id")
-_TEXT_NAMES = ("query", "text")
+_QUERIES = Guard(QuerySetError, 'Write one JSON object a line, with a non-empty "id" and "query", into queries.jsonl.')
+_CORPUS = Guard(QuerySetError, 'Write one JSON object a line, with a non-empty "id".', mend=True)
+_QRELS = Guard(
+    QuerySetError,
+    "Write qrels.tsv with a header, then one line each of: query id, document id, relevance, separated by tabs.",
+)
+
+
+def _number_as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+_Text = Annotated[str, BeforeValidator(_number_as_text), Field(pattern=r"\S")]
+"""A text that isn't blank; a whole number is one too, as in qrels.tsv."""
+
+
+class _Identified(BaseModel):
+    id: _Text = Field(validation_alias=AliasChoices("id", "_id"))
+
+
+class _Query(_Identified):
+    query: _Text = Field(validation_alias=AliasChoices("query", "text"))
+    type: Any = None
 
 
 def read_folder(folder: Path, split: str | None = None) -> Dataset:
@@ -45,7 +69,7 @@ def read_folder(folder: Path, split: str | None = None) -> Dataset:
         if relevant.get(query_id)
     )
     if not queries:
-        raise QuerySetError(f"{qrels} names no relevant document for any query", _QRELS_FIX)
+        raise QuerySetError(f"{qrels} names no relevant document for any query", _QRELS.fix)
     corpus_path = folder / "corpus.jsonl"
     return Dataset(
         name="/".join(part for part in (folder.resolve().name, name) if part),
@@ -60,7 +84,9 @@ def read_document_ids(corpus_path: Path) -> frozenset[str]:
 
     Raises ``QuerySetError``, with file and line, if the file or an id can't be read.
     """
-    return frozenset(field(record, _ID_NAMES, where) for where, record in records(corpus_path))
+    return frozenset(
+        validated(_Identified, line.object(), line.place, _CORPUS).id for line in lines(corpus_path, _CORPUS)
+    )
 
 
 def _qrels(folder: Path, split: str | None) -> tuple[str, Path]:
@@ -79,14 +105,13 @@ def _qrels(folder: Path, split: str | None) -> tuple[str, Path]:
 def _read_queries(path: Path) -> dict[str, tuple[str, str]]:
     """Return query id -> text and type, in the order of the file; the type is empty if it is missing or no text."""
     texts: dict[str, tuple[str, str]] = {}
-    for where, record in records(path):
-        query_id = field(record, _ID_NAMES, where)
-        if query_id in texts:
-            raise QuerySetError(f"{where}: the query id {query_id!r} was used before", "Give every query its own id.")
-        kind = record.get("type")
-        texts[query_id] = field(record, _TEXT_NAMES, where), kind if isinstance(kind, str) else ""
+    for line in lines(path, _QUERIES):
+        query = validated(_Query, line.object(), line.place, _QUERIES)
+        if query.id in texts:
+            raise line.fault(f"has the query id {query.id!r}, which was used before", "Give every query its own id.")
+        texts[query.id] = query.query, query.type if isinstance(query.type, str) else ""
     if not texts:
-        raise QuerySetError(f"{path} holds no queries", JSONL_FIX.format('"id" and "query"'))
+        raise _QUERIES.fault(path, "holds no queries")
     return texts
 
 
@@ -94,48 +119,40 @@ def _read_qrels(path: Path, query_ids: Container[str]) -> dict[str, dict[str, fl
     """Return the relevant documents of every query in the file; raises unless all are in ``query_ids``."""
     relevant: dict[str, dict[str, float]] = {}
     judged: dict[tuple[str, str], float] = {}
-    unknown: dict[str, str] = {}
-    for where, query_id, document_id, relevance in _judgements(path):
+    unknown: dict[str, Line] = {}
+    for line, query_id, document_id, relevance in _judgements(path):
         if judged.setdefault((query_id, document_id), relevance) != relevance:
-            raise QuerySetError(
-                f"{where}: document {document_id!r} was judged before for query {query_id!r}, with another relevance",
+            raise line.fault(
+                f"judges document {document_id!r} for query {query_id!r} once more, with another relevance",
                 "Keep one of the two lines.",
             )
         if query_id not in query_ids:
-            unknown.setdefault(query_id, where)
+            unknown.setdefault(query_id, line)
             continue
         of_query = relevant.setdefault(query_id, {})
         if relevance > 0:
             of_query[document_id] = relevance
     if unknown:
-        raise QuerySetError(
-            f"{next(iter(unknown.values()))}: {len(unknown)} of the query ids are not in queries.jsonl:"
-            f" {named(list(unknown))}",
+        raise next(iter(unknown.values())).fault(
+            f"and others have {len(unknown)} query ids that are not in queries.jsonl: {named(list(unknown))}",
             "Add those queries to queries.jsonl, or take their lines out of qrels.tsv.",
         )
     return relevant
 
 
-def _judgements(path: Path) -> Iterator[tuple[str, str, str, float]]:
-    """Yield the place, query id, document id and relevance of every line below the header."""
-    rows = lines(path)
-    where, header = next(rows, (f"{path}:1", ""))
-    if _relevance(header.rpartition("\t")[2]) is not None:
-        raise QuerySetError(f"{where}: the first line is a judgement, not a header: {header!r}", _QRELS_FIX)
-    _columns(where, header)
-    for where, line in rows:
-        query_id, document_id, written = _columns(where, line)
+def _judgements(path: Path) -> Iterator[tuple[Line, str, str, float]]:
+    """Yield the line, query id, document id and relevance of every line below the header."""
+    rows = lines(path, _QRELS)
+    header = next(rows, Line(path, 1, "", _QRELS))
+    if _relevance(header.text.rpartition("\t")[2]) is not None:
+        raise header.fault(f"is a judgement, not a header: {header.text!r:.100}")
+    header.columns(3)
+    for line in rows:
+        query_id, document_id, written = line.columns(3)
         relevance = _relevance(written)
         if relevance is None:
-            raise QuerySetError(f"{where}: the relevance {written!r} is not a number", _QRELS_FIX)
-        yield where, query_id, document_id, relevance
-
-
-def _columns(where: str, line: str) -> list[str]:
-    columns = line.split("\t")
-    if len(columns) != 3 or not all(columns):
-        raise QuerySetError(f"{where}: three columns were expected, none of them empty: {line!r}", _QRELS_FIX)
-    return columns
+            raise line.fault(f"has the relevance {written!r}, which is not a number")
+        yield line, query_id, document_id, relevance
 
 
 def _relevance(written: str) -> float | None:

@@ -8,7 +8,6 @@ looked up in the corpus by title and text.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from typing import Any, TypeAlias
 
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets.dataset import Dataset, Query
-from pipeline.evaluate.datasets.lines import encodable
+from pipeline.files import Guard, read_json
+from pipeline.files.limits import LARGE_LIMITS
 from pipeline.records import Document
 from pipeline.text.paragraphs import paragraphs
 
@@ -26,6 +26,7 @@ SUFFIX = "_corpus.json"
 """Ending of the name of a corpus file."""
 
 _FIX = "Give the files as HippoRAG publishes them: NAME.json and NAME_corpus.json in one folder."
+_GUARD = Guard(QuerySetError, _FIX, LARGE_LIMITS, mend=True)
 _LONGEST_TITLE = 500
 
 Passage: TypeAlias = tuple[str, str]
@@ -44,7 +45,7 @@ def read_hipporag(questions: Path) -> Dataset:
     known = _Known.of(documents)
     queries: dict[str, Query] = {}
     unjudged = []
-    for place, entry in enumerate(_entries(questions), 1):
+    for place, entry in enumerate(_listed(read_json(questions, _GUARD), questions), 1):
         where = f"{questions}, question {place}"
         query_id, text = str(entry.get("_id", entry.get("id", place))), _text(entry.get("question"), where, "question")
         if query_id in queries:
@@ -100,7 +101,7 @@ def _documents(path: Path) -> Iterator[Document]:
 
 
 def _passages(path: Path) -> Iterator[Passage]:
-    loaded = _load(path)
+    loaded = read_json(path, _GUARD)
     if isinstance(loaded, dict):
         for title, sentences in loaded.items():
             where = f"{path}, {title!r}"
@@ -137,27 +138,14 @@ def _joined(sentences: object, where: str) -> str:
     return ("" if spaced else " ").join(sentences)
 
 
-def _entries(path: Path) -> Iterator[Mapping[str, Any]]:
-    yield from _listed(_load(path), path)
-
-
 def _listed(loaded: object, path: Path) -> list[dict[str, Any]]:
     if not isinstance(loaded, list) or not loaded or not all(isinstance(entry, dict) for entry in loaded):
         raise QuerySetError(f"{path} is not a list of objects", _FIX)
     return loaded
 
 
-def _load(path: Path) -> object:
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise QuerySetError(f"{path} can't be read: {error.strerror}", _FIX) from error
-    except (ValueError, RecursionError) as error:
-        raise QuerySetError(f"{path} is not JSON: {error}", _FIX) from error
-
-
 def _text(value: object, where: str, name: str) -> str:
-    if not isinstance(value, str) or not value.strip() or not encodable(value):
+    if not isinstance(value, str) or not value.strip():
         raise QuerySetError(f"{where} has the {name} {value!r:.80}", f"Give it a {name}.")
     return value
 

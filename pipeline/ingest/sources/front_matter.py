@@ -6,9 +6,8 @@ import json
 import re
 from typing import NamedTuple
 
-import yaml
-
-from pipeline.ingest.sources.source import Unreadable
+from pipeline.files import Guard, Unreadable
+from pipeline.files.yaml import parse_yaml
 
 _OPENING = re.compile(r"---[ \t]*\n")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
@@ -16,8 +15,7 @@ _KEY = re.compile(r"\s*[^\W_][\w .-]*:(?:\s|\Z)")
 _WIKILINKS = re.compile(r"^([^\s#:][^:\n]*):[ \t]+(\[\[.*\]\])[ \t]*$", re.MULTILINE)
 _PLAIN = re.compile(r"([^\s#:][^:\n]*):[ \t]+([^\s'\"{\[|>&*!].*)")
 _REPAIRS = 20
-_LIMIT = 100_000
-"""Longest front matter, in characters: PyYAML reads a megabyte in ten seconds."""
+_GUARD = Guard(mend=True)
 
 
 class FrontMatter(NamedTuple):
@@ -50,48 +48,25 @@ def _mapping(source: str) -> dict[object, object] | None:
     """Return the mapping in ``source``, or None if it is prose between two rules and not front matter."""
     if source and not source.isspace() and not _KEY.match(source):
         return None
-    if len(source) > _LIMIT:
-        raise Unreadable(f"has front matter of {len(source):,} characters", f"Keep it under {_LIMIT:,}.")
+    if len(source) > (longest := _GUARD.limits.characters_of_yaml):
+        raise Unreadable(f"has front matter of {len(source):,} characters", f"Keep it under {longest:,}.")
     lines = _WIKILINKS.sub(lambda match: f"{match[1]}: {json.dumps(match[2])}", source).split("\n")
     for _ in range(_REPAIRS):
         try:
-            content = _load("\n".join(lines))
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            content = parse_yaml("\n".join(lines), _GUARD, unique=False)
+        except Unreadable as error:
             _repair(lines, error)
         else:
             return content if isinstance(content, dict) else {} if content is None else None
     raise Unreadable("has malformed front matter", "Quote its values.")
 
 
-def _load(source: str) -> object:
-    # with aliases a few lines can expand to gigabytes, or a value can contain itself
-    if "*" in source:
-        for event in yaml.parse(source, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
-                raise Unreadable("has an alias (*name) in its front matter", "Write the value out.")
-    return yaml.safe_load(source)
-
-
-def _repair(lines: list[str], error: Exception) -> None:
+def _repair(lines: list[str], error: Unreadable) -> None:
     """Quote the plain value on the line of the error; raise Unreadable if the line has no such value."""
-    at, problem = _place(lines, error)
+    at = min(max(error.line, 1), len(lines)) - 1
     match = _PLAIN.fullmatch(lines[at])
     if match is None:
         raise Unreadable(
-            f"has malformed front matter (line {at + 2}: {problem})", "Quote the value, or close what is open."
+            f"has malformed front matter (line {at + 2}: {error.problem})", "Quote the value, or close what is open."
         ) from None
     lines[at] = f"{match[1]}: {json.dumps(match[2].rstrip(), ensure_ascii=False)}"
-
-
-def _place(lines: list[str], error: Exception) -> tuple[int, str]:
-    """Return the index of the faulty line and the problem."""
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return min(error.problem_mark.line, len(lines) - 1), error.problem or "not YAML"
-    for at, line in enumerate(lines):
-        try:
-            yaml.safe_load(line)
-        except ValueError as mistake:
-            return at, str(mistake)
-        except (yaml.YAMLError, RecursionError):
-            continue
-    return 0, "nested too deeply" if isinstance(error, RecursionError) else "not YAML"

@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline.errors import SourceError
-from pipeline.files.limits import DEFAULT_LIMITS, MEGABYTE, Limits
+from pipeline.files import DEFAULT_LIMITS, Limits, Line
+from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.formats import LINES, format_of
 from pipeline.ingest.sources.parser_process import ParserProcess
@@ -27,14 +28,14 @@ def documents_of(objects: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT_
     malformed, or if two have the same id.
     """
     with ParserProcess() as process:
-        documents = (jsonl.document(_PLACE, row) for row in _rows(objects))
+        documents = (jsonl.document(row) for row in _rows(objects))
         return [replace(process.structure(document, limits), path="") for document in documents]
 
 
 def check_objects(objects: Iterable[Mapping[str, Any]]) -> None:
     """Raise the SourceError that :func:`documents_of` would raise, without parsing any markup."""
     for row in _rows(objects):
-        jsonl.document(_PLACE, row)
+        jsonl.document(row)
 
 
 def document_of(key: str, content: bytes, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -63,6 +64,6 @@ def _parsed(source: Source) -> Document:
 def _rows(objects: Iterable[Mapping[str, Any]]) -> Iterator[jsonl.Row]:
     keys = UniqueKeys()
     for number, value in enumerate(objects, 1):
-        row = jsonl.row_of(_PLACE, number, value)
+        row = jsonl.row_of(Line(_PLACE, number, "", jsonl.GUARD), value)
         keys.add(row.id, _PLACE, number)
         yield row

@@ -84,8 +84,8 @@ class _Reading:
         try:
             name = format_of(item.path)
             if name == LINES:
-                rows = jsonl.rows(item.path, self._limits.bytes_read)
-                yield from (process.structure(jsonl.document(item.path, row), self._limits) for row in rows)
+                rows = jsonl.rows(item.path, self._limits)
+                yield from (process.structure(jsonl.document(row), self._limits) for row in rows)
             else:
                 content = content_of(item.path, self._limits)
                 source = Source(item.key, item.path.as_posix(), content, self._limits)
@@ -102,7 +102,7 @@ class _Reading:
 
     def _check_lines(self, path: Path, keys: UniqueKeys) -> None:
         row = None
-        for row in jsonl.rows(path, self._limits.bytes_read):
-            keys.add(jsonl.document(path, row).key, path, row.line)
+        for row in jsonl.rows(path, self._limits):
+            keys.add(jsonl.document(row).key, path, row.line.number)
         if row is None:
             raise Unreadable("is empty", "Leave it out, or write documents into it, one a line.")

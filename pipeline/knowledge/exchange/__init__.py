@@ -1,6 +1,6 @@
 """File formats of graphs: JSON, JSON Lines, GraphML and node-link JSON.
 
-May import: errors, ids, knowledge.records, knowledge.store, temporary, text.
+May import: errors, files, ids, knowledge.records, knowledge.store, temporary, text.
 """
 
 from pipeline.knowledge.exchange.files import Content, Format, read_graph, write_graph

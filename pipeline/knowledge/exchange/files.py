@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from pipeline.errors import GraphError
 from pipeline.knowledge.exchange.graphml import read_graphml, write_graphml
-from pipeline.knowledge.exchange.json_format import read_json, read_jsonl, write_json, write_jsonl
+from pipeline.knowledge.exchange.json_format import read_document, read_jsonl, write_json, write_jsonl
 from pipeline.knowledge.exchange.node_link import read_node_link, write_node_link
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.temporary import replacing
@@ -70,7 +70,7 @@ def read_graph(path: Path, form: Format | str | None) -> Content:
     """Return the nodes and edges of a file; raises GraphError if the format is unknown or the file can't be read."""
     kind = format_of(path, form)
     readers = {
-        Format.JSON: read_json,
+        Format.JSON: read_document,
         Format.JSONL: read_jsonl,
         Format.GRAPHML: read_graphml,
         Format.NODE_LINK: read_node_link,
@@ -78,5 +78,5 @@ def read_graph(path: Path, form: Format | str | None) -> Content:
     try:
         with path.open("rb"):
             return readers[kind](path)
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise GraphError(f"{path} can't be read ({error}).", "Give a graph that was exported.") from error

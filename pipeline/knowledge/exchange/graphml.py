@@ -15,6 +15,7 @@ from typing import Any
 from lxml import etree
 
 from pipeline.errors import GraphError
+from pipeline.files import Unreadable, parse_json
 from pipeline.knowledge.exchange.node_link import from_foreign
 from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
@@ -131,8 +132,8 @@ def _value(data: Any, keys: Mapping[str, tuple[str, str]]) -> tuple[str, Any]:
 
 def _parsed(name: str, value: object) -> Any:
     try:
-        return json.loads(str(value))
-    except (ValueError, RecursionError) as error:
+        return parse_json(str(value))
+    except Unreadable as error:
         raise _malformed(name, value, "JSON") from error
 
 

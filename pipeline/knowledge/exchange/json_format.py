@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from pipeline.errors import GraphError
+from pipeline.files import Guard, lines, read_json
+from pipeline.files.limits import LARGE_LIMITS
 from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 
@@ -16,6 +18,13 @@ _Record = TypeVar("_Record")
 
 FORMAT = "hoprank-graph"
 VERSION = 1
+
+_GUARD = Guard(GraphError, "Give a graph that was exported.", LARGE_LIMITS)
+_LINES = Guard(
+    GraphError,
+    'A line is {"node": {"id": ..., "type": ...}} or {"edge": {"source": ..., "target": ..., "type": ...}}.',
+    LARGE_LIMITS,
+)
 
 
 def write_json(name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], file: TextIO) -> None:
@@ -28,7 +37,7 @@ def write_json(name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[Knowle
     file.write("]}\n")
 
 
-def read_json(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
+def read_document(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
     """Return the nodes and edges of a document written by :func:`write_json`; raises GraphError if it is another."""
     document = load_json(path)
     if document.get("format") != FORMAT or document.get("version") != VERSION:
@@ -59,12 +68,9 @@ def read_jsonl(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeE
 
 def load_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file; raises GraphError if it holds none."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise GraphError(f"{path} is no JSON ({error}).", "Give a graph that was exported.") from error
+    document = read_json(path, _GUARD)
     if not isinstance(document, dict):
-        raise GraphError(f"{path} holds no JSON mapping.", "Give a graph that was exported.")
+        raise _GUARD.fault(path, "holds no JSON mapping")
     return document
 
 
@@ -72,7 +78,7 @@ def list_of(document: dict[str, Any], name: str, path: Path) -> list[Any]:
     """Return the list of that name; raises GraphError if the document has none."""
     values = document.get(name)
     if not isinstance(values, list):
-        raise GraphError(f"{path} has no list of {name}.", "Give a graph that was exported.")
+        raise _GUARD.fault(path, f"has no list of {name}")
     return values
 
 
@@ -83,23 +89,15 @@ def _records(path: Path, kind: str, record_of: Callable[[object], _Record]) -> I
 
 def _lines(path: Path, kind: str) -> Generator[object]:
     others = '{"edge": ' if kind == "node" else '{"node": '
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            if line.startswith(others):  # skips exported lines of the other kind without parsing them
+    with closing(lines(path, _LINES)) as read:
+        for line in read:
+            if line.text.startswith(others):  # skips exported lines of the other kind without parsing them
                 continue
-            try:
-                parsed = json.loads(line) if not line.isspace() else None
-            except (ValueError, RecursionError) as error:
-                raise GraphError(f"{path}, line {number} is no JSON ({error}).", _LINE) from error
-            if parsed is None:
-                continue
-            if not isinstance(parsed, dict) or len(parsed) != 1 or parsed.keys() > {"node", "edge"}:
-                raise GraphError(f"{path}, line {number} is neither a node nor an edge.", _LINE)
-            if kind in parsed:
-                yield parsed[kind]
-
-
-_LINE = 'A line is {"node": {"id": ..., "type": ...}} or {"edge": {"source": ..., "target": ..., "type": ...}}.'
+            value = line.json()
+            if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= {"node", "edge"}:
+                raise line.fault("is neither a node nor an edge")
+            if kind in value:
+                yield value[kind]
 
 
 def _write_list(rows: Iterable[dict[str, Any]], file: TextIO) -> None:

@@ -116,7 +116,7 @@ def test_a_folder_names_the_project_of_each_document(tmp_path: Path) -> None:
 def test_a_document_without_a_project_is_refused_by_its_line(tmp_path: Path) -> None:
     folder = dataset(tmp_path, [{"id": "x", "text": "x"}], [{"id": "1", "query": "x?"}], "1\tx\t1\n")
 
-    with pytest.raises(QuerySetError, match=r"corpus\.jsonl:1: the document names no repo"):
+    with pytest.raises(QuerySetError, match=r"corpus\.jsonl, line 1 names no repo"):
         read_folder(folder)
 
 

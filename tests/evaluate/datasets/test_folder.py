@@ -99,7 +99,7 @@ def test_a_judgement_may_be_repeated_but_not_contradicted(tmp_path: Path) -> Non
 
     error = refusal(write(tmp_path, qrels=QRELS + "q1\td1\t2\n"))
 
-    assert "qrels.tsv:5: document 'd1' was judged before for query 'q1'" in error.message
+    assert "qrels.tsv, line 5 judges document 'd1' for query 'q1' once more" in error.message
 
 
 @pytest.mark.parametrize("missing", ["queries.jsonl", "qrels.tsv"])
@@ -108,7 +108,7 @@ def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
 
     error = refusal(tmp_path)
 
-    assert f"{missing} can't be read: No such file" in error.message
+    assert f"{missing} can't be read: no such file" in error.message
     assert missing in error.fix
 
 
@@ -121,17 +121,17 @@ def test_what_is_not_a_folder_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"id": "q3", "query": ', "queries.jsonl:3: this is not JSON"),
-        ("[" * 100_000, "queries.jsonl:3: this is not JSON"),
-        ('{"id": ' + "1" * 5_000 + "}", "queries.jsonl:3: this is not JSON"),
-        ('["q3", "who?"]', "queries.jsonl:3: this is not a JSON object"),
-        ('{"query": "who?"}', "queries.jsonl:3: the field 'id' is missing"),
-        ('{"id": "q3"}', "queries.jsonl:3: the field 'query' is missing"),
-        ('{"id": "q3", "text": " "}', "queries.jsonl:3: the field 'text' is ' '"),
-        ('{"id": true, "query": "who?"}', "queries.jsonl:3: the field 'id' is True"),
-        ('{"id": "", "query": "who?"}', "queries.jsonl:3: the field 'id' is ''"),
-        ('{"id": "q3", "query": "\\ud83d"}', "queries.jsonl:3: the field 'query' is '\\ud83d'"),
-        ('{"id": "q1", "query": "who?"}', "queries.jsonl:3: the query id 'q1' was used before"),
+        ('{"id": "q3", "query": ', "queries.jsonl, line 3 isn't JSON: Expecting value at column 23."),
+        ("[" * 100_000, "queries.jsonl, line 3 is nested too deeply"),
+        ('{"id": ' + "1" * 5_000 + "}", "queries.jsonl, line 3 isn't JSON that can be read"),
+        ('["q3", "who?"]', "queries.jsonl, line 3 isn't a JSON object"),
+        ('{"query": "who?"}', "queries.jsonl, line 3 has no `id`"),
+        ('{"id": "q3"}', "queries.jsonl, line 3 has no `query`"),
+        ('{"id": "q3", "text": " "}', "queries.jsonl, line 3 has the `text` ' '"),
+        ('{"id": true, "query": "who?"}', "queries.jsonl, line 3 has the `id` True"),
+        ('{"id": "", "query": "who?"}', "queries.jsonl, line 3 has the `id` ''"),
+        ('{"id": "q3", "query": "\\ud83d"}', "queries.jsonl, line 3 holds half a surrogate pair in `query`"),
+        ('{"id": "q1", "query": "who?"}', "queries.jsonl, line 3 has the query id 'q1', which was used before"),
     ],
 )
 def test_a_wrong_query_is_refused_by_file_and_line(tmp_path: Path, line: str, message: str) -> None:
@@ -141,13 +141,16 @@ def test_a_wrong_query_is_refused_by_file_and_line(tmp_path: Path, line: str, me
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("q1 d3 1", "qrels.tsv:5: three columns were expected, none of them empty: 'q1 d3 1'"),
-        ("q1\t0\td3\t1", "qrels.tsv:5: three columns"),
-        ("q1\t\t1", "qrels.tsv:5: three columns"),
-        ("q1\td3\thigh", "qrels.tsv:5: the relevance 'high' is not a number"),
-        ("q1\td3\tnan", "qrels.tsv:5: the relevance 'nan' is not a number"),
-        ("q1\td3\t1e999", "qrels.tsv:5: the relevance '1e999' is not a number"),
-        ("q8\td3\t1\nq9\td3\t1\nq8\td1\t1", "qrels.tsv:5: 2 of the query ids are not in queries.jsonl: 'q8', 'q9'"),
+        ("q1 d3 1", "qrels.tsv, line 5 hasn't 3 columns separated by tabs, none of them empty: 'q1 d3 1'"),
+        ("q1\t0\td3\t1", "qrels.tsv, line 5 hasn't 3 columns"),
+        ("q1\t\t1", "qrels.tsv, line 5 hasn't 3 columns"),
+        ("q1\td3\thigh", "qrels.tsv, line 5 has the relevance 'high', which is not a number"),
+        ("q1\td3\tnan", "qrels.tsv, line 5 has the relevance 'nan', which is not a number"),
+        ("q1\td3\t1e999", "qrels.tsv, line 5 has the relevance '1e999', which is not a number"),
+        (
+            "q8\td3\t1\nq9\td3\t1\nq8\td1\t1",
+            "line 5 and others have 2 query ids that are not in queries.jsonl: 'q8', 'q9'",
+        ),
     ],
 )
 def test_a_wrong_judgement_is_refused_by_file_and_line(tmp_path: Path, line: str, message: str) -> None:
@@ -157,9 +160,9 @@ def test_a_wrong_judgement_is_refused_by_file_and_line(tmp_path: Path, line: str
 @pytest.mark.parametrize(
     ("qrels", "message"),
     [
-        ("q1\td1\t1\nq2\td1\t1\n", "qrels.tsv:1: the first line is a judgement, not a header"),
-        ("q1 0 d1 1\n", "qrels.tsv:1: three columns were expected"),
-        ("", "qrels.tsv:1: three columns were expected"),
+        ("q1\td1\t1\nq2\td1\t1\n", "qrels.tsv, line 1 is a judgement, not a header"),
+        ("q1 0 d1 1\n", "qrels.tsv, line 1 hasn't 3 columns"),
+        ("", "qrels.tsv, line 1 hasn't 3 columns"),
         (HEADER, "qrels.tsv names no relevant document for any query"),
         (HEADER + "q1\td1\t0\n", "qrels.tsv names no relevant document for any query"),
     ],
@@ -173,16 +176,24 @@ def test_a_file_without_queries_is_refused(tmp_path: Path) -> None:
 
 
 def test_text_that_is_not_utf8_is_refused_by_file_and_line(tmp_path: Path) -> None:
-    assert "queries.jsonl:3: this is not UTF-8" in refusal(write(tmp_path, QUERIES.encode() + b"\xff\n")).message
-    assert "queries.jsonl:1: this is not UTF-8" in refusal(write(tmp_path, QUERIES.encode("utf-16"))).message
-    assert "qrels.tsv:2: this is not UTF-8" in refusal(write(tmp_path, qrels=HEADER.encode() + b"q\xe9\td\t1")).message
+    assert "queries.jsonl, line 3 isn't valid UTF-8" in refusal(write(tmp_path, QUERIES.encode() + b"\xff\n")).message
+    assert (
+        "qrels.tsv, line 2 isn't valid UTF-8"
+        in refusal(write(tmp_path, qrels=HEADER.encode() + b"q\xe9\td\t1")).message
+    )
+
+
+def test_utf_16_is_read_as_everywhere_else(tmp_path: Path) -> None:
+    written = write(tmp_path, QUERIES.encode("utf-16"), QRELS.encode("utf-16"))
+
+    assert read_dataset(written).queries == read_dataset(write(tmp_path)).queries
 
 
 def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
     (write(tmp_path) / "qrels.tsv").unlink()
     (tmp_path / "qrels.tsv").mkdir()
 
-    assert "qrels.tsv can't be read: Is a directory" in refusal(tmp_path).message
+    assert "qrels.tsv can't be read: is a directory" in refusal(tmp_path).message
 
 
 @pytest.mark.parametrize("relevant", [{}, {"d1": 0.0}, {"d1": 1.0, "d2": float("nan")}, {"d1": float("inf")}])
@@ -206,7 +217,7 @@ def test_unstored_documents_are_counted_and_the_first_few_named() -> None:
     assert caught.value.fix
 
 
-ids = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\r\n"), min_size=1).filter(str.strip)
+ids = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\r\n\0"), min_size=1).filter(str.strip)
 
 
 @settings(deadline=None)

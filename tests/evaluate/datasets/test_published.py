@@ -186,7 +186,7 @@ def test_what_is_malformed_is_named(tmp_path: Path, questions: object, corpus: o
 def test_files_that_are_missing_or_no_json_are_named(tmp_path: Path) -> None:
     hipporag(tmp_path, [PARAGRAPHS])
     (tmp_path / "rivers.json").write_text("[{")
-    assert "rivers.json is not JSON" in refusal(tmp_path)
+    assert "rivers.json isn't JSON" in refusal(tmp_path)
 
     (tmp_path / "rivers.json").unlink()
     assert "rivers.json can't be read" in refusal(tmp_path)

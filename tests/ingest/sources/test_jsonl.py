@@ -62,7 +62,7 @@ def test_a_line_is_a_document(tmp_path: Path) -> None:
         ('{"id": "b"}', "has no text"),
         ('{"id": "b", "text": 3}', "has a text that isn't a string"),
         ('{"id": "b", "text": "x", "metadata": [1]}', "has metadata that isn't an object"),
-        ("[" * 100_000, "isn't JSON: nested too deeply"),
+        ("[" * 100_000, "is nested too deeply"),
         ('{"id": "b", "text": "x", "m": ' + "[" * 600 + "]" * 600 + "}", "nested too deeply"),
         ('{"id": ' + "1" * 5000 + ', "text": "x"}', "isn't JSON"),
     ],

@@ -7,17 +7,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.domains.routing.evaluate.records import RoutingQuery, RoutingQuerySet
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import check_documents, read_dataset
-from pipeline.evaluate.datasets.lines import records
+from pipeline.files import Guard, lines, read_json
+from pipeline.files.validated import validated
 
 _FIX = (
     'Write {"queries": [{"id": ..., "query": ..., "source_project": ..., "expected_repos": [...],'
     ' "expected_docs": [...], "derivation": ...}]}; source_project and derivation may be absent.'
 )
+_GUARD = Guard(QuerySetError, _FIX, mend=True)
 
 
 class _Query(BaseModel):
@@ -44,16 +46,7 @@ def read_queryset(path: Path) -> RoutingQuerySet:
     An expected document is ``project:key``, or a key that counts in each of the expected projects. Raises QuerySetError
     that names the file and the fault.
     """
-    try:
-        found = _QuerySet.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise QuerySetError(
-            f"{path} can't be read: {error.strerror}", "Name a queryset, or a folder with one."
-        ) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise QuerySetError(f"{path}: {where or 'the file'}: {first['msg']}", _FIX) from None
+    found = validated(_QuerySet, read_json(path, _GUARD), path, _GUARD)
     repeated = _repeated([query.id for query in found.queries])
     if repeated:
         raise QuerySetError(f"{path}: the query id {repeated!r} was used before", "Give every query its own id.")
@@ -72,7 +65,7 @@ def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
         raise QuerySetError(f"{folder} has no corpus.jsonl", "Put the documents into corpus.jsonl, one a line.")
     projects = dict(_projects(dataset.corpus_path))
     check_documents(dataset, projects)
-    asked = {_id(record): record for _, record in records(folder / "queries.jsonl")}
+    asked = {_id(record): record for record in (line.object() for line in lines(folder / "queries.jsonl", _GUARD))}
     queries = []
     for query in dataset.queries:
         documents = frozenset((projects[key], key) for key in query.relevant)
@@ -88,12 +81,13 @@ def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
 
 def _projects(corpus: Path) -> Sequence[tuple[str, str]]:
     found = []
-    for where, record in records(corpus):
+    for line in lines(corpus, _GUARD):
+        record = line.object()
         repo = record.get("repo")
         metadata = record.get("metadata")
         repo = metadata.get("repo") if repo is None and isinstance(metadata, dict) else repo
         if not isinstance(repo, str) or not repo.strip():
-            raise QuerySetError(f"{where}: the document names no repo", 'Give each document its project: "repo".')
+            raise line.fault("names no repo", 'Give each document its project: "repo".')
         found.append((_id(record), repo))
     return found
 

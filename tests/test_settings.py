@@ -186,7 +186,9 @@ def test_an_unknown_section_is_refused(configure: Configure) -> None:
     assert "embedding" in refusal()
 
 
-@pytest.mark.parametrize("content", [b"[embed", b"\xff\xfe", b"embed = 3\n"])
+@pytest.mark.parametrize(
+    "content", [b"[embed", b"\xff\xfe", b"embed = 3\n", b"a = " + b"[" * 9_999, b"a = " + b"1" * 9_999]
+)
 def test_a_file_that_is_no_configuration_is_refused(configure: Configure, content: bytes) -> None:
     configure("").write_bytes(content)
 

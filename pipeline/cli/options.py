@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +9,7 @@ import typer
 from pipeline.cli.deferred import parse
 from pipeline.cli.deferred import settings as all_settings
 from pipeline.errors import ConfigurationError, FilterError
+from pipeline.files import Unreadable, parse_json
 from pipeline.retrieve.legs import Leg
 
 if TYPE_CHECKING:
@@ -81,11 +81,10 @@ def read_filter(text: str | None) -> Any:
     if text is None:
         return None
     try:
-        conditions = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        problem = str(error) if isinstance(error, ValueError) else "nested too deeply"
+        conditions = parse_json(text)
+    except Unreadable as error:
         raise FilterError(
-            f"--filter {text[:80]!r} isn't JSON: {problem}.", "In a shell, put it in single quotes: '{\"year\": 1990}'."
+            f"--filter {text[:80]!r} {error.message}.", "In a shell, put it in single quotes: '{\"year\": 1990}'."
         ) from None
     parse.parse_filter(conditions)
     return conditions

@@ -75,7 +75,7 @@ def read_variants(path: Path | None = None) -> tuple[Variant, ...]:
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8"))["variants"]
         return tuple(Variant(str(row["name"]), str(row["kind"]), dict(row["set"])) for row in rows)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigurationError(
             f"{path} can't be read as variants ({error!r}).", "Write [[variants]] with name, kind and set."
         ) from error

@@ -205,7 +205,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigurationError(f"No configuration file at {path}.", "Check HOPRANK_CONFIG.") from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(
             f"{path} can't be read as TOML: {error}.", "Mend the file, or unset HOPRANK_CONFIG."
         ) from error

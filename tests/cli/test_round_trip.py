@@ -127,7 +127,7 @@ def test_context_is_printed_for_a_language_model(run: Any, archived: str) -> Non
     ("text", "says"),
     [
         ("year > 1950", "isn't JSON"),
-        ("[" * 100_000, "isn't JSON"),
+        ("[" * 100_000, "is nested too deeply"),
         ("[1]", "not an object"),
         ('{"year": {"$gtt": 1}}', "Did you mean $gt?"),
     ],

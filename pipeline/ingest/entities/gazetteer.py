@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import ahocorasick
-
 from pipeline.ingest.entities.aliases import Aliases, bare_acronym
+from pipeline.text.matcher import Matcher
 from pipeline.text.names import Casing, Name, Word, name_key, plurals, without_disambiguation, without_middle_initials
 
 LONGEST_TITLE = 12
@@ -83,14 +82,11 @@ class Gazetteer:
 
     def __init__(self, entries_by_key: Mapping[str, Entry]) -> None:
         self._entries = entries_by_key
-        self._automaton = ahocorasick.Automaton()
-        for key, entry in entries_by_key.items():
-            self._automaton.add_word(f" {key} ", entry)
-        self._automaton.make_automaton()
+        self._matcher = Matcher({f" {key} ": entry for key, entry in entries_by_key.items()})
 
     def occurs_in(self, words: Sequence[Word]) -> bool:
         """Return whether any entry occurs in a text's ``words``, written as a name or not."""
-        return bool(len(self._automaton)) and next(self._automaton.iter(_fold(words)[0]), None) is not None
+        return bool(self._matcher) and next(self._matcher.occurrences(_fold(words)[0]), None) is not None
 
     def changed_entries(self, other: Gazetteer) -> dict[str, Entry]:
         """Return the entries, by key, that differ between the two or are missing in either."""
@@ -103,19 +99,17 @@ class Gazetteer:
 
     def find(self, text: str, words: Sequence[Word], casing: Casing) -> Iterator[tuple[Entry, Name]]:
         """Yield the entries that occur in ``text``, given its ``words``, with their names; they don't overlap."""
-        if not len(self._automaton):
+        if not self._matcher:
             return
         folded, starts, ends = _fold(words)
-        matches = [(end - len(entry.key) - 1, entry) for end, entry in self._automaton.iter(folded)]
-        matches.sort(key=lambda match: (match[0], -match[1].words))
         free_from = 0
-        for start, entry in matches:
-            first, last = starts.get(start + 1), ends.get(start + 1 + len(entry.key))
+        for start, end, entry in self._matcher.leftmost_longest(folded):
+            first, last = starts.get(start + 1), ends.get(end - 1)
             if first is None or last is None or start < free_from or not _written_as_name(words[first], entry, casing):
                 continue
-            free_from = start + len(entry.key)
-            begin, end = words[first].start, words[last].end
-            yield entry, Name(entry.key, text[begin:end], begin, end)
+            free_from = end - 2
+            begin, stop = words[first].start, words[last].end
+            yield entry, Name(entry.key, text[begin:stop], begin, stop)
 
 
 def _titles(headings: Iterable[Heading]) -> Iterator[tuple[str, str, bool]]:

@@ -7,14 +7,13 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-import ahocorasick
-
 from pipeline.ingest.entities.aliases import Aliases, definitions
 from pipeline.ingest.entities.counts import CountChanges, Counts
 from pipeline.ingest.entities.extract import ChunkNames, Lexicon, SpellingCounts, names_of
 from pipeline.ingest.entities.extractors import Extractor
 from pipeline.ingest.entities.gazetteer import Entry, Gazetteer, Heading
 from pipeline.records import Chunk
+from pipeline.text.matcher import Matcher
 from pipeline.text.names import Casing, Word, join_initials, plurals, words
 from pipeline.text.prose import prose
 
@@ -130,13 +129,10 @@ class _WordSearch:
     """Searches texts for words regardless of case and accents, with initials also joined into a word."""
 
     def __init__(self, targets: set[str]) -> None:
-        self._automaton = ahocorasick.Automaton()
-        for target in targets - {""}:
-            self._automaton.add_word(target, len(target))
-        self._automaton.make_automaton()
+        self._matcher = Matcher(dict.fromkeys(targets - {""}))
 
     def __bool__(self) -> bool:
-        return len(self._automaton) > 0
+        return bool(self._matcher)
 
     def matches(self, text: str) -> bool:
         """Return whether any of the words occurs in a text."""
@@ -144,11 +140,10 @@ class _WordSearch:
         return self._in(folded) or bool(_LETTERS.search(folded) and self._in(join_initials(_NOT_WORD.sub(" ", folded))))
 
     def _in(self, folded: str) -> bool:
-        for end, length in self._automaton.iter(folded):
-            before, after = folded[end - length : end - length + 1], folded[end + 1 : end + 2]
-            if not (end - length >= 0 and before.isalnum()) and not after.isalnum():
-                return True
-        return False
+        return any(
+            not folded[max(start - 1, 0) : start].isalnum() and not folded[end : end + 1].isalnum()
+            for start, end, _ in self._matcher.occurrences(folded)
+        )
 
 
 def _longest_word(key: str) -> str:

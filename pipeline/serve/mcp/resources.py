@@ -16,6 +16,7 @@ from mcp_types import (
 
 from pipeline.db.catalogue import list_corpora
 from pipeline.errors import InputError
+from pipeline.files import Unreadable, parse_json
 from pipeline.flows.documents import DocumentEntry
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.uris import TEMPLATE, document_uri, parse_document_uri
@@ -83,8 +84,8 @@ def _place(cursor: str | None) -> tuple[str, str]:
     if cursor is None:
         return "", ""
     try:
-        corpus, key = json.loads(cursor)
-    except (ValueError, TypeError):
+        corpus, key = parse_json(cursor)
+    except (Unreadable, ValueError, TypeError):
         corpus = key = None
     if not isinstance(corpus, str) or not isinstance(key, str):
         raise InputError("The cursor is of no page.", "Leave it out to begin with the first page.")

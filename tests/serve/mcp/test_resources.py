@@ -67,9 +67,10 @@ def test_an_unknown_resource_is_an_error(talk: Talk, library: str, uri: str, say
     assert says in str(caught.value)
 
 
-def test_a_cursor_of_no_page_is_an_error(talk: Talk) -> None:
+@pytest.mark.parametrize("cursor", ['{"a": 1}', "", "[" * 9_999])
+def test_a_cursor_of_no_page_is_an_error(talk: Talk, cursor: str) -> None:
     with pytest.raises(MCPError, match="of no page"):
-        talk.ask("list_resources", cursor='{"a": 1}')
+        talk.ask("list_resources", cursor=cursor)
 
 
 def test_corpora_and_keys_are_completed(talk: Talk, library: str) -> None:

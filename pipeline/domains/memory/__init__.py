@@ -1,7 +1,7 @@
 """Temporal memory: texts kept verbatim, entities and facts with their times beside them.
 
-May import: api, bounded, cli, code, db, embedding, errors, evaluate, flows, ids, ingest, knowledge, limits, progress,
-records, registry, retrieve, settings, temporary, text.
+May import: api, bounded, cli, code, db, embedding, errors, evaluate, files, flows, ids, ingest, knowledge, limits,
+progress, records, registry, retrieve, settings, temporary, text.
 """
 
 from pipeline.registry import Domain

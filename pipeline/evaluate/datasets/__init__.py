@@ -4,7 +4,7 @@ May import: errors, files, records, text.
 """
 
 from pipeline.evaluate.datasets.dataset import Dataset, Query, check_documents
-from pipeline.evaluate.datasets.folder import read_document_ids
+from pipeline.evaluate.datasets.folder import judgements, read_document_ids
 from pipeline.evaluate.datasets.read import read_dataset
 
-__all__ = ["Dataset", "Query", "check_documents", "read_dataset", "read_document_ids"]
+__all__ = ["Dataset", "Query", "check_documents", "judgements", "read_dataset", "read_document_ids"]

@@ -120,7 +120,7 @@ def _read_qrels(path: Path, query_ids: Container[str]) -> dict[str, dict[str, fl
     relevant: dict[str, dict[str, float]] = {}
     judged: dict[tuple[str, str], float] = {}
     unknown: dict[str, Line] = {}
-    for line, query_id, document_id, relevance in _judgements(path):
+    for line, query_id, document_id, relevance in judgements(path):
         if judged.setdefault((query_id, document_id), relevance) != relevance:
             raise line.fault(
                 f"judges document {document_id!r} for query {query_id!r} once more, with another relevance",
@@ -140,8 +140,8 @@ def _read_qrels(path: Path, query_ids: Container[str]) -> dict[str, dict[str, fl
     return relevant
 
 
-def _judgements(path: Path) -> Iterator[tuple[Line, str, str, float]]:
-    """Yield the line, query id, document id and relevance of every line below the header."""
+def judgements(path: Path) -> Iterator[tuple[Line, str, str, float]]:
+    """Yield the line, query id, document id and relevance of every line below the header; raises QuerySetError."""
     rows = lines(path, _QRELS)
     header = next(rows, Line(path, 1, "", _QRELS))
     if _relevance(header.text.rpartition("\t")[2]) is not None:

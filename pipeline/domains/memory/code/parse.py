@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-import yaml
 from pydantic import TypeAdapter
 
 from pipeline.bounded import BoundedProcess, Bounds, Ended
@@ -20,10 +19,11 @@ from pipeline.code.parse import CPU_SECONDS, SMALL, parse_code
 from pipeline.code.records import Call, Definition, DefinitionKind, Import, Manifest, SourceCode
 from pipeline.code.tables import table
 from pipeline.domains.memory.code.paths import MAILMAP, OWNERS, is_compose, is_environment
+from pipeline.files import Limits, Unreadable, decode
+from pipeline.files.guard import UTF_16_MARKS
+from pipeline.files.yaml import parse_yaml
 from pipeline.ingest.sources.code import check_handwritten
-from pipeline.ingest.sources.decode import UTF_16_MARKS, decode
-from pipeline.ingest.sources.source import Source, Unreadable
-from pipeline.limits import Limits
+from pipeline.ingest.sources.source import Source
 
 UNKNOWN = "?"
 """The receiver of a call on the value of an expression."""
@@ -31,7 +31,6 @@ UNKNOWN = "?"
 _LARGEST = 1_000_000
 """Bytes: larger source code is generated, or data."""
 
-_LARGEST_YAML = 100_000
 """Characters: a compose file has some thousands, and a YAML reader in Python takes seconds for a million."""
 
 _HEAD = 8000
@@ -311,12 +310,10 @@ def _is_code(text: str, at: int) -> bool:
 
 def _variables_of_services(text: str) -> frozenset[str]:
     """Return the variables in the ``environment`` of the services of a Docker Compose file; none if it is malformed."""
-    if len(text) > _LARGEST_YAML:
-        return frozenset()
     try:
         # no types: a value that looks like a date may be no date
-        content = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
-    except (yaml.YAMLError, RecursionError, ValueError, TypeError):
+        content = parse_yaml(text, typed=False, unique=False, aliases=True)
+    except Unreadable:
         return frozenset()
     return frozenset(name for service in table(content, "services").values() for name in _environment(service))
 

@@ -18,6 +18,8 @@ from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.schema import MEMORY, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.errors import GraphError
+from pipeline.files import Guard, read_json
+from pipeline.files.limits import LARGE_LIMITS
 from pipeline.ids import digest
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph
 from pipeline.temporary import replacing
@@ -87,10 +89,7 @@ class Plan:
     @classmethod
     def read(cls, path: Path) -> Plan:
         """Read a plan from a file; raises GraphError if there is none in it."""
-        try:
-            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise GraphError(f"{path} can't be read as a plan: {error}", "Make one with dedupe plan.") from None
+        return cls.from_json(read_json(path, Guard(GraphError, "Make one with dedupe plan.", LARGE_LIMITS)))
 
 
 @cache

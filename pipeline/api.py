@@ -48,7 +48,7 @@ class HopRank(AbstractContextManager["HopRank"]):
 
     Example::
 
-        from pipeline import HopRank
+        from hoprank import HopRank
 
         with HopRank.connect() as hoprank:
             hoprank.ingest("docs/", corpus="docs")

@@ -49,7 +49,7 @@ class AsyncHopRank(AbstractAsyncContextManager["AsyncHopRank"]):
 
     Example::
 
-        from pipeline import AsyncHopRank
+        from hoprank import AsyncHopRank
 
         async with await AsyncHopRank.connect() as hoprank:
             result = await hoprank.search("Who founded the yard?", corpus="docs", top_k=5)

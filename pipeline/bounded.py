@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from pipeline.errors import Fault
+from pipeline.resources import IMPORT_OWN
 
-_MAIN = "import sys; sys.path[:] = {path}; from pipeline.bounded import serve; serve({function!r})"
+_MAIN = "sys.path[:] = {path}; from pipeline.bounded import serve; serve({function!r})"
 _READY = b"ready\n"
 _OUT_OF_MEMORY = b"\n"
 _KILLED_BY_TIMER = -signal.SIGPROF if sys.platform != "win32" else None
@@ -109,7 +110,7 @@ class BoundedProcess(AbstractContextManager["BoundedProcess"]):
 
     def _start(self) -> subprocess.Popen[bytes]:
         """Start the process with the import path of this one; the current folder, which may be hostile, isn't on it."""
-        main = _MAIN.format(path=[entry for entry in sys.path if entry], function=self._function)
+        main = IMPORT_OWN + _MAIN.format(path=[entry for entry in sys.path if entry], function=self._function)
         process = subprocess.Popen(  # noqa: S603 - the command is ours
             (sys.executable, "-P", "-c", main),
             stdin=subprocess.PIPE,

@@ -1,10 +1,16 @@
-"""Location of the folders shipped with the code: ``cypher`` and ``configs``."""
+"""Location of the code, and of the folders shipped with it: ``cypher`` and ``configs``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
+
+SOURCES = str(_PACKAGE.parent)
+"""The folder that holds ``pipeline``."""
+
+IMPORT_OWN = f"import sys; sys.path.insert(0, {SOURCES!r}); import pipeline; del sys.path[0]; "
+"""Beginning of the code of our own processes: the path may hold a project's ``pipeline`` before HopRank's."""
 
 
 def resource_folder(name: str) -> Path:

@@ -62,7 +62,8 @@ CYPHER = re.compile(
 @cache
 def modules() -> dict[str, ast.Module]:
     """The syntax trees of the package's modules, by dotted name without ``pipeline.``."""
-    paths = {path.relative_to(ROOT).with_suffix(""): path for path in ROOT.rglob("*.py")}
+    files = (path for path in ROOT.rglob("*.py") if not path.is_relative_to(ROOT / "alias"))
+    paths = {path.relative_to(ROOT).with_suffix(""): path for path in files}
     names = {".".join(part for part in where.parts if part != "__init__"): path for where, path in paths.items()}
     return {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, path in names.items()}
 

@@ -41,7 +41,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
 
     Example::
 
-        from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+        from hoprank import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 
         with KnowledgeGraph("skills") as graph:
             graph.add_nodes([KnowledgeNode("api-design", "skill"), KnowledgeNode("code-review", "skill")])

@@ -46,11 +46,12 @@ def site(tmp_path: Path) -> Path:
 @pytest.fixture
 def run(site: Path) -> Run:
     """Run the command line in a process of its own, beside the example."""
-    path = os.pathsep.join([str(site), str(Path(pipeline.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    alias = str(Path(pipeline.__file__).parent / "alias")
+    path = os.pathsep.join([str(site), alias, os.environ.get("PYTHONPATH", "")])
 
     def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", "from pipeline.cli import main; main()", *arguments],
+            [sys.executable, "-c", "from hoprank import main; main()", *arguments],
             env={**os.environ, "COLUMNS": "100", "PYTHONPATH": path, **environment},
             capture_output=True,
             text=True,

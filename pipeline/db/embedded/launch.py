@@ -13,6 +13,7 @@ from pipeline.db.embedded.memory import heap_mb, page_cache_mb
 from pipeline.db.embedded.options import Layout, ServerOptions, jars_folder
 from pipeline.db.embedded.password import provide_password
 from pipeline.db.embedded.state import MODULE, home_argument
+from pipeline.resources import SOURCES
 
 
 def launch(files: Layout, options: ServerOptions) -> subprocess.Popen[bytes]:
@@ -81,9 +82,7 @@ def _command(files: Layout, options: ServerOptions) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    # A checkout that isn't installed is on the caller's path only.
-    root = str(Path(__file__).parents[3])
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [SOURCES, os.environ.get("PYTHONPATH")]))}
 
 
 def distrust_cache(options: ServerOptions, launched: subprocess.Popen[bytes]) -> None:

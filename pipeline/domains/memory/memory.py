@@ -31,7 +31,7 @@ class AgentMemory:
 
     Example::
 
-        from pipeline import HopRank
+        from hoprank import HopRank
         from pipeline.domains.memory.memory import AgentMemory
         from pipeline.domains.memory.texts.add import add_text
 

@@ -36,7 +36,7 @@ class ProjectGraph:
 
     Example::
 
-        from pipeline import HopRank
+        from hoprank import HopRank
         from pipeline.domains.routing.graph import ProjectGraph
 
         with HopRank.connect() as hoprank:

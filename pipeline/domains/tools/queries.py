@@ -47,7 +47,7 @@ class ToolSearch:
 
     Example::
 
-        from pipeline import HopRank
+        from hoprank import HopRank
         from pipeline.domains.tools.queries import ToolSearch
 
         with HopRank.connect() as hoprank:

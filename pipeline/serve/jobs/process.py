@@ -23,11 +23,12 @@ from pipeline.api import HopRank
 from pipeline.bounded import end
 from pipeline.errors import HopRankError
 from pipeline.progress import Progress
+from pipeline.resources import IMPORT_OWN
 from pipeline.serve.jobs.control import Control, Stopped
 from pipeline.serve.jobs.records import Advance, Job, Kind, Problem
 from pipeline.settings import Settings, load_settings
 
-_COMMAND = (sys.executable, "-P", "-c", "from pipeline.serve.jobs.process import serve; serve()")
+_COMMAND = (sys.executable, "-P", "-c", IMPORT_OWN + "from pipeline.serve.jobs.process import serve; serve()")
 _NICENESS = 5
 _STOP = "stop"
 _SECONDS_TO_END = 10.0

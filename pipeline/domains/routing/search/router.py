@@ -33,7 +33,7 @@ class Router:
 
     Example::
 
-        from pipeline import HopRank
+        from hoprank import HopRank
         from pipeline.domains.routing.search.router import Router
 
         with HopRank.connect() as hoprank:

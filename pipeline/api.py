@@ -12,7 +12,8 @@ from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.db.embedded.progress import Report as StartReport
 from pipeline.db.embedded.progress import silent
-from pipeline.embedding.embedder import Embedder, make_embedder
+from pipeline.embedding.backends import make_embedder
+from pipeline.embedding.embedder import Embedder
 from pipeline.evaluate.ablation import Ablation, Variant
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.report import Report

@@ -33,6 +33,7 @@ HopRankError                    base: a message with the problem, and a fix
     ├── QueryTimeout            a query took longer than the settings allow
     ├── ServerStartFailed       the embedded server didn't come up
     ├── DownloadFailed          a jar or a model couldn't be fetched or has the wrong checksum
+    ├── EmbeddingFailed         an embedding endpoint doesn't answer, or not with vectors
     ├── Overloaded              the service has no room for a request at present
     ├── RequestTimeout          a request took longer than the service allows
     └── Busy                    another process holds a lease or lock
@@ -188,6 +189,10 @@ class ServerStartFailed(Fault):
 
 class DownloadFailed(Fault):
     """A jar or a model couldn't be fetched, or its checksum is wrong."""
+
+
+class EmbeddingFailed(Fault):
+    """An embedding endpoint didn't answer, or its answer holds no vectors."""
 
 
 class Overloaded(Fault):

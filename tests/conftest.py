@@ -31,6 +31,7 @@ from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
 from pipeline.db.embedded.jars import pinned_jars
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.records import Precision
 from pipeline.settings import load_settings
 from tests.graph_dump import Dump, dump
@@ -189,7 +190,7 @@ def cypher(address: Address) -> Iterator[Callable[..., list[neo4j.Record]]]:
 @pytest.fixture(scope="session")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
     """The bundled model, which leaves its ONNX as it does for users."""
-    return Embedder(precision=Precision.FLOAT32, onnx=tmp_path_factory.mktemp("onnx"))
+    return SentenceTransformerEmbedder(precision=Precision.FLOAT32, onnx=tmp_path_factory.mktemp("onnx"))
 
 
 @pytest.fixture(scope="session")

@@ -1,125 +1,77 @@
-"""The embedder: a sentence-transformers model with its tokenizer and fingerprint, used by ingestion and search.
-
-A few texts are encoded by the model's ONNX export, without loading the model; see ``onnx.py``.
-"""
+"""The embedder: what ingestion and search need of an embedding model, wherever it computes."""
 
 from __future__ import annotations
 
-import ctypes
-import logging
-import math
-import os
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from functools import cached_property
-from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
-import numpy as np
-
-from pipeline.embedding.cpu import has_crippled_amx
-from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles, pooling_of
-from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, prompt_of, write_onnx
-from pipeline.embedding.precision import native_precision
-from pipeline.errors import ConfigurationError
 from pipeline.records import Fingerprint, Precision, Vector
-from pipeline.settings import Settings
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
-
-_AUTO = "auto"
-_SPECIAL_TOKENS = 2
-_PADDING = 16
-"""Tokens to a multiple of which a passage is padded: batches of one length alone would be small, and a third slower."""
-_TOKENIZE_BATCH = 1000
-_CHARACTERS_PER_TOKEN = 4
-
-_ONNX_LIMIT = 256
-"""Most passages that ONNX Runtime encodes: for so few it takes less time than loading the model."""
-
-_log = logging.getLogger(__name__)
 
 
-def make_embedder(settings: Settings) -> Embedder:
-    """Return the embedder that the settings name, without loading its model."""
-    embed = settings.embed
-    return Embedder(
-        embed.model,
-        device=embed.device,
-        precision=embed.precision,
-        revision=embed.revision,
-        batch_tokens=embed.batch_tokens,
-        onnx=settings.data_home / "onnx",
-    )
+class Embedder(Protocol):
+    """Turns texts into unit vectors; thread-safe. Implementations derive from it and write the abstract members alone.
 
-
-class Embedder:
-    """Encodes texts into unit vectors. Thread-safe; loads the model at first use.
-
-    ``model`` is the bundled model's name, any sentence-transformers name, or a path. ``revision`` is the commit, tag or
-    branch of a model on a hub. ``precision`` "auto" computes in bfloat16 where the hardware supports it natively (a
-    GPU, AMX, AVX-512 BF16). On such a CPU that is about three times as fast as float32.
-
-    A model for the CPU is exported to the folder ``onnx`` when it is first loaded. The export takes a second or two and
-    as much disk space as the weights. From then on it encodes questions and, while the model isn't loaded, up to 256
-    passages in float32.
-
-    Raises ConfigurationError if the model can't be loaded, DownloadFailed if the bundled weights are damaged.
+    ``name`` is the model's; ``dimension`` the length of its vectors. ``max_tokens`` is the longest text that it reads,
+    in the tokens of :meth:`token_offsets`, without special tokens. ``identity`` is that of its vectors without their
+    precision, which the vector of a question needn't share.
     """
 
-    def __init__(
-        self,
-        model: str = BUNDLED_MODEL,
-        *,
-        device: str = _AUTO,
-        precision: str = _AUTO,
-        revision: str = "",
-        batch_tokens: int = 4096,
-        onnx: Path | None = None,
-    ) -> None:
-        self.name = model
-        self.files = ModelFiles(model, revision)
-        self._device = device
-        self._configured_precision = precision
-        self._batch_tokens = batch_tokens
-        self._onnx_home = onnx if device in (_AUTO, "cpu") else None
-        self._lock = threading.RLock()
-        self._loaded: dict[Precision, SentenceTransformer] = {}
-        self._onnx: OnnxModel | None = None
-        self._onnx_sought = False
-
-    @cached_property
-    def dimension(self) -> int:
-        """Length of a vector; read from the model's folder without loading the model, if possible."""
-        return self.files.declared("1_Pooling/config.json", "word_embedding_dimension") or int(
-            self.model.get_embedding_dimension() or 0
-        )
-
-    @cached_property
-    def max_tokens(self) -> int:
-        """Longest text that the model reads, in tokens without special tokens; read without loading it, if possible."""
-        longest = self.files.declared("sentence_bert_config.json", "max_seq_length") or self.model.max_seq_length or 512
-        return int(longest) - _SPECIAL_TOKENS
-
-    @cached_property
-    def precision(self) -> Precision:
-        """The precision of the settings; for "auto" the fastest of the hardware."""
-        if self._configured_precision == _AUTO:
-            return native_precision(self._device, self._onnx_home)
-        return Precision(self._configured_precision)
+    name: str
 
     @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    @property
+    @abstractmethod
+    def max_tokens(self) -> int:
+        """Longest text that the model reads, in tokens without special tokens."""
+
+    @property
+    @abstractmethod
     def identity(self) -> Fingerprint:
-        """Identity of the vectors without their precision, which the vector of a question needn't share."""
-        return Fingerprint(self._model_identity, self._pooling)
+        """Identity of the vectors without their precision."""
+
+    @abstractmethod
+    def encode(
+        self, texts: Sequence[str], done: Callable[[int], None] | None = None, *, precision: Precision | None = None
+    ) -> Vector:
+        """Encode passages; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``.
+
+        ``done`` is called after each batch with its size. ``precision`` is one that :meth:`precision_beside` returned,
+        or float32.
+        """
+
+    @abstractmethod
+    def embed_query(self, text: str) -> list[float]:
+        """Encode a question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
+
+    @abstractmethod
+    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Return for each text the character offsets ``(start, end)`` of its tokens, without special tokens."""
+
+    @property
+    def precision(self) -> Precision:
+        """Precision of a new corpus's vectors."""
+        return Precision.FLOAT32
+
+    def precision_beside(self, fingerprint: str) -> Precision:  # noqa: ARG002 - for others to override
+        """Return the precision of vectors that join those of ``fingerprint``."""
+        return self.precision
+
+    def embed_passages(self, texts: Sequence[str]) -> Vector:
+        """Encode passages that are compared, but not stored, in whatever precision."""
+        return self.encode(texts)
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens in a text."""
+        return len(self.token_offsets([text])[0])
 
     @property
     def fingerprint(self) -> str:
-        """Identity of the vectors that :meth:`encode` makes; see :class:`pipeline.records.Fingerprint`."""
+        """Identity of the vectors of a new corpus; see :class:`pipeline.records.Fingerprint`."""
         return self.fingerprint_in(self.precision)
 
     def fingerprint_in(self, precision: Precision) -> str:
@@ -129,271 +81,3 @@ class Embedder:
     def fingerprint_beside(self, fingerprint: str) -> str:
         """Return the identity of the vectors that join those of ``fingerprint``; see :meth:`precision_beside`."""
         return self.fingerprint_in(self.precision_beside(fingerprint))
-
-    def precision_beside(self, fingerprint: str) -> Precision:
-        """Return the precision of vectors that join those of ``fingerprint``: theirs, unless the settings name one."""
-        theirs = Fingerprint.of(fingerprint).precision
-        return Precision(theirs) if self._configured_precision == _AUTO and theirs else self.precision
-
-    @property
-    def model(self) -> SentenceTransformer:
-        """The loaded model, in the precision of the settings."""
-        return self._model_in(self.precision)
-
-    def encode(
-        self, texts: Sequence[str], done: Callable[[int], None] | None = None, *, precision: Precision | None = None
-    ) -> Vector:
-        """Encode passages; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``.
-
-        ``done`` is called after each batch with its size. ``precision`` is that of the settings, unless it is given.
-
-        A text's vector doesn't depend on the texts beside it: each is padded to a multiple of 16 tokens, and a batch
-        holds texts of one padded length. On a CPU it is the same in bfloat16, bit by bit (seen on AVX-512), and differs
-        by less than 1e-6 in float32; by less than 1e-4 if one of both was encoded by ONNX.
-        """
-        precision = precision or self.precision
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        onnx = self._onnx_for(len(texts)) if precision is Precision.FLOAT32 else None
-        for batch in self._batches(texts):
-            part = [texts[i] for i in batch]
-            vectors[batch] = _encode_by(onnx, part) if onnx else self._encode_batch(part, precision)
-            if done:
-                done(len(batch))
-        _release_memory()
-        return vectors
-
-    def embed_passages(self, texts: Sequence[str]) -> Vector:
-        """Encode passages that are compared, but not stored: by ONNX if it can be, whatever the precision."""
-        onnx = self._onnx_for(len(texts))
-        return _encode_by(onnx, texts) if onnx and texts else self.encode(texts)
-
-    def embed_query(self, text: str) -> list[float]:
-        """Encode a question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
-        if self._find_onnx() is None:
-            _ = self._any_model  # loading the model writes the export
-        onnx = self._find_onnx()
-        raw = onnx.encode(text, Task.QUERY) if onnx else self._encode_question(text)
-        vector: list[float] = _unit(raw[None])[0].tolist()
-        return vector
-
-    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """Return for each text the character offsets ``(start, end)`` of the model's tokens, without special tokens."""
-        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        return [encoding.offsets for encoding in encodings]
-
-    def count_tokens(self, text: str) -> int:
-        """Return the number of tokens in a text, estimated at four characters a token while no tokenizer is loaded."""
-        if not self._loaded and self._onnx is None:
-            return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)
-        return len(self._tokenizer.encode(text, add_special_tokens=False))
-
-    @property
-    def _tokenizer(self) -> Any:
-        if self._fast_tokenizer is None:
-            raise ConfigurationError(
-                f"The model {self.name} has no fast tokenizer, which chunking needs.", "Choose another embed.model."
-            )
-        return self._fast_tokenizer
-
-    @cached_property
-    def _fast_tokenizer(self) -> Any:
-        """The tokenizer without truncation and padding; None if the model has no fast tokenizer."""
-        from tokenizers import Tokenizer
-
-        onnx = None if self._loaded else self._find_onnx()
-        backend = onnx.tokenizer if onnx else getattr(self._any_model.tokenizer, "backend_tokenizer", None)
-        if backend is None:
-            return None
-        tokenizer = Tokenizer.from_str(backend.to_str())
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return tokenizer
-
-    @cached_property
-    def _model_identity(self) -> str:
-        if self.files.revision is None:
-            _ = self._any_model  # loading the model downloads it
-        return f"{Path(self.name).name}@{self.files.revision or 'unknown'}/{self.dimension}"
-
-    @cached_property
-    def _pooling(self) -> str:
-        return self.files.pooling or pooling_of(self._any_model)
-
-    @property
-    def _any_model(self) -> SentenceTransformer:
-        """The model in a precision in which it is loaded, else in that of the settings."""
-        with self._lock:
-            return next(iter(self._loaded.values()), None) or self.model
-
-    def _model_in(self, precision: Precision) -> SentenceTransformer:
-        with self._lock:
-            if precision not in self._loaded:
-                loaded = self._load()
-                self._export_onnx(loaded)
-                self._loaded[precision] = _in_precision(loaded, precision)
-            return self._loaded[precision]
-
-    def _onnx_for(self, texts: int) -> OnnxModel | None:
-        """Return the ONNX export if it is the quickest for so many passages."""
-        return self._find_onnx() if not self._loaded and texts <= _ONNX_LIMIT else None
-
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        """Yield batches of indices into ``texts``, longest first, of about ``batch_tokens`` tokens with padding.
-
-        A batch holds texts of one padded length, so that the padding of a text doesn't depend on the others.
-        """
-        sizes = [_padded(size) for size in self._sizes(texts)]
-        order = sorted(range(len(texts)), key=lambda i: -sizes[i])
-        for size, group in groupby(order, key=lambda i: sizes[i]):
-            same, count = list(group), max(1, self._batch_tokens // size)
-            yield from (same[at : at + count] for at in range(0, len(same), count))
-
-    def _sizes(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens that the model reads of each text, special tokens included.
-
-        The number is estimated for a model without fast tokenizer.
-        """
-        if self._fast_tokenizer is None:
-            return [1 + len(text) // _CHARACTERS_PER_TOKEN for text in texts]
-        encodings = (
-            encoding
-            for start in range(0, len(texts), _TOKENIZE_BATCH)
-            for encoding in self._fast_tokenizer.encode_batch(texts[start : start + _TOKENIZE_BATCH])
-        )
-        return [min(max(len(encoding), 1), self.max_tokens + _SPECIAL_TOKENS) for encoding in encodings]
-
-    def _encode_batch(self, texts: list[str], precision: Precision) -> Vector:
-        with self._lock:
-            return _unit(self._forward(self._model_in(precision), texts, Task.DOCUMENT))
-
-    def _encode_question(self, text: str) -> Vector:
-        with self._lock, _one_thread():
-            vector: Vector = self._forward(self._any_model, [text], Task.QUERY)[0]
-        return vector
-
-    def _forward(self, model: SentenceTransformer, texts: list[str], task: Task) -> Vector:
-        """Encode a batch as ``encode_query`` and ``encode_document`` do, without the preparations they repeat.
-
-        These take a sixth of a question's time, and a tenth of a small batch's.
-        """
-        import torch
-        from sentence_transformers.util import batch_to_device
-
-        with torch.inference_mode():
-            tokens = model.preprocess(texts, prompt=prompt_of(model, task), task=task.value)
-            if task is Task.DOCUMENT:
-                tokens = _with_padding(tokens, model)
-            output = model(batch_to_device(tokens, model.device), task=task.value)
-            vectors: Vector = output["sentence_embedding"][:, : self.dimension].float().cpu().numpy()
-        return vectors
-
-    def _find_onnx(self) -> OnnxModel | None:
-        """Return the model's ONNX export; None unless this process or an earlier process has written it."""
-        with self._lock:
-            if not self._onnx_sought:
-                self._onnx_sought = True
-                folder = self._onnx_folder
-                self._onnx = open_onnx(folder) if folder else None
-            return self._onnx
-
-    def _export_onnx(self, model: SentenceTransformer) -> None:
-        folder = self._onnx_folder
-        if folder and model.device.type == "cpu":
-            try:
-                write_onnx(model, folder)
-            except (OSError, MemoryError) as error:
-                _log.info("No ONNX in %s: %s", folder, error)
-            self._onnx_sought = self._onnx is not None
-
-    @property
-    def _onnx_folder(self) -> Path | None:
-        """The folder of the ONNX export; None if there is to be none, or if the revision is known only once loaded."""
-        revision = self.files.revision if self._onnx_home else None
-        if self._onnx_home is None or revision is None:
-            return None
-        return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
-
-    def _load(self) -> SentenceTransformer:
-        # By default idle OpenMP workers spin, which takes processor time from Neo4j on the same machine.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        if has_crippled_amx(self._onnx_home):
-            os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
-
-        transformers_logging.disable_progress_bar()
-        try:
-            model = SentenceTransformer(
-                self.files.location,
-                device=None if self._device == _AUTO else self._device,
-                revision=self.files.commit or self.files.pinned or None,
-            )
-        except (OSError, ValueError, RuntimeError) as error:
-            reason = str(error).strip().split("\n", 1)[0]
-            raise ConfigurationError(
-                f"The embedding model {self.name!r} can't be loaded: {reason}",
-                f"Use the bundled {BUNDLED_MODEL}, a sentence-transformers name that a hub in reach has, or a folder.",
-            ) from error
-        return model.eval()
-
-
-def _in_precision(model: SentenceTransformer, precision: Precision) -> SentenceTransformer:
-    if precision is Precision.FLOAT32:
-        return model
-    import torch
-
-    return model.to(torch.bfloat16)
-
-
-def _padded(size: int) -> int:
-    """Return the next multiple of ``_PADDING``."""
-    return -(-size // _PADDING) * _PADDING
-
-
-def _with_padding(tokens: Mapping[str, Any], model: SentenceTransformer) -> dict[str, Any]:
-    """Return a batch padded to a multiple of ``_PADDING`` tokens, if the model reads so many."""
-    import torch
-
-    ids = tokens.get("input_ids")
-    if ids is None or ids.dim() != 2:
-        return dict(tokens)
-    width = int(ids.shape[1])
-    more = min(_padded(width), max(int(model.max_seq_length or width), width)) - width
-    fill = {"input_ids": model.tokenizer.pad_token_id or 0}
-    return {
-        name: torch.nn.functional.pad(value, (0, more), value=fill.get(name, 0))
-        if torch.is_tensor(value) and value.shape == ids.shape
-        else value
-        for name, value in tokens.items()
-    }
-
-
-def _encode_by(onnx: OnnxModel, texts: Sequence[str]) -> Vector:
-    return _unit(np.stack([onnx.encode(text, Task.DOCUMENT) for text in texts]))
-
-
-def _unit(vectors: Vector) -> Vector:
-    """Return the rows scaled to length 1."""
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Vector = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
-    return unit
-
-
-def _release_memory() -> None:
-    """Return freed memory to the system: glibc keeps it in fragments too small for tensors of other shapes."""
-    if sys.platform == "linux":
-        with suppress(AttributeError):  # other C libraries don't have it
-            ctypes.CDLL(None).malloc_trim(0)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Compute on a single thread: for a short text a second thread gains nothing, and on a busy machine costs waits."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -11,7 +11,8 @@ from typing import Self, TypeVar, Unpack
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.db.corpus import open_corpus
-from pipeline.embedding.embedder import Embedder, make_embedder
+from pipeline.embedding.backends import make_embedder
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
 from pipeline.knowledge.catalogue import check_layout, drop_graph, get_graph, make_graph
 from pipeline.knowledge.chunks import CosineEdges, EdgeOptions, GraphChunk, chunk_edges, chunk_nodes

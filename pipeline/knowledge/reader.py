@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge import search as ranking
 from pipeline.knowledge.algorithms import traverse
@@ -52,7 +53,7 @@ class GraphReader:
 
     @cached_property
     def _embedder(self) -> Embedder:
-        return self._configured_embedder or Embedder()
+        return self._configured_embedder or SentenceTransformerEmbedder()
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""

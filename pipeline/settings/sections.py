@@ -41,13 +41,18 @@ class ServerSettings(Section):
 
 
 class EmbedSettings(Section):
-    """The embedding model, its revision on a hub, its device, precision and batch size."""
+    """The embedding model: on this machine, or behind an ``endpoint``, for which the last five are."""
 
     model: str = Field(min_length=1)
     revision: str
     device: str
     precision: Literal["auto", "float32", "bfloat16"]
     batch_tokens: int = Field(ge=1)
+    endpoint: str = Field(pattern=r"^(https?://\S+)?$")
+    api_key: SecretStr | None = None
+    tokenizer: str
+    max_tokens: int = Field(ge=32)
+    timeout: float = Field(gt=0)
 
 
 class ChunkSettings(Section):

@@ -23,6 +23,7 @@ from rich.table import Table
 from pipeline import HopRank
 from pipeline.db.catalogue import drop_corpus, get_corpus
 from pipeline.db.embedded import ServerOptions, ensure_running, stop
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.progress import Progress
 from pipeline.settings import load_settings
 
@@ -52,6 +53,7 @@ def _measure(hoprank: HopRank, folder: Path) -> list[str]:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     texts = [f"{row.get('title') or ''}\n{row['text']}" for row in rows]
     start = time.perf_counter()
+    assert isinstance(hoprank.embedder, SentenceTransformerEmbedder)
     hoprank.embedder.model.encode(texts, batch_size=32, convert_to_tensor=True)
     bare = len(texts) / (time.perf_counter() - start)
     name = f"bench-{uuid.uuid4().hex[:8]}"

@@ -35,6 +35,7 @@ from rich.table import Table
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
+from pipeline.embedding.model_files import ModelFiles
 from pipeline.evaluate.datasets import Query, read_dataset
 from pipeline.flows.maintain import drop
 from pipeline.retrieve.legs import Leg
@@ -118,7 +119,7 @@ def _peers(hoprank: HopRank, driver: neo4j.Driver, name: str) -> dict[str, Searc
 
         return search
 
-    own = SentenceTransformerEmbeddings(hoprank.embedder.files.location)
+    own = SentenceTransformerEmbeddings(ModelFiles(hoprank.settings.embed.model).location)
     return {_PEER: peer(own), _PEER_SHARING: peer(_Shared(hoprank))}
 
 

@@ -12,13 +12,13 @@ import pytest
 
 from pipeline.embedding import cpu
 from pipeline.embedding.cpu import has_crippled_amx
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 
 _MULTIPLY = "import torch; ones = torch.ones(64, 64, dtype=torch.bfloat16); torch.nn.functional.linear(ones, ones)"
 _EMBED = """
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 for precision in ("auto", "bfloat16", "float32"):
-    print(precision, len(Embedder(precision=precision).encode(["tide"] * 9)), flush=True)
+    print(precision, len(SentenceTransformerEmbedder(precision=precision).encode(["tide"] * 9)), flush=True)
 """
 
 _ILLEGAL = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
@@ -56,7 +56,7 @@ def test_no_precision_ends_the_process() -> None:
     assert done.stdout.split() == ["auto", "9", "bfloat16", "9", "float32", "9"]
 
 
-def test_auto_is_float32_where_amx_is_crippled(embedder: Embedder) -> None:
+def test_auto_is_float32_where_amx_is_crippled(embedder: SentenceTransformerEmbedder) -> None:
     assert str(embedder.model.dtype) == "torch.float32" or not has_crippled_amx()
 
 

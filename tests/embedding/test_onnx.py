@@ -15,8 +15,9 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from tokenizers import Tokenizer
 
-from pipeline.embedding.embedder import Embedder, make_embedder
+from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, write_onnx
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.settings import load_settings
 
 TEXTS = [
@@ -28,14 +29,15 @@ TEXTS = [
     "A passage on bridges, which are many. " * 100,
 ]
 
+pytestmark = pytest.mark.slow
+
 _WITHOUT_TORCH = """
 import sys
 from pathlib import Path
-from pipeline.embedding.embedder import Embedder, make_embedder
+from pipeline.embedding.backends import make_embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 
-pytestmark = pytest.mark.slow
-
-embedder = Embedder(precision="float32", onnx=Path(sys.argv[1]))
+embedder = SentenceTransformerEmbedder(precision="float32", onnx=Path(sys.argv[1]))
 embedder.embed_query("Who changes the drum?")
 embedder.encode(["The drum is changed on Mondays.", "Bread is baked."])
 print(embedder.count_tokens("four characters each"), embedder.token_offsets(["Tidal gauge"]), embedder.fingerprint)
@@ -47,7 +49,7 @@ print("torch" in sys.modules)
 
 @pytest.fixture(scope="module")
 def model() -> SentenceTransformer:
-    return Embedder(precision="float32").model
+    return SentenceTransformerEmbedder(precision="float32").model
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +79,10 @@ def test_prompts_go_with_it(folder: Path, tmp_path: Path) -> None:
 
 
 def test_an_embedder_leaves_it_and_the_next_doesnt_load_the_model(tmp_path: Path) -> None:
-    first = Embedder(precision="float32", onnx=tmp_path)
+    first = SentenceTransformerEmbedder(precision="float32", onnx=tmp_path)
     asked = first.embed_query("Who changes the drum?")
     first.encode(["this loaded it"])
-    next_one = Embedder(precision="float32", onnx=tmp_path)
+    next_one = SentenceTransformerEmbedder(precision="float32", onnx=tmp_path)
 
     assert np.allclose(asked, first.model.encode_query("Who changes the drum?"), atol=1e-5)
     assert next_one.embed_query("Who changes the drum?") == asked
@@ -97,10 +99,10 @@ def test_an_embedder_leaves_it_and_the_next_doesnt_load_the_model(tmp_path: Path
 def test_a_model_that_another_prompt_was_given_to_leaves_another(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     shutil.copytree(get_model_path(), mine)
-    before = Embedder(str(mine), onnx=tmp_path / "onnx").embed_query("tide")
+    before = SentenceTransformerEmbedder(str(mine), onnx=tmp_path / "onnx").embed_query("tide")
 
     (mine / "config_sentence_transformers.json").write_text('{"prompts": {"query": "Question: "}}')
-    after = Embedder(str(mine), onnx=tmp_path / "onnx").embed_query("tide")
+    after = SentenceTransformerEmbedder(str(mine), onnx=tmp_path / "onnx").embed_query("tide")
 
     assert not np.allclose(before, after, atol=1e-2)
 
@@ -138,11 +140,11 @@ def test_one_of_another_version_or_without_its_manifest_is_made_again(
 
 
 def test_a_removed_one_is_made_again(tmp_path: Path, folder: Path) -> None:
-    asked = Embedder(onnx=tmp_path).embed_query("tide")
+    asked = SentenceTransformerEmbedder(onnx=tmp_path).embed_query("tide")
     (left,) = (path for path in tmp_path.iterdir() if path.is_dir())
     (left / "prompts.json").write_text("{}")
 
-    assert np.allclose(Embedder(onnx=tmp_path).embed_query("tide"), asked, atol=1e-2)
+    assert np.allclose(SentenceTransformerEmbedder(onnx=tmp_path).embed_query("tide"), asked, atol=1e-2)
     assert (left / "prompts.json").read_text() == (folder / "prompts.json").read_text()
 
 
@@ -152,7 +154,7 @@ def test_what_onnx_has_no_inputs_for_is_refused_until_an_upgrade_and_encoded_by_
     words = StaticEmbedding(Tokenizer.from_file(str(Path(get_model_path()) / "tokenizer.json")), embedding_dim=16)
     static = tmp_path / "static"
     SentenceTransformer(modules=[words], device="cpu").save(str(static))
-    embedder = Embedder(str(static), precision="float32", onnx=tmp_path / "onnx")
+    embedder = SentenceTransformerEmbedder(str(static), precision="float32", onnx=tmp_path / "onnx")
 
     asked = embedder.embed_query("tide")
 
@@ -162,11 +164,11 @@ def test_what_onnx_has_no_inputs_for_is_refused_until_an_upgrade_and_encoded_by_
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     vector = np.asarray(embedder.model.encode_query("tide"))
     assert np.allclose(asked, vector / np.linalg.norm(vector), atol=1e-5)
-    again = Embedder(str(static), precision="float32", onnx=tmp_path / "onnx")
+    again = SentenceTransformerEmbedder(str(static), precision="float32", onnx=tmp_path / "onnx")
     assert np.allclose(again.embed_query("tide"), asked, atol=1e-6)
     assert len(caplog.records) == 1, "said once"
     monkeypatch.setattr("pipeline.embedding.onnx.version", lambda _: "99")
-    Embedder(str(static), precision="float32", onnx=tmp_path / "onnx").embed_query("tide")
+    SentenceTransformerEmbedder(str(static), precision="float32", onnx=tmp_path / "onnx").embed_query("tide")
     assert len(caplog.records) == 3, "outdated, and tried again"
 
 
@@ -181,7 +183,7 @@ def test_the_settings_keep_it_in_the_home(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_without_room_for_it_the_model_answers(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    embedder = Embedder(onnx=tmp_path / "file" / "onnx")
+    embedder = SentenceTransformerEmbedder(onnx=tmp_path / "file" / "onnx")
 
     assert len(embedder.embed_query("tide")) == 384
 
@@ -202,7 +204,7 @@ def test_what_a_killed_process_left_is_swept(model: SentenceTransformer, tmp_pat
 
 
 def test_another_device_has_none(tmp_path: Path) -> None:
-    embedder = Embedder(device="meta", onnx=tmp_path)
+    embedder = SentenceTransformerEmbedder(device="meta", onnx=tmp_path)
 
     with pytest.raises(Exception, match="meta"):
         embedder.embed_query("tide")

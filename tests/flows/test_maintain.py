@@ -15,6 +15,7 @@ from pipeline.db.catalogue import SCHEMA_VERSION, find_corpus, get_corpus, list_
 from pipeline.db.corpus import open_corpus
 from pipeline.db.lease import lease
 from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import Busy, CorpusError, FingerprintError, InputError
 from pipeline.flows import maintain
 from pipeline.progress import Progress
@@ -48,7 +49,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Embedd
     """The bundled model under another name, as another model, in the same precision."""
     folder = tmp_path_factory.mktemp("models") / "twin"
     folder.symlink_to(get_model_path())
-    return Embedder(str(folder), precision=embedder.precision)
+    return SentenceTransformerEmbedder(str(folder), precision=embedder.precision)
 
 
 def test_statistics_name_what_most_chunks_mention(hoprank: HopRank, animals: str) -> None:

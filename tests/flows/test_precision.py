@@ -11,7 +11,7 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import FingerprintError
 from pipeline.flows import maintain
 from pipeline.progress import Progress
@@ -29,7 +29,7 @@ LATER = {"id": "stork", "title": "Stork", "text": "The stork stands in meadows a
 @pytest.fixture
 def by(hoprank: HopRank) -> Callable[[str], HopRank]:
     """The same connection with a precision of embedding."""
-    return lambda precision: HopRank(hoprank.client, Embedder(precision=precision), hoprank.settings)
+    return lambda precision: HopRank(hoprank.client, SentenceTransformerEmbedder(precision=precision), hoprank.settings)
 
 
 @pytest.mark.parametrize("made", list(Precision))
@@ -45,7 +45,8 @@ def test_an_update_keeps_to_the_precision_of_the_corpus(
     texts = [f"{row['title']}\n{row['text']}" for row in rows]
     stored: Vector = np.array([row["vector"] for row in rows], dtype=np.float32)
     distances = {
-        precision: np.abs(Embedder(precision=precision).encode(texts) - stored).max() for precision in Precision
+        precision: np.abs(SentenceTransformerEmbedder(precision=precision).encode(texts) - stored).max()
+        for precision in Precision
     }
     assert len(texts) == 3
     assert distances.pop(made) < 1e-5
@@ -75,7 +76,7 @@ def test_a_precision_that_the_settings_name_is_refused_by_a_corpus_of_another(
     assert by("bfloat16").search("What eats fish?", corpus=corpus_name).items, "a question may be of either"
 
 
-class Earlier(Embedder):
+class Earlier(SentenceTransformerEmbedder):
     """An embedder of a version that knew neither pooling nor precision."""
 
     def fingerprint_in(self, precision: Precision) -> str:  # noqa: ARG002 - it made no difference

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from pipeline import HopRank
 from pipeline.db.client import Client
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.flows.ingest import make_chunker
 from pipeline.ingest.chunking.prechunked import cut
 from pipeline.ingest.embed import PreparedDocument, centroid_of, embed, embedded_text
@@ -25,7 +25,7 @@ ADA = Document("ada", "Ada Lovelace", "Ada Lovelace wrote notes on the engine.",
 ENGINE = Document("engine", "Engine", "The engine was never built.", path="x")
 
 
-class Counting(Embedder):
+class Counting(SentenceTransformerEmbedder):
     """An embedder that notes what it was asked to encode."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ def prepare(client: Client, counting: Counting) -> Prepare:
     return prepared_by(client, counting, "model-of-nobody@1/384/mean/float32")
 
 
-def prepared_by(client: Client, embedder: Embedder, fingerprint: str) -> Prepare:
+def prepared_by(client: Client, embedder: SentenceTransformerEmbedder, fingerprint: str) -> Prepare:
     chunker = make_chunker(embedder, load_settings({"chunk": {"max_tokens": 40, "overlap": 0}}))
 
     def prepare(documents: Sequence[Document], done: Callable[[int], None] = lambda _: None) -> list[PreparedDocument]:

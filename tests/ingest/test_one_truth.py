@@ -21,7 +21,7 @@ from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.flows.maintain import drop
 from pipeline.records import Precision, Vector
 from tests.graph_dump import Dump
@@ -75,7 +75,7 @@ def small(hoprank: HopRank) -> HopRank:
     )
     chunk = hoprank.settings.chunk.model_copy(update={"max_tokens": 24, "overlap": 4})
     settings = hoprank.settings.model_copy(update={"link": link, "chunk": chunk})
-    return HopRank(hoprank.client, Embedder(precision=Precision.BFLOAT16), settings)
+    return HopRank(hoprank.client, SentenceTransformerEmbedder(precision=Precision.BFLOAT16), settings)
 
 
 @pytest.fixture(scope="module")

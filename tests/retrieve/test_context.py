@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import HopRank, RetrieverResult
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import FilterError, QuestionError
 from pipeline.records import Hit
 from pipeline.retrieve.context import build_context
@@ -190,7 +190,7 @@ def test_files_are_cited_by_their_lines(hoprank: HopRank, corpus_name: str, tmp_
 
 
 def test_tokens_are_guessed_until_the_model_is_loaded() -> None:
-    embedder = Embedder()
+    embedder = SentenceTransformerEmbedder()
 
     assert embedder.count_tokens("four characters each") == 5
     embedder.token_offsets(["this loads it"])

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from pipeline import HopRank, RetrieverResult
 from pipeline.db.client import Client
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import CorpusError, FingerprintError, QuestionError, ServerLost
 from pipeline.flows.search import Retriever
 from pipeline.retrieve.legs import Leg, Needs
@@ -175,7 +175,7 @@ def test_an_unknown_corpus_suggests_the_nearest(hoprank: HopRank, library: str) 
 
 def test_a_corpus_of_another_model_is_refused(hoprank: HopRank, library: str, tmp_path: Path) -> None:
     (tmp_path / "other").symlink_to(get_model_path(), target_is_directory=True)
-    other = HopRank(hoprank.client, Embedder(str(tmp_path / "other")), hoprank.settings)
+    other = HopRank(hoprank.client, SentenceTransformerEmbedder(str(tmp_path / "other")), hoprank.settings)
 
     with pytest.raises(FingerprintError, match="not with other@") as caught:
         other.search("Who?", corpus=library)

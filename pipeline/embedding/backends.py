@@ -1,0 +1,31 @@
+"""The backends of embedding: which one the settings name."""
+
+from __future__ import annotations
+
+from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.endpoint import EndpointEmbedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
+from pipeline.settings import Settings
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """Return the embedder that the settings name, without loading its model or asking its endpoint."""
+    embed = settings.embed
+    if embed.endpoint:
+        return EndpointEmbedder(
+            embed.model,
+            embed.endpoint,
+            api_key=embed.api_key.get_secret_value() if embed.api_key else "",
+            tokenizer=embed.tokenizer,
+            max_tokens=embed.max_tokens,
+            batch_tokens=embed.batch_tokens,
+            timeout=embed.timeout,
+        )
+    return SentenceTransformerEmbedder(
+        embed.model,
+        device=embed.device,
+        precision=embed.precision,
+        revision=embed.revision,
+        batch_tokens=embed.batch_tokens,
+        onnx=settings.data_home / "onnx",
+    )

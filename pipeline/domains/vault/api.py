@@ -39,7 +39,7 @@ class Vault(OpenVault):
 
     Example::
 
-        from pipeline import HopRank, Vault
+        from hoprank import HopRank, Vault
 
         with HopRank.connect() as hoprank:
             vault = Vault(hoprank, "notes")

@@ -22,9 +22,9 @@ from rich.table import Table
 
 from pipeline import HopRank
 from pipeline.db.catalogue import drop_corpus, find_corpus
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.records import Project
-from pipeline.domains.routing.search.router import Router
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.router import Router
+from pipeline.domains.routing.schema import Project
 
 
 def main() -> None:

@@ -12,6 +12,6 @@ DOMAIN = Domain(
     "Projects: relate them, and search the few that a question is about.",
     group="route",
     settings="settings:RoutingSettings",
-    router="search.router:search_routed",
+    router="router:search_routed",
     verbs="verbs:VERBS",
 )

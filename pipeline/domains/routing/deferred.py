@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING
 from pipeline.cli.lazy import LazyModule
 
 if TYPE_CHECKING:
-    from pipeline.domains.routing import graph, index, records, registry, schema, settings, sync
-    from pipeline.domains.routing.evaluate import evaluate as evaluation
-    from pipeline.domains.routing.learn import notes, proposals, usage, weights
-    from pipeline.domains.routing.learn import records as learning
+    from pipeline.domains.routing import evaluate as evaluation
+    from pipeline.domains.routing import index, project_graph, registry, schema, settings, sync
+    from pipeline.domains.routing.learn import notes, proposals, usage
 else:
-    evaluation = LazyModule("pipeline.domains.routing.evaluate.evaluate")
-    graph = LazyModule("pipeline.domains.routing.graph")
+    evaluation = LazyModule("pipeline.domains.routing.evaluate")
     index = LazyModule("pipeline.domains.routing.index")
-    learning = LazyModule("pipeline.domains.routing.learn.records")
     notes = LazyModule("pipeline.domains.routing.learn.notes")
+    project_graph = LazyModule("pipeline.domains.routing.project_graph")
     proposals = LazyModule("pipeline.domains.routing.learn.proposals")
-    records = LazyModule("pipeline.domains.routing.records")
     registry = LazyModule("pipeline.domains.routing.registry")
     schema = LazyModule("pipeline.domains.routing.schema")
     settings = LazyModule("pipeline.domains.routing.settings")
     sync = LazyModule("pipeline.domains.routing.sync")
     usage = LazyModule("pipeline.domains.routing.learn.usage")
-    weights = LazyModule("pipeline.domains.routing.learn.weights")

@@ -20,9 +20,8 @@ from typing import Annotated, Any, TypeVar
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from pipeline.domains.routing.records import Project, Relation
-from pipeline.domains.routing.schema import PROJECT, REFERENCE, RelationType
-from pipeline.domains.routing.stored import domain_id, relation_id
+from pipeline.domains.routing.project_graph import domain_id, relation_id
+from pipeline.domains.routing.schema import PROJECT, REFERENCE, Project, Relation, RelationType
 from pipeline.errors import GraphError, SourceError, did_you_mean
 
 _KINDS = {"projects": PROJECT, "references": REFERENCE, "repos": REFERENCE}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from pipeline.errors import GraphError, did_you_mean
+from pipeline.ids import digest
 from pipeline.knowledge.schema import EdgeType, Schema
 
 PROJECT, REFERENCE, DOMAIN = "project", "reference", "domain"
@@ -48,3 +50,95 @@ SCHEMA = Schema(
         RelationType.DOMAIN: EdgeType(_ANY, DOMAIN, "the project is about the domain"),
     },
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project whose files a corpus holds.
+
+    ``kind`` is ``project`` for one's own and ``reference`` for those of others. ``aliases`` are other names that
+    questions use for it, such as the package that it publishes. ``last_indexed`` is a time in ISO 8601, empty before
+    the first index; ``importance`` is the weight of the node.
+    """
+
+    id: str
+    kind: str = PROJECT
+    path: str = ""
+    domains: tuple[str, ...] = ()
+    summary: str = ""
+    aliases: tuple[str, ...] = ()
+    corpus: str = ""
+    last_indexed: str = ""
+    importance: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation of a project, ``source``, to another one or a domain: a question from the first may go to the second.
+
+    ``weight`` is above 0 and at most 1 unless use has strengthened it; ``created`` is a time in ISO 8601.
+    """
+
+    source: str
+    target: str
+    type: RelationType
+    weight: float = 1.0
+    created: str = ""
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A project that a traversal reached after ``hops`` relations; ``relations`` lead to it from the start, in order.
+
+    A relation that is read against its direction, as ``sibling`` may be, is turned around.
+    """
+
+    project: Project
+    hops: int
+    relations: tuple[Relation, ...]
+
+
+_ID_LENGTH = 8
+
+
+def relation_type(name: str) -> RelationType:
+    """Return the type of relations between projects of that name, in any case; raises GraphError if there is none."""
+    found = RelationType.parse(name)
+    if found is RelationType.DOMAIN:
+        raise GraphError("DOMAIN relates no two projects.", "Name a relation that leads to a project, such as USES.")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeKey:
+    """The identity of a relation: its two projects and its type."""
+
+    source: str
+    target: str
+    type: RelationType
+
+    @classmethod
+    def make(cls, source: str, target: str, type: RelationType) -> EdgeKey:  # noqa: A002  # the usual name
+        """Return the key of a relation; the ends of a SIBLING, which has no direction, are sorted."""
+        if type is RelationType.SIBLING and target < source:
+            source, target = target, source
+        return cls(source, target, type)
+
+    @classmethod
+    def of(cls, relation: Relation) -> EdgeKey:
+        """Return the key of a relation."""
+        return cls.make(relation.source, relation.target, relation.type)
+
+    @classmethod
+    def parse(cls, source: str, type: str, target: str) -> EdgeKey:  # noqa: A002  # the usual name
+        """Return the key of a relation whose type is written in any case; raises GraphError on an unknown type."""
+        return cls.make(source, target, relation_type(type))
+
+    @property
+    def id(self) -> str:
+        """Short digest of the key, the same in every run."""
+        return digest(self.source, self.type, self.target)[:_ID_LENGTH]
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.type.upper()} {self.target}"

@@ -13,11 +13,8 @@ from typing import Any
 
 from pipeline.api import HopRank
 from pipeline.db.catalogue import list_corpora
-from pipeline.domains.routing.graph import DECLARED
-from pipeline.domains.routing.records import Relation
-from pipeline.domains.routing.registry import Entry, Registry
-from pipeline.domains.routing.schema import DOMAIN, SCHEMA, RelationType
-from pipeline.domains.routing.stored import (
+from pipeline.domains.routing.project_graph import (
+    DECLARED,
     PROJECT_TYPES,
     domain_node,
     project_node,
@@ -25,6 +22,8 @@ from pipeline.domains.routing.stored import (
     relation_edge,
     relation_id,
 )
+from pipeline.domains.routing.registry import Entry, Registry
+from pipeline.domains.routing.schema import DOMAIN, SCHEMA, Relation, RelationType
 from pipeline.flows import maintain
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.catalogue import find_graph

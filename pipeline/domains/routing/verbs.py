@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.api import HopRank
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.search.records import Mode
-from pipeline.domains.routing.search.router import Router
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.route import Mode
+from pipeline.domains.routing.router import Router
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.registry import Verb
 

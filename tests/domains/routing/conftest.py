@@ -9,7 +9,7 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import list_corpora
-from pipeline.domains.routing.graph import ProjectGraph
+from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.flows import maintain
 from pipeline.knowledge.catalogue import find_graph
 from tests.domains.routing.town import Town, indexed

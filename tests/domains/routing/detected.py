@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.domains.routing.learn.detect import detect
+from pipeline.domains.routing.learn.clues import Proposal
 from pipeline.domains.routing.learn.notes import read_sources
-from pipeline.domains.routing.learn.records import Proposal
-from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.learn.proposals import detect
+from pipeline.domains.routing.schema import Project
 
 OTHERS = (
     Project("psf/requests", domains=("http",)),

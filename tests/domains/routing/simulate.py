@@ -15,9 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from pipeline.domains.routing.learn.records import EdgeKey, EdgeUsage
-from pipeline.domains.routing.learn.weights import Learning, learned_weight
-from pipeline.domains.routing.schema import RelationType
+from pipeline.domains.routing.learn.usage import EdgeUsage, Learning, learned_weight
+from pipeline.domains.routing.schema import EdgeKey, RelationType
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

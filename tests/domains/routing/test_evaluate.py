@@ -10,11 +10,10 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import list_corpora
-from pipeline.domains.routing.evaluate.evaluate import evaluate
-from pipeline.domains.routing.evaluate.records import Failure, RoutingReport
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.records import Relation
-from pipeline.domains.routing.schema import RelationType
+from pipeline.domains.routing.compare import Failure, RoutingReport
+from pipeline.domains.routing.evaluate import evaluate
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.schema import Relation, RelationType
 from pipeline.errors import GraphError, QuerySetError
 from pipeline.flows import maintain
 from pipeline.knowledge.catalogue import list_graphs

@@ -10,14 +10,10 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus, get_corpus
-from pipeline.domains.routing.describe import Description, describe
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.index import Indexed, index
-from pipeline.domains.routing.learn.records import UsedAnswer
-from pipeline.domains.routing.learn.usage import record_use
-from pipeline.domains.routing.learn.weights import Learning
-from pipeline.domains.routing.records import Project, Relation
-from pipeline.domains.routing.schema import RelationType
+from pipeline.domains.routing.index import Description, Indexed, describe, index
+from pipeline.domains.routing.learn.usage import Learning, UsedAnswer, record_use
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import GraphError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.domains.routing.learn.notes import read_sources
-from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.schema import Project
 from pipeline.errors import SourceError
 from tests.domains.routing.detected import OTHERS, detected, write
 

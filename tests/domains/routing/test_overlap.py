@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.routing.learn.evidence import together
-from pipeline.domains.routing.learn.overlap import siblings
-from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.learn.clues import together
+from pipeline.domains.routing.learn.proposals import siblings
+from pipeline.domains.routing.schema import Project
 
 
 def test_projects_of_a_rare_domain_are_siblings() -> None:

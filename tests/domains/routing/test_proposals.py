@@ -14,13 +14,11 @@ from typer.testing import CliRunner, Result
 
 from pipeline import HopRank
 from pipeline.cli.app import app
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.learn.detect import detect
+from pipeline.domains.routing.learn.clues import Proposal
 from pipeline.domains.routing.learn.notes import Sources
-from pipeline.domains.routing.learn.proposals import accept, decide, propose, reject
-from pipeline.domains.routing.learn.records import Proposal
-from pipeline.domains.routing.records import Project, Relation
-from pipeline.domains.routing.schema import RelationType
+from pipeline.domains.routing.learn.proposals import accept, decide, detect, propose, reject
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.errors import InputError
 from tests.domains.routing.detected import OTHERS, write
 

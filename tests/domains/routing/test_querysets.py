@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.domains.routing.evaluate.measures import measure_answer
-from pipeline.domains.routing.evaluate.querysets import read_folder, read_queryset
-from pipeline.domains.routing.evaluate.records import Answer, RoutingQuery
+from pipeline.domains.routing.compare import Answer, measure_answer
+from pipeline.domains.routing.querysets import RoutingQuery, read_folder, read_queryset
 from pipeline.errors import QuerySetError
 
 QUERY = {

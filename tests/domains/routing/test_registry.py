@@ -11,11 +11,9 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.records import Project, Relation
+from pipeline.domains.routing.project_graph import ProjectGraph, relation_id
 from pipeline.domains.routing.registry import read_registry
-from pipeline.domains.routing.schema import DOMAIN, PROJECT, REFERENCE, RelationType
-from pipeline.domains.routing.stored import relation_id
+from pipeline.domains.routing.schema import DOMAIN, PROJECT, REFERENCE, Project, Relation, RelationType
 from pipeline.domains.routing.sync import RegistryPlan, sync
 from pipeline.errors import CorpusError, SourceError
 from pipeline.knowledge.catalogue import find_graph

@@ -10,10 +10,9 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import drop_corpus, get_corpus
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.records import Project, Relation
-from pipeline.domains.routing.schema import RelationType
-from pipeline.domains.routing.search.router import Router, search_routed
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.router import Router, search_routed
+from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.errors import GraphError, QuestionError
 from pipeline.flows import maintain
 from pipeline.knowledge.catalogue import drop_graph, get_graph

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.routing.learn.records import EdgeKey, EdgeUsage
-from pipeline.domains.routing.learn.weights import Learning, learned_weight
-from pipeline.domains.routing.schema import RelationType
+from pipeline.domains.routing.learn.usage import EdgeUsage, Learning, learned_weight
+from pipeline.domains.routing.schema import EdgeKey, RelationType
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.settings import load_settings
 from tests.domains.routing.simulate import START, Round, Simulation, World

@@ -14,12 +14,9 @@ from typer.testing import CliRunner, Result
 
 from pipeline import HopRank
 from pipeline.cli.app import app
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.learn.records import EdgeKey, UsedAnswer
-from pipeline.domains.routing.learn.usage import explain, forget, record, record_use, refresh
-from pipeline.domains.routing.learn.weights import Learning
-from pipeline.domains.routing.records import Project, Relation
-from pipeline.domains.routing.schema import RelationType
+from pipeline.domains.routing.learn.usage import Learning, UsedAnswer, explain, forget, record, record_use, refresh
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.schema import EdgeKey, Project, Relation, RelationType
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import GraphError, InputError, QuestionError
 from pipeline.knowledge import KnowledgeEdge

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.domains.routing.learn.names import ProjectNames
-from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.schema import Project
 from tests.domains.routing.detected import detected
 
 

@@ -11,8 +11,8 @@ import yaml
 
 from pipeline import HopRank
 from pipeline.db.catalogue import drop_corpus, find_corpus
-from pipeline.domains.routing.graph import ProjectGraph
 from pipeline.domains.routing.index import index
+from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.registry import read_registry
 from pipeline.domains.routing.sync import sync
 from pipeline.knowledge.catalogue import drop_graph, find_graph

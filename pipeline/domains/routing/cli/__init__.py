@@ -1,15 +1,25 @@
 """``hoprank route``: the graph of projects.
 
-May import: cli, domains.routing.deferred, domains.routing.graph, domains.routing.learn, domains.routing.records,
-domains.routing.schema, domains.routing.settings, domains.routing.sync, domains.routing.views, errors.
+May import: cli, domains.routing.deferred, domains.routing.learn, domains.routing.project_graph, domains.routing.schema,
+domains.routing.settings, domains.routing.sync, domains.routing.views, errors.
 """
 
 from __future__ import annotations
 
 import typer
 
-from pipeline.domains.routing.cli import graph, learning, measuring, syncing
+from pipeline.domains.routing.cli import learn, projects
 
 app = typer.Typer(no_args_is_help=True)
-for part in (syncing, graph, learning, measuring):
-    part.register(app)
+app.command()(projects.sync)
+app.command()(projects.index)
+app.command("graph")(projects.graph_)
+app.command()(projects.link)
+app.command()(projects.unlink)
+app.command()(projects.get_related)
+app.command()(projects.traverse)
+app.command()(learn.propose)
+app.command()(learn.used)
+app.command()(learn.explain)
+app.command()(learn.forget_usage)
+app.command()(projects.evaluate)

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from pipeline.code.languages import SOURCE_ROOTS, is_relative, is_standard, language_of
 from pipeline.code.manifests import read_manifest
 from pipeline.code.parse import parse_code
-from pipeline.domains.routing.learn.evidence import Clue, clue
+from pipeline.domains.routing.learn.clues import Clue, clue
 from pipeline.domains.routing.learn.files import ProjectFile
 from pipeline.domains.routing.learn.names import ProjectNames, folded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.schema import Project
 
 _SEPARATORS = re.compile(r"::|[./:\\]+")
 _JOINERS = re.compile(r"[-_\s]+")

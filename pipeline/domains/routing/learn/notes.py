@@ -12,7 +12,7 @@ import yaml
 
 from pipeline.domains.routing.learn.files import is_script
 from pipeline.domains.routing.learn.names import ProjectNames
-from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.schema import Project
 from pipeline.errors import GraphError, SourceError, did_you_mean
 
 _LARGEST = 10_000_000

@@ -6,14 +6,23 @@ A project's node keeps the ids of its rejected proposals as the property ``rejec
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import combinations
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.learn.detect import detect
+from pipeline.domains.routing.learn.clues import MOST_CERTAIN, Clue, Proposal, proposals_of
+from pipeline.domains.routing.learn.files import project_files
+from pipeline.domains.routing.learn.imports import use_clues
+from pipeline.domains.routing.learn.learns_from import learning_clues
+from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.learn.notes import Sources
-from pipeline.domains.routing.learn.records import EdgeKey, Proposal
+from pipeline.domains.routing.learn.tests_with import history_clues, script_clues
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.schema import EdgeKey, Project, Relation, RelationType
 from pipeline.errors import InputError, did_you_mean
 
 _REJECTED = "rejected"
@@ -117,3 +126,79 @@ def _rejected_of(graph: ProjectGraph, project: str) -> set[str]:
     node = graph.graph.get_node(project)
     ids: Any = node.properties.get(_REJECTED, ()) if node else ()
     return set(ids)
+
+
+def detect(
+    projects: Sequence[Project], sources: Sources, done: Callable[[int], None] = lambda _: None
+) -> list[Proposal]:
+    """Return the relations that files, notes and domains speak for: the most probable first, then by projects.
+
+    ``done`` is called for each project whose files were read. A project without a path, or whose folder is gone, is
+    proposed as a target alone.
+    """
+    names = ProjectNames(projects)
+    tests = history_clues(sources.notes, names)
+    found = siblings(projects)
+    found += _of_all(learning_clues(sources.notes, names), RelationType.LEARNS_FROM, "mentions")
+    for project in projects:
+        files = list(project_files(Path(project.path))) if project.path else []
+        found += proposals_of(project.id, RelationType.USES, use_clues(project.id, files, names), "imports")
+        commands = [*script_clues(project.id, files, names), *tests.get(project.id, ())]
+        found += proposals_of(project.id, RelationType.TESTS_WITH, commands, "commands")
+        done(1)
+    return sorted(found, key=_order)
+
+
+def _of_all(clues: Mapping[str, Sequence[Clue]], kind: RelationType, detector: str) -> Iterator[Proposal]:
+    for source, found in clues.items():
+        yield from proposals_of(source, kind, found, detector)
+
+
+def _order(proposal: Proposal) -> tuple[float, str, str, str]:
+    relation = proposal.relation
+    return -proposal.confidence, relation.source, relation.target, relation.type
+
+
+_COMMON = 0.5
+"""Share of the projects above which a domain says nothing of those that share it."""
+
+
+def siblings(projects: Sequence[Project]) -> list[Proposal]:
+    """Return a proposal for each two projects that share a domain which at most half of all projects have.
+
+    The weight is the Jaccard index of the domains, each weighted by the logarithm of its rarity. The confidence is
+    lower than that with few shared domains, which may be shared by chance.
+    """
+    domains = {one.id: frozenset(domain.casefold() for domain in one.domains) for one in projects}
+    counts = Counter(domain for held in domains.values() for domain in held)
+    rarity = {domain: math.log((len(domains) + 1) / count) for domain, count in counts.items()}
+    common = {domain for domain, count in counts.items() if count > max(2, _COMMON * len(domains))}
+    return list(_pairs(domains, rarity, common, counts))
+
+
+def _pairs(
+    domains: Mapping[str, frozenset[str]], rarity: Mapping[str, float], common: set[str], counts: Mapping[str, int]
+) -> Iterator[Proposal]:
+    for first, second in combinations(sorted(domains), 2):
+        shared = domains[first] & domains[second]
+        if shared - common:
+            # sorted, so that the sums don't depend on the order of a set
+            mass = math.fsum(rarity[domain] for domain in shared)
+            weight = min(1.0, mass / math.fsum(rarity[domain] for domain in domains[first] | domains[second]))
+            confidence = min(MOST_CERTAIN, weight * (1 - math.exp(-mass)))
+            yield _proposal(first, second, weight, confidence, shared, counts, len(domains))
+
+
+def _proposal(
+    first: str,
+    second: str,
+    weight: float,
+    confidence: float,
+    shared: frozenset[str],
+    counts: Mapping[str, int],
+    projects: int,
+) -> Proposal:
+    rarest = sorted(shared, key=lambda domain: (counts[domain], domain))
+    evidence = tuple(f"both are about {domain}, as {counts[domain]} of {projects} projects" for domain in rarest)
+    relation = Relation(first, second, RelationType.SIBLING, round(weight, 3), evidence=f"both: {', '.join(rarest)}")
+    return Proposal(relation, round(confidence, 3), evidence, "domains")

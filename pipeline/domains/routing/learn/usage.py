@@ -9,14 +9,15 @@ all up to date. Each change is one transaction of the graph; of two at the same 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
 from typing import Any
 
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.learn.records import EdgeKey, EdgeUsage, LearnedWeight, UsedAnswer
-from pipeline.domains.routing.learn.weights import Learning, learned_weight
-from pipeline.domains.routing.schema import RelationType
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.schema import EdgeKey, RelationType
+from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import GraphError, InputError, did_you_mean
 from pipeline.knowledge import KnowledgeEdge
 from pipeline.retrieve.question import check_question
@@ -161,3 +162,113 @@ def _between(edges: Iterable[EdgeKey], source: str, answer: UsedAnswer) -> list[
     types = [answer.type] if answer.type else [one for one in RelationType if one is not RelationType.DOMAIN]
     wanted = {EdgeKey.make(source, answer.project, one) for one in types}
     return [key for key in edges if key in wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeUsage:
+    """A judgement on an answer that came over an edge: whether it was of use, at which rank (1 is the first), when."""
+
+    edge: EdgeKey
+    query: str
+    rank: int
+    useful: bool
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UsedAnswer:
+    """An answer that somebody judged: its project, its rank, and the type of the edge that led there, None for any."""
+
+    project: str
+    rank: int
+    useful: bool = True
+    type: RelationType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedWeight:
+    """A weight and its explanation: ``weight`` is ``base`` times ``factor``.
+
+    ``useful`` and ``useless`` are the decayed and corrected counts of judgements, ``share`` is the estimate of the
+    share of useful answers, 0.5 without judgements. ``events`` are the judgements that count, newest first.
+    """
+
+    edge: EdgeKey
+    base: float
+    useful: float
+    useless: float
+    share: float
+    factor: float
+    weight: float
+    events: tuple[EdgeUsage, ...]
+
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """Parameters of learning.
+
+    ``half_life``: days in which a vote loses half of its mass. ``prior``: votes that the base weight counts as.
+    ``lowest`` and ``highest``: bounds of the factor on the base weight, at most 1 and at least 1. ``position``:
+    exponent of the decline of attention with the rank; 0 corrects nothing. ``correction``: the most that one vote
+    counts. ``kept``: the newest judgements that an edge keeps.
+    """
+
+    half_life: float
+    prior: float
+    lowest: float
+    highest: float
+    position: float
+    correction: float
+    kept: int
+
+    @classmethod
+    def of(cls, settings: RoutingSettings) -> Learning:
+        """Return the parameters that the section ``routing`` of the settings holds."""
+        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
+
+
+def learned_weight(
+    edge: EdgeKey, base: float, events: Iterable[EdgeUsage], now: datetime, learning: Learning
+) -> LearnedWeight:
+    """Return the weight of an edge at ``now``, explained; the order of ``events`` doesn't matter.
+
+    A question that was judged repeatedly counts once, by its newest judgement: repeating it strengthens nothing.
+    """
+    counted = latest(events)
+    useful, useless = (
+        math.fsum(vote(event, now, learning) for event in counted if event.useful is wanted) for wanted in (True, False)
+    )
+    share = (learning.prior / 2 + useful) / (learning.prior + useful + useless)
+    factor = factor_of(share, learning)
+    return LearnedWeight(edge, base, useful, useless, share, factor, base * factor, counted)
+
+
+def latest(events: Iterable[EdgeUsage]) -> tuple[EdgeUsage, ...]:
+    """Return the newest judgement of each question, newest first."""
+    newest: dict[str, EdgeUsage] = {}
+    for event in events:
+        known = newest.get(event.query)
+        if known is None or _order(known) < _order(event):
+            newest[event.query] = event
+    return tuple(sorted(newest.values(), key=_order, reverse=True))
+
+
+def vote(event: EdgeUsage, now: datetime, learning: Learning) -> float:
+    """Return the mass of a judgement at ``now``; one from the future counts as one of now."""
+    age = max(0.0, (now - event.time) / _DAY)
+    correction = min(event.rank**learning.position, learning.correction)
+    return float(correction * 0.5 ** (age / learning.half_life))
+
+
+def factor_of(share: float, learning: Learning) -> float:
+    """Return the factor on the base weight: 1 at a share of 0.5, ``highest`` at 1, ``lowest`` at 0."""
+    bound: float = learning.highest if share >= 0.5 else 1 / learning.lowest
+    return float(bound ** (2 * share - 1))
+
+
+def _order(event: EdgeUsage) -> tuple[datetime, bool, int, str]:
+    # Two judgements may have the same time: the other fields order them, whatever order they come in.
+    return event.time, event.useful, event.rank, event.query

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.domains.routing.evaluate.errors import failure
-from pipeline.domains.routing.evaluate.records import Answer, FailedQuery, Failure, RoutingQuery
-from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.compare import Answer, FailedQuery, Failure, failure_of
+from pipeline.domains.routing.querysets import RoutingQuery
+from pipeline.domains.routing.schema import Project
 
 QUERY = RoutingQuery("1", "?", "shop", ("ledger",), frozenset({("ledger", "entries.md")}))
 CEILING = Answer((("ledger", "entries.md"),), ("ledger",))
@@ -18,7 +18,7 @@ PROJECTS = {id_: Project(id_, domains=domains) for id_, domains in DOMAINS.items
 def failed(
     *ranking: tuple[str, str], searched: tuple[str, ...] = (), query: RoutingQuery = QUERY
 ) -> FailedQuery | None:
-    return failure(query, "all", Answer(ranking, searched or tuple(DOMAINS)), CEILING, PROJECTS)
+    return failure_of(query, "all", Answer(ranking, searched or tuple(DOMAINS)), CEILING, PROJECTS)
 
 
 def test_an_answer_as_good_as_the_ceiling_is_no_failure() -> None:
@@ -58,7 +58,7 @@ def test_documents_of_three_other_projects_are_scattered() -> None:
 def test_a_document_that_the_ceiling_does_not_find_is_a_matter_of_ranking() -> None:
     ceiling = Answer(tuple(("ledger", str(at)) for at in range(10)), ("ledger",))
 
-    found = failure(QUERY, "all", Answer((RIGHT,), ("ledger",)), ceiling, PROJECTS)
+    found = failure_of(QUERY, "all", Answer((RIGHT,), ("ledger",)), ceiling, PROJECTS)
 
     assert found
     assert (found.category, found.mend) == (Failure.RANKING, "")

@@ -15,24 +15,15 @@ from pipeline.cli.options import Json, Set, read_settings
 from pipeline.cli.views.output import print_json, say, show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
-from pipeline.domains.routing.cli.options import Graph, open_graph, settings_of
-from pipeline.domains.routing.views.learning import explanation_view, proposals_view, weights_view
+from pipeline.domains.routing.cli.projects import Graph, open_graph, settings_of
+from pipeline.domains.routing.views import explanation_view, proposals_view, weights_view
 
 if TYPE_CHECKING:
     import pipeline
     from pipeline.domains.routing.learn.proposals import Decisions
-    from pipeline.domains.routing.learn.records import LearnedWeight
-    from pipeline.domains.routing.learn.weights import Learning
+    from pipeline.domains.routing.learn.usage import LearnedWeight, Learning
 
 _MOST_NAMED = 5
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(propose)
-    app.command()(used)
-    app.command()(explain)
-    app.command("forget-usage")(forget_usage)
 
 
 def propose(
@@ -104,8 +95,8 @@ def used(
 ) -> None:
     """Record that an answer of another project was used, which strengthens the relation, or that it was useless."""
     with connected(read_settings(None, settings)) as hoprank:
-        kind = domain.learning.relation_type(type_) if type_ else None
-        answer = domain.learning.UsedAnswer(project, rank, not useless, kind)
+        kind = domain.schema.relation_type(type_) if type_ else None
+        answer = domain.usage.UsedAnswer(project, rank, not useless, kind)
         projects = open_graph(hoprank, graph)
         learned = domain.usage.record_use(projects, query, source, answer, _learning(hoprank), datetime.now(UTC))
     _show_weights(learned, as_json=as_json)
@@ -121,7 +112,7 @@ def explain(
 ) -> None:
     """Show why a relation has its weight: the base weight, the judgements on answers, and what follows."""
     with connected(read_settings(None, settings)) as hoprank:
-        key = domain.learning.EdgeKey.parse(source, type_, target)
+        key = domain.schema.EdgeKey.parse(source, type_, target)
         projects = open_graph(hoprank, graph)
         learned = domain.usage.explain(projects, key, _learning(hoprank), datetime.now(UTC))
     if as_json:
@@ -147,7 +138,7 @@ def forget_usage(
     settings: Set = None,
 ) -> None:
     """Forget which answers were used: the relations get the weights that they would have without."""
-    key = domain.learning.EdgeKey.parse(*edge) if edge else None
+    key = domain.schema.EdgeKey.parse(*edge) if edge else None
     if not (key or since or yes):
         confirm("Forget all judgements on answers?")
     with connected(read_settings(None, settings)) as hoprank:
@@ -158,14 +149,14 @@ def forget_usage(
 
 
 def _learning(hoprank: pipeline.HopRank) -> Learning:
-    learning: Learning = domain.weights.Learning.of(settings_of(hoprank))
+    learning: Learning = domain.usage.Learning.of(settings_of(hoprank))
     return learning
 
 
 def _show_decisions(decisions: Decisions) -> None:
     for name, proposals in (("Added", decisions.accepted), ("Rejected", decisions.rejected)):
         for one in proposals:
-            say(f"{name} {domain.learning.EdgeKey.of(one.relation)}.")
+            say(f"{name} {domain.schema.EdgeKey.of(one.relation)}.")
     if decisions.open:
         show(proposals_view(decisions.open))
     elif not (decisions.accepted or decisions.rejected):

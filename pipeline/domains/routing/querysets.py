@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipeline.domains.routing.evaluate.records import RoutingQuery, RoutingQuerySet
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import check_documents, read_dataset
 from pipeline.files import Guard, lines, read_json
@@ -130,3 +130,33 @@ def _id(record: Mapping[str, object]) -> str:
 
 def _repeated(ids: Sequence[str]) -> str:
     return next((id_ for at, id_ in enumerate(ids) if id_ in ids[:at]), "")
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingQuery:
+    """A question of a project, ``source`` (empty if none asks), with the projects and documents that answer it.
+
+    ``documents`` are pairs of a project and the key of a document in its corpus, at least one; a pair without a project
+    stands for the document of this key in any of the expected ``projects``. ``derivation`` says where the question is
+    from.
+    """
+
+    id: str
+    text: str
+    source: str
+    projects: tuple[str, ...]
+    documents: frozenset[tuple[str, str]]
+    derivation: str = ""
+
+    def judged(self, project: str, key: str) -> tuple[str, str]:
+        """Return the expected document that a document of a project is; itself if none is."""
+        anywhere = ("", key)
+        return anywhere if project in self.projects and anywhere in self.documents else (project, key)
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingQuerySet:
+    """The queries of an evaluation, in the order of their file."""
+
+    name: str
+    queries: tuple[RoutingQuery, ...]

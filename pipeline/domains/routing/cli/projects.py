@@ -1,4 +1,4 @@
-"""``hoprank route graph``, ``link``, ``unlink``, ``get-related`` and ``traverse``: projects and their relations."""
+"""``hoprank route``: the commands that fill, show, change and measure the graph of projects."""
 
 from __future__ import annotations
 
@@ -8,31 +8,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected
-from pipeline.cli.options import Json, Set, read_settings
+from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
+from pipeline.cli.options import Json, Model, Set, Wait, read_settings
+from pipeline.cli.syncing import DryRun
 from pipeline.cli.views.output import print_json, say, show, warn
+from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
-from pipeline.domains.routing.cli.options import Graph, Project, Types, open_graph, settings_of, types_of
-from pipeline.domains.routing.views.graph import projects_view, related_view, relations_view, steps_view
+from pipeline.domains.routing.views import (
+    failures_view,
+    indexed_view,
+    modes_view,
+    plan_view,
+    projects_view,
+    related_view,
+    relations_view,
+    steps_view,
+)
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
-    from pipeline.domains.routing.records import Relation
+    import pipeline
+    from pipeline.domains.routing.project_graph import ProjectGraph
+    from pipeline.domains.routing.schema import Relation, RelationType
+    from pipeline.domains.routing.settings import RoutingSettings
+    from pipeline.domains.routing.sync import RegistryPlan
 
 Source = Annotated[str, typer.Argument(metavar="A", help="The project that asks.")]
 Type = Annotated[
     str, typer.Argument(metavar="TYPE", help="USES, LEARNS_FROM, TESTS_WITH, SIBLING or DOMAIN, in any case.")
 ]
 Target = Annotated[str, typer.Argument(metavar="B", help="The project that answers, or the domain.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("graph")(graph_)
-    app.command()(link)
-    app.command()(unlink)
-    app.command()(get_related)
-    app.command()(traverse)
 
 
 def graph_(
@@ -94,7 +101,7 @@ def link(
     with connected(read_settings(None, settings)) as hoprank:
         opened = open_graph(hoprank, graph)
         before = opened.get_edge(source, target, kind)
-        relation = domain.records.Relation(
+        relation = domain.schema.Relation(
             source,
             target,
             kind,
@@ -173,3 +180,129 @@ def traverse(
 
 def _written(relation: Relation) -> str:
     return f"{relation.source} {relation.type.upper()} {relation.target}"
+
+
+Graph = Annotated[
+    str | None,
+    typer.Option("--graph", "-g", metavar="NAME", help="The graph of projects.", show_default="routing.graph"),
+]
+Project = Annotated[str, typer.Argument(metavar="PROJECT", help="The id of a project.")]
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--type", metavar="TYPE", help="Follow only relations of this type; repeatable.", show_default="all"),
+]
+
+
+def graph_name(hoprank: pipeline.HopRank, name: str | None) -> str:
+    """Return the name of the graph that --graph names, by default that of the settings."""
+    return name or settings_of(hoprank).graph
+
+
+def open_graph(hoprank: pipeline.HopRank, name: str | None) -> ProjectGraph:
+    """Return the graph of projects of that name, by default that of the settings; raises GraphError if none."""
+    return domain.project_graph.ProjectGraph.open(hoprank, graph_name(hoprank, name), create=False)
+
+
+def types_of(names: list[str] | None) -> list[RelationType]:
+    """Return the types of relations that --type names; raises GraphError."""
+    return [domain.schema.RelationType.parse(name) for name in names or ()]
+
+
+def settings_of(hoprank: pipeline.HopRank) -> RoutingSettings:
+    """Return the section ``routing`` of the settings."""
+    return hoprank.settings.section(domain.settings.RoutingSettings)
+
+
+def sync(
+    registry: Annotated[
+        Path, typer.Argument(metavar="REGISTRY", help="A YAML file with projects:, references: and relations:.")
+    ],
+    dry_run: DryRun = False,
+    drop: Annotated[bool, typer.Option("--drop", help="Drop the corpora of removed projects, too.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before --drop.")] = False,
+    graph: Graph = None,
+    as_json: Json = False,
+    settings: Set = None,
+) -> None:
+    """Bring the graph to hold exactly the projects of a registry.
+
+    Relations that link, proposals or use have made stay with their projects. The entry of a renamed project says
+    `was: OLD`; its relations and its corpus move with it.
+    """
+
+    def ask(plan: RegistryPlan) -> None:
+        if drop and plan.corpora_left and not yes:
+            confirm(f"Drop the corpora {', '.join(plan.corpora_left)}?")
+
+    stated = domain.registry.read_registry(registry)
+    with connected(read_settings(None, settings)) as hoprank:
+        name = graph_name(hoprank, graph)
+        plan = domain.sync.sync(hoprank, name, stated, dry_run=dry_run, drop=drop, announce=ask)
+    if as_json:
+        print_json(plan.to_json())
+    else:
+        show(plan_view(plan, name, dropped=drop, planned=dry_run))
+    for missing in plan.missing_paths:
+        warn(f"{missing} doesn't exist; `hoprank route index` will leave it out.")
+
+
+def index(
+    projects: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PROJECT]...", help="The ids of projects.", show_default="all that have a path"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Drop the corpora and make them anew.")] = False,
+    graph: Graph = None,
+    as_json: Json = False,
+    model: Model = None,
+    settings: Set = None,
+    wait: Wait = None,
+) -> None:
+    """Bring the corpora of projects to hold their files, source code too; only changed files are read anew.
+
+    A project that can't be indexed is named, and the others go on; the exit code is then 1.
+    """
+    with connected(read_settings(model, settings, wait)) as hoprank, show_progress() as progress:
+        done = domain.index.index(hoprank, open_graph(hoprank, graph), projects, force=force, progress=progress)
+    if as_json:
+        print_json([one.to_json() for one in done])
+    elif done:
+        show(indexed_view(done))
+    else:
+        warn("No project has a path.")
+    if failed := [one for one in done if one.problem]:
+        for one in failed:
+            warn(f"{one.project}: {one.problem}")
+        raise typer.Exit(1)
+
+
+def evaluate(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH",
+            help="A queryset.json over the projects of the graph, or a folder with corpus.jsonl, queries.jsonl and"
+            " qrels.tsv whose documents name their repo.",
+        ),
+    ],
+    graph: Graph = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            "--keep",
+            metavar="NAME",
+            help="Of a folder: keep its graph and corpora under this name, and use them again.",
+            show_default=False,
+        ),
+    ] = None,
+    json_file: JsonFile = None,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Measure three ways to search: all projects, those that the graph chooses, and the right ones alone."""
+    check_json_file(json_file)
+    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+        report = domain.evaluation.evaluate(
+            hoprank, path, graph=graph_name(hoprank, graph), keep=keep, progress=progress
+        )
+    deliver_report(report.to_json(), json_file, lambda: show(modes_view(report), *failures_view(report)))

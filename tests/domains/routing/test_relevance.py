@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.routing.records import Project, Relation
-from pipeline.domains.routing.schema import RelationType
-from pipeline.domains.routing.search.choose import choose, widen
-from pipeline.domains.routing.search.evidence import Nearness, Weights, knowledge_of_names, leads, weigh
-from pipeline.domains.routing.search.merge import can_enter, merge
-from pipeline.domains.routing.search.records import Evidence
+from pipeline.domains.routing.relevance import Nearness, Weights, knowledge_of_names, leads, weigh
+from pipeline.domains.routing.route import Evidence, choose, widen
+from pipeline.domains.routing.router import can_enter, merge
+from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.records import Hit
 
 WEIGHTS = Weights(cosine=0.04, summary=0.2, relation=1.0, own=1.0, name=1.0, known=1.0, domain=1.0)

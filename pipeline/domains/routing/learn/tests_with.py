@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pipeline.domains.routing.learn.evidence import Clue, clue
+from pipeline.domains.routing.learn.clues import Clue, clue
 from pipeline.domains.routing.learn.files import ProjectFile
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.learn.notes import SessionNote

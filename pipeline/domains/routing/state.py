@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.api import HopRank
-from pipeline.domains.routing.graph import ProjectGraph
-from pipeline.domains.routing.records import Project, Relation
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.schema import Project, Relation
 from pipeline.errors import GraphError
 from pipeline.records import Fingerprint, Vector
 from pipeline.retrieve.look import LookedAt

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
-from pipeline.domains.routing.learn.evidence import Clue, clue
+from pipeline.domains.routing.learn.clues import Clue, clue
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.learn.notes import SessionNote
 from pipeline.text.prose import prose

@@ -13,15 +13,13 @@ from tempfile import TemporaryDirectory
 
 from pipeline.api import HopRank
 from pipeline.db.catalogue import drop_corpus, find_corpus
-from pipeline.domains.routing.describe import describe
-from pipeline.domains.routing.evaluate.querysets import read_folder, read_queryset
-from pipeline.domains.routing.evaluate.records import RoutingReport
-from pipeline.domains.routing.evaluate.run import compare
-from pipeline.domains.routing.graph import ProjectGraph
+from pipeline.domains.routing.compare import RoutingReport, compare
+from pipeline.domains.routing.index import describe
 from pipeline.domains.routing.learn.proposals import accept, propose
-from pipeline.domains.routing.records import Project
-from pipeline.domains.routing.schema import REFERENCE
-from pipeline.domains.routing.search.router import Router
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.querysets import read_folder, read_queryset
+from pipeline.domains.routing.router import Router
+from pipeline.domains.routing.schema import REFERENCE, Project
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import GraphError
 from pipeline.flows.ingest import sync_documents

@@ -7,10 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pipeline import HopRank
-from pipeline.domains.routing.graph import DECLARED, ProjectGraph
-from pipeline.domains.routing.records import Project, Relation
-from pipeline.domains.routing.schema import DOMAIN, REFERENCE, RelationType
-from pipeline.domains.routing.stored import relation_id
+from pipeline.domains.routing.project_graph import DECLARED, ProjectGraph, relation_id
+from pipeline.domains.routing.schema import DOMAIN, REFERENCE, Project, Relation, RelationType
 from pipeline.errors import GraphError
 
 USES, LEARNS, TESTS, SIBLING, ABOUT = (

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pipeline.api import HopRank
 from pipeline.db.client import batches
-from pipeline.domains.routing.search.choose import choose, widen
-from pipeline.domains.routing.search.evidence import Nearness, Weights, knowledge_of_names, leads, weigh
-from pipeline.domains.routing.search.merge import can_enter, merge
-from pipeline.domains.routing.search.records import Evidence, Mode, Route
-from pipeline.domains.routing.search.state import State, StateReader
+from pipeline.domains.routing.relevance import Nearness, Weights, knowledge_of_names, leads, weigh
+from pipeline.domains.routing.route import Evidence, Mode, Route, choose, widen
 from pipeline.domains.routing.settings import RoutingSettings
+from pipeline.domains.routing.state import State, StateReader
 from pipeline.errors import CorpusError, GraphError, QuestionError, did_you_mean
 from pipeline.records import Hit
 from pipeline.retrieve.legs import Leg
@@ -34,7 +32,7 @@ class Router:
     Example::
 
         from hoprank import HopRank
-        from pipeline.domains.routing.search.router import Router
+        from pipeline.domains.routing.router import Router
 
         with HopRank.connect() as hoprank:
             router = Router(hoprank)
@@ -223,3 +221,35 @@ def _item(evidence: Evidence, hit: Hit) -> RetrieverResultItem:
         "relation": str(evidence.relation.type) if evidence.relation else None,
     }
     return replace(item, metadata={**item.metadata, **provenance})
+
+
+class MergedHit(NamedTuple):
+    """A hit with its project; its rank and score are those of the merged ranking."""
+
+    project: str
+    hit: Hit
+
+
+def _score(share: float, rank: int) -> float:
+    return share / (1 + rank)
+
+
+def can_enter(share: float, merged: Sequence[MergedHit], top_k: int) -> bool:
+    """Return whether the first hit of a project with this share would enter the best ``top_k`` that are merged."""
+    return len(merged) < top_k or _score(share, 1) >= merged[top_k - 1].hit.score
+
+
+def merge(rankings: Mapping[str, Sequence[Hit]], shares: Mapping[str, float], top_k: int) -> list[MergedHit]:
+    """Return the best ``top_k`` hits of projects' rankings, best first.
+
+    The scores of different corpora can't be compared: they come from ranks, and from words that each corpus counts by
+    itself. The probability that a project answers and the rank within it can: a hit's score is the share of its project
+    divided by 1 + its rank. Ties go by the project's and the hit's id.
+    """
+    scored = [
+        MergedHit(project, replace(hit, score=_score(shares[project], hit.rank)))
+        for project, hits in rankings.items()
+        for hit in hits
+    ]
+    scored.sort(key=lambda one: (-one.hit.score, one.project, one.hit.id))
+    return [MergedHit(one.project, replace(one.hit, rank=rank)) for rank, one in enumerate(scored[:top_k], start=1)]

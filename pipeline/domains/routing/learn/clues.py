@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from pipeline.domains.routing.learn.records import Proposal
-from pipeline.domains.routing.records import Relation
-from pipeline.domains.routing.schema import RelationType
+from pipeline.domains.routing.schema import EdgeKey, Relation, RelationType
 
 MOST_CERTAIN = 0.99
 _WEAK, _WEAK_MOST = 0.2, 0.5
@@ -73,3 +72,22 @@ def _proposal(source: str, target: str, kind: RelationType, clues: list[Clue], d
     evidence = tuple(one.text for one in strongest.values())
     relation = Relation(source, target, kind, weight=confidence, evidence=summary(evidence, len(evidence)))
     return Proposal(relation, confidence, evidence[:_MOST_LISTED], detector)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A relation that files speak for, with the probability that it is right.
+
+    ``evidence`` are places and what stands there, ``file:line: text``, the strongest first. ``detector`` names the kind
+    of evidence: ``imports``, ``mentions``, ``commands`` or ``domains``.
+    """
+
+    relation: Relation
+    confidence: float
+    evidence: tuple[str, ...]
+    detector: str
+
+    @property
+    def id(self) -> str:
+        """Short digest of the relation's projects and type, by which it is accepted or rejected."""
+        return EdgeKey.of(self.relation).id

@@ -8,9 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.domains.routing.records import Project, Relation
-from pipeline.domains.routing.schema import RelationType
-from pipeline.domains.routing.search.records import Evidence
+from pipeline.domains.routing.route import Evidence
+from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.domains.routing.settings import RoutingSettings
 
 _WORD = re.compile(r"[^\W_]+")

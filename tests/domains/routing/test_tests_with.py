@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.domains.routing.learn.detect import detect
 from pipeline.domains.routing.learn.notes import read_sources
-from pipeline.domains.routing.records import Project
+from pipeline.domains.routing.learn.proposals import detect
+from pipeline.domains.routing.schema import Project
 from tests.domains.routing.detected import OTHERS, detected, write
 
 

@@ -1,0 +1,240 @@
+"""The three-way comparison: all projects, the expected ones alone, and those that the graph chooses."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from pipeline.domains.routing.querysets import RoutingQuery, RoutingQuerySet
+from pipeline.domains.routing.route import Mode
+from pipeline.domains.routing.router import Router
+from pipeline.domains.routing.schema import Project, RelationType
+from pipeline.errors import QuerySetError, did_you_mean
+from pipeline.evaluate.datasets import Query
+from pipeline.evaluate.measures import measure_query
+from pipeline.progress import Progress
+from pipeline.retrieve.question import LONGEST
+
+_PASSAGES = 60
+"""Passages of a ranking: enough for ten documents and more."""
+
+
+def compare(
+    router: Router, queryset: RoutingQuerySet, projects: Mapping[str, Project], progress: Progress
+) -> RoutingReport:
+    """Measure the three modes on a queryset over ``projects``, those of the graph by id.
+
+    Raises QuerySetError if a query names a project that the graph doesn't have.
+    """
+    _check_projects(queryset, projects)
+    queries = [replace(query, text=query.text[:LONGEST]) for query in queryset.queries]
+    rows: dict[Mode, list[dict[str, float]]] = defaultdict(list)
+    milliseconds: dict[Mode, list[float]] = defaultdict(list)
+    failures = []
+    with progress.stage("queries", len(queries)) as done:
+        for query in queries:
+            answers = {}
+            for mode in (Mode.ORACLE, Mode.ALL, Mode.GRAPH):
+                start = time.perf_counter()
+                answers[mode] = answer(router, query, mode)
+                milliseconds[mode].append(1000 * (time.perf_counter() - start))
+                rows[mode].append(measure_answer(query, answers[mode]))
+            found = (
+                failure_of(query, mode, answers[mode], answers[Mode.ORACLE], projects)
+                for mode in (Mode.ALL, Mode.GRAPH)
+            )
+            failures += [one for one in found if one]
+            done(1)
+    return RoutingReport(
+        modes={str(mode): mean_of(rows[mode]) for mode in Mode},
+        latency_ms={str(mode): _percentiles(milliseconds[mode]) for mode in Mode},
+        failures=tuple(failures),
+        queries=len(queries),
+        projects=len(projects),
+        shortened=tuple(query.id for query in queryset.queries if len(query.text) > LONGEST),
+    )
+
+
+def answer(router: Router, query: RoutingQuery, mode: Mode) -> Answer:
+    """Return the answer of a mode to a query: documents by their best passage, and the projects that were searched."""
+    expected = query.projects if mode is Mode.ORACLE else ()
+    result = router.search(query.text, mode=mode, source=query.source, projects=expected, top_k=_PASSAGES)
+    pairs = ((str(item.metadata["project"]), str(item.metadata["document"])) for item in result.items)
+    searched = tuple(one["project"] for one in result.metadata["routing"]["searched"])
+    return Answer(tuple(dict.fromkeys(pairs)), searched)
+
+
+def _check_projects(queryset: RoutingQuerySet, projects: Mapping[str, Project]) -> None:
+    for query in queryset.queries:
+        for name in (*query.projects, *([query.source] if query.source else ())):
+            if name not in projects:
+                fix = did_you_mean(name, list(projects), "`hoprank route graph --nodes` lists the projects.")
+                raise QuerySetError(f"queryset {queryset.name!r}: {query.id!r} names an unknown project {name!r}", fix)
+
+
+def _percentiles(values: Sequence[float]) -> dict[str, float]:
+    return {f"p{share}": float(np.percentile(values, share)) for share in (50, 95)}
+
+
+MEASURES = ("mrr", "recall@10", "source_recall", "waste", "searched")
+"""The measures of a mode, in the order in which they are reported."""
+
+
+def measure_answer(query: RoutingQuery, answer: Answer) -> dict[str, float]:
+    """Return each of ``MEASURES`` for the answer to a query."""
+    names = {pair: f"{at}" for at, pair in enumerate(sorted(query.documents))}
+    ranking = [names.get(query.judged(*pair), f"{pair[0]}:{pair[1]}") for pair in answer.ranking]
+    of_documents = measure_query(Query(query.id, query.text, dict.fromkeys(names.values(), 1.0)), ranking)
+    right = len(set(query.projects) & set(answer.searched))
+    return {
+        "mrr": of_documents["mrr"],
+        "recall@10": of_documents["recall@10"],
+        "source_recall": right / len(query.projects),
+        "waste": 1 - right / len(answer.searched) if answer.searched else 0.0,
+        "searched": float(len(answer.searched)),
+    }
+
+
+def mean_of(rows: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Return the mean of each measure over queries; 0 if there are none."""
+    return {name: fsum(row[name] for row in rows) / max(len(rows), 1) for name in MEASURES}
+
+
+_TOP = 10
+_SCATTERED = 3
+"""Other projects than the expected ones, from which on the first ten documents are scattered."""
+
+
+def failure_of(
+    query: RoutingQuery, mode: str, answer: Answer, ceiling: Answer, projects: Mapping[str, Project]
+) -> FailedQuery | None:
+    """Return why a query failed, None if it didn't: its first right document ranks as high as at the ceiling.
+
+    A query whose ceiling has no right document in the first ten failed by its ranking: no route would mend it.
+    """
+    at, best = _first_right(query, answer), _first_right(query, ceiling)
+    if best is None or best > _TOP:
+        evidence = f"searched alone, {_listed(query.projects)} has no expected document in the first {_TOP}"
+        return FailedQuery(query.id, mode, Failure.RANKING, evidence)
+    if at is not None and at <= best:
+        return None
+    missing = [name for name in query.projects if name not in answer.searched]
+    if missing:
+        evidence = f"{_listed(missing)} was not searched, but {_listed(answer.searched)}"
+        return FailedQuery(query.id, mode, Failure.MISSING_PROJECT, evidence, _mend(query, missing))
+    place = f"the first expected document has rank {at}" if at else "no expected document was found"
+    ahead = [project for project, _ in answer.ranking[: (at or _TOP + 1) - 1] if project not in query.projects]
+    evidence = f"{place}, {best} at the ceiling; ahead of it: {_counted(ahead)}"
+    category = _category(query, answer, ahead, projects)
+    mend = _mend(query, query.projects) if ahead else ""
+    return FailedQuery(query.id, mode, category if ahead else Failure.RANKING, evidence, mend)
+
+
+def _category(query: RoutingQuery, answer: Answer, ahead: Sequence[str], projects: Mapping[str, Project]) -> Failure:
+    expected = {domain.lower() for name in query.projects for domain in _domains(name, projects)}
+    first = {domain.lower() for domain in _domains(ahead[0], projects)} if ahead else set()
+    if expected and first and not expected & first:
+        return Failure.WRONG_DOMAIN
+    others = {project for project, _ in answer.ranking[:_TOP]} - set(query.projects)
+    return Failure.SCATTERED if len(others) >= _SCATTERED else Failure.NOISE
+
+
+def _first_right(query: RoutingQuery, answer: Answer) -> int | None:
+    pairs = enumerate(answer.ranking, start=1)
+    return next((rank for rank, pair in pairs if query.judged(*pair) in query.documents), None)
+
+
+def _mend(query: RoutingQuery, projects: Sequence[str]) -> str:
+    """Return the edge by which the query would have been routed to a project, empty if no project asks."""
+    others = [name for name in projects if name != query.source]
+    return f"{query.source} {RelationType.LEARNS_FROM.upper()} {others[0]}" if query.source and others else ""
+
+
+def _domains(name: str, projects: Mapping[str, Project]) -> tuple[str, ...]:
+    return projects[name].domains if name in projects else ()
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def _counted(names: Sequence[str]) -> str:
+    return ", ".join(f"{names.count(name)} of {name}" for name in dict.fromkeys(names)) or "none of other projects"
+
+
+_CEILING = 0.8
+"""Share of the ceiling's measures that routing by the graph is to reach."""
+
+_FEW = 5
+"""Projects of which it is to search fewer on average."""
+
+
+class Failure(StrEnum):
+    """The category of a failure: the first that applies, in this order."""
+
+    MISSING_PROJECT = "missing project"
+    WRONG_DOMAIN = "wrong domain"
+    NOISE = "noise drowning signal"
+    SCATTERED = "relevant but scattered"
+    RANKING = "ranking"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer of a mode to a query: (project, document) pairs, best first, and the projects that were searched."""
+
+    ranking: tuple[tuple[str, str], ...]
+    searched: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedQuery:
+    """A query whose answer of a mode is worse than it could be.
+
+    ``evidence`` says what was seen, ``mend`` the edge that would have mended it, empty if none would.
+    """
+
+    query: str
+    mode: str
+    category: Failure
+    evidence: str
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingReport:
+    """The measures of each mode as fractions of 1, but for ``searched``, a mean number of projects.
+
+    ``modes`` are ``all`` (every project is searched), ``oracle`` (only the expected ones: the ceiling) and ``graph``.
+    ``mrr`` and ``recall@10`` are over documents; ``source_recall`` is the share of the expected projects that were
+    searched, ``waste`` the share of the searched ones that weren't expected. ``latency_ms`` has the percentiles 50 and
+    95 of each mode. ``shortened`` queries were cut to the longest question that a search takes.
+    """
+
+    modes: Mapping[str, Mapping[str, float]]
+    latency_ms: Mapping[str, Mapping[str, float]]
+    failures: tuple[FailedQuery, ...]
+    queries: int
+    projects: int
+    shortened: tuple[str, ...] = field(default=())
+
+    def targets(self) -> list[tuple[str, bool, str]]:
+        """Return each target of routing by the graph, whether it is reached, and what was seen."""
+        graph, oracle = self.modes["graph"], self.modes["oracle"]
+        found = []
+        for name, label in (("mrr", "MRR"), ("recall@10", "R@10")):
+            share = graph[name] / oracle[name] if oracle[name] else 1.0
+            found.append((f"{_CEILING:.0%} of the ceiling's {label}", share >= _CEILING, f"{share:.1%}"))
+        few = graph["searched"] < _FEW
+        return [*found, (f"fewer than {_FEW} projects searched", few, f"{graph['searched']:.2f} on average")]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain JSON values."""
+        return asdict(self)

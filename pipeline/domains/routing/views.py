@@ -1,0 +1,202 @@
+"""Views of projects, of their relations, and of the ways between them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.cli.views.tables import plain_table, property_grid
+
+if TYPE_CHECKING:
+    from pipeline.domains.routing.compare import RoutingReport
+    from pipeline.domains.routing.index import Indexed
+    from pipeline.domains.routing.learn.clues import Proposal
+    from pipeline.domains.routing.learn.usage import EdgeUsage, LearnedWeight
+    from pipeline.domains.routing.schema import Project, Relation, Step
+    from pipeline.domains.routing.sync import RegistryPlan
+
+_LONGEST = 60
+
+
+def projects_view(projects: Sequence[Project]) -> Table:
+    """Return a row a project: its kind, its domains, when it was indexed, and the beginning of its summary."""
+    table = plain_table("project", "kind", "domains", "indexed", "summary")
+    for project in projects:
+        table.add_row(
+            Text(project.id, style="bold"),
+            project.kind,
+            Text(", ".join(project.domains)),
+            project.last_indexed[:10] or "never",
+            Text(_short(project.summary)),
+        )
+    return table
+
+
+def relations_view(relations: Sequence[Relation]) -> Table:
+    """Return a row a relation: its ends, its weight, and the evidence for it."""
+    table = plain_table("from", "type", "to", "weight", "evidence")
+    for relation in relations:
+        table.add_row(
+            Text(relation.source, style="bold"),
+            relation.type.upper(),
+            Text(relation.target),
+            f"{relation.weight:.2f}",
+            Text(_short(relation.evidence)),
+        )
+    return table
+
+
+def related_view(related: Sequence[tuple[Project, Relation]]) -> Table:
+    """Return a row a relation of a project: where it leads, its weight, and the evidence for it."""
+    table = plain_table("project", "type", "weight", "evidence")
+    for project, relation in related:
+        cells = (relation.type.upper(), f"{relation.weight:.2f}", Text(_short(relation.evidence)))
+        table.add_row(Text(project.id, style="bold"), *cells)
+    return table
+
+
+def steps_view(steps: Sequence[Step]) -> Table:
+    """Return a row a project, with its distance and the way to it."""
+    table = plain_table("project", "hops", "way")
+    for step in steps:
+        way = [step.relations[0].source, *(f"{one.type.upper()} {one.target}" for one in step.relations)]
+        table.add_row(Text(step.project.id, style="bold"), str(step.hops), Text(" ".join(way)))
+    return table
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+_PLACES = 3
+_MOST_EVENTS = 20
+
+
+def proposals_view(proposals: Sequence[Proposal]) -> Table:
+    """Return the proposals, each with its id, its confidence and its first pieces of evidence."""
+    table = plain_table("id", "sure", "relation", "evidence")
+    for one in proposals:
+        relation = f"{one.relation.source} {one.relation.type.upper()} {one.relation.target}"
+        more = len(one.evidence) - _PLACES
+        places = [*one.evidence[:_PLACES], *([f"and {more} more"] if more > 0 else [])]
+        table.add_row(one.id, f"{100 * one.confidence:.0f}%", Text(relation, style="bold"), Text("\n".join(places)))
+    return table
+
+
+def weights_view(learned: Sequence[LearnedWeight]) -> Table:
+    """Return the weights of edges, and the judgements that they follow from."""
+    table = plain_table("relation", "weight", "base", "useful", "useless")
+    for one in learned:
+        counts = (sum(event.useful is wanted for event in one.events) for wanted in (True, False))
+        table.add_row(Text(str(one.edge), style="bold"), f"{one.weight:.3f}", f"{one.base:.3f}", *map(str, counts))
+    return table
+
+
+def explanation_view(learned: LearnedWeight) -> RenderableType:
+    """Return how the weight of an edge comes about, and its newest judgements."""
+    useful, useless = (sum(event.useful is wanted for event in learned.events) for wanted in (True, False))
+    grid = property_grid(
+        [
+            ("relation", str(learned.edge)),
+            ("base weight", f"{learned.base:.3f}"),
+            ("useful answers", f"{useful:,}, which count {learned.useful:.2f} by their age and rank"),
+            ("useless answers", f"{useless:,}, which count {learned.useless:.2f}"),
+            ("share of useful", f"{learned.share:.3f}, estimated; 0.5 without judgements"),
+            ("factor", f"{learned.factor:.3f}"),
+            ("weight", f"{learned.weight:.3f}"),
+        ]
+    )
+    return Group(grid, _events(learned.events)) if learned.events else grid
+
+
+def _events(events: Sequence[EdgeUsage]) -> Table:
+    table = plain_table("time", "rank", "judgement", "question")
+    for event in events[:_MOST_EVENTS]:
+        said = "useful" if event.useful else "useless"
+        table.add_row(f"{event.time:%Y-%m-%d %H:%M}", str(event.rank), said, Text(event.query))
+    if len(events) > _MOST_EVENTS:
+        table.caption = Text(f"and {len(events) - _MOST_EVENTS:,} older ones")
+        table.caption_justify = "left"
+    return table
+
+
+_LABELS = {"all": "all projects", "oracle": "the ceiling", "graph": "graph"}
+_COLUMNS = ("MRR", "R@10", "source recall", "waste", "searched", "p50 ms", "p95 ms")
+_SHOWN = 10
+
+
+def modes_view(report: RoutingReport) -> Table:
+    """Return the measures of the three modes, and whether the graph reaches its targets."""
+    table = plain_table("routing", *_COLUMNS)
+    for mode, values in report.modes.items():
+        shares = (f"{100 * values[name]:.1f}" for name in ("mrr", "recall@10", "source_recall", "waste"))
+        latency = (f"{report.latency_ms[mode][name]:.0f}" for name in ("p50", "p95"))
+        label = Text(_LABELS[mode], style="bold" if mode == "graph" else "")
+        table.add_row(label, *shares, f"{values['searched']:.2f}", *latency)
+    lines = [f"{report.queries:,} queries, {report.projects:,} projects; in percent, but for searched projects and ms."]
+    lines += [f"Target {target}: {'reached' if met else 'missed'}, {seen}." for target, met, seen in report.targets()]
+    if report.shortened:
+        lines.append(f"Cut to the longest question that a search takes: {len(report.shortened):,}.")
+    table.caption = Text("\n".join(lines))
+    table.caption_justify = "left"
+    return table
+
+
+def failures_view(report: RoutingReport) -> Iterator[RenderableType]:
+    """Yield the failures of routing by category, and those of the graph one by one, each with its evidence."""
+    if not report.failures:
+        return
+    counts = Counter((one.category, one.mode) for one in report.failures)
+    table = plain_table("failure", "all projects", "graph")
+    for category in sorted({one.category for one in report.failures}):
+        table.add_row(category, *(str(counts[category, mode]) for mode in ("all", "graph")))
+    yield Text()
+    yield table
+    graph = [one for one in report.failures if one.mode == "graph"]
+    for one in graph[:_SHOWN]:
+        yield Text(f"\n{one.query}: {one.category}: {one.evidence}" + (f"\n  mended by {one.mend}" if one.mend else ""))
+    if len(graph) > _SHOWN:
+        yield Text(f"\nand {len(graph) - _SHOWN} more; --json has all.", style="dim")
+
+
+_MOST_LISTED = 20
+
+
+def plan_view(plan: RegistryPlan, graph: str, *, dropped: bool, planned: bool) -> Table:
+    """Return what a sync changes; ``dropped``: the corpora of removed projects go, too; ``planned``: a dry run."""
+    left = "corpora dropped" if dropped else "corpora that stay"
+    rows = {
+        "added": plan.added,
+        "changed": plan.changed,
+        "renamed": [f"{old} -> {new}" for old, new in plan.renamed],
+        "removed": plan.removed,
+        "relations added": plan.relations_added,
+        "relations changed": plan.relations_changed,
+        "relations removed": plan.relations_removed,
+        "corpora renamed": [f"{old} -> {new}" for old, new in plan.corpora_renamed],
+        left: plan.corpora_left,
+    }
+    filled = [(name, _listed(texts)) for name, texts in rows.items() if texts]
+    last = [("dry run", "nothing was changed")] if planned and filled else []
+    return property_grid([("graph", graph), *(filled or [("unchanged", "it equals the registry")]), *last])
+
+
+def indexed_view(done: Sequence[Indexed]) -> Table:
+    """Return a row a project: what its corpus holds, and what changed in it."""
+    table = plain_table("project", "corpus", "documents", "chunks", "changed", "removed", "skipped")
+    for one in done:
+        counts = [one.documents, one.chunks, one.changed, one.removed, one.skipped]
+        cells = ["not indexed", *[""] * 4] if one.problem else [f"{count:,}" for count in counts]
+        table.add_row(Text(one.project, style="bold"), Text(one.corpus), *cells)
+    return table
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = [f"... and {len(texts) - _MOST_LISTED:,} more (--json lists all)"] if len(texts) > _MOST_LISTED else []
+    return "\n".join([*texts[:_MOST_LISTED], *more])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pipeline.api import HopRank
     from pipeline.async_api import AsyncHopRank
+    from pipeline.domains.routing.api import Projects
     from pipeline.domains.vault.api import Vault
     from pipeline.errors import HopRankError
     from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
@@ -20,6 +21,7 @@ __all__ = [
     "KnowledgeEdge",
     "KnowledgeGraph",
     "KnowledgeNode",
+    "Projects",
     "RetrieverResult",
     "RetrieverResultItem",
     "Vault",
@@ -35,6 +37,7 @@ if not TYPE_CHECKING:
         "KnowledgeEdge": "pipeline.knowledge",
         "KnowledgeGraph": "pipeline.knowledge",
         "KnowledgeNode": "pipeline.knowledge",
+        "Projects": "pipeline.domains.routing.api",
         "RetrieverResult": "pipeline.retrieve.results",
         "RetrieverResultItem": "pipeline.retrieve.results",
         "Vault": "pipeline.domains.vault.api",

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.domains.routing.api import Projects
 from pipeline.domains.routing.querysets import RoutingQuery, RoutingQuerySet
 from pipeline.domains.routing.route import Mode
-from pipeline.domains.routing.router import Router
 from pipeline.domains.routing.schema import Project, RelationType
 from pipeline.errors import QuerySetError, did_you_mean
 from pipeline.evaluate.datasets import Query
@@ -26,13 +26,12 @@ _PASSAGES = 60
 """Passages of a ranking: enough for ten documents and more."""
 
 
-def compare(
-    router: Router, queryset: RoutingQuerySet, projects: Mapping[str, Project], progress: Progress
-) -> RoutingReport:
-    """Measure the three modes on a queryset over ``projects``, those of the graph by id.
+def compare(routed: Projects, queryset: RoutingQuerySet, progress: Progress) -> RoutingReport:
+    """Measure the three modes on a queryset over the projects of a graph.
 
     Raises QuerySetError if a query names a project that the graph doesn't have.
     """
+    projects = {project.id: project for project in routed.graph.list_nodes()}
     _check_projects(queryset, projects)
     queries = [replace(query, text=query.text[:LONGEST]) for query in queryset.queries]
     rows: dict[Mode, list[dict[str, float]]] = defaultdict(list)
@@ -43,7 +42,7 @@ def compare(
             answers = {}
             for mode in (Mode.ORACLE, Mode.ALL, Mode.GRAPH):
                 start = time.perf_counter()
-                answers[mode] = answer(router, query, mode)
+                answers[mode] = answer(routed, query, mode)
                 milliseconds[mode].append(1000 * (time.perf_counter() - start))
                 rows[mode].append(measure_answer(query, answers[mode]))
             found = (
@@ -62,10 +61,10 @@ def compare(
     )
 
 
-def answer(router: Router, query: RoutingQuery, mode: Mode) -> Answer:
+def answer(projects: Projects, query: RoutingQuery, mode: Mode) -> Answer:
     """Return the answer of a mode to a query: documents by their best passage, and the projects that were searched."""
     expected = query.projects if mode is Mode.ORACLE else ()
-    result = router.search(query.text, mode=mode, source=query.source, projects=expected, top_k=_PASSAGES)
+    result = projects.search(query.text, mode=mode, source=query.source, projects=expected, top_k=_PASSAGES)
     pairs = ((str(item.metadata["project"]), str(item.metadata["document"])) for item in result.items)
     searched = tuple(one["project"] for one in result.metadata["routing"]["searched"])
     return Answer(tuple(dict.fromkeys(pairs)), searched)

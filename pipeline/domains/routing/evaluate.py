@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 
 from pipeline.api import HopRank
 from pipeline.db.catalogue import drop_corpus, find_corpus
+from pipeline.domains.routing.api import Projects
 from pipeline.domains.routing.compare import RoutingReport, compare
 from pipeline.domains.routing.index import describe
 from pipeline.domains.routing.learn.proposals import accept, propose
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.querysets import read_folder, read_queryset
-from pipeline.domains.routing.router import Router
 from pipeline.domains.routing.schema import REFERENCE, Project
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import GraphError
@@ -33,7 +33,7 @@ _PART = 0.2
 
 
 def evaluate(
-    hoprank: HopRank, path: Path, *, graph: str = "projects", keep: str | None = None, progress: Progress | None = None
+    hoprank: HopRank, path: Path, *, graph: str | None = None, keep: str | None = None, progress: Progress | None = None
 ) -> RoutingReport:
     """Measure routing on a queryset over the projects of ``graph``, or on a folder; see :func:`compare`.
 
@@ -43,15 +43,13 @@ def evaluate(
     progress = progress or Progress()
     if not path.is_dir():
         queryset = read_queryset(path)
-        projects = ProjectGraph.open(hoprank, graph, create=False)
-        by_id = {project.id: project for project in projects.list_nodes()}
-        return compare(Router(hoprank, graph), queryset, by_id, progress)
+        projects = Projects(hoprank, graph)
+        return compare(projects, queryset, progress)
     queryset, project_of = read_folder(path)
     name = keep or f"evaluate-{uuid.uuid4().hex[:12]}"
     with _dropped(hoprank, name, sorted(set(project_of.values())), drop=keep is None):
-        projects = register(hoprank, path / "corpus.jsonl", project_of, name, progress)
-        by_id = {project.id: project for project in projects.list_nodes()}
-        return compare(Router(hoprank, name), queryset, by_id, progress)
+        register(hoprank, path / "corpus.jsonl", project_of, name, progress)
+        return compare(Projects(hoprank, name), queryset, progress)
 
 
 def register(

@@ -23,16 +23,6 @@ class ProjectGraph:
 
     A relation leads from the project that asks to one that may answer; only ``sibling`` is read both ways. The domains
     of a project are relations of the type ``domain``. Lists are read whole, since there are few projects.
-
-    Example::
-
-        from hoprank import HopRank
-        from pipeline.domains.routing.project_graph import ProjectGraph
-
-        with HopRank.connect() as hoprank:
-            graph = ProjectGraph.open(hoprank)
-            for project, relation in graph.get_related("patina"):
-                print(project.id, relation.type, relation.evidence)
     """
 
     def __init__(self, graph: KnowledgeGraph) -> None:

@@ -27,18 +27,7 @@ _AT_ONCE = 4
 
 
 class Router:
-    """Searches the projects of a graph, by default that of the setting ``routing.graph``. Thread-safe.
-
-    Example::
-
-        from hoprank import HopRank
-        from pipeline.domains.routing.router import Router
-
-        with HopRank.connect() as hoprank:
-            router = Router(hoprank)
-            for item in router.search("How are hooks called?", source="shop").items:
-                print(item.metadata["project"], item.metadata["document"])
-    """
+    """Searches the projects of a graph, by default that of the setting ``routing.graph``. Thread-safe."""
 
     def __init__(self, hoprank: HopRank, graph: str | None = None) -> None:
         self._hoprank = hoprank

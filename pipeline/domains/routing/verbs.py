@@ -8,10 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.api import HopRank
-from pipeline.domains.routing.project_graph import ProjectGraph
-from pipeline.domains.routing.route import Mode
-from pipeline.domains.routing.router import Router
-from pipeline.domains.routing.settings import RoutingSettings
+from pipeline.domains.routing.api import Projects
 from pipeline.registry import Verb
 
 Graph = Annotated[str | None, Field(description="Name of the graph of projects; by default that of the settings.")]
@@ -28,9 +25,8 @@ def search(
     graph: Graph = None,
 ) -> dict[str, Any]:
     """Return the passages of several projects that answer a question best, and why these projects were searched."""
-    mode = Mode.ORACLE if projects else Mode.GRAPH
-    found = hoprank.kept(Router, graph).search(question, mode=mode, source=source, projects=projects or (), top_k=top_k)
-    return found.to_json()
+    opened = hoprank.kept(Projects, graph)
+    return opened.search(question, source=source, projects=projects or (), top_k=top_k).to_json()
 
 
 def related(
@@ -39,8 +35,7 @@ def related(
     graph: Graph = None,
 ) -> dict[str, Any]:
     """Return the projects to which the relations of a project lead, the strongest first."""
-    name = graph or hoprank.settings.section(RoutingSettings).graph
-    found = ProjectGraph.open(hoprank, name, create=False).get_related(project)
+    found = hoprank.kept(Projects, graph).related(project)
     return {"projects": [{"project": other.id, **asdict(relation)} for other, relation in found]}
 
 

@@ -1,7 +1,6 @@
 """``hoprank route``: the graph of projects.
 
-May import: cli, domains.routing.deferred, domains.routing.learn, domains.routing.project_graph, domains.routing.schema,
-domains.routing.settings, domains.routing.sync, domains.routing.views, errors.
+May import: cli, domains.routing.deferred, domains.routing.sync, domains.routing.views, errors.
 """
 
 from __future__ import annotations

@@ -88,6 +88,11 @@ class Proposal:
     detector: str
 
     @property
+    def edge(self) -> EdgeKey:
+        """The key of the relation."""
+        return EdgeKey.of(self.relation)
+
+    @property
     def id(self) -> str:
         """Short digest of the relation's projects and type, by which it is accepted or rejected."""
-        return EdgeKey.of(self.relation).id
+        return self.edge.id

@@ -30,11 +30,30 @@ _NO_SOURCES = Sources()
 
 
 class Decisions(NamedTuple):
-    """Proposals by what became of them."""
+    """Proposals by what became of them; ``unassigned`` are files of notes that name no project."""
 
     accepted: tuple[Proposal, ...]
     rejected: tuple[Proposal, ...]
     open: tuple[Proposal, ...]
+    unassigned: tuple[str, ...] = ()
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the proposals as plain JSON values, each with its state."""
+        states = {"accepted": self.accepted, "rejected": self.rejected, "open": self.open}
+        return [
+            {
+                "id": one.id,
+                "state": state,
+                "source": one.relation.source,
+                "type": str(one.relation.type),
+                "target": one.relation.target,
+                "confidence": one.confidence,
+                "detector": one.detector,
+                "evidence": list(one.evidence),
+            }
+            for state, proposals in states.items()
+            for one in proposals
+        ]
 
 
 def propose(

@@ -202,6 +202,12 @@ class LearnedWeight:
     weight: float
     events: tuple[EdgeUsage, ...]
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the weight and its explanation as plain JSON values."""
+        edge = {"source": self.edge.source, "type": str(self.edge.type), "target": self.edge.target}
+        names = ("base", "useful", "useless", "share", "factor", "weight")
+        return {**edge, **{name: getattr(self, name) for name in names}, "events": list(map(_stored, self.events))}
+
 
 _DAY = timedelta(days=1)
 

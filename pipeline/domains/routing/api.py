@@ -1,0 +1,241 @@
+"""Projects: a graph of projects and the searches over it, as one object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pipeline.api import HopRank
+from pipeline.domains.routing.index import Indexed, index
+from pipeline.domains.routing.learn import usage
+from pipeline.domains.routing.learn.notes import read_sources
+from pipeline.domains.routing.learn.proposals import Decisions, decide, propose
+from pipeline.domains.routing.learn.usage import LearnedWeight, Learning, UsedAnswer
+from pipeline.domains.routing.project_graph import ProjectGraph
+from pipeline.domains.routing.registry import Registry, read_registry
+from pipeline.domains.routing.route import Mode
+from pipeline.domains.routing.router import Router
+from pipeline.domains.routing.schema import EdgeKey, Project, Relation, RelationType, Step, relation_type
+from pipeline.domains.routing.settings import RoutingSettings
+from pipeline.domains.routing.sync import Announce, RegistryPlan, sync
+from pipeline.progress import Progress
+from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.results import RetrieverResult
+
+
+class Projects:
+    """The projects of a graph, by default that of the setting ``routing.graph``: related, indexed and searched.
+
+    Projects are named by their ids, relations by ``(source, type, target)`` with the type in any case. All methods but
+    ``sync`` raise GraphError if there is no graph of that name. Thread-safe.
+
+    Example::
+
+        from pipeline import HopRank, Projects
+
+        with HopRank.connect() as hoprank:
+            projects = Projects(hoprank)
+            projects.sync("registry.yaml")
+            projects.index()
+            for item in projects.search("How are hooks called?", source="shop").items:
+                print(item.metadata["project"], item.metadata["document"])
+    """
+
+    def __init__(self, hoprank: HopRank, name: str | None = None) -> None:
+        self._hoprank = hoprank
+        self._settings = hoprank.settings.section(RoutingSettings)
+        self.name = name or self._settings.graph
+        self.learning = Learning.of(self._settings)
+        self._router = Router(hoprank, self.name)
+
+    @property
+    def graph(self) -> ProjectGraph:
+        """The graph: its projects and relations, to read and to write one by one."""
+        return ProjectGraph.open(self._hoprank, self.name, create=False)
+
+    def sync(
+        self,
+        registry: Path | str | Registry,
+        *,
+        dry_run: bool = False,
+        drop: bool = False,
+        announce: Announce = lambda _: None,
+    ) -> RegistryPlan:
+        """Make the graph hold exactly the projects of a registry, a YAML file, and the relations that it declares.
+
+        Example::
+
+            plan = projects.sync("registry.yaml", dry_run=True)
+            print(plan.added, plan.removed)
+
+        See :func:`pipeline.domains.routing.sync.sync`. Raises SourceError if the file is malformed.
+        """
+        stated = registry if isinstance(registry, Registry) else read_registry(Path(registry))
+        return sync(self._hoprank, self.name, stated, dry_run=dry_run, drop=drop, announce=announce)
+
+    def index(
+        self, projects: Iterable[str] = (), *, force: bool = False, progress: Progress | None = None
+    ) -> list[Indexed]:
+        """Bring the corpora of projects, of all by default, to hold the files in their paths.
+
+        Example::
+
+            failed = [one.project for one in projects.index() if one.problem]
+
+        See :func:`pipeline.domains.routing.index.index`.
+        """
+        return index(self._hoprank, self.graph, tuple(projects), force=force, progress=progress)
+
+    def search(
+        self,
+        question: str,
+        *,
+        source: str = "",
+        projects: Sequence[str] = (),
+        mode: Mode | str | None = None,
+        top_k: int = 10,
+        filters: Mapping[str, Any] | None = None,
+        leg: Leg | str = Leg.WHOLE,
+        explain: bool = False,
+    ) -> RetrieverResult:
+        """Return the ``top_k`` passages that answer a question of the project ``source`` best.
+
+        ``projects`` searches exactly these, in place of the few that the graph chooses.
+
+        Example::
+
+            for item in projects.search("How are hooks called?", source="shop").items:
+                print(item.metadata["project"], item.metadata["route"], item.content)
+
+        See :meth:`pipeline.domains.routing.router.Router.search`.
+        """
+        return self._router.search(
+            question,
+            mode=mode or (Mode.ORACLE if projects else Mode.GRAPH),
+            source=source,
+            projects=projects,
+            top_k=top_k,
+            filters=filters,
+            leg=leg,
+            explain=explain,
+        )
+
+    def link(
+        self,
+        source: str,
+        type: str,  # noqa: A002 - the field's name
+        target: str,
+        *,
+        weight: float | None = None,
+        evidence: str | None = None,
+    ) -> Relation:
+        """Relate a project to another or to a domain; return the relation. One that exists keeps what isn't given.
+
+        Example::
+
+            projects.link("shop", "uses", "dojo", evidence="its worlds run on dojo")
+        """
+        kind, graph = RelationType.parse(type), self.graph
+        before = graph.get_edge(source, target, kind) or Relation(source, target, kind)
+        weight = before.weight if weight is None else weight
+        relation = Relation(source, target, kind, weight, evidence=before.evidence if evidence is None else evidence)
+        graph.add_edge(relation)
+        return graph.get_edge(source, target, kind) or relation
+
+    def unlink(self, source: str, type: str, target: str) -> Relation | None:  # noqa: A002
+        """Remove a relation and return it; one that the registry declares comes back with the next sync.
+
+        Example::
+
+            projects.unlink("shop", "uses", "dojo")
+        """
+        kind, graph = RelationType.parse(type), self.graph
+        removed = graph.get_edge(source, target, kind)
+        graph.remove_edge(source, target, kind)
+        return removed
+
+    def related(self, project: str, types: Iterable[str] = ()) -> list[tuple[Project, Relation]]:
+        """Return the projects to which relations of a project lead, the strongest first; all types by default.
+
+        Example::
+
+            for other, relation in projects.related("shop", ["uses"]):
+                print(other.id, relation.weight, relation.evidence)
+        """
+        return self.graph.get_related(project, _types(types))
+
+    def traverse(self, project: str, depth: int | None = None, types: Iterable[str] = ()) -> list[Step]:
+        """Return the projects around a project, the nearest first, each with the way to it.
+
+        Example::
+
+            print([(step.hops, step.project.id) for step in projects.traverse("shop", depth=2)])
+        """
+        return self.graph.traverse(project, self._settings.depth if depth is None else depth, _types(types))
+
+    def propose(
+        self,
+        notes: Iterable[Path | str] = (),
+        *,
+        source: str = "",
+        accept: Iterable[str] = (),
+        reject: Iterable[str] = (),
+        auto: bool = False,
+        rejected: bool = False,
+        progress: Progress | None = None,
+    ) -> Decisions:
+        """Return the relations that the projects' files and some notes speak for; accept and reject some by their ids.
+
+        ``source`` is the project of notes that name none. ``auto`` accepts all of at least ``routing.auto_accept``;
+        ``rejected`` considers those alone that were rejected before.
+
+        Example::
+
+            for proposal in projects.propose().open:
+                print(proposal.id, proposal.confidence, proposal.relation, proposal.evidence)
+        """
+        graph = self.graph
+        nodes = graph.list_nodes()
+        sources = read_sources(map(Path, notes), nodes, source)
+        with (progress or Progress()).stage("read", len(nodes)) as done:
+            found = propose(graph, sources, least=self._settings.proposed, rejected=rejected, done=done)
+        sure = self._settings.auto_accept if auto else None
+        decisions = decide(graph, found, datetime.now(UTC), accepted=accept, rejected=reject, sure=sure)
+        return decisions._replace(unassigned=sources.unassigned)
+
+    def used(
+        self,
+        question: str,
+        source: str,
+        project: str,
+        rank: int,
+        *,
+        useful: bool = True,
+        type: str | None = None,  # noqa: A002
+    ) -> list[LearnedWeight]:
+        """Record that an answer of ``project`` to a question of ``source`` was of use, or wasn't; return the weights.
+
+        ``rank`` is the place of the answer, from 1; ``type`` that of the relation over which it came, all by default.
+
+        Example::
+
+            projects.used("How are hooks called?", "shop", "dojo", rank=2)
+        """
+        answer = UsedAnswer(project, rank, useful, relation_type(type) if type else None)
+        return usage.record_use(self.graph, question, source, answer, self.learning, datetime.now(UTC))
+
+    def explain(self, source: str, type: str, target: str) -> LearnedWeight:  # noqa: A002
+        """Return the weight of a relation now, and the judgements on answers that it follows from.
+
+        Example::
+
+            learned = projects.explain("shop", "uses", "dojo")
+            print(learned.base, learned.factor, learned.weight)
+        """
+        return usage.explain(self.graph, EdgeKey.parse(source, type, target), self.learning, datetime.now(UTC))
+
+
+def _types(names: Iterable[str]) -> list[RelationType]:
+    return [RelationType.parse(name) for name in names]

@@ -1,4 +1,4 @@
-"""The evidence that projects answer a question: relations, names and domains, summaries, and a first look."""
+"""The evidence that a project answers a question: relations, names, domains, summaries, and its nearest passage."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from pipeline.domains.routing.settings import RoutingSettings
 
 _WORD = re.compile(r"[^\W_]+")
 
+# What the uses of a project use is often no concern of its own. Chosen by hand; not measured.
+_FURTHER = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """The strongest path of relations from the asking project to another: its last relation, and its weight.
+    """The strongest path from the asking project to another: its last relation, its length and its weight.
 
-    The weight is the product of the weights along the path, halved for each edge after the first.
+    The weight is the product of the weights along the path, times ``_FURTHER`` for each edge after the first.
     """
 
     relation: Relation
@@ -29,13 +32,7 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of evidence, in natural logarithms of odds.
-
-    ``cosine`` is the difference of passages' cosines that counts as 1, ``summary`` that of summaries. ``relation``
-    counts for an edge of weight 1, ``own`` for the asking project itself, ``name`` for a name of the project in the
-    question, ``known`` for knowing the names in the question best, and ``domain`` for a domain that no other project
-    has.
-    """
+    """The settings of the same names: weights of evidence, in natural logarithms of odds."""
 
     cosine: float
     summary: float
@@ -57,10 +54,9 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """The nearness of a project to a question.
+    """The cosines of a project's nearest passage and of its summary (0 without one) to a question.
 
-    ``passage`` is the cosine of its nearest passage, ``summary`` that of its summary, 0 without one. ``known`` says how
-    far its passages know the names in the question, from 0 to 1 for the project that knows them best.
+    ``known`` is the share of the question's names in its passages, weighted by rarity; 1 for the project with most.
     """
 
     passage: float
@@ -69,9 +65,9 @@ class Nearness:
 
 
 def knowledge_of_names(names: Mapping[str, Iterable[str]], corpora: int) -> dict[str, float]:
-    """Return how far each corpus knows the names of a question, from 0 to 1 for the one that knows them best.
+    """Return for each corpus the sum of the rarities of the question's names in it, divided by the largest sum.
 
-    ``names`` holds the corpora that know each name, out of so many ``corpora``. A name counts by its rarity among them.
+    ``names`` maps each name to the corpora that hold it, out of so many ``corpora``.
     """
     known: dict[str, float] = defaultdict(float)
     for having in map(tuple, names.values()):
@@ -84,8 +80,8 @@ def knowledge_of_names(names: Mapping[str, Iterable[str]], corpora: int) -> dict
 def leads(source: str, relations: Sequence[Relation], depth: int) -> dict[str, Lead]:
     """Return the strongest path of at most ``depth`` relations from a project to each other, by the other's id.
 
-    Relations lead from their source to their target; siblings and the projects of a domain lead to each other. A domain
-    counts by its rarity: one that all projects have leads nowhere.
+    Siblings and the projects of a domain lead to each other. A domain counts by its rarity: one that all projects have
+    leads nowhere.
     """
     spread = Counter(relation.target for relation in relations if relation.type is RelationType.DOMAIN)
     having = len({relation.source for relation in relations if relation.type is RelationType.DOMAIN})
@@ -102,7 +98,7 @@ def leads(source: str, relations: Sequence[Relation], depth: int) -> dict[str, L
         reached: dict[str, float] = {}
         for start, weight in frontier.items():
             for target, relation in onward.get(start, ()):
-                onto = weight * relation.weight * (1.0 if hops == 1 else 0.5)
+                onto = weight * relation.weight * (1.0 if hops == 1 else _FURTHER)
                 if target != source and onto > max(reached.get(target, 0.0), _weight(found.get(target))):
                     reached[target] = onto
                     found[target] = Lead(relation, hops, onto)
@@ -122,11 +118,11 @@ def weigh(
     found: Mapping[str, Lead],
     weights: Weights,
 ) -> list[Evidence]:
-    """Return the evidence for each project, the strongest first; ties by id.
+    """Return the evidence for each project, the strongest first; ties by id. The shares add up to 1.
 
-    ``nearness`` holds the cosines of each project. The shares add up to 1.
+    ``source`` is the asking project, empty if none asks, and ``found`` are the :func:`leads` from it.
     """
-    words = f" {' '.join(_WORD.findall(question.lower()))} "
+    words = f" {' '.join(_WORD.findall(question.lower()))} "  # spaces around, so that a name matches whole words
     spread = Counter(domain.lower() for project in projects for domain in project.domains)
     weighed = []
     for project in projects:
@@ -163,13 +159,12 @@ def _names(project: Project) -> list[str]:
 
 
 def _contains(words: str, name: str) -> bool:
-    """Return whether a name is among the ``words`` of a question, in lower case with spaces between and around."""
     parts = _WORD.findall(name.lower())
     return bool(parts) and f" {' '.join(parts)} " in words
 
 
 def _rarity(projects: int, of: int) -> float:
-    """Return 1 for a domain of a single project, 0 for one that all projects have."""
+    """Return the share of the greatest inverse document frequency: 1 for one project, 0 for all."""
     return math.log(of / projects) / math.log(of) if of > 1 else 1.0
 
 

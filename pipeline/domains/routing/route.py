@@ -1,4 +1,4 @@
-"""Records of a routed search: the mode, the evidence for projects, and the route that is taken."""
+"""Routes: the mode of a routed search, the evidence for projects, and the choice of those that are searched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.domains.routing.schema import Project, Relation, RelationType
 
 
 class Mode(StrEnum):
-    """The projects that a question searches: all, those that are named as the answer's, or those that a route finds."""
+    """The projects that are searched: all, those named by the caller, or those that the graph chooses."""
 
     ALL = "all"
     ORACLE = "oracle"
@@ -47,7 +47,6 @@ class Evidence:
 
 
 def _way(relation: Relation, hops: int) -> str:
-    """Return in words how a path of ``hops`` edges, the last of which is ``relation``, leads to a project."""
     away = "" if hops == 1 else f", {hops} edges away"
     if relation.type is RelationType.DOMAIN:
         return f"{relation.source} is about {domain_name(relation.target)} too{away}"
@@ -102,10 +101,10 @@ def choose(evidence: Sequence[Evidence], coverage: float, most: int) -> list[Evi
 
 
 def widen(evidence: Sequence[Evidence], chosen: Sequence[Evidence], margin: float) -> tuple[list[Evidence], str]:
-    """Return the chosen projects, and one more with the reason if its passages are much nearer to the question.
+    """Add the project with the nearest passage if its cosine exceeds the others' by more than ``margin``; say why.
 
-    Relations and names may lead to projects that know nothing of the question. They are searched nevertheless, but the
-    project with the nearest passage is searched too if its cosine exceeds theirs by more than ``margin``.
+    Relations and names may have led to projects whose passages are off the question. The reason is empty if none is
+    added.
     """
     best = max(chosen, key=lambda one: one.cosine)
     nearest = max(evidence, key=lambda one: (one.cosine, one.project.id))

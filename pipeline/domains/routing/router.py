@@ -1,4 +1,4 @@
-"""The router: a question -> evidence -> route -> searches -> one ranking."""
+"""A routed search: question -> evidence -> route -> a search of each chosen corpus -> one ranking."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from pipeline.retrieve.look import look
 from pipeline.retrieve.question import check_question
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
+# Corpora that are searched at once. Chosen by hand: with more, more searches start that can't enter the result.
 _AT_ONCE = 4
-"""Corpora that are searched at once."""
 
 
 class Router:
@@ -101,7 +101,7 @@ class Router:
         return Route(mode, source, tuple(chosen), tuple(evidence), state.unindexed, widened)
 
     def _evidence(self, question: str, vector: Sequence[float], state: State, source: str | None) -> list[Evidence]:
-        """Weigh all evidence for a question of ``source``; if that is None, the passages alone, without the graph."""
+        """Weigh the evidence for a question of ``source``; None: by passages alone, without the graph."""
         seen = look(self._hoprank.client, state.corpora.values(), question, vector)
         known = knowledge_of_names(seen.names, len(state.corpora))
         near = {
@@ -129,7 +129,7 @@ class Router:
         *,
         explain: bool,
     ) -> dict[str, RetrieverResult]:
-        """Search the chosen projects, a few at once, as long as one may still reach the best ``top_k`` of all."""
+        """Search the chosen projects, until the first hit of no further one can enter the best ``top_k``."""
 
         def search(one: Evidence) -> RetrieverResult | None:
             try:
@@ -231,9 +231,8 @@ def can_enter(share: float, merged: Sequence[MergedHit], top_k: int) -> bool:
 def merge(rankings: Mapping[str, Sequence[Hit]], shares: Mapping[str, float], top_k: int) -> list[MergedHit]:
     """Return the best ``top_k`` hits of projects' rankings, best first.
 
-    The scores of different corpora can't be compared: they come from ranks, and from words that each corpus counts by
-    itself. The probability that a project answers and the rank within it can: a hit's score is the share of its project
-    divided by 1 + its rank. Ties go by the project's and the hit's id.
+    A hit's score is the share of its project divided by 1 + its rank: scores of different corpora can't be compared,
+    since each counts its own words. Ties go by the project's and the hit's id.
     """
     scored = [
         MergedHit(project, replace(hit, score=_score(shares[project], hit.rank)))

@@ -1,4 +1,4 @@
-"""Pieces of evidence, and the confidence that follows from many."""
+"""Clues: places in files that speak for a relation, and the confidence of a proposal that follows from several."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from typing import NamedTuple
 
 from pipeline.domains.routing.schema import EdgeKey, Relation, RelationType
 
+# All strengths of clues, here and in the detectors, were chosen by hand; not measured: no set of projects with judged
+# relations is at hand. Tests hold their order.
 MOST_CERTAIN = 0.99
+"""No number of clues makes a proposal certain: those of one project may share a mistake."""
+
 _WEAK, _WEAK_MOST = 0.2, 0.5
+"""Clues below the first, which are bare mentions, reach the second at most: a common name is mentioned everywhere."""
+
 _MOST_LISTED = 10
 _LONGEST = 160
 """Characters of a piece of evidence."""
@@ -31,14 +37,14 @@ class Clue(NamedTuple):
 
 
 def clue(target: str, strength: float, file: str, line: int, text: str, group: str = "") -> Clue:
-    """Return a clue at a line of a file, its text on one line and cut; the file is the default of ``group``."""
+    """Return a clue at a line of a file, its text cut and on one line; ``group`` is the file by default."""
     said = " ".join(text.split())
     said = said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
     return Clue(target, strength, f"{file}:{line}: {said}", group or file)
 
 
 def proposals_of(source: str, kind: RelationType, clues: Iterable[Clue], detector: str) -> list[Proposal]:
-    """Return a proposal for each target of the clues: independent ones agree as a noisy or."""
+    """Return a proposal for each target; its confidence is the noisy or of the independent clues."""
     by_target: dict[str, list[Clue]] = {}
     for one in clues:
         by_target.setdefault(one.target, []).append(one)
@@ -46,10 +52,7 @@ def proposals_of(source: str, kind: RelationType, clues: Iterable[Clue], detecto
 
 
 def together(strengths: Iterable[float]) -> float:
-    """Return the probability that at least one of independent clues is right, at most 0.99.
-
-    Weak clues, such as bare mentions, reach 0.5 at most: many of them say that a name is common, not what it is for.
-    """
+    """Return the noisy or of independent clues: 1 - the product of (1 - strength), within the bounds above."""
     ordered = sorted(strengths)
     weak, strong = (
         1 - math.prod(1 - strength for strength in ordered if (strength < _WEAK) is wanted) for wanted in (True, False)
@@ -58,7 +61,7 @@ def together(strengths: Iterable[float]) -> float:
 
 
 def summary(evidence: tuple[str, ...], found: int) -> str:
-    """Return the evidence as a line, for the edge: the first pieces, and how many more were found."""
+    """Return the first pieces of evidence, and how many more there are, on a line."""
     shown = evidence[:_SUMMED_UP]
     more = (f"and {found - len(shown)} more",) if found > len(shown) else ()
     return "; ".join((*shown, *more))

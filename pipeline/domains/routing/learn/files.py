@@ -1,4 +1,4 @@
-"""The files of a project that may show its relations: source code, manifests, scripts and the jobs of its CI."""
+"""The files of a project that may show its relations: source code, manifests, scripts and CI jobs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.code.manifests import is_manifest
 from pipeline.ingest.sources.ignored import own_files
 
 _LARGEST = 1_000_000
-"""Bytes: a larger file is generated, or data."""
+"""Bytes: a larger file is generated, or data. Chosen by hand."""
 
 _CI = frozenset((".github", ".circleci", ".gitlab-ci.yml", ".buildkite", ".woodpecker"))
 _SCRIPTS = frozenset((".sh", ".bash", ".zsh", ".fish", ".ps1", ".mk", ".just"))
@@ -49,10 +49,10 @@ def is_script(path: str) -> bool:
 
 
 def project_files(folder: Path) -> Iterator[ProjectFile]:
-    """Yield the files of a project in order of their paths.
+    """Yield the files of a project in order of their paths; none if there is no such folder.
 
     Skips files that aren't UTF-8 and special files (reading a pipe would block), links to folders, hidden folders but
-    those of a CI, installed packages, builds, and what Git ignores. Yields nothing if there is no such folder.
+    those of a CI, installed packages, builds, and what Git ignores.
     """
     for path in own_files(folder, _is_shown):
         if is_script(path) or is_manifest(path) or language_of(path):

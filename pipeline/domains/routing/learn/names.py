@@ -1,4 +1,4 @@
-"""The names that files use for projects: their ids, the last parts of their ids, and their aliases."""
+"""The names of projects in files: ids, last parts of ids, and aliases."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ _JOINERS = re.compile(r"[-_\s]+")
 _HOSTS = ("github/com/", "gitlab/com/", "bitbucket/org/", "codeberg/org/")
 _VERSION = re.compile(r"/v\d+$")
 _SHORTEST = 2
+"""Characters of an alias: one letter would match variables and drives."""
 
 
 class ProjectNames:
-    """Projects by name. A name that two projects have means neither of them, unless it is the id of one.
+    """Projects by name. An ambiguous name means no project, unless it is the id of one.
 
-    Names are compared folded: without case, ``-`` and ``_`` alike, and parts split at ``.``, ``/``, ``::`` and ``\\``.
+    Names are compared :func:`folded`.
     """
 
     def __init__(self, projects: Iterable[Project]) -> None:
@@ -27,7 +28,7 @@ class ProjectNames:
         self.spellings: dict[str, str] = {
             spelling: one.id for one in projects for spelling in _spellings(one) if self.named(spelling) == one.id
         }
-        """Names as they are written, with the ids of their projects."""
+        """Project ids by name as it is written."""
 
     def named(self, name: str) -> str | None:
         """Return the id of the project with exactly this name, or None; an address at a host counts as the rest."""
@@ -39,9 +40,9 @@ class ProjectNames:
         return self.named(_VERSION.sub("", name))
 
     def imported(self, module: str) -> str | None:
-        """Return the id of the project to which a module belongs, by its longest prefix that is a name, or None.
+        """Return the id of the project whose name is the longest prefix of a module, or None.
 
-        A scope (``@scope/name``), or an owner at a host, is no name without what follows it.
+        A scope (``@scope/name``) or an owner at a host alone is no name.
         """
         key = folded(module)
         least = 2 if module.startswith("@") or key.startswith(_HOSTS) else 1
@@ -50,13 +51,13 @@ class ProjectNames:
         return next((project for prefix in prefixes if (project := self.named(prefix))), None)
 
     def pattern(self) -> re.Pattern[str] | None:
-        """Return the pattern that finds all names in a text, in any case and spelling; None without a name."""
+        """Return a pattern for all names in any case and with any joiner, or None if there is no name."""
         spelled = sorted(self.spellings, key=lambda name: (-len(name), name))
         return re.compile("|".join(map(_any_spelling, spelled)), re.IGNORECASE) if spelled else None
 
 
 def folded(name: str) -> str:
-    """Return the form in which names are compared."""
+    """Return a name in lower case, joined by ``-``, with ``/`` for ``.``, ``:``, ``::`` and ``\\``."""
     parts = _SEPARATORS.split(name.strip().removeprefix("@").casefold())
     return "/".join(_JOINERS.sub("-", part).strip("-") for part in parts if part)
 

@@ -1,4 +1,4 @@
-"""Proposals of relations: those that a graph lacks, to accept or to reject. Rejected ones are remembered.
+"""Proposals of relations: detected in files, notes and domains, then accepted or rejected.
 
 A project's node keeps the ids of its rejected proposals as the property ``rejected``.
 """
@@ -24,6 +24,7 @@ from pipeline.domains.routing.learn.tests_with import history_clues, script_clue
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import EdgeKey, Project, Relation, RelationType
 from pipeline.errors import InputError, did_you_mean
+from pipeline.knowledge import KnowledgeNode
 
 _REJECTED = "rejected"
 _NO_SOURCES = Sources()
@@ -64,13 +65,12 @@ def propose(
     rejected: bool = False,
     done: Callable[[int], None] = lambda _: None,
 ) -> list[Proposal]:
-    """Return the relations that files speak for with at least the confidence ``least``, and that the graph lacks.
+    """Return proposals of at least the confidence ``least`` that the graph lacks, in the order of :func:`detect`.
 
-    The most probable comes first. Those that were rejected are left out, or returned alone with ``rejected``. ``done``
-    is called for each project whose files were read.
+    Rejected ones are left out; with ``rejected`` they alone are returned. ``done`` is called for each project read.
     """
     known = {EdgeKey.of(relation).id for relation in graph.get_edges()}
-    refused = rejected_ids(graph)
+    refused = {id_ for node in graph.graph.nodes() for id_ in _rejected_of(node)}
     found = [one for one in detect(graph.list_nodes(), sources, done) if one.id not in known]
     return [one for one in found if one.confidence >= least and (one.id in refused) is rejected]
 
@@ -84,9 +84,9 @@ def decide(
     rejected: Iterable[str] = (),
     sure: float | None = None,
 ) -> Decisions:
-    """Accept and reject the proposals with some ids; with ``sure`` also accept all others of at least that confidence.
+    """Accept and reject proposals by id; with ``sure`` also accept all others of at least that confidence.
 
-    Raises InputError, before anything is changed, naming an id that no proposal has or that is in both lists.
+    Raises InputError for an unknown id, or one in both lists; nothing is changed then.
     """
     accepting, rejecting = _chosen(proposals, accepted), _chosen(proposals, rejected)
     both = next((one for one in accepting if one in rejecting), None)
@@ -105,19 +105,13 @@ def decide(
 def accept(graph: ProjectGraph, proposals: Iterable[Proposal], now: datetime) -> None:
     """Add the relations of some proposals to the graph, and forget that they were rejected."""
     accepted = list(proposals)
-    for one in accepted:
-        graph.add_edge(dataclasses.replace(one.relation, created=now.isoformat()))
+    graph.add_edges(dataclasses.replace(one.relation, created=now.isoformat()) for one in accepted)
     _remember(graph, accepted, rejected=False)
 
 
 def reject(graph: ProjectGraph, proposals: Iterable[Proposal]) -> None:
     """Remember that some proposals are wrong, so that they are not made again."""
     _remember(graph, list(proposals), rejected=True)
-
-
-def rejected_ids(graph: ProjectGraph) -> set[str]:
-    """Return the ids of the proposals that were rejected."""
-    return {id_ for project in graph.list_nodes() for id_ in _rejected_of(graph, project.id)}
 
 
 def _chosen(proposals: Sequence[Proposal], ids: Iterable[str]) -> list[Proposal]:
@@ -134,26 +128,24 @@ def _remember(graph: ProjectGraph, proposals: Sequence[Proposal], *, rejected: b
     by_project: dict[str, set[str]] = {}
     for one in proposals:
         by_project.setdefault(one.relation.source, set()).add(one.id)
-    for project, ids in by_project.items():
-        before = _rejected_of(graph, project)
+    for node in graph.graph.get_nodes(list(by_project)):
+        before, ids = _rejected_of(node), by_project[node.id]
         after = before | ids if rejected else before - ids
         if after != before:
-            graph.graph.update_node(project, properties={_REJECTED: sorted(after)})
+            graph.graph.update_node(node.id, properties={_REJECTED: sorted(after)})
 
 
-def _rejected_of(graph: ProjectGraph, project: str) -> set[str]:
-    node = graph.graph.get_node(project)
-    ids: Any = node.properties.get(_REJECTED, ()) if node else ()
+def _rejected_of(node: KnowledgeNode) -> set[str]:
+    ids: Any = node.properties.get(_REJECTED, ())
     return set(ids)
 
 
 def detect(
     projects: Sequence[Project], sources: Sources, done: Callable[[int], None] = lambda _: None
 ) -> list[Proposal]:
-    """Return the relations that files, notes and domains speak for: the most probable first, then by projects.
+    """Return the proposals of all detectors, the most confident first, then by source, target and type.
 
-    ``done`` is called for each project whose files were read. A project without a path, or whose folder is gone, is
-    proposed as a target alone.
+    ``done`` is called for each project whose files were read. A project without files can only be a target.
     """
     names = ProjectNames(projects)
     tests = history_clues(sources.notes, names)
@@ -179,14 +171,14 @@ def _order(proposal: Proposal) -> tuple[float, str, str, str]:
 
 
 _COMMON = 0.5
-"""Share of the projects above which a domain says nothing of those that share it."""
+"""Share of the projects above which a domain makes no siblings. Chosen by hand: half of all projects aren't close."""
 
 
 def siblings(projects: Sequence[Project]) -> list[Proposal]:
-    """Return a proposal for each two projects that share a domain which at most half of all projects have.
+    """Return a SIBLING for each two projects that share a domain which at most ``_COMMON`` of all projects have.
 
-    The weight is the Jaccard index of the domains, each weighted by the logarithm of its rarity. The confidence is
-    lower than that with few shared domains, which may be shared by chance.
+    The weight is the Jaccard index of their domains, weighted by inverse document frequency. The confidence is lower
+    than that if few domains are shared, which may be by chance.
     """
     domains = {one.id: frozenset(domain.casefold() for domain in one.domains) for one in projects}
     counts = Counter(domain for held in domains.values() for domain in held)

@@ -1,4 +1,4 @@
-"""TESTS_WITH: commands of benchmarks that name another project, in scripts, jobs of a CI and shell histories."""
+"""TESTS_WITH: commands of benchmarks that name another project, in scripts, CI jobs and shell histories."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from pipeline.domains.routing.learn.files import ProjectFile
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.learn.notes import SessionNote
 
-_MEASURED = 0.85
-_ARGUMENT = 0.6
-_SEARCHED = 0.3
-"""An option names the project, but nothing says that the command measures."""
+# By how much speaks for a benchmark: an option for its subject, a mere argument, or an option of any other command. The
+# last alone is just listed (`routing.proposed`); chosen by hand, as `clues` says.
+_MEASURED, _ARGUMENT, _SEARCHED = 0.85, 0.6, 0.3
 
 _BENCH = re.compile(r"(?<![^\W_])(?:bench\w*|eval|evaluat\w+|hyperfine|measure\w*|perf)(?![^\W_])", re.IGNORECASE)
 _OPTION = re.compile(
@@ -36,7 +35,7 @@ _MARKDOWN = (".md", ".markdown", ".rst")
 
 
 def script_clues(project: str, files: Iterable[ProjectFile], names: ProjectNames) -> Iterator[Clue]:
-    """Yield what a project's scripts say of the projects that it is tested on."""
+    """Yield a clue for each command in a project's scripts that names another project."""
     for file in files:
         if file.is_script:
             for number, command in _commands(file.text):
@@ -44,7 +43,7 @@ def script_clues(project: str, files: Iterable[ProjectFile], names: ProjectNames
 
 
 def history_clues(notes: Iterable[SessionNote], names: ProjectNames) -> dict[str, list[Clue]]:
-    """Return what the commands in notes say, by the project of the note: of Markdown those that are marked as code."""
+    """Return the clues of commands in notes, by the project of the note; in Markdown only what is marked as code."""
     clues: dict[str, list[Clue]] = {}
     for note in notes:
         commands = _quoted(note.text) if note.path.endswith(_MARKDOWN) else _commands(note.text)
@@ -61,7 +60,6 @@ def _clues(project: str, command: str, file: str, line: int, names: ProjectNames
 
 
 def _targets(command: str, names: ProjectNames) -> dict[str, float]:
-    """Return the projects that a command names, each with the strength of that."""
     if _OTHER_TOOLS.match(command):
         return {}
     measures = _BENCH.search(command)
@@ -74,13 +72,13 @@ def _targets(command: str, names: ProjectNames) -> dict[str, float]:
 
 
 def _plain(value: str) -> str:
-    """Return a value without what makes it a path: ``../repos/dojo/`` is ``dojo``."""
+    """Return the last part of a path, ``dojo`` of ``../repos/dojo/``, and other values as they are."""
     inside = value.strip("/")
     return inside.rpartition("/")[2] if value.startswith((".", "/", "~")) else inside
 
 
 def _commands(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a script, each with its number: continued ones joined, without comments and prompts."""
+    """Yield the commands of a script with their lines: continued lines joined, prompts removed, comments left out."""
     number = 1
     for line in _CONTINUED.sub("\x00", text).split("\n"):
         command = _LEAD.sub("", line.replace("\x00", " ")).strip()

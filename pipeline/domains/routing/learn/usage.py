@@ -1,9 +1,17 @@
 """Judgements on answers, kept with the edges over which they came, and the weights that follow.
 
-An edge with judgements has three properties more: ``usage`` are the newest judgements (``Learning.kept``), ``base`` is
-the weight that it had without them, and ``learned`` the weight that they gave it. If its weight is no longer that,
-somebody has set another, which becomes the base. The stored weight is that of the last change; :func:`refresh` brings
-all up to date. Each change is one transaction of the graph; of two at the same time on the same edge, the later wins.
+An edge with judgements has three more properties: ``usage``, the newest judgements (``Learning.kept``), ``base``, the
+weight without them, and ``learned``, the weight by them. If the edge's weight differs from ``learned``, somebody has
+set it, and it becomes the base. The stored weight is that of the last change; :func:`refresh` brings all up to date.
+Each change is one transaction; of two on the same edge at a time, the later wins.
+
+A weight is a function of its base, the judgements, and the time. A judgement is a vote for or against the edge, which
+decays by half each half-life. It counts as the inverse of the probability that an answer at its rank is looked at:
+people look at few answers below the first, so a pick at rank 8 says more than one at rank 1. Votes of both kinds are
+corrected alike, so the share of useful answers is estimated without the bias of the position. It is the posterior mean
+of a Beta distribution: 0.5 without votes, and one vote moves it little. The factor on the base is 1 at a share of 0.5,
+and nears ``highest`` and ``lowest`` at the extremes. Nothing is normalised over edges: one that rises takes nothing
+from others.
 """
 
 from __future__ import annotations
@@ -23,7 +31,7 @@ from pipeline.knowledge import KnowledgeEdge
 from pipeline.retrieve.question import check_question
 
 _LONGEST_QUERY = 500
-"""Characters of a question that are kept."""
+"""Characters of a question that are kept: enough to tell questions apart, with 200 on an edge. Chosen by hand."""
 
 _OURS = ("base", "usage", "learned")
 
@@ -33,9 +41,8 @@ def record(
 ) -> list[LearnedWeight]:
     """Record judgements on answers to a question of the project ``source``; return the new weights of their edges.
 
-    A judgement goes to the edge of its type, by default to each between the two projects. Answers of the asking
-    project, and of projects without a relation to it, teach nothing. Only answers that somebody judged belong here:
-    that an answer was found says nothing, and neither do the answers beside it.
+    A judgement goes to the edge of its type, by default to each between the two projects; without such an edge it is
+    ignored. ``answers`` are only those that somebody judged: that an answer was found says nothing.
     """
     query = check_question(query)[:_LONGEST_QUERY]
     edges = _edges(graph)
@@ -78,10 +85,7 @@ def explain(graph: ProjectGraph, key: EdgeKey, learning: Learning, now: datetime
 def forget(
     graph: ProjectGraph, learning: Learning, now: datetime, *, key: EdgeKey | None = None, since: datetime | None = None
 ) -> list[LearnedWeight]:
-    """Forget the judgements of an edge (of all by default) since a time (all by default); return the new weights.
-
-    An edge gets the weight that it would have without them. Returns only edges that had such judgements.
-    """
+    """Forget the judgements on an edge, by default all, since a time; return the new weights of edges that had some."""
     edges = _edges(graph)
     chosen = edges if key is None else {key: _edge(edges, key)}
     held = {one: _events(edge, one) for one, edge in chosen.items()}
@@ -166,7 +170,7 @@ def _between(edges: Iterable[EdgeKey], source: str, answer: UsedAnswer) -> list[
 
 @dataclass(frozen=True, slots=True)
 class EdgeUsage:
-    """A judgement on an answer that came over an edge: whether it was of use, at which rank (1 is the first), when."""
+    """A judgement on an answer that came over an edge; ``rank`` is that of the answer, from 1."""
 
     edge: EdgeKey
     query: str
@@ -177,7 +181,7 @@ class EdgeUsage:
 
 @dataclass(frozen=True, slots=True)
 class UsedAnswer:
-    """An answer that somebody judged: its project, its rank, and the type of the edge that led there, None for any."""
+    """A judged answer: its project, its rank, and the type of the edge that led there, None for any."""
 
     project: str
     rank: int
@@ -214,13 +218,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """Parameters of learning.
-
-    ``half_life``: days in which a vote loses half of its mass. ``prior``: votes that the base weight counts as.
-    ``lowest`` and ``highest``: bounds of the factor on the base weight, at most 1 and at least 1. ``position``:
-    exponent of the decline of attention with the rank; 0 corrects nothing. ``correction``: the most that one vote
-    counts. ``kept``: the newest judgements that an edge keeps.
-    """
+    """The settings of the same names; ``defaults.toml`` says what each is."""
 
     half_life: float
     prior: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +16,12 @@ from pipeline.evaluate.datasets import check_documents, read_dataset
 from pipeline.files import Guard, lines, read_json
 from pipeline.files.validated import validated
 
-_FIX = (
+_GUARD = Guard(
+    QuerySetError,
     'Write {"queries": [{"id": ..., "query": ..., "source_project": ..., "expected_repos": [...],'
-    ' "expected_docs": [...], "derivation": ...}]}; source_project and derivation may be absent.'
+    ' "expected_docs": [...], "derivation": ...}]}; source_project and derivation may be absent.',
+    mend=True,
 )
-_GUARD = Guard(QuerySetError, _FIX, mend=True)
 
 
 class _Query(BaseModel):
@@ -47,7 +49,7 @@ def read_queryset(path: Path) -> RoutingQuerySet:
     that names the file and the fault.
     """
     found = validated(_QuerySet, read_json(path, _GUARD), path, _GUARD)
-    repeated = _repeated([query.id for query in found.queries])
+    repeated = next((name for name, count in Counter(query.id for query in found.queries).items() if count > 1), "")
     if repeated:
         raise QuerySetError(f"{path}: the query id {repeated!r} was used before", "Give every query its own id.")
     queries = tuple(_routing_query(query) for query in found.queries)
@@ -126,10 +128,6 @@ def _document(name: str, projects: Sequence[str]) -> tuple[str, str]:
 
 def _id(record: Mapping[str, object]) -> str:
     return str(record.get("id", record.get("_id")))
-
-
-def _repeated(ids: Sequence[str]) -> str:
-    return next((id_ for at, id_ in enumerate(ids) if id_ in ids[:at]), "")
 
 
 @dataclass(frozen=True, slots=True)

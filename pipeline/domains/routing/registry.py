@@ -12,24 +12,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pipeline.domains.routing.project_graph import domain_id, relation_id
 from pipeline.domains.routing.schema import PROJECT, REFERENCE, Project, Relation, RelationType
-from pipeline.errors import GraphError, SourceError, did_you_mean
+from pipeline.errors import GraphError, did_you_mean
+from pipeline.files import DEFAULT_LIMITS, Guard
+from pipeline.files.validated import validated
+from pipeline.files.yaml import read_yaml
 
-_KINDS = {"projects": PROJECT, "references": REFERENCE, "repos": REFERENCE}
-_RELATIONS = "relations"
-_LONGEST = 10_000_000
-"""Characters of a registry: a larger file is something else."""
-
-_Model = TypeVar("_Model", bound=BaseModel)
+_GUARD = Guard(
+    fix="Write projects: and references: into it, each a mapping from ids to fields.",
+    # A thousand projects: nobody's registry is larger, and PyYAML reads it in some seconds.
+    limits=replace(DEFAULT_LIMITS, characters_of_yaml=1_000_000),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +51,39 @@ class Registry:
     relations: tuple[Relation, ...]
 
 
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+def _pairs(entries: object) -> object:
+    """Return the ids and fields of a mapping from ids, or of a list of mappings with an id."""
+    if isinstance(entries, list):
+        for number, fields in enumerate(entries, 1):
+            if not isinstance(fields, dict) or "id" not in fields:
+                raise ValueError(f"entry {number} has no id; write it as {{id: NAME, path: ...}}")
+        entries = [(fields["id"], {name: fields[name] for name in fields if name != "id"}) for fields in entries]
+    elif isinstance(entries, dict):
+        entries = list(entries.items())
+    elif entries is not None:
+        raise ValueError("make it a mapping from ids to their fields")
+    for name, _ in entries or ():
+        if not isinstance(name, str) or not name.strip() or name.startswith(domain_id("")):
+            raise ValueError(f"{name!r} can't be an id; give a text, a number in quotes")
+    return [(name, {} if fields is None else fields) for name, fields in entries or ()]
 
 
 _Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
-_Names = Annotated[list[_Name], BeforeValidator(_listed)]
+_Names = Annotated[list[_Name], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+_Entries = Annotated[list[tuple[str, Any]], BeforeValidator(_pairs)]
 
 
 class _Fields(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class _Document(_Fields):
+    """The sections of the file."""
+
+    projects: _Entries = []
+    references: _Entries = []
+    repos: _Entries = []
+    relations: Annotated[list[Any], BeforeValidator(lambda value: [] if value is None else value)] = []
 
 
 class _Project(_Fields):
@@ -89,183 +113,80 @@ def read_registry(path: Path) -> Registry:
 
     Raises SourceError naming the file, the entry and the fix. A path that doesn't exist is no error here.
     """
-    return _Reader(path).read()
+    document = validated(_Document, read_yaml(path, _GUARD), path, _GUARD)
+    sections = {"projects": PROJECT, "references": REFERENCE, "repos": REFERENCE}
+    entries = [
+        _entry(path, name, kind, f"{path}: {section}.{name}", fields)
+        for section, kind in sections.items()
+        for name, fields in getattr(document, section)
+    ]
+    if not entries:
+        raise _GUARD.fault(path, "names no project")
+    _check_names(path, entries)
+    domains = [
+        Relation(entry.project.id, domain_id(name), RelationType.DOMAIN)
+        for entry in entries
+        for name in entry.project.domains
+    ]
+    stated = _relations(path, document.relations, {entry.project.id for entry in entries})
+    by_id = {relation_id(one.source, one.target, one.type): one for one in (*domains, *stated)}
+    return Registry(path, tuple(entries), tuple(by_id.values()))
 
 
-class _Reader:
-    """Reads one file, and names it in errors."""
+def _entry(path: Path, name: str, kind: str, place: str, fields: object) -> Entry:
+    values = validated(_Project, fields, place, _GUARD)
+    project = Project(
+        id=name,
+        kind=kind,
+        path=str(path.absolute().parent / Path(values.path).expanduser()) if values.path else "",
+        domains=tuple(dict.fromkeys(values.domains)),
+        summary=" ".join(values.summary.split()),
+        aliases=tuple(dict.fromkeys(values.aliases)),
+        corpus=values.corpus or name,
+        importance=values.importance,
+    )
+    return Entry(project, frozenset(values.model_fields_set), values.was)
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
 
-    def read(self) -> Registry:
-        document = self._document()
-        entries = tuple(self._entries(document))
-        if not entries:
-            raise self._error(
-                "", "names no project", "Write projects: and references: into it, each with an id and a path."
+def _check_names(path: Path, entries: Sequence[Entry]) -> None:
+    ids = {entry.project.id for entry in entries}
+    seen: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        name = entry.project.id
+        if entry.was in ids:
+            raise _GUARD.fault(
+                f"{path}: {name}", f"was {entry.was!r}, which is an entry itself", "Remove one of the two."
             )
-        self._check_names(entries)
-        domains = [
-            Relation(entry.project.id, domain_id(name), RelationType.DOMAIN)
-            for entry in entries
-            for name in entry.project.domains
-        ]
-        stated = self._relations(document, {entry.project.id for entry in entries})
-        by_id = {relation_id(one.source, one.target, one.type): one for one in (*domains, *stated)}
-        return Registry(self._path, entries, tuple(by_id.values()))
-
-    def _document(self) -> Mapping[str, Any]:
-        try:
-            document = _load(self._text())
-        except yaml.MarkedYAMLError as error:
-            place = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
-            raise self._error("", f"isn't YAML: {error.problem or 'malformed'}{place}", "Mend the line.") from None
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise self._error("", f"isn't YAML: {str(error)[:200] or 'nested too deeply'}", "Mend the file.") from None
-        if not isinstance(document, dict):
-            raise self._error("", "isn't a mapping", "Begin it with projects: or references:.")
-        for key in document:
-            if key not in (*_KINDS, _RELATIONS):
-                known = (*_KINDS, _RELATIONS)
-                raise self._error(str(key), "is unknown", did_you_mean(str(key), known, f"Use {', '.join(known)}."))
-        return document
-
-    def _text(self) -> str:
-        try:
-            text = self._path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it isn't UTF-8"
-            raise self._error("", f"can't be read ({reason})", "Check the path of the registry.") from None
-        if len(text) > _LONGEST:
-            raise self._error("", f"has {len(text):,} characters", f"A registry has {_LONGEST:,} at most.")
-        return text
-
-    def _entries(self, document: Mapping[str, Any]) -> Iterator[Entry]:
-        for section, kind in _KINDS.items():
-            for name, fields in self._named(section, document.get(section)):
-                yield self._entry(name, kind, f"{section}.{name}", {} if fields is None else fields)
-
-    def _named(self, section: str, entries: Any) -> Iterator[tuple[str, Any]]:
-        """Yield the entries of a mapping from ids, or of a list of mappings with an id."""
-        if isinstance(entries, list):
-            for number, fields in enumerate(entries, 1):
-                if not isinstance(fields, dict) or "id" not in fields:
-                    raise self._error(f"{section}, entry {number}", "has no id", "Write it as {id: NAME, path: ...}.")
-                rest = {name: value for name, value in fields.items() if name != "id"}
-                yield self._id(section, fields["id"]), rest
-        elif isinstance(entries, dict):
-            for name, fields in entries.items():
-                yield self._id(section, name), fields
-        elif entries is not None:
-            raise self._error(section, f"is {entries!r:.50}", "Make it a mapping from ids to their fields.")
-
-    def _id(self, section: str, name: object) -> str:
-        if not isinstance(name, str) or not name.strip() or name.startswith(domain_id("")):
-            raise self._error(f"{section}.{name}", "can't be an id", "Give a text; put a number in quotes.")
-        return name
-
-    def _entry(self, name: str, kind: str, where: str, fields: Any) -> Entry:
-        values = self._validated(_Project, fields, where)
-        project = Project(
-            id=name,
-            kind=kind,
-            path=str(self._path.absolute().parent / Path(values.path).expanduser()) if values.path else "",
-            domains=tuple(dict.fromkeys(values.domains)),
-            summary=" ".join(values.summary.split()),
-            aliases=tuple(dict.fromkeys(values.aliases)),
-            corpus=values.corpus or name,
-            importance=values.importance,
-        )
-        return Entry(project, frozenset(values.model_fields_set), values.was)
-
-    def _check_names(self, entries: Sequence[Entry]) -> None:
-        ids = {entry.project.id for entry in entries}
-        seen: dict[tuple[str, str], str] = {}
-        for entry in entries:
-            name = entry.project.id
-            if entry.was in ids:
-                raise self._error(name, f"was {entry.was!r}, which is an entry itself", "Remove one of the two.")
-            for unique in (("id", name), ("corpus", entry.project.corpus), ("was", entry.was)):
-                if unique in seen and unique[1]:
-                    raise self._error(
-                        f"{seen[unique]} and {name}",
-                        f"have the same {unique[0]} {unique[1]!r}",
-                        "Give each entry its own.",
-                    )
-                seen[unique] = name
-
-    def _relations(self, document: Mapping[str, Any], known: set[str]) -> list[Relation]:
-        items = document.get(_RELATIONS) or []
-        if not isinstance(items, list):
-            raise self._error(_RELATIONS, "isn't a list", "Write a list of {from: A, type: USES, to: B}.")
-        relations: dict[str, Relation] = {}
-        for number, fields in enumerate(items, 1):
-            where = f"{_RELATIONS}, entry {number}"
-            relation = self._relation(self._validated(_Relation, fields, where), where, known)
-            key = relation_id(relation.source, relation.target, relation.type)
-            if key in relations:
-                raise self._error(where, "is there already", "State each relation once.")
-            relations[key] = relation
-        return list(relations.values())
-
-    def _relation(self, stated: _Relation, where: str, known: set[str]) -> Relation:
-        try:
-            kind = RelationType.parse(stated.type)
-        except GraphError as error:
-            raise self._error(where, f"has the type {stated.type!r}", error.fix) from None
-        is_domain = kind is RelationType.DOMAIN
-        for end in (stated.source, *([] if is_domain else [stated.target])):
-            if end not in known:
-                raise self._error(
-                    where, f"names the unknown project {end!r}", did_you_mean(end, known, "Add its entry.")
-                )
-        if stated.source == stated.target:
-            raise self._error(where, f"relates {stated.source!r} to itself", "Relate two projects.")
-        target = domain_id(stated.target) if is_domain else stated.target
-        return Relation(stated.source, target, kind, stated.weight, evidence=stated.evidence)
-
-    def _validated(self, model: type[_Model], fields: Any, where: str) -> _Model:
-        try:
-            return model.model_validate(fields)
-        except ValidationError as error:
-            fault = error.errors()[0]
-            place = ".".join([where, *map(str, fault["loc"])])
-            known = [field.alias or name for name, field in model.model_fields.items()]
-            if fault["type"] == "extra_forbidden":
-                fix = did_you_mean(str(fault["loc"][-1]), known, f"Use {', '.join(known)}.")
-                raise self._error(place, "is unknown", fix) from None
-            found = "" if fault["type"] == "missing" else f" is {fault['input']!r:.50}:"
-            raise self._error(
-                place, f"{found} {fault['msg'].lower()}".strip(), f"Fields: {', '.join(known)}."
-            ) from None
-
-    def _error(self, entry: str, problem: str, fix: str) -> SourceError:
-        return SourceError(f"{self._path}: {f'{entry} ' if entry else ''}{problem}.", fix)
+        for unique in (("id", name), ("corpus", entry.project.corpus), ("was", entry.was)):
+            if unique in seen and unique[1]:
+                both = f"{path}: {seen[unique]} and {name}"
+                raise _GUARD.fault(both, f"have the same {unique[0]} {unique[1]!r}", "Give each entry its own.")
+            seen[unique] = name
 
 
-def _load(text: str) -> Any:
-    """Return the value of a YAML document; raises YAMLError, also for aliases and for a key that is there twice."""
-    if "*" in text:  # with aliases a few lines can expand to gigabytes
-        for event in yaml.parse(text, yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
-                mark: Any = event.start_mark  # of either of two types, of which an error's stubs know one
-                raise yaml.MarkedYAMLError(problem="it has an alias (*name)", problem_mark=mark)
-    node = yaml.compose(text, yaml.SafeLoader)
-    if node is not None:
-        _refuse_repeated(node)
-    return yaml.safe_load(text)
+def _relations(path: Path, items: Iterable[object], known: set[str]) -> list[Relation]:
+    relations: dict[str, Relation] = {}
+    for number, fields in enumerate(items, 1):
+        place = f"{path}: relations, entry {number}"
+        relation = _relation(validated(_Relation, fields, place, _GUARD), place, known)
+        key = relation_id(relation.source, relation.target, relation.type)
+        if key in relations:
+            raise _GUARD.fault(place, "is there already", "State each relation once.")
+        relations[key] = relation
+    return list(relations.values())
 
 
-def _refuse_repeated(node: yaml.Node) -> None:
-    if isinstance(node, yaml.MappingNode):
-        seen = set()
-        for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                if key.value in seen:
-                    raise yaml.MarkedYAMLError(problem=f"{key.value!r} is there twice", problem_mark=key.start_mark)
-                seen.add(key.value)
-            _refuse_repeated(value)
-    elif isinstance(node, yaml.SequenceNode):
-        for value in node.value:
-            _refuse_repeated(value)
+def _relation(stated: _Relation, place: str, known: set[str]) -> Relation:
+    try:
+        kind = RelationType.parse(stated.type)
+    except GraphError as error:
+        raise _GUARD.fault(place, f"has the type {stated.type!r}", error.fix) from None
+    is_domain = kind is RelationType.DOMAIN
+    for end in (stated.source, *([] if is_domain else [stated.target])):
+        if end not in known:
+            fix = did_you_mean(end, known, "Add its entry.")
+            raise _GUARD.fault(place, f"names the unknown project {end!r}", fix)
+    if stated.source == stated.target:
+        raise _GUARD.fault(place, f"relates {stated.source!r} to itself", "Relate two projects.")
+    target = domain_id(stated.target) if is_domain else stated.target
+    return Relation(stated.source, target, kind, stated.weight, evidence=stated.evidence)

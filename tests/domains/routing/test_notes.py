@@ -114,13 +114,29 @@ def test_a_log_without_full_stops_is_read_in_linear_time(tmp_path: Path) -> None
     assert found["learns_from", "dojo"].confidence >= 0.45
 
 
-@pytest.mark.parametrize("front", ["date: 2024-13-45\nproject: dojo", "x: " + "[" * 5_000])
+@pytest.mark.parametrize(
+    "front",
+    [
+        "date: 2024-13-45\nproject: dojo",
+        "x: " + "[" * 5_000,
+        "project: " + chr(7),
+        "\n".join([f"a0: &a0 [{'x,' * 50}]", *(f"a{n}: &a{n} [{f'*a{n - 1},' * 50}]" for n in range(1, 9))]),
+    ],
+)
 def test_front_matter_that_can_t_be_read_is_text(tmp_path: Path, front: str) -> None:
     write(tmp_path, {"a.md": f"---\n{front}\n---\nA day."})
 
     (note,) = read_sources([tmp_path], OTHERS, "SDL").notes
 
     assert (note.project, note.line) == ("SDL", 1)
+
+
+def test_an_empty_note_stops_no_other_and_half_a_surrogate_pair_is_replaced(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "", "b.md": "A day.", "c.jsonl": '\n{"text": "x\\ud800"}\n"no object"\n'})
+
+    notes = read_sources([tmp_path], OTHERS, "SDL").notes
+
+    assert [(note.line, note.text) for note in notes] == [(1, ""), (1, "A day."), (2, "x\ufffd")]
 
 
 def test_a_weak_verb_does_not_make_a_name_of_a_word_that_the_notes_use_as_one(tmp_path: Path) -> None:

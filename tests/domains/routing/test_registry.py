@@ -84,35 +84,40 @@ def test_a_list_of_entries_and_repos_say_the_same(write: Callable[[str], Path]) 
 @pytest.mark.parametrize(
     ("text", "problem", "fix"),
     [
-        ("", "isn't a mapping", "projects: or references:"),
-        ("projects:\n", "names no project", "id and a path"),
-        ("projects: [", "isn't YAML", "Mend"),
-        ("projects: {a: {path: *x}}", "isn't YAML", "Mend"),
-        ("projects:\n  a: &x {}\n  b: *x\n", "it has an alias (*name) (line 3)", "Mend"),
-        ("projects:\n  a: {}\n  b: {}\n  a: {}\n", "'a' is there twice (line 4)", "Mend"),
-        ("project: {a: {}}", "project is unknown", "Did you mean 'projects'?"),
-        ("projects: 3", "projects is 3", "mapping from ids"),
-        ("projects: {1: {}}", "projects.1 can't be an id", "quotes"),
-        ("projects: {'domain:x': {}}", "can't be an id", "text"),
-        ("projects: [{path: x}]", "projects, entry 1 has no id", "{id: NAME"),
-        ("projects: {a: {paht: x}}", "projects.a.paht is unknown", "Did you mean 'path'?"),
-        ("projects: {a: {path: [x]}}", "projects.a.path is ['x']: input should be a valid string", "Fields: path"),
-        ("projects: {a: {path: ''}}", "projects.a.path is ''", "Fields: path"),
-        ("projects: {a: {domains: {x: y}}}", "projects.a.domains is", "Fields"),
-        ("projects: {a: {domains: [1]}}", "projects.a.domains.0 is 1", "Fields"),
-        ("projects: {a: {importance: high}}", "projects.a.importance is 'high'", "Fields"),
-        ("projects: {a: {importance: 0}}", "projects.a.importance is 0", "Fields"),
-        ("projects: {a: text}", "projects.a is 'text'", "Fields"),
+        ("", "is empty", "write something"),
+        ("- a", "isn't an object of names and values", "projects: and references:"),
+        ("projects:\n", "names no project", "ids to fields"),
+        ("projects: [", "isn't YAML", "projects:"),
+        ("projects: {a: {path: *x}}", "isn't YAML", "projects:"),
+        ("projects:\n  a: &x {}\n  b: *x\n", "it has an alias (*name) at line 3", "projects:"),
+        ("projects:\n  a: {}\n  b: {}\n  a: {}\n", "'a' is there twice at line 4", "projects:"),
+        ("project: {a: {}}", "has `project`, which is unknown", "Did you mean 'projects'?"),
+        ("projects: 3", "has the `projects` 3: make it a mapping from ids", ""),
+        ("projects: {1: {}}", "1 can't be an id; give a text, a number in quotes", ""),
+        ("projects: {'domain:x': {}}", "'domain:x' can't be an id", ""),
+        ("projects: [{path: x}]", "entry 1 has no id; write it as {id: NAME", ""),
+        ("projects: {a: {paht: x}}", "projects.a has `paht`, which is unknown", "Did you mean 'path'?"),
+        ("projects: {a: {path: [x]}}", "projects.a has the `path` ['x']: input should be a valid string", ""),
+        ("projects: {a: {path: ''}}", "projects.a has the `path` ''", ""),
+        ("projects: {a: {domains: {x: y}}}", "projects.a has the `domains`", ""),
+        ("projects: {a: {domains: [1]}}", "projects.a has the `domains.0` 1", ""),
+        ("projects: {a: {importance: high}}", "projects.a has the `importance` 'high'", ""),
+        ("projects: {a: {importance: 0}}", "projects.a has the `importance` 0", ""),
+        ("projects: {a: text}", "projects.a isn't an object of names and values", ""),
         ("projects: {a: {}}\nreferences: {a: {}}", "a and a have the same id 'a'", "its own"),
         ("projects: {a: {}, b: {corpus: a}}", "a and b have the same corpus 'a'", "its own"),
         ("projects: {a: {was: c}, b: {was: c}}", "a and b have the same was 'c'", "its own"),
         ("projects: {a: {was: b}, b: {}}", "a was 'b', which is an entry itself", "Remove one"),
-        ("projects: {a: {}}\nrelations: {a: b}", "relations isn't a list", "{from: A"),
-        ("projects: {a: {}}\nrelations: [{from: a, type: USES}]", "entry 1.to field required", "Fields: from"),
+        ("projects: {a: {}}\nrelations: {a: b}", "has the `relations` {'a': 'b'}: input should be a valid list", ""),
+        ("projects: {a: {}}\nrelations: [{from: a, type: USES}]", "entry 1 has no `to`", ""),
         ("projects: {a: {}, b: {}}\nrelations: [{from: a, type: USSE, to: b}]", "the type 'USSE'", "'uses'"),
         ("projects: {abc: {}}\nrelations: [{from: abc, type: USES, to: abd}]", "unknown project 'abd'", "'abc'"),
         ("projects: {a: {}}\nrelations: [{from: a, type: USES, to: a}]", "to itself", "two projects"),
-        ("projects: {a: {}, b: {}}\nrelations: [{from: a, type: USES, to: b, weight: 2}]", "weight is 2", "Fields"),
+        (
+            "projects: {a: {}, b: {}}\nrelations: [{from: a, type: USES, to: b, weight: 2}]",
+            "entry 1 has the `weight` 2",
+            "",
+        ),
         (
             "projects: {a: , b: }\nrelations:\n- {from: a, type: sibling, to: b}\n- {from: b, type: sibling, to: a}",
             "relations, entry 2 is there already",
@@ -134,8 +139,8 @@ def test_a_wrong_registry_names_the_file_the_entry_and_the_fix(
 def test_a_file_that_is_none_is_told(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"projects: {\xe9: {}}")
 
-    for name in ("none.yaml", "latin.yaml", "."):
-        with pytest.raises(SourceError, match="can't be read"):
+    for name, said in (("none.yaml", "can't be read"), ("latin.yaml", "isn't valid UTF-8"), (".", "can't be read")):
+        with pytest.raises(SourceError, match=said):
             read_registry(tmp_path / name)
 
 

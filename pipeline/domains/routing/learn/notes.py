@@ -1,22 +1,21 @@
-"""Notes of sessions: texts, each with the project that was worked on."""
+"""Session notes: texts, each with the project that was worked on."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from pipeline.domains.routing.learn.files import is_script
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.schema import Project
 from pipeline.errors import GraphError, SourceError, did_you_mean
+from pipeline.files import Guard, Unreadable, content_of, decode, lines
+from pipeline.files.yaml import parse_yaml
 
-_LARGEST = 10_000_000
-"""Bytes: a larger file is no note."""
+# Somebody else's texts: what can't be stored in them is replaced. Front matter that can't be read is text.
+_GUARD = Guard(fix='A line is {"project": ..., "text": ...}.', mend=True)
 
 _SUFFIXES = frozenset(("", ".md", ".markdown", ".txt", ".rst", ".jsonl", ".log"))
 _PROJECT_FIELDS = ("project", "source_project", "repo", "cwd", "path")
@@ -35,18 +34,18 @@ class SessionNote:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files besides the projects' own that propose relations, and those that name no project, which don't."""
+    """Session notes that yield proposals, and the files with notes that name no project, which are skipped."""
 
     notes: tuple[SessionNote, ...] = ()
     unassigned: tuple[str, ...] = field(default=())
 
 
 def read_sources(paths: Iterable[Path], projects: Sequence[Project], default: str = "") -> Sources:
-    """Read notes from files and folders: Markdown, text, shell history, and lines of JSON.
+    """Read notes from files and folders: Markdown, text, shell history, and JSON Lines.
 
-    A note belongs to the project of its field ``project`` (in front matter or JSON), else to the one in whose folder
-    the file is, else to the one that a folder above it is named after, else to ``default``. Raises SourceError if a
-    path doesn't exist or a file can't be read as UTF-8, and GraphError if there is no project ``default``.
+    A note belongs to the project of its field ``project`` (in front matter or JSON), else to that whose folder holds
+    the file, else to that which a folder above is named after, else to ``default``. Raises SourceError if a path
+    doesn't exist or a file can't be read, and GraphError if there is no project ``default``.
     """
     owners = _Owners(projects, default)
     notes, unassigned = [], []
@@ -59,8 +58,6 @@ def read_sources(paths: Iterable[Path], projects: Sequence[Project], default: st
 
 
 class _Owners:
-    """Finds the project that a note belongs to."""
-
     def __init__(self, projects: Sequence[Project], default: str) -> None:
         known = [one.id for one in projects]
         if default and default not in known:
@@ -73,14 +70,12 @@ class _Owners:
         self._default = default
 
     def of_file(self, file: Path) -> str:
-        """Return the project of a file by the folders that it is in, or the default."""
         place = file.resolve()
         inside = next((project for folder, project in self._folders if place.is_relative_to(folder)), None)
         above = (self._names.named(parent.name) for parent in place.parents)
         return inside or next((project for project in above if project), self._default)
 
     def of_fields(self, fields: Mapping[str, Any]) -> str:
-        """Return the project that a field names, by its name or a path in its folder; empty without one."""
         values = (fields.get(name) for name in _PROJECT_FIELDS)
         found = (self._of_value(value) for value in values if isinstance(value, str) and value)
         return next((project for project in found if project), "")
@@ -103,46 +98,38 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _notes(file: Path, owners: _Owners) -> Iterator[SessionNote]:
-    text = _text(file)
     if file.suffix.lower() == ".jsonl":
-        yield from _json_notes(file, text, owners)
+        yield from _json_notes(file, owners)
         return
+    text = _text(file)
     fields, body = _front_matter(text)
     line = 1 + text[: len(text) - len(body)].count("\n")
     yield SessionNote(str(file), line, owners.of_fields(fields) or owners.of_file(file), body)
 
 
 def _text(file: Path) -> str:
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise SourceError(f"{file} is larger than {_LARGEST // 1_000_000} MB", "Split it, or leave it out.")
-        return file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise SourceError(f"{file} can't be opened: {error.strerror}", "Check its permissions.") from None
-    except UnicodeDecodeError:
-        raise SourceError(f"{file} isn't valid UTF-8", "Convert it to UTF-8, or leave it out.") from None
-
-
-def _json_notes(file: Path, text: str, owners: _Owners) -> Iterator[SessionNote]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
+    with _GUARD.naming(file):
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            raise SourceError(f"{file}, line {number} isn't JSON", 'A line is {"project": ..., "text": ...}.') from None
+            return decode(content_of(file))
+        except Unreadable as fault:
+            if fault.message == "is empty":  # of a folder with many notes, one may still be empty
+                return ""
+            raise
+
+
+def _json_notes(file: Path, owners: _Owners) -> Iterator[SessionNote]:
+    for line in lines(file, _GUARD):
+        row = line.json()
         if isinstance(row, dict):
             said = "\n".join(value for name in _TEXT_FIELDS if isinstance(value := row.get(name), str))
-            yield SessionNote(str(file), number, owners.of_fields(row) or owners.of_file(file), said)
+            yield SessionNote(str(file), line.number, owners.of_fields(row) or owners.of_file(file), said)
 
 
 def _front_matter(text: str) -> tuple[Mapping[str, Any], str]:
     """Return the fields between two lines of ``---`` at the start of a text, and the text after them."""
     head, mark, body = text.partition("\n---\n") if text.startswith("---\n") else ("", "", "")
-    if not mark:
-        return {}, text
     try:
-        fields = yaml.safe_load(head)
-    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date that there isn't
+        fields = parse_yaml(head, _GUARD, unique=False) if mark else None
+    except Unreadable:
         return {}, text
     return (fields, body) if isinstance(fields, dict) else ({}, text)

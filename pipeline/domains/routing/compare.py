@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from math import fsum
 from typing import Any
@@ -23,7 +23,80 @@ from pipeline.progress import Progress
 from pipeline.retrieve.question import LONGEST
 
 _PASSAGES = 60
-"""Passages of a ranking: enough for ten documents and more."""
+"""Passages of a ranking: six a document for the first ten. Chosen by hand."""
+
+MEASURES = ("mrr", "recall@10", "source_recall", "waste", "searched")
+"""The measures of a mode, in the order in which they are reported."""
+
+_TOP = 10
+"""Documents of a ranking that an analysis looks at, as recall@10 does."""
+
+_SCATTERED = 3
+"""Unexpected projects from which on the first ten documents are scattered: two may be noise. Chosen by hand."""
+
+# The targets of the design: share of the ceiling's measures, and a bound of the mean number of projects searched.
+_CEILING, _FEW = 0.8, 5
+
+
+class Failure(StrEnum):
+    """The category of a failure: the first that applies, in this order."""
+
+    MISSING_PROJECT = "missing project"
+    WRONG_DOMAIN = "wrong domain"
+    NOISE = "noise drowning signal"
+    SCATTERED = "relevant but scattered"
+    RANKING = "ranking"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer of a mode: (project, document) pairs, best first, and the projects that were searched."""
+
+    ranking: tuple[tuple[str, str], ...]
+    searched: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedQuery:
+    """A query that a mode answers worse than the ceiling; ``mend`` is the edge that would mend it, empty if none."""
+
+    query: str
+    mode: str
+    category: Failure
+    evidence: str
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingReport:
+    """The measures of each mode as fractions of 1, but for ``searched``, a mean number of projects.
+
+    ``modes`` are ``all`` (every project is searched), ``oracle`` (only the expected ones: the ceiling) and ``graph``.
+    ``mrr`` and ``recall@10`` are over documents; ``source_recall`` is the share of the expected projects that were
+    searched, ``waste`` the share of the searched ones that weren't expected. ``latency_ms`` has the percentiles 50 and
+    95 of each mode. ``shortened`` queries were cut to the longest question that a search takes.
+    """
+
+    modes: Mapping[str, Mapping[str, float]]
+    latency_ms: Mapping[str, Mapping[str, float]]
+    failures: tuple[FailedQuery, ...]
+    queries: int
+    projects: int
+    shortened: tuple[str, ...] = ()
+
+    def targets(self) -> list[tuple[str, bool, str]]:
+        """Return each target of routing by the graph, whether it is reached, and what was seen."""
+        graph, oracle = self.modes["graph"], self.modes["oracle"]
+        found = []
+        for name, label in (("mrr", "MRR"), ("recall@10", "R@10")):
+            share = graph[name] / oracle[name] if oracle[name] else 1.0
+            found.append((f"{_CEILING:.0%} of the ceiling's {label}", share >= _CEILING, f"{share:.1%}"))
+        few = graph["searched"] < _FEW
+        return [*found, (f"fewer than {_FEW} projects searched", few, f"{graph['searched']:.2f} on average")]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain JSON values."""
+        return asdict(self)
 
 
 def compare(routed: Projects, queryset: RoutingQuerySet, progress: Progress) -> RoutingReport:
@@ -82,12 +155,9 @@ def _percentiles(values: Sequence[float]) -> dict[str, float]:
     return {f"p{share}": float(np.percentile(values, share)) for share in (50, 95)}
 
 
-MEASURES = ("mrr", "recall@10", "source_recall", "waste", "searched")
-"""The measures of a mode, in the order in which they are reported."""
-
-
 def measure_answer(query: RoutingQuery, answer: Answer) -> dict[str, float]:
     """Return each of ``MEASURES`` for the answer to a query."""
+    # A judged document without a project counts in any, so the ranking is put in terms of the judgements.
     names = {pair: f"{at}" for at, pair in enumerate(sorted(query.documents))}
     ranking = [names.get(query.judged(*pair), f"{pair[0]}:{pair[1]}") for pair in answer.ranking]
     of_documents = measure_query(Query(query.id, query.text, dict.fromkeys(names.values(), 1.0)), ranking)
@@ -106,27 +176,22 @@ def mean_of(rows: Sequence[dict[str, float]]) -> dict[str, float]:
     return {name: fsum(row[name] for row in rows) / max(len(rows), 1) for name in MEASURES}
 
 
-_TOP = 10
-_SCATTERED = 3
-"""Other projects than the expected ones, from which on the first ten documents are scattered."""
-
-
 def failure_of(
     query: RoutingQuery, mode: str, answer: Answer, ceiling: Answer, projects: Mapping[str, Project]
 ) -> FailedQuery | None:
-    """Return why a query failed, None if it didn't: its first right document ranks as high as at the ceiling.
+    """Return why a query failed; None if its first expected document ranks as high as at the ceiling.
 
-    A query whose ceiling has no right document in the first ten failed by its ranking: no route would mend it.
+    If the ceiling has no expected document in the first ten, its ranking failed: no route would mend it.
     """
     at, best = _first_right(query, answer), _first_right(query, ceiling)
     if best is None or best > _TOP:
-        evidence = f"searched alone, {_listed(query.projects)} has no expected document in the first {_TOP}"
+        evidence = f"searched alone, {', '.join(query.projects)} has no expected document in the first {_TOP}"
         return FailedQuery(query.id, mode, Failure.RANKING, evidence)
     if at is not None and at <= best:
         return None
     missing = [name for name in query.projects if name not in answer.searched]
     if missing:
-        evidence = f"{_listed(missing)} was not searched, but {_listed(answer.searched)}"
+        evidence = f"{', '.join(missing)} was not searched, but {', '.join(answer.searched)}"
         return FailedQuery(query.id, mode, Failure.MISSING_PROJECT, evidence, _mend(query, missing))
     place = f"the first expected document has rank {at}" if at else "no expected document was found"
     ahead = [project for project, _ in answer.ranking[: (at or _TOP + 1) - 1] if project not in query.projects]
@@ -151,7 +216,6 @@ def _first_right(query: RoutingQuery, answer: Answer) -> int | None:
 
 
 def _mend(query: RoutingQuery, projects: Sequence[str]) -> str:
-    """Return the edge by which the query would have been routed to a project, empty if no project asks."""
     others = [name for name in projects if name != query.source]
     return f"{query.source} {RelationType.LEARNS_FROM.upper()} {others[0]}" if query.source and others else ""
 
@@ -160,80 +224,5 @@ def _domains(name: str, projects: Mapping[str, Project]) -> tuple[str, ...]:
     return projects[name].domains if name in projects else ()
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
-
-
 def _counted(names: Sequence[str]) -> str:
     return ", ".join(f"{names.count(name)} of {name}" for name in dict.fromkeys(names)) or "none of other projects"
-
-
-_CEILING = 0.8
-"""Share of the ceiling's measures that routing by the graph is to reach."""
-
-_FEW = 5
-"""Projects of which it is to search fewer on average."""
-
-
-class Failure(StrEnum):
-    """The category of a failure: the first that applies, in this order."""
-
-    MISSING_PROJECT = "missing project"
-    WRONG_DOMAIN = "wrong domain"
-    NOISE = "noise drowning signal"
-    SCATTERED = "relevant but scattered"
-    RANKING = "ranking"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer of a mode to a query: (project, document) pairs, best first, and the projects that were searched."""
-
-    ranking: tuple[tuple[str, str], ...]
-    searched: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FailedQuery:
-    """A query whose answer of a mode is worse than it could be.
-
-    ``evidence`` says what was seen, ``mend`` the edge that would have mended it, empty if none would.
-    """
-
-    query: str
-    mode: str
-    category: Failure
-    evidence: str
-    mend: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RoutingReport:
-    """The measures of each mode as fractions of 1, but for ``searched``, a mean number of projects.
-
-    ``modes`` are ``all`` (every project is searched), ``oracle`` (only the expected ones: the ceiling) and ``graph``.
-    ``mrr`` and ``recall@10`` are over documents; ``source_recall`` is the share of the expected projects that were
-    searched, ``waste`` the share of the searched ones that weren't expected. ``latency_ms`` has the percentiles 50 and
-    95 of each mode. ``shortened`` queries were cut to the longest question that a search takes.
-    """
-
-    modes: Mapping[str, Mapping[str, float]]
-    latency_ms: Mapping[str, Mapping[str, float]]
-    failures: tuple[FailedQuery, ...]
-    queries: int
-    projects: int
-    shortened: tuple[str, ...] = field(default=())
-
-    def targets(self) -> list[tuple[str, bool, str]]:
-        """Return each target of routing by the graph, whether it is reached, and what was seen."""
-        graph, oracle = self.modes["graph"], self.modes["oracle"]
-        found = []
-        for name, label in (("mrr", "MRR"), ("recall@10", "R@10")):
-            share = graph[name] / oracle[name] if oracle[name] else 1.0
-            found.append((f"{_CEILING:.0%} of the ceiling's {label}", share >= _CEILING, f"{share:.1%}"))
-        few = graph["searched"] < _FEW
-        return [*found, (f"fewer than {_FEW} projects searched", few, f"{graph['searched']:.2f} on average")]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values."""
-        return asdict(self)

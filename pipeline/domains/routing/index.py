@@ -17,7 +17,7 @@ from pipeline.domains.routing.learn.usage import Learning, refresh
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import Project
 from pipeline.domains.routing.settings import RoutingSettings
-from pipeline.errors import Busy, GraphError, InputError, ServerError, SourceError, did_you_mean
+from pipeline.errors import Busy, InputError, ServerError, SourceError
 from pipeline.flows import maintain
 from pipeline.flows.ingest import sync
 from pipeline.ingest.sources import read
@@ -27,13 +27,29 @@ from pipeline.records import BlockKind, Document
 from pipeline.settings import Settings
 from pipeline.text.prose import prose
 
+# Limits of a description, chosen by hand. 400 characters are about 100 tokens of the 256 that the default model embeds.
+_LONGEST_SUMMARY = 400
+
+_LONGEST_MANIFEST = 1_000_000
+"""Bytes: a larger file is generated."""
+
+_FEWEST_WORDS = 5
+"""Words of a paragraph that says something: badges, titles and menus have fewer."""
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+_MARKS = re.compile(r"[*`\[\]]|^>+ ?|(?<!\w)_|_(?!\w)", re.MULTILINE)
+
+_READMES = ("readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme")
+
+_NO_PACKAGES = {"tests", "test", "docs", "doc", "examples", "example", "benchmarks", "scripts", "tools", "build"}
+
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """The outcome of a project: the numbers of its documents, or the ``problem`` for which it wasn't indexed.
+    """The outcome of indexing a project: counts of documents, or the ``problem`` that prevented it.
 
-    ``changed`` counts documents that are new or changed, ``removed`` those that are gone, ``skipped`` files that can't
-    be read.
+    ``changed`` counts new and changed documents, ``skipped`` files that can't be read.
     """
 
     project: str
@@ -50,6 +66,14 @@ class Indexed:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The description of a project by its files; empty fields if they say nothing."""
+
+    summary: str = ""
+    aliases: tuple[str, ...] = ()
+
+
 def index(
     hoprank: HopRank,
     graph: ProjectGraph,
@@ -58,12 +82,12 @@ def index(
     force: bool = False,
     progress: Progress | None = None,
 ) -> list[Indexed]:
-    """Bring the corpora of projects to hold what is in their paths, source code too; return an outcome for each.
+    """Sync the corpora of projects with the files in their paths, source code too; return an outcome for each.
 
-    By default all projects that have a path. A project that can't be indexed is returned with its problem, and the
-    others go on. Only changed files are chunked and embedded; ``force`` drops the corpora first. After each project its
-    time of indexing, its summary and its aliases are noted, so a stopped run loses none that is complete. The learned
-    weights of relations are brought up to date, since judgements decay. Raises GraphError if a project is unknown.
+    By default all projects that have a path. One that can't be indexed is returned with its problem. Only changed files
+    are chunked and embedded; ``force`` drops the corpora first. A project is marked as indexed as soon as it is, so a
+    stopped run keeps what is complete. Learned weights are brought up to date, since judgements decay. Raises
+    GraphError if a project is unknown.
     """
     code = _with_code(hoprank.settings)
     progress = progress or Progress()
@@ -82,8 +106,7 @@ def _chosen(graph: ProjectGraph, names: Sequence[str] | None) -> list[Project]:
         return [project for project in known.values() if project.path]
     for name in names:
         if name not in known:
-            fix = did_you_mean(name, known, "Write it into the registry, then: hoprank route sync REGISTRY.")
-            raise GraphError(f"The graph {graph.graph.name!r} has no project {name[:80]!r}.", fix)
+            raise graph.unknown(name)
     return [known[name] for name in dict.fromkeys(names)]
 
 
@@ -124,35 +147,11 @@ def _outcome(project: Project, synced: SyncSummary) -> Indexed:
     )
 
 
-_LONGEST_SUMMARY = 400
-_LONGEST_MANIFEST = 1_000_000
-"""Bytes: a larger file is generated."""
-
-_FEWEST_WORDS = 5
-"""Words of a paragraph that says something: badges, titles and menus have fewer."""
-
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_MARKS = re.compile(r"[*`\[\]]|^>+ ?|(?<!\w)_|_(?!\w)", re.MULTILINE)
-_READMES = ("readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme")
-_NO_PACKAGES = {"tests", "test", "docs", "doc", "examples", "example", "benchmarks", "scripts", "tools", "build"}
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """The description of a project by its files; both fields are empty if they say nothing.
-
-    ``aliases`` are in order, each once.
-    """
-
-    summary: str = ""
-    aliases: tuple[str, ...] = ()
-
-
 def describe(folder: Path) -> Description:
-    """Return the description of the project in a folder; a file gives none.
+    """Return the description of the project in a folder; an empty one of a file.
 
-    The summary is that of the manifests at its top, else the first paragraph of its README. The aliases are the names
-    of the packages that these manifests declare, and of the Python packages at the top and in ``src``.
+    The summary is that of a manifest at the top, else the first paragraph of the README. The aliases are the packages
+    that the manifests declare, and the Python packages at the top and in ``src``.
     """
     if not folder.is_dir():
         return Description()
@@ -199,7 +198,7 @@ def _first_paragraph(folder: Path) -> str:
 
 
 def _paragraphs(document: Document) -> Iterator[str]:
-    """Yield the paragraphs that say something, as prose in one line."""
+    """Yield the paragraphs of enough words as prose, each on one line."""
     text = prose(document.text)
     for block in document.blocks:
         paragraph = " ".join(_MARKS.sub("", text[block.start : block.end]).split())

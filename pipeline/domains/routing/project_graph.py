@@ -1,7 +1,12 @@
-"""The graph of projects on the core: nodes are projects and domains, edges the relations between them."""
+"""The graph of projects on a knowledge graph: nodes are projects and domains, edges the relations between them.
+
+A project's node keeps what somebody stated apart from what an index found: ``found_summary`` and ``found_aliases``.
+Unknown properties of nodes and edges are kept.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,9 +22,15 @@ from pipeline.knowledge.records import edge_id
 DECLARED = "declared"
 """The property of an edge that a registry declares: the weight and the evidence that it states."""
 
+PROJECT_TYPES = (PROJECT, REFERENCE)
+
+_PREFIX = "domain:"
+
+_UNDIRECTED = (RelationType.SIBLING,)
+
 
 class ProjectGraph:
-    """The graph of projects.
+    """A graph of projects.
 
     A relation leads from the project that asks to one that may answer; only ``sibling`` is read both ways. The domains
     of a project are relations of the type ``domain``. Lists are read whole, since there are few projects.
@@ -57,7 +68,7 @@ class ProjectGraph:
         """Replace the fields and the domains of a project; its relations stay. Raises GraphError if it is unknown."""
         before = self.graph.get_node(project.id)
         if before is None or before.type not in PROJECT_TYPES:
-            raise self._unknown(project.id)
+            raise self.unknown(project.id)
         self.graph.add_nodes([project_node(project, before)], replace=True)
         self._set_domains(project)
 
@@ -126,13 +137,13 @@ class ProjectGraph:
         return sorted(chosen, key=lambda one: (one.source, one.type, one.target))
 
     def get_related(self, project: str, types: Sequence[RelationType] = ()) -> list[tuple[Project, Relation]]:
-        """Return the projects to which relations of a project lead, with these: the strongest first, then by id.
+        """Return the relations of a project to others, of all ``types`` by default: the strongest first, then by id.
 
-        ``types`` limits the relations; by default all count. Those of the type ``domain`` lead to no project. Raises
-        GraphError if the project is unknown.
+        Raises GraphError if the project is unknown.
         """
         projects, leaving = self._read(types)
-        self._check_known(project, projects)
+        if project not in projects:
+            raise self.unknown(project)
         return [(projects[relation.target], relation) for relation in leaving[project]]
 
     def traverse(self, start: str, depth: int = 2, types: Sequence[RelationType] = ()) -> list[Step]:
@@ -144,7 +155,8 @@ class ProjectGraph:
         if depth < 0:
             raise GraphError(f"depth is {depth}.", "Give 0 or more.")
         projects, leaving = self._read(types)
-        self._check_known(start, projects)
+        if start not in projects:
+            raise self.unknown(start)
         seen, level, steps = {start}, [Step(projects[start], 0, ())], list[Step]()
         for _ in range(depth):
             level = _next_level(level, projects, leaving, seen)
@@ -185,13 +197,10 @@ class ProjectGraph:
         known = {node.id for node in self.graph.get_nodes(projects) if node.type in PROJECT_TYPES}
         for project in projects:
             if project not in known:
-                raise self._unknown(project)
+                raise self.unknown(project)
 
-    def _check_known(self, project: str, projects: Mapping[str, Project]) -> None:
-        if project not in projects:
-            raise self._unknown(project)
-
-    def _unknown(self, project: str) -> GraphError:
+    def unknown(self, project: str) -> GraphError:
+        """Return the error that there is no such project, with the closest id."""
         known = [one.id for one in self.list_nodes()]
         return GraphError(
             f"The graph {self.graph.name!r} has no project {project[:80]!r}.",
@@ -216,7 +225,7 @@ def _next_level(
     leaving: Mapping[str, Sequence[Relation]],
     seen: Iterable[str],
 ) -> list[Step]:
-    """Return a step to each new project that is one relation further, over the strongest way; the strongest first."""
+    """Return a step to each unseen project one relation further, by its strongest path; the strongest first."""
     reached: dict[str, Step] = {}
     for step in level:
         for relation in leaving.get(step.project.id, ()):
@@ -228,30 +237,22 @@ def _next_level(
 
 
 def _order(step: Step) -> tuple[float, str, tuple[str, ...]]:
-    strength = 1.0
-    for relation in step.relations:
-        strength *= relation.weight
+    strength = math.prod(relation.weight for relation in step.relations)
     return -strength, step.project.id, tuple(f"{one.source} {one.type}" for one in step.relations)
 
 
-PROJECT_TYPES = (PROJECT, REFERENCE)
-
-_PREFIX = "domain:"
-_UNDIRECTED = (RelationType.SIBLING,)
-
-
 def domain_id(name: str) -> str:
-    """Return the id of a domain's node; an id stays as it is."""
+    """Return the id of a domain's node; an id is returned unchanged."""
     return name if name.startswith(_PREFIX) else f"{_PREFIX}{name}"
 
 
 def domain_name(node_id: str) -> str:
-    """Return the name of the domain with this node."""
+    """Return the name of a domain from the id of its node."""
     return node_id.removeprefix(_PREFIX)
 
 
 def domain_node(node_id: str) -> KnowledgeNode:
-    """Return the node of a domain, by its id."""
+    """Return the node of a domain with this id."""
     return KnowledgeNode(node_id, DOMAIN, properties={"name": domain_name(node_id)})
 
 
@@ -278,10 +279,9 @@ def project_of(node: KnowledgeNode, domains: Iterable[str]) -> Project:
 
 
 def project_node(project: Project, before: KnowledgeNode | None = None) -> KnowledgeNode:
-    """Return the node of a project; ``before`` is that which it replaces. Domains are edges, not properties.
+    """Return the node of a project, which replaces ``before``. Domains are edges, not properties.
 
-    What an index found stays apart: it isn't stated by being in ``project``. Raises GraphError if the id or the kind
-    can't be.
+    Raises GraphError if the id or the kind is invalid.
     """
     if project.id.startswith(_PREFIX):
         raise GraphError(f"A project can't be called {project.id[:80]!r}.", f"Names in {_PREFIX} are those of domains.")
@@ -321,7 +321,7 @@ def relation_of(edge: KnowledgeEdge) -> Relation:
 
 
 def relation_edge(relation: Relation, before: KnowledgeEdge | None = None) -> KnowledgeEdge:
-    """Return the edge of a relation; ``before`` is that which it replaces, whose time of creation it keeps.
+    """Return the edge of a relation, which replaces ``before`` and keeps its time of creation.
 
     Raises GraphError for a relation of a project to itself, and for a weight of 0.
     """

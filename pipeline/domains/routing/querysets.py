@@ -42,6 +42,36 @@ class _QuerySet(BaseModel):
     queries: list[_Query] = Field(min_length=1)
 
 
+@dataclass(frozen=True, slots=True)
+class RoutingQuery:
+    """A question of a project, ``source`` (empty if none asks), with the projects and documents that answer it.
+
+    ``documents`` are pairs of a project and the key of a document in its corpus, at least one; a pair without a project
+    stands for the document of this key in any of the expected ``projects``. ``derivation`` says where the question is
+    from.
+    """
+
+    id: str
+    text: str
+    source: str
+    projects: tuple[str, ...]
+    documents: frozenset[tuple[str, str]]
+    derivation: str = ""
+
+    def judged(self, project: str, key: str) -> tuple[str, str]:
+        """Return the expected document that a document of a project is; itself if none is."""
+        anywhere = ("", key)
+        return anywhere if project in self.projects and anywhere in self.documents else (project, key)
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingQuerySet:
+    """The queries of an evaluation, in the order of their file."""
+
+    name: str
+    queries: tuple[RoutingQuery, ...]
+
+
 def read_queryset(path: Path) -> RoutingQuerySet:
     """Read a queryset over projects that are registered.
 
@@ -128,33 +158,3 @@ def _document(name: str, projects: Sequence[str]) -> tuple[str, str]:
 
 def _id(record: Mapping[str, object]) -> str:
     return str(record.get("id", record.get("_id")))
-
-
-@dataclass(frozen=True, slots=True)
-class RoutingQuery:
-    """A question of a project, ``source`` (empty if none asks), with the projects and documents that answer it.
-
-    ``documents`` are pairs of a project and the key of a document in its corpus, at least one; a pair without a project
-    stands for the document of this key in any of the expected ``projects``. ``derivation`` says where the question is
-    from.
-    """
-
-    id: str
-    text: str
-    source: str
-    projects: tuple[str, ...]
-    documents: frozenset[tuple[str, str]]
-    derivation: str = ""
-
-    def judged(self, project: str, key: str) -> tuple[str, str]:
-        """Return the expected document that a document of a project is; itself if none is."""
-        anywhere = ("", key)
-        return anywhere if project in self.projects and anywhere in self.documents else (project, key)
-
-
-@dataclass(frozen=True, slots=True)
-class RoutingQuerySet:
-    """The queries of an evaluation, in the order of their file."""
-
-    name: str
-    queries: tuple[RoutingQuery, ...]

@@ -46,14 +46,6 @@ class Evidence:
         return [*reasons, f"a passage has the cosine {self.cosine:.2f}"]
 
 
-def _way(relation: Relation, hops: int) -> str:
-    away = "" if hops == 1 else f", {hops} edges away"
-    if relation.type is RelationType.DOMAIN:
-        return f"{relation.source} is about {domain_name(relation.target)} too{away}"
-    because = f": {relation.evidence}" if relation.evidence else ""
-    return f"{relation.source} {relation.type} {relation.target}{away}{because}"
-
-
 @dataclass(frozen=True, slots=True)
 class Route:
     """The projects to search, best first, out of ``considered``; all have a corpus.
@@ -88,6 +80,14 @@ class Route:
             "unindexed": dict(self.unindexed),
             "widened": self.widened or None,
         }
+
+
+def _way(relation: Relation, hops: int) -> str:
+    away = "" if hops == 1 else f", {hops} edges away"
+    if relation.type is RelationType.DOMAIN:
+        return f"{relation.source} is about {domain_name(relation.target)} too{away}"
+    because = f": {relation.evidence}" if relation.evidence else ""
+    return f"{relation.source} {relation.type} {relation.target}{away}{because}"
 
 
 def choose(evidence: Sequence[Evidence], coverage: float, most: int) -> list[Evidence]:

@@ -148,6 +148,13 @@ class Router:
         return found
 
 
+class MergedHit(NamedTuple):
+    """A hit with its project; its rank and score are those of the merged ranking."""
+
+    project: str
+    hit: Hit
+
+
 def search_routed(hoprank: HopRank, question: str, **options: Any) -> RetrieverResult:
     """Search the projects of the graph of the settings, for ``hoprank search --routing``; see :meth:`Router.search`."""
     return Router(hoprank).search(question, **options)
@@ -210,13 +217,6 @@ def _item(evidence: Evidence, hit: Hit) -> RetrieverResultItem:
         "relation": str(evidence.relation.type) if evidence.relation else None,
     }
     return replace(item, metadata={**item.metadata, **provenance})
-
-
-class MergedHit(NamedTuple):
-    """A hit with its project; its rank and score are those of the merged ranking."""
-
-    project: str
-    hit: Hit
 
 
 def _score(share: float, rank: int) -> float:

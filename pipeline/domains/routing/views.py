@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 
 _LONGEST = 60
 
+_PLACES = 3
+
+_MOST_EVENTS = 20
+
+_LABELS = {"all": "all projects", "oracle": "the ceiling", "graph": "graph"}
+
+_COLUMNS = ("MRR", "R@10", "source recall", "waste", "searched", "p50 ms", "p95 ms")
+
+_SHOWN = 10
+
+_MOST_LISTED = 20
+
 
 def projects_view(projects: Sequence[Project]) -> Table:
     """Return a row a project: its kind, its domains, when it was indexed, and the beginning of its summary."""
@@ -74,10 +86,6 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
-_PLACES = 3
-_MOST_EVENTS = 20
-
-
 def proposals_view(proposals: Sequence[Proposal]) -> Table:
     """Return the proposals, each with its id, its confidence and its first pieces of evidence."""
     table = plain_table("id", "sure", "relation", "evidence")
@@ -126,11 +134,6 @@ def _events(events: Sequence[EdgeUsage]) -> Table:
     return table
 
 
-_LABELS = {"all": "all projects", "oracle": "the ceiling", "graph": "graph"}
-_COLUMNS = ("MRR", "R@10", "source recall", "waste", "searched", "p50 ms", "p95 ms")
-_SHOWN = 10
-
-
 def modes_view(report: RoutingReport) -> Table:
     """Return the measures of the three modes, and whether the graph reaches its targets."""
     table = plain_table("routing", *_COLUMNS)
@@ -163,9 +166,6 @@ def failures_view(report: RoutingReport) -> Iterator[RenderableType]:
         yield Text(f"\n{one.query}: {one.category}: {one.evidence}" + (f"\n  mended by {one.mend}" if one.mend else ""))
     if len(graph) > _SHOWN:
         yield Text(f"\nand {len(graph) - _SHOWN} more; --json has all.", style="dim")
-
-
-_MOST_LISTED = 20
 
 
 def plan_view(plan: RegistryPlan, graph: str, *, dropped: bool, planned: bool) -> Table:

@@ -27,7 +27,11 @@ from pipeline.errors import InputError, did_you_mean
 from pipeline.knowledge import KnowledgeNode
 
 _REJECTED = "rejected"
+
 _NO_SOURCES = Sources()
+
+_COMMON = 0.5
+"""Share of the projects above which a domain makes no siblings. Chosen by hand: half of all projects aren't close."""
 
 
 class Decisions(NamedTuple):
@@ -168,10 +172,6 @@ def _of_all(clues: Mapping[str, Sequence[Clue]], kind: RelationType, detector: s
 def _order(proposal: Proposal) -> tuple[float, str, str, str]:
     relation = proposal.relation
     return -proposal.confidence, relation.source, relation.target, relation.type
-
-
-_COMMON = 0.5
-"""Share of the projects above which a domain makes no siblings. Chosen by hand: half of all projects aren't close."""
 
 
 def siblings(projects: Sequence[Project]) -> list[Proposal]:

@@ -35,6 +35,71 @@ _LONGEST_QUERY = 500
 
 _OURS = ("base", "usage", "learned")
 
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeUsage:
+    """A judgement on an answer that came over an edge; ``rank`` is that of the answer, from 1."""
+
+    edge: EdgeKey
+    query: str
+    rank: int
+    useful: bool
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UsedAnswer:
+    """A judged answer: its project, its rank, and the type of the edge that led there, None for any."""
+
+    project: str
+    rank: int
+    useful: bool = True
+    type: RelationType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedWeight:
+    """A weight and its explanation: ``weight`` is ``base`` times ``factor``.
+
+    ``useful`` and ``useless`` are the decayed and corrected counts of judgements, ``share`` is the estimate of the
+    share of useful answers, 0.5 without judgements. ``events`` are the judgements that count, newest first.
+    """
+
+    edge: EdgeKey
+    base: float
+    useful: float
+    useless: float
+    share: float
+    factor: float
+    weight: float
+    events: tuple[EdgeUsage, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the weight and its explanation as plain JSON values."""
+        edge = {"source": self.edge.source, "type": str(self.edge.type), "target": self.edge.target}
+        names = ("base", "useful", "useless", "share", "factor", "weight")
+        return {**edge, **{name: getattr(self, name) for name in names}, "events": list(map(_stored, self.events))}
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """The settings of the same names; ``defaults.toml`` says what each is."""
+
+    half_life: float
+    prior: float
+    lowest: float
+    highest: float
+    position: float
+    correction: float
+    kept: int
+
+    @classmethod
+    def of(cls, settings: RoutingSettings) -> Learning:
+        """Return the parameters that the section ``routing`` of the settings holds."""
+        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
+
 
 def record(
     graph: ProjectGraph, query: str, source: str, answers: Iterable[UsedAnswer], learning: Learning, now: datetime
@@ -166,72 +231,6 @@ def _between(edges: Iterable[EdgeKey], source: str, answer: UsedAnswer) -> list[
     types = [answer.type] if answer.type else [one for one in RelationType if one is not RelationType.DOMAIN]
     wanted = {EdgeKey.make(source, answer.project, one) for one in types}
     return [key for key in edges if key in wanted]
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeUsage:
-    """A judgement on an answer that came over an edge; ``rank`` is that of the answer, from 1."""
-
-    edge: EdgeKey
-    query: str
-    rank: int
-    useful: bool
-    time: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class UsedAnswer:
-    """A judged answer: its project, its rank, and the type of the edge that led there, None for any."""
-
-    project: str
-    rank: int
-    useful: bool = True
-    type: RelationType | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LearnedWeight:
-    """A weight and its explanation: ``weight`` is ``base`` times ``factor``.
-
-    ``useful`` and ``useless`` are the decayed and corrected counts of judgements, ``share`` is the estimate of the
-    share of useful answers, 0.5 without judgements. ``events`` are the judgements that count, newest first.
-    """
-
-    edge: EdgeKey
-    base: float
-    useful: float
-    useless: float
-    share: float
-    factor: float
-    weight: float
-    events: tuple[EdgeUsage, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the weight and its explanation as plain JSON values."""
-        edge = {"source": self.edge.source, "type": str(self.edge.type), "target": self.edge.target}
-        names = ("base", "useful", "useless", "share", "factor", "weight")
-        return {**edge, **{name: getattr(self, name) for name in names}, "events": list(map(_stored, self.events))}
-
-
-_DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Learning:
-    """The settings of the same names; ``defaults.toml`` says what each is."""
-
-    half_life: float
-    prior: float
-    lowest: float
-    highest: float
-    position: float
-    correction: float
-    kept: int
-
-    @classmethod
-    def of(cls, settings: RoutingSettings) -> Learning:
-        """Return the parameters that the section ``routing`` of the settings holds."""
-        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
 
 
 def learned_weight(

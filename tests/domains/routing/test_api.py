@@ -31,7 +31,7 @@ def folder(tmp_path: Path, graph_name: str, monkeypatch: pytest.MonkeyPatch) -> 
         "registry.yaml": REGISTRY.replace("NAME", graph_name),
         "shop/README.md": "The shop sells hooks and lines to anglers by the sea.",
         "dojo/README.md": "Hooks are called before each turn, in the order of their names.",
-        "notes/day.md": "We borrowed the registry from `dojo`. Its hooks are copied from dojo, too.",
+        "notes/day.md": "We borrowed the registry from `dojo`.\n\nIts hooks are copied from dojo, too.",
     }
     monkeypatch.chdir(write(tmp_path, files))
     return tmp_path

@@ -33,7 +33,7 @@ class Projects:
 
     Example::
 
-        from pipeline import HopRank, Projects
+        from hoprank import HopRank, Projects
 
         with HopRank.connect() as hoprank:
             projects = Projects(hoprank)

@@ -1,12 +1,25 @@
-"""Formats of files, recognised by name."""
+"""Formats of files, recognised by name: HopRank's own, and those of installed packages.
+
+A format of HopRank's is a module here with a function ``parse``, and a row in ``_MODULES``. A package brings one by an
+entry point of the group ``hoprank.formats``: its name is the suffix without the dot, its value a function that takes a
+:class:`Source` and returns Markdown, or a :class:`Document` with blocks and links.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from pipeline.code.languages import language_of
-from pipeline.ingest.sources.source import Parse, Unreadable
+from pipeline.ingest.sources.source import Parse, Source, Unreadable
+from pipeline.records import Document
+from pipeline.registry import entry_points
+
+GROUP = "hoprank.formats"
+"""The group of entry points by which an installed package brings a format."""
 
 LINES = "jsonl"
 """The format with a document per line; files of all others hold a single document."""
@@ -26,6 +39,7 @@ _MODULES = {
     ".docx": "docx",
     ".jsonl": LINES,
 }
+_BOUNDED = frozenset({"pdf", "docx", "html"})
 _TEXT_FILES = frozenset(
     "AUTHORS CHANGELOG CHANGES CONTRIBUTING COPYING LICENCE LICENSE NEWS NOTICE README TODO".split()
 )
@@ -40,13 +54,56 @@ def format_of(path: Path, *, code: bool = True) -> str:
                 "is source code, read only with --set sources.code=true", "Set it, or name the file itself."
             )
         return CODE
+    if not name and path.suffix.lower() in _brought():
+        return path.suffix.lower()
     if not name:
         kind = f"the suffix {path.suffix}" if path.suffix else "no suffix"
-        raise Unreadable(f"has {kind}, which isn't read", f"Convert it to one of {' '.join(_MODULES)}.")
+        raise Unreadable(f"has {kind}, which isn't read", f"Convert it to one of {' '.join([*_MODULES, *_brought()])}.")
     return name
 
 
 def parser_of(name: str) -> Parse:
     """Return the parser of the format ``name``; its library is imported only when a file needs it."""
+    if name in _brought():
+        return lambda source: _parse_by(_brought()[name], source)
     parse: Parse = import_module(f"pipeline.ingest.sources.{name}").parse
     return parse
+
+
+def is_bounded(name: str) -> bool:
+    """Return whether files of a format are parsed in a process of its own: their libraries can't be bounded otherwise.
+
+    That goes for the formats of other packages, too.
+    """
+    return name in _BOUNDED or name in _brought()
+
+
+@cache
+def _brought() -> dict[str, Any]:
+    """Entry points of other packages by suffix; of two with one suffix the first by the name of its function counts."""
+    return {f".{point.name.lower()}": point for point in reversed(entry_points(GROUP))}
+
+
+def _parse_by(point: Any, source: Source) -> Document:
+    """Return the document that the reader of another package makes of a file; its faults cost the file alone."""
+    try:
+        found = point.load()(source)
+        if isinstance(found, Document):
+            return _checked(replace(found, key=source.key, path=source.path))
+        return parser_of("markdown")(replace(source, data=found.encode()))
+    except (Unreadable, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        package, problem = point.dist.name, str(error).strip().split("\n")[0][:200]
+        raise Unreadable(
+            f"can't be read by the package {package} ({type(error).__name__}: {problem})",
+            f"Leave it out, update the package, or remove it: pip uninstall {package}.",
+        ) from error
+
+
+def _checked(document: Document) -> Document:
+    """Return a document whose blocks are in order and within its text; raises ValueError for another."""
+    ends = [0, *(place for block in document.blocks for place in (block.start, block.end)), len(document.text)]
+    if ends != sorted(ends):
+        raise ValueError("its blocks overlap, or reach beyond its text")
+    return document

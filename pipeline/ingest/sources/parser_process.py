@@ -12,13 +12,10 @@ from pipeline.bounded import BoundedProcess, Bounds, Crashed, OutOfMemory, OutOf
 from pipeline.code.languages import language_of
 from pipeline.code.parse import CPU_SECONDS, SMALL
 from pipeline.files.limits import MEGABYTE, Limits
-from pipeline.ingest.sources.formats import CODE, parser_of
+from pipeline.ingest.sources.formats import CODE, is_bounded, parser_of
 from pipeline.ingest.sources.markup import structured
 from pipeline.ingest.sources.source import Source, Unreadable
 from pipeline.records import Document
-
-FORMATS = frozenset({"pdf", "docx", "html"})
-"""Formats that are always parsed in the process: their libraries can't be bounded otherwise."""
 
 _LEAVE_OUT = "Open and save it again, or leave it out."
 
@@ -35,7 +32,7 @@ class ParserProcess(AbstractContextManager["ParserProcess"]):
     def parse(self, format_name: str, source: Source) -> Document:
         """Return the document; raises Unreadable, also if parsing exceeds the limits of the source or crashes."""
         is_code = format_name == CODE
-        if format_name in FORMATS or (is_code and len(source.data) > SMALL):
+        if is_bounded(format_name) or (is_code and len(source.data) > SMALL):
             return self._ask((format_name, source), source.limits, is_code=is_code)
         return parser_of(format_name)(source)
 

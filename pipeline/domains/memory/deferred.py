@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from pipeline import knowledge
     from pipeline.domains.memory import entities, forget, json_values, memory, patterns, records, times
     from pipeline.domains.memory import evaluate as evaluation
+    from pipeline.domains.memory.chats import read as chats
     from pipeline.domains.memory.dedupe import apply, journal, plan
     from pipeline.domains.memory.facts import history, write
     from pipeline.domains.memory.recall import hybrid, recall
     from pipeline.domains.memory.recall import records as recalled
-    from pipeline.domains.memory.remember import chats
     from pipeline.domains.memory.repositories import scan as repositories
     from pipeline.domains.memory.texts import add, remember
     from pipeline.knowledge import clock
 else:
     add = LazyModule("pipeline.domains.memory.texts.add")
     apply = LazyModule("pipeline.domains.memory.dedupe.apply")
-    chats = LazyModule("pipeline.domains.memory.remember.chats")
+    chats = LazyModule("pipeline.domains.memory.chats.read")
     clock = LazyModule("pipeline.knowledge.clock")
     entities = LazyModule("pipeline.domains.memory.entities")
     evaluation = LazyModule("pipeline.domains.memory.evaluate")

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.api import HopRank
+from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall.recall import recall
 from pipeline.domains.memory.recall.records import FoundText
 from pipeline.domains.memory.records import Memory
-from pipeline.domains.memory.remember.chats import read_memories
 from pipeline.domains.memory.texts.documents import FIELDS
 from pipeline.domains.memory.texts.remember import remember
 from pipeline.errors import QuerySetError

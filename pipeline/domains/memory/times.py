@@ -1,15 +1,21 @@
-"""Times of a memory: read in the memory's time zone, kept as UTC."""
+"""Times of a memory and of messages: read in the memory's time zone, kept as UTC."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import math
+import re
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pipeline.domains.memory.records import When
-from pipeline.errors import ConfigurationError, InputError
+from pipeline.errors import ConfigurationError, InputError, SourceError
 
-OUT_OF_RANGE = "Give a time from year 1 to 9999, in UTC."
-"""The fix of the error about a time that is out of range."""
+_OUT_OF_RANGE = "Give a time from year 1 to 9999, in UTC."
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECONDS = 1e11
+"""From here on a number is milliseconds: as seconds it is in the year 5138, as milliseconds in 1973."""
+
+_NUMBER = re.compile(r"-?\d{9,14}(?:\.\d+)?")
 
 
 def zone_named(name: str) -> ZoneInfo:
@@ -30,7 +36,7 @@ def read_time(text: str, zone: ZoneInfo, where: str) -> str:
     except (TypeError, ValueError):
         raise InputError(f"{where}: {text!r} is no time.", "Write it in ISO 8601: 2026-01-31T12:00:00+01:00.") from None
     except OverflowError:
-        raise InputError(f"{where}: {text!r} is out of range.", OUT_OF_RANGE) from None
+        raise InputError(f"{where}: {text!r} is out of range.", _OUT_OF_RANGE) from None
 
 
 def utc_of(text: str, zone: ZoneInfo) -> str:
@@ -43,6 +49,41 @@ def utc_of(text: str, zone: ZoneInfo) -> str:
     """
     time = datetime.fromisoformat(text)
     return (time if time.tzinfo else time.replace(tzinfo=zone)).astimezone(UTC).isoformat()
+
+
+def time_of(value: object, zone: ZoneInfo, where: str) -> str:
+    """Return the time of a message as UTC, in the form in which texts sort as times.
+
+    Texts are read in ``zone`` as :func:`utc_of` does. Numbers are seconds since 1970, from 1e11 on milliseconds; they
+    may be negative. Raises SourceError, naming ``where``, for anything else.
+    """
+    try:
+        return _utc_of_any(value, zone)
+    except (TypeError, ValueError):
+        raise SourceError(
+            f"{where}: its date is {str(value)[:60]!r}, which is no time.",
+            "Write it in ISO 8601, such as 2026-01-31T12:00:00+01:00, or as seconds since 1970.",
+        ) from None
+    except OverflowError:
+        raise SourceError(f"{where}: its date {str(value)[:60]!r} is out of range.", _OUT_OF_RANGE) from None
+
+
+def _utc_of_any(value: object, zone: ZoneInfo) -> str:
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        return _since_1970(float(value)).isoformat()
+    if isinstance(value, str):
+        return utc_of(value.strip(), zone)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(value)
+    return _since_1970(value).isoformat()
+
+
+def _since_1970(number: float) -> datetime:
+    if not math.isfinite(number):
+        raise ValueError(number)
+    if abs(number) >= _MILLISECONDS:
+        return _EPOCH + timedelta(milliseconds=number)
+    return _EPOCH + timedelta(seconds=number)
 
 
 def when(as_of: str | None, known_at: str | None, zone: ZoneInfo) -> When:

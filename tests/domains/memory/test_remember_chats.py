@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.records import Memory
-from pipeline.domains.memory.remember.chats import read_memories
 from pipeline.errors import ConfigurationError, SourceError
 from pipeline.limits import Limits
 
@@ -250,26 +250,26 @@ def test_undated_messages_are_refused_or_take_the_time_given_for_them(tmp_path: 
         ({"messages": []}, "holds no messages"),
         ([1], r"item 1 is 1"),
         ({"a": 1}, "has no text"),
-        ([{"text": 5, "date": T1}], r"item 1: its text is 5"),
+        ([{"text": 5, "date": T1}], r"item 1 has the `text` 5: it isn't a text or a list of parts"),
         ([{"text": "a", "date": "soon"}], r"item 1: its date is 'soon'"),
-        ([{"text": "a", "date": float("nan")}], r"item 1: its date is 'nan'"),
-        ([{"text": "a", "date": T1, "metadata": {"x": float("nan")}}], r"item 1: the property 'x' holds 'nan'"),
-        ([{"text": "a", "date": T1, "metadata": 5}], r"item 1: its metadata aren't an object"),
-        ([{"text": "a \ud83d b", "date": T1}], r"item 1: its text holds half a surrogate pair at character 2"),
-        ([{"text": "a\x00", "date": T1}], r"item 1: its text holds NUL at character 1"),
-        ([{"text": "a", "date": T1, "id": "\udc00"}], r"item 1: its id holds half"),
-        ([{"text": "a", "date": T1, "id": [1]}], r"item 1: its id is \[1\]"),
-        ([{"text": "a", "date": T1, "id": "x" * 501}], r"item 1: its id has 501 characters"),
-        ([{"text": "a", "date": T1, "id": " "}], r"item 1: its id is ' '"),
-        ([{"text": "a", "date": T1, "turn": "one"}], r"item 1: its turn is 'one'"),
-        ([{"text": "a", "date": T1, "speaker": ["b"]}], r"item 1: its speaker is \['b'\]"),
-        ([{"text": "a", "date": T1, "id": key} for key in (1, "1")], r"item 2: its id is '1', as that of .*item 1"),
-        (ours({"text": "a", "turn": 2}, {"text": "b"}), r"turn 2: its id is 'c1/s1:2', as that"),
-        ({"sessions": [5]}, r"session 1 is 5"),
-        ({"sessions": [{"turns": {"a": 1}}]}, r"session 1: its turns are"),
-        ({"sessions": [{"turns": ["a"]}]}, r"session 1, turn 1 is 'a'"),
-        ({"chat_messages": ["a"]}, r"message 1 is 'a'"),
-        ([{"content": [5], "date": T1}], r"item 1: its content, part 1, is 5"),
+        ([{"text": "a", "date": float("nan")}], r"holds NaN, which is no finite number"),
+        ([{"text": "a", "date": T1, "metadata": {"x": float("nan")}}], r"holds NaN, which is no finite number"),
+        ([{"text": "a", "date": T1, "metadata": 5}], r"item 1 has the `metadata` 5: .*dict"),
+        ([{"text": "a \ud83d b", "date": T1}], r"holds half a surrogate pair in `0.text`"),
+        ([{"text": "a\x00", "date": T1}], r"item 1 has the `text` 'a.*': it holds NUL at character 1"),
+        ([{"text": "a", "date": T1, "id": "\udc00"}], r"holds half a surrogate pair in `0.id`"),
+        ([{"text": "a", "date": T1, "id": [1]}], r"item 1 has the `id` \[1\]: it isn't a text or a whole number"),
+        ([{"text": "a", "date": T1, "id": "x" * 501}], r"item 1 has the `id` .*: it has 501 characters"),
+        ([{"text": "a", "date": T1, "id": " "}], r"item 1 has the `id` ' '"),
+        ([{"text": "a", "date": T1, "turn": "one"}], r"item 1 has the `turn` 'one': .*integer"),
+        ([{"text": "a", "date": T1, "speaker": ["b"]}], r"item 1 has the `speaker` \['b'\]"),
+        ([{"text": "a", "date": T1, "id": key} for key in (1, "1")], r"item 2 has the `id` '1', as has .*item 1"),
+        (ours({"text": "a", "turn": 2}, {"text": "b"}), r"turn 2 has the `id` 'c1/s1:2', as has"),
+        ({"sessions": [5]}, r"has the `sessions.0` 5"),
+        ({"sessions": [{"turns": {"a": 1}}]}, r"has the `sessions.0.turns` \{'a': 1\}: .*list"),
+        ({"sessions": [{"turns": ["a"]}]}, r"has the `sessions.0.turns.0` 'a': .*dict"),
+        ({"chat_messages": ["a"]}, r"has the `chat_messages.0` 'a': .*dict"),
+        ([{"content": [5], "date": T1}], r"item 1, content, part 1 isn't an object of names and values"),
     ],
 )  # fmt: skip
 def test_malformed_values_are_refused_with_their_places(tmp_path: Path, value: Any, problem: str) -> None:
@@ -289,7 +289,7 @@ def test_malformed_values_are_refused_with_their_places(tmp_path: Path, value: A
         (b"[" * 100_000, "a.json", "nested too deeply"),
         (b"\xff\xfe\xff", "a.json", "isn't valid"),
         (b'{"text": "\xff"}', "a.jsonl", "line 1 isn't valid UTF-8"),
-        (b'{"text": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "date": 1}', "a.jsonl", "line 1 is larger than"),
+        (b'{"text": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "date": 1}', "a.jsonl", "line 1 is longer than"),
         (b'[{"text": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "date": 1}]', "a.json", "is larger than"),
         (b"[" + b"1" * 5000 + b"]", "a.json", "isn't JSON that can be read"),
         (b"\n\n", "a.jsonl", "holds no messages"),
@@ -298,7 +298,7 @@ def test_malformed_values_are_refused_with_their_places(tmp_path: Path, value: A
 def test_files_that_cant_be_read_are_refused(tmp_path: Path, data: bytes, name: str, problem: str) -> None:
     path = tmp_path / name
     path.write_bytes(data)
-    limits = Limits(bytes_read=50 if "larger" in problem else 1_000_000)
+    limits = Limits(bytes_read=50 if " than" in problem else 1_000_000)
 
     with pytest.raises(SourceError, match=problem) as caught:
         read_memories(path, limits=limits)

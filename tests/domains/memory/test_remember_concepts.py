@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.remember.concepts import concepts_from
+from pipeline.domains.memory.remember.extract import concepts_from
 
 
 def test_names_of_several_memories_are_concepts() -> None:
@@ -22,7 +22,7 @@ def test_names_of_several_memories_are_concepts() -> None:
 def test_years_function_words_and_known_names_are_none() -> None:
     names = {name: ["m1", "m2"] for name in ("2023", "The", "I", "3.11", "the other", "Caroline", "Rome")}
 
-    assert [concept.entity.name for concept in concepts_from(names, 2, known=["caroline"])] == ["Rome"]
+    assert [concept.entity.name for concept in concepts_from(names, 2, taken=["caroline"])] == ["Rome"]
 
 
 KEYS = st.sets(st.sampled_from("abcdef"))

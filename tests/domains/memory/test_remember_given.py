@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from pipeline.domains.memory.chats.given import check_given
 from pipeline.domains.memory.records import Memory
-from pipeline.domains.memory.remember.given import check_given
 from pipeline.domains.memory.remember.records import Extracted, Given
 from pipeline.domains.memory.schema import SCHEMA
 from pipeline.errors import SourceError
@@ -75,31 +75,35 @@ def test_a_fact_whose_ends_no_sentence_names_has_the_whole_text() -> None:
 @pytest.mark.parametrize(
     ("entities", "facts", "problem"),
     [
-        (5, None, "its entities are 5"),
-        ([5], None, "entity 1 is 5"),
-        ([{"type": "library"}], None, "entity 1 has no name"),
-        ([{"type": "library", "name": " "}], None, "entity 1 has no name"),
-        ([{"type": "library", "name": 1.5}], None, "entity 1: its name is 1.5"),
-        ([{"type": "library", "name": "a\ud800"}], None, "entity 1: its name holds half"),
-        ([{"type": "librari", "name": "a"}], None, r"entity 1: its type is 'librari'\.\nDid you mean 'library'"),
-        ([{"type": "memory", "name": "a"}], None, "entity 1: its type is 'memory'"),
-        ([{"name": "a"}], None, "entity 1: its type is None"),
-        ([{**HONO, "confidence": 2}], None, "entity 1: its confidence is 2"),
-        ([{**HONO, "confidence": float("nan")}], None, "entity 1: its confidence is nan"),
-        ([{**HONO, "confidence": True}], None, "entity 1: its confidence is True"),
-        ([{**HONO, "aliases": "a"}], None, "entity 1: its aliases are 'a'"),
-        ([{**HONO, "description": 5}], None, "entity 1: its description is 5"),
+        (5, None, "has the `entities` 5: .*list"),
+        ([5], None, "entity 1 isn't an object of names and values"),
+        ([{"type": "library"}], None, "entity 1 has no `name`"),
+        ([{"type": "library", "name": " "}], None, "entity 1 has the `name` ' '"),
+        ([{"type": "library", "name": 1.5}], None, "entity 1 has the `name` 1.5"),
+        ([{"type": "library", "name": "a\ud800"}], None, "entity 1 has the `name`"),
+        ([{"type": "librari", "name": "a"}], None, r"entity 1 has the `type` 'librari', .*\.\nDid you mean 'library'"),
+        ([{"type": "memory", "name": "a"}], None, "entity 1 has the `type` 'memory'"),
+        ([{"name": "a"}], None, "entity 1 has no `type`"),
+        ([{**HONO, "confidence": 2}], None, "entity 1 has the `confidence` 2"),
+        ([{**HONO, "confidence": float("nan")}], None, "entity 1 has the `confidence` nan"),
+        ([{**HONO, "confidence": True}], None, "entity 1 has the `confidence` True"),
+        ([{**HONO, "aliases": "a"}], None, "entity 1 has the `aliases` 'a'"),
+        ([{**HONO, "description": 5}], None, "entity 1 has the `description` 5"),
         ([{**HONO, "metadata": {"name": 1}}], None, "entity 1: .*metadata named name"),
-        ([{**HONO, "metadata": {"x": float("inf")}}], None, "entity 1: the property 'x' holds 'inf'"),
-        ([{**HONO, "metadata": [1]}], None, "entity 1: its properties are"),
-        (None, [{}], "fact 1, source is None"),
-        (None, [{**FACT, "type": "mentions"}], "fact 1: its type is 'mentions'"),
+        (
+            [{**HONO, "metadata": {"x": float("inf")}}],
+            None,
+            "entity 1 has the `metadata` .*the property 'x' holds 'inf'",
+        ),
+        ([{**HONO, "metadata": [1]}], None, "entity 1 has the `metadata` .*dict"),
+        (None, [{}], "fact 1 has no `source`"),
+        (None, [{**FACT, "type": "mentions"}], "fact 1 has the `type` 'mentions'"),
         (None, [{**FACT, "type": "depends-on"}], "Did you mean 'depends_on'"),
         (None, [{**FACT, "target": {"type": "file", "name": "a"}}], "fact 1, 'depends_on': its target is a file"),
         (None, [{**FACT, "source": {"type": "file", "name": "a"}}], "fact 1, 'depends_on': its source is a file"),
         (None, [{**FACT, "valid_at": "soon"}], "fact 1, valid_at: its date is 'soon'"),
         (None, [{**FACT, "valid_at": "2025-01-01", "invalid_at": "2024-01-01"}], "fact 1: valid_at and invalid_at are"),
-        (None, [{**FACT, "weight": "much"}], "fact 1: its weight is 'much'"),
+        (None, [{**FACT, "weight": "much"}], "fact 1 has the `weight` 'much'"),
     ],
 )
 def test_malformed_items_are_refused_with_their_memory(entities: Any, facts: Any, problem: str) -> None:

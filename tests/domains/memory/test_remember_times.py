@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.remember.times import time_of
-from pipeline.domains.memory.times import read_time, zone_named
+from pipeline.domains.memory.times import read_time, time_of, zone_named
 from pipeline.errors import ConfigurationError, InputError, SourceError
 
 BERLIN = "Europe/Berlin"

@@ -1,5 +1,4 @@
-"""Reading what is to be remembered: chats of several formats, and the entities and facts that texts state.
+"""Extraction from texts: names of entities that they mention, and the facts that their sentences state.
 
-May import: domains.memory.records, domains.memory.schema, domains.memory.times, errors, ids, ingest, knowledge, limits,
-records, text.
+May import: domains.memory.records, domains.memory.schema, records, text.
 """

@@ -1,25 +1,39 @@
-"""Extract conventions, error patterns and facts from the text of a memory, by markers."""
+"""Extract conventions, error patterns and facts from the text of a memory, by markers, and concepts from several."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
-from pipeline.domains.memory.remember.evidence import evidence_of
-from pipeline.domains.memory.remember.markers import Stated, sounds_like_error, stated_in
+from pipeline.domains.memory.remember.markers import Stated, evidence_of, sounds_like_error, stated_in
 from pipeline.domains.memory.remember.mentions import Gazetteer
 from pipeline.domains.memory.remember.records import Extracted
 from pipeline.domains.memory.remember.spellings import file_of
 from pipeline.domains.memory.schema import SCHEMA
+from pipeline.text.names import FUNCTION_WORDS, name_key
+
+_NAMED_SPEAKER = 0.9
+"""Confidence that a speaker is a person: chats may have names for programs. Chosen by hand."""
 
 ROLES = frozenset("user assistant system tool human ai bot model developer function unknown".split())
 """Speakers that are roles in a chat and name no person."""
 
+_NUMERIC = re.compile(r"[\W\d_]*")
 _PLACE = re.compile(r"^(?P<what>.+)\s(?:in|for|under|within|inside|of)\s(?P<place>[^\s].*)$")
 _FIXES = tuple(SCHEMA.edges["fixed_by"].target)
 _FOLLOWERS = tuple(SCHEMA.edges["has_convention"].source)
 _ERROR, _CONVENTION, _CONCEPT = "error_pattern", "convention", "concept"
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A concept, and the keys of the memories that have its name, in order."""
+
+    entity: Entity
+    memories: tuple[str, ...]
 
 
 def speaker_of(memory: Memory) -> Entity | None:
@@ -27,7 +41,7 @@ def speaker_of(memory: Memory) -> Entity | None:
     name = " ".join(memory.speaker.split())
     if not name or name.casefold() in ROLES:
         return None
-    return Entity(name, "person", memory.scope, confidence=0.9)
+    return Entity(name, "person", memory.scope, confidence=_NAMED_SPEAKER)
 
 
 def extract(memory: Memory, known: Gazetteer) -> Extracted:
@@ -42,6 +56,26 @@ def extract(memory: Memory, known: Gazetteer) -> Extracted:
     for stated in stated_in(memory.text, memory.speaker):
         collected.add(stated)
     return Extracted(tuple(collected.entities.values()), tuple(collected.facts.values()))
+
+
+def concepts_from(
+    names: Mapping[str, Collection[str]], minimum: int, *, scope: str = "default", taken: Iterable[str] = ()
+) -> tuple[Concept, ...]:
+    """Return the names that at least ``minimum`` memories have as concepts, the most frequent first, then by name.
+
+    ``names`` has the keys of the memories by name. Spellings of a name (see :func:`~pipeline.text.names.name_key`) are
+    one concept, called as most of the memories spell it; the others are its aliases. Numbers, years, single letters and
+    function words are no concepts, nor are the names of other entities, ``taken``.
+    """
+    spellings: dict[str, dict[str, set[str]]] = defaultdict(dict)
+    keys = {name_key(name) for name in taken}
+    for name, memories in names.items():
+        key = name_key(name)
+        if key not in keys and _may_be_concept(key):
+            spellings[key].setdefault(name, set()).update(memories)
+    made = (_concept(of_key, scope) for of_key in spellings.values())
+    shared = [concept for concept in made if len(concept.memories) >= max(1, minimum)]
+    return tuple(sorted(shared, key=lambda concept: (-len(concept.memories), concept.entity.name)))
 
 
 class _Collector:
@@ -85,7 +119,7 @@ class _Collector:
         return sounds_like_error(name) or self._known.resolve(name, (_ERROR,)) is not None
 
     def _found(self, said: str, types: tuple[str, ...]) -> Entity | None:
-        """Return the known entity that ``said`` names as a whole, or else the only one that it mentions.
+        """Return the entity whose name is ``said``, else the only entity mentioned in it.
 
         A file that is mentioned with something in it (``reconnect`` in db.ts) doesn't count.
         """
@@ -94,8 +128,8 @@ class _Collector:
         keys = {mention.entity for mention in self._known.mentions(said) if mention.entity.type in types}
         mentioned = [self._known[key] for key in sorted(keys)]
         holding = {file_of(entity) for entity in mentioned if entity.type != "file"}
-        told = [entity for entity in mentioned if entity.type != "file" or entity.name not in holding]
-        return told[0] if len(told) == 1 else None
+        left = [entity for entity in mentioned if entity.type != "file" or entity.name not in holding]
+        return left[0] if len(left) == 1 else None
 
     def _entity(self, name: str, kind: str, stated: Stated) -> Entity:
         if known := self._known.resolve(name, (kind,)):
@@ -105,9 +139,9 @@ class _Collector:
         return self._mentioned(made)
 
     def _mentioned(self, entity: Entity) -> Entity:
-        entity = replace(entity, mention_count=1, created_at=None, updated_at=None)  # met once here
-        held = self.entities.get(entity.key)
-        if held is None or held.confidence < entity.confidence:
+        entity = replace(entity, mention_count=1, created_at=None, updated_at=None)  # a mention of its own
+        former = self.entities.get(entity.key)
+        if former is None or former.confidence < entity.confidence:
             self.entities[entity.key] = entity
         return entity
 
@@ -125,11 +159,32 @@ class _Collector:
             scope=self._memory.scope,
             evidence=(evidence_of(self._memory, stated.sentence),),
         )
-        held = self.facts.get(fact.triple)
-        if held is None or held.confidence < fact.confidence:
+        former = self.facts.get(fact.triple)
+        if former is None or former.confidence < fact.confidence:
             self.facts[fact.triple] = fact
 
 
 def _without_article(said: str) -> str:
     first, _, rest = said.partition(" ")
     return rest if rest and first.casefold() in ("the", "a", "an", "our", "all") else said
+
+
+def _may_be_concept(key: str) -> bool:
+    return len(key) > 1 and not _NUMERIC.fullmatch(key) and not FUNCTION_WORDS.issuperset(key.split())
+
+
+def _concept(spellings: Mapping[str, set[str]], scope: str) -> Concept:
+    name, *others = sorted(spellings, key=lambda spelling: (-len(spellings[spelling]), spelling))
+    memories = tuple(sorted(set().union(*spellings.values())))
+    confidence = len(memories) / (len(memories) + 1)  # 0.67 for two memories, 0.9 for nine
+    return Concept(
+        Entity(
+            name,
+            "concept",
+            scope,
+            aliases=tuple(others),
+            mention_count=len(memories),
+            confidence=round(confidence, 3),
+        ),
+        memories,
+    )

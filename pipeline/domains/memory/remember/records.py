@@ -10,29 +10,6 @@ from pipeline.records import Skipped
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """A message as a format's reader finds it: values of JSON, not checked yet.
-
-    ``where`` is its position, for errors. ``conversation`` is None if the file names none. ``turn`` is None if the
-    message has no number; it is then counted. ``left_out`` says why parts are left out.
-    """
-
-    where: str
-    text: str
-    key: Any = None
-    speaker: Any = None
-    time: Any = None
-    conversation: Any = None
-    session: Any = None
-    turn: Any = None
-    title: Any = None
-    metadata: Any = None
-    entities: Any = None
-    facts: Any = None
-    left_out: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Given:
     """Entities and facts that a file gives with a memory, as values of JSON; ``where`` is the memory's position."""
 

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.db.corpus import open_corpus
+from pipeline.domains.memory.chats.given import check_given
 from pipeline.domains.memory.entities import bare, surviving, survivors, together
 from pipeline.domains.memory.facts.write import renamed, state_facts
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
-from pipeline.domains.memory.remember.concepts import concepts_from
-from pipeline.domains.memory.remember.extract import extract, speaker_of
-from pipeline.domains.memory.remember.given import check_given
+from pipeline.domains.memory.remember.extract import concepts_from, extract, speaker_of
 from pipeline.domains.memory.remember.mentions import Gazetteer
 from pipeline.domains.memory.remember.records import Extracted, Read
 from pipeline.domains.memory.schema import MEMORY
@@ -140,7 +139,7 @@ def link_concepts(memory: AgentMemory, memories: Iterable[Memory], known: Iterab
         corpus = open_corpus(memory.hoprank.client, memory.name)
         rows = corpus.read("memory_shared_names", documents=keys, minimum=memory.settings.concept_mentions)
         names = {row["name"]: row["documents"] for row in rows}
-        concepts = concepts_from(names, memory.settings.concept_mentions, scope=scope, known=others)
+        concepts = concepts_from(names, memory.settings.concept_mentions, scope=scope, taken=others)
         mentioned: dict[str, list[Entity]] = defaultdict(list)
         for concept in concepts:
             for key in concept.memories:

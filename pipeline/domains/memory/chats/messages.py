@@ -1,0 +1,307 @@
+"""Messages of chats: the formats that name speaker, text and date in plain fields, and exports of ChatGPT and Claude.
+
+Each format has a model of what holds its messages, and a reader that yields them as the same record. In exports, a
+message's key is its id after its conversation's: conversations that are continued in a new one share messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from pipeline.errors import GraphError
+from pipeline.files import Guard
+from pipeline.files.validated import validated
+from pipeline.ids import digest
+from pipeline.knowledge.check import check_properties
+
+SPEAKERS = ("speaker", "author", "name", "sender", "from", "role")
+TEXTS = ("text", "content")
+DATES = ("date", "time", "timestamp", "created_at", "create_time", "datetime")
+LONGEST_NAME = 500
+"""Longest key or name, in characters: an entry of the graph's index can have 8 kB."""
+
+_LONGEST_PROPERTY = 1000
+
+GUARD = Guard(fix="Mend it, or export it again.")
+_FIELDS = {
+    **{name: (name,) for name in ("conversation", "session", "turn", "title")},
+    "date": DATES,
+    "speaker": SPEAKERS,
+}
+"""Fields that a message may have from its metadata, its session or its conversation, by their names in a file."""
+
+
+def _verbatim(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError(f"it holds NUL at character {text.index(chr(0))}, which can't be stored")
+    return text
+
+
+def _name(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError("it isn't a text or a whole number")  # noqa: TRY004  # pydantic takes ValueError alone
+    name = _verbatim(str(value))
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"it has {len(name):,} characters; {LONGEST_NAME} are the most")
+    return name
+
+
+def _properties(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return check_properties(value, "it", _LONGEST_PROPERTY)
+    except GraphError as error:
+        raise ValueError(error.message) from None
+
+
+def _speaker(value: object) -> object:
+    return first_of(value, ("name", "role")) or "" if isinstance(value, Mapping) else value
+
+
+Name = Annotated[str, BeforeValidator(_name)]
+"""A name or id: a text or a whole number."""
+
+Properties = Annotated[dict[str, Any], AfterValidator(_properties)]
+_Text = Annotated[str, AfterValidator(_verbatim)]
+_Title = Annotated[_Text, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
+_Items = list[dict[str, Any]]
+
+
+class Record(BaseModel):
+    """A record of a file from elsewhere: fields that are null count as missing, and unknown ones are ignored."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        return {name: item for name, item in value.items() if item is not None}
+
+
+class Message(Record):
+    """A message, whatever its format. ``where`` is its position, for errors.
+
+    Without a ``turn`` it is counted. ``left_out`` says why parts of it are left out. Its date, and the entities and
+    facts given with it, aren't checked yet.
+    """
+
+    where: str
+    id: Name = ""
+    text: _Text = ""
+    speaker: Annotated[Name, BeforeValidator(_speaker)] = ""
+    date: Any = None
+    conversation: Name = ""
+    session: Name = ""
+    turn: int | None = Field(None, ge=0, lt=2**53)
+    title: _Title = ""
+    metadata: Properties = Field(default_factory=dict)
+    entities: Any = None
+    facts: Any = None
+    left_out: list[str] = Field(default_factory=list)
+
+
+class _Part(Record):
+    type: Any = Field("unknown", validation_alias=AliasChoices("type", "content_type"))
+    text: Any = ""
+
+
+class _Session(Record):
+    session: Any = Field(None, validation_alias=AliasChoices("session", "id"))
+    date: Any = Field(None, validation_alias=AliasChoices(*DATES))
+    title: Any = None
+    turns: _Items = Field(default_factory=list)
+
+
+class _Node(Record):
+    parent: Any = None
+    children: list[str] = Field(default_factory=list)
+    message: dict[str, Any] | None = None
+
+
+class _Chat(Record):
+    """What holds messages, in any of the formats."""
+
+    conversation: Any = Field(None, validation_alias=AliasChoices("conversation", "conversation_id", "uuid", "id"))
+    session: Any = None
+    date: Any = Field(None, validation_alias=AliasChoices(*DATES))
+    title: Any = Field(None, validation_alias=AliasChoices("title", "name"))
+    sessions: list[_Session] = Field(default_factory=list)
+    messages: _Items = Field(default_factory=list)
+    chat_messages: _Items = Field(default_factory=list)
+    mapping: dict[str, _Node] = Field(default_factory=dict)
+    current_node: Any = None
+
+    def inherited(self, stem: str, first: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the fields that messages take from it; a conversation without a name has one of its first message."""
+        fields = self.model_dump(include={"conversation", "session", "date", "title"})
+        if self.conversation is None and first is not None:
+            fields["conversation"] = derived_name(stem, first)
+        return fields
+
+
+def sessions(value: object, where: str, stem: str) -> Iterator[Message]:
+    """Yield the turns of ``{"conversation", "sessions": [{"session", "date", "turns": [...]}]}`` in order.
+
+    A turn without a date takes its session's, a session without one its conversation's. A session without a name is
+    named by its place, from 1.
+    """
+    chat = validated(_Chat, value, where, GUARD)
+    first = next((session.turns[0] for session in chat.sessions if session.turns), None)
+    whole = chat.inherited(stem, first)
+    for number, session in enumerate(chat.sessions, 1):
+        own = session.model_dump(include={"session", "date", "title"}, exclude_none=True)
+        for place, turn in enumerate(session.turns, 1):
+            at = f"{where}, session {number}, turn {place}"
+            yield message(turn, at, {**whole, "session": number, **own}, place)
+
+
+def messages(value: object, where: str, stem: str) -> Iterator[Message]:
+    """Yield the messages of ``{"messages": [...]}``, which may name its conversation, title and date."""
+    chat = validated(_Chat, value, where, GUARD)
+    inherited = chat.inherited(stem, next(iter(chat.messages), None))
+    for place, item in enumerate(chat.messages, 1):
+        yield message(item, f"{where}, message {place}", inherited, place)
+
+
+def claude(value: object, where: str, stem: str) -> Iterator[Message]:
+    """Yield the messages of a conversation of Claude's export; attached files are left out.
+
+    The parts of ``content`` are read before ``text``, which has placeholders for other parts.
+    """
+    chat = validated(_Chat, value, where, GUARD)
+    inherited = chat.inherited(stem, next(iter(chat.chat_messages), None))
+    for place, item in enumerate(chat.chat_messages, 1):
+        at = f"{where}, message {place}"
+        text, left_out = text_in(item, ("content", "text"), at)
+        attached = sum(len(files) for name in ("attachments", "files") if isinstance(files := item.get(name), list))
+        read = text, [*left_out, *["an attached file isn't read"] * attached]
+        yield message(item, at, inherited, place, read=read, exported=True)
+
+
+def chatgpt(value: object, where: str, stem: str) -> Iterator[Message]:
+    """Yield the messages of a conversation of ChatGPT's export, from the first to the last.
+
+    Edited questions and repeated answers branch the tree: the branch of ``current_node`` is read. Without it, the last
+    child of each node is, which is the newest. A message without a time takes its conversation's.
+    """
+    chat = validated(_Chat, value, where, GUARD)
+    branch = [(name, item) for name in _branch(chat, where) if (item := chat.mapping[name].message)]
+    texts = [_chatgpt_text(item, f"{where}, node {name!r}") for name, item in branch]
+    inherited = chat.inherited(stem, {"text": texts[0][0], "date": chat.date} if texts else None)
+    for place, ((name, item), read) in enumerate(zip(branch, texts, strict=True), 1):
+        fields = {"id": item.get("id") or name, "author": item.get("author"), "date": item.get("create_time")}
+        yield message(fields, f"{where}, node {name!r}", inherited, place, read=read, exported=True)
+
+
+def message(
+    value: Mapping[str, Any],
+    where: str,
+    inherited: Mapping[str, Any] | None = None,
+    place: int | None = None,
+    *,
+    read: tuple[str, list[str]] | None = None,
+    exported: bool = False,
+) -> Message:
+    """Return a message of plain fields; those that it lacks are its ``metadata``'s, then the ``inherited`` ones.
+
+    ``place`` is its number if it gives none, and ``read`` its text and what is left out of it, if they are known. The
+    id of an ``exported`` one follows its conversation's.
+    """
+    metadata = value.get("metadata")
+    layers = (value, metadata if isinstance(metadata, Mapping) else {}, inherited or {})
+    fields = {
+        name: next((item for layer in layers if (item := first_of(layer, names)) is not None), None)
+        for name, names in _FIELDS.items()
+    }
+    text, left_out = read or text_in(value, TEXTS, where)
+    id_ = first_of(value, ("id", "_id", "uuid"))
+    fields |= {"where": where, "text": text, "left_out": left_out}
+    fields["id"] = f"{fields['conversation']}/{id_}" if exported and id_ is not None else id_
+    fields["turn"] = place if fields["turn"] is None else fields["turn"]
+    fields |= {name: value.get(name) for name in ("metadata", "entities", "facts")}
+    return validated(Message, fields, where, GUARD)
+
+
+def _branch(chat: _Chat, where: str) -> list[str]:
+    """Return the names of the nodes of a branch, from the root on."""
+    tree = chat.mapping
+    if isinstance(chat.current_node, str) and chat.current_node in tree:
+        return _walk(tree, chat.current_node, lambda node: node.parent if node.parent in tree else None, where)[::-1]
+    root = next((name for name, node in tree.items() if str(node.parent) not in tree), None)
+    return _walk(tree, root, lambda node: node.children[-1] if node.children else None, where)
+
+
+def _walk(
+    tree: Mapping[str, _Node], name: str | None, following: Callable[[_Node], str | None], where: str
+) -> list[str]:
+    seen: dict[str, None] = {}
+    while name is not None:
+        if name in seen or name not in tree:
+            raise GUARD.fault(where, f"has a tree of messages that leads to {name!r:.60} again, or to nothing")
+        seen[name] = None
+        name = following(tree[name])
+    return list(seen)
+
+
+def _chatgpt_text(item: Mapping[str, Any], where: str) -> tuple[str, list[str]]:
+    metadata, content = item.get("metadata"), item.get("content")
+    if isinstance(metadata, Mapping) and metadata.get("is_visually_hidden_from_conversation"):
+        return "", ["the conversation hides it"]
+    if not isinstance(content, Mapping):
+        return text_in(item, ("content",), where)
+    text, left_out = text_in(content, ("parts", "text", "result"), where)
+    return text, left_out if text or left_out else [f"content of type {content.get('content_type')} has no text"]
+
+
+def derived_name(stem: str, first: Mapping[str, Any]) -> str:
+    """Return the name of a conversation that has none: the file's name, and a mark of its first message.
+
+    The mark keeps apart conversations of files of one name. It stays while messages are appended.
+    """
+    identity = (first_of(first, names) for names in (SPEAKERS, DATES, TEXTS))
+    return f"{stem}-{digest('conversation', *map(ascii, identity))[:8]}"
+
+
+def first_of(value: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Return the first field of ``names`` that is there and isn't null, else None."""
+    return next((item for name in names if (item := value.get(name)) is not None), None)
+
+
+def text_in(value: Mapping[str, Any], names: Sequence[str], where: str) -> tuple[str, list[str]]:
+    """Return the text of the first field of ``names`` that has one, verbatim, and why parts are left out.
+
+    A field is a text, or a list of parts: texts, or ``{"type": "text", "text": ...}``; the texts are joined by line
+    ends. Raises SourceError for another type.
+    """
+    left_out: list[str] = []
+    for name in names:
+        match value.get(name):
+            case None:
+                continue
+            case str() as text:
+                left_out = []
+            case list() as items:
+                parts = [_part(item, f"{where}, {name}, part {number}") for number, item in enumerate(items, 1)]
+                text = "\n".join(part for _, part in parts if part)
+                left_out = [f"a part of type {kind} has no text" for kind, part in parts if not part]
+            case other:
+                raise GUARD.fault(where, f"has the `{name}` {other!r:.60}: it isn't a text or a list of parts")
+        if text.strip():
+            return text, left_out
+    return "", left_out
+
+
+def _part(item: object, where: str) -> tuple[str, str]:
+    """Return the type of a part of a message, and its text; empty for a part that is no text."""
+    if isinstance(item, str):
+        return "text", item
+    part = validated(_Part, item, where, GUARD)
+    if part.type not in ("text", "input_text", "output_text", "unknown"):
+        return str(part.type), ""
+    if not isinstance(part.text, str):
+        raise GUARD.fault(where, f"has the `text` {part.text!r:.60}: it isn't a text")
+    return str(part.type), part.text

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -12,6 +10,7 @@ import typer
 
 from pipeline.cli.deferred import report as reports
 from pipeline.cli.views.output import Shown, print_json, say, show, warn
+from pipeline.json_values import plain
 
 Value = TypeVar("Value")
 
@@ -50,21 +49,6 @@ def deliver(
             show(*shown)
         else:
             show(shown)
-
-
-def plain(value: Any) -> Any:
-    """Return records, and lists and mappings of them, as JSON values: by their ``to_json``, else by their fields."""
-    if hasattr(value, "to_json"):
-        return plain(value.to_json())
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(plain(key)): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    return value
 
 
 def check_json_file(file: Path | None) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from rich.text import Text
 
-from pipeline.cli.deliver import deliver, deliver_report, plain
+from pipeline.cli.deliver import deliver, deliver_report
+from pipeline.json_values import plain
 
 
 class Colour(StrEnum):

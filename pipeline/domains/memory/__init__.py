@@ -1,6 +1,6 @@
 """Temporal memory: texts kept verbatim, entities and facts with their times beside them.
 
-May import: api, bounded, cli, code, db, embedding, errors, evaluate, files, flows, ids, ingest, knowledge, limits,
+May import: api, bounded, cli, code, db, embedding, errors, evaluate, files, flows, ids, ingest, json_values, knowledge,
 progress, records, registry, retrieve, settings, temporary, text.
 """
 

@@ -8,7 +8,7 @@ from pipeline.cli.lazy import LazyModule
 
 if TYPE_CHECKING:
     from pipeline import knowledge
-    from pipeline.domains.memory import entities, forget, json_values, memory, patterns, records, times
+    from pipeline.domains.memory import entities, forget, memory, patterns, records, times
     from pipeline.domains.memory import evaluate as evaluation
     from pipeline.domains.memory.chats import read as chats
     from pipeline.domains.memory.dedupe import apply, journal, plan
@@ -29,7 +29,6 @@ else:
     history = LazyModule("pipeline.domains.memory.facts.history")
     hybrid = LazyModule("pipeline.domains.memory.recall.hybrid")
     journal = LazyModule("pipeline.domains.memory.dedupe.journal")
-    json_values = LazyModule("pipeline.domains.memory.json_values")
     knowledge = LazyModule("pipeline.knowledge")
     memory = LazyModule("pipeline.domains.memory.memory")
     patterns = LazyModule("pipeline.domains.memory.patterns")

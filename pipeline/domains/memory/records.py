@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from pipeline.domains.memory.schema import MEMORY
 from pipeline.errors import GraphError
@@ -156,6 +156,10 @@ class Fact:
         """The id of the version's edge."""
         times = (self.valid_at or "", self.invalid_at or "", self.created_at or "")
         return digest("fact", *self.triple, *times)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields with the id."""
+        return {"id": self.id, **{name: getattr(self, name) for name in self.__slots__}}
 
     def to_edge(self) -> KnowledgeEdge:
         """Return the version as an edge."""

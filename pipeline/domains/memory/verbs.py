@@ -8,10 +8,10 @@ from pydantic import Field
 
 from pipeline.api import HopRank
 from pipeline.domains.memory.facts import history as versions
-from pipeline.domains.memory.json_values import plain
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall import recall as recalling
 from pipeline.domains.memory.times import when
+from pipeline.json_values import plain
 from pipeline.registry import Verb
 
 Memory = Annotated[str, Field(description="Name of the memory.")]

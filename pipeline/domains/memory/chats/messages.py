@@ -123,7 +123,7 @@ class _Node(Record):
 
 
 class _Chat(Record):
-    """What holds messages, in any of the formats."""
+    """An object that holds messages, in any of the formats."""
 
     conversation: Any = Field(None, validation_alias=AliasChoices("conversation", "conversation_id", "uuid", "id"))
     session: Any = None

@@ -1,16 +1,43 @@
 """``hoprank memory``: texts, entities and facts of a memory.
 
 May import: cli, domains.memory.deferred, domains.memory.facts, domains.memory.memory, domains.memory.records,
-domains.memory.views, knowledge.
+domains.memory.views, json_values, knowledge.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 
-from pipeline.domains.memory.cli import asking, facts, measuring, merging, relating, remembering
+from pipeline.domains.memory.cli import add, dedupe, facts, search
+
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "add": add.add,
+    "import": add.import_,
+    "scan": add.scan,
+    "forget": add.forget,
+    "drop": add.drop,
+    "search": search.search,
+    "hybrid": search.hybrid,
+    "direct": facts.direct,
+    "reverse": facts.reverse,
+    "hops": facts.hops,
+    "subgraph": facts.subgraph,
+    "path": facts.path,
+    "by-type": facts.by_type,
+    "most-connected": facts.most_connected,
+    "fact": facts.fact,
+    "invalidate": facts.invalidate,
+    "supersede": facts.supersede,
+    "retract": facts.retract,
+    "history": facts.history,
+    "conflicts": facts.conflicts,
+    "evaluate": search.evaluate,
+}
+"""The commands in the order in which ``--help`` lists them."""
 
 app = typer.Typer(no_args_is_help=True)
-for part in (remembering, asking, relating, facts, measuring):
-    part.register(app)
-app.add_typer(merging.app, name="dedupe")
+for name, command in _COMMANDS.items():
+    app.command(name)(command)
+app.add_typer(dedupe.app, name="dedupe")

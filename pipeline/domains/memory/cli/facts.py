@@ -1,4 +1,4 @@
-"""``hoprank memory fact``, ``invalidate``, ``supersede``, ``retract``, ``history`` and ``conflicts``: facts in time."""
+"""``hoprank memory direct``, ``path``, ``fact``, ``history`` and others: facts of entities, read and changed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json, Set
-from pipeline.cli.views.output import print_json, say, show, warn
 from pipeline.domains.memory import deferred as domain
-from pipeline.domains.memory.cli.options import Entity, EntityType, Name, Scope, opened, plain
-from pipeline.domains.memory.views.facts import conflicts_view, history_view, revision_line
+from pipeline.domains.memory.cli.options import (
+    AsOf,
+    Depth,
+    Entity,
+    EntityType,
+    KnownAt,
+    Limit,
+    Name,
+    Scope,
+    Types,
+    opened,
+    when_of,
+)
+from pipeline.domains.memory.views import (
+    conflicts_view,
+    connected_view,
+    entities_view,
+    history_view,
+    near_view,
+    path_view,
+    related_view,
+    revision_line,
+    subgraph_view,
+)
 
 if TYPE_CHECKING:
-    from pipeline.domains.memory.facts.versions import Revision
     from pipeline.domains.memory.facts.write import Triple
     from pipeline.domains.memory.memory import AgentMemory
 
@@ -21,17 +42,154 @@ Source = Annotated[str, typer.Argument(metavar="SOURCE", help="The name, an alia
 Type = Annotated[str, typer.Argument(metavar="TYPE", help="The relation: depends_on, imports, fixed_by ...")]
 Target = Annotated[str, typer.Argument(metavar="TARGET", help="Another entity.")]
 Evidence = Annotated[str, typer.Option("--evidence", metavar="TEXT", help="Why: a sentence, a commit, a memory's key.")]
+BothWays = Annotated[bool, typer.Option("--both", help="Follow facts against their direction, too.")]
 At = Annotated[str, typer.Option("--at", metavar="TIME", help="When, in the world; ISO 8601.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(fact)
-    app.command()(invalidate)
-    app.command()(supersede)
-    app.command()(retract)
-    app.command()(history)
-    app.command()(conflicts)
+def direct(
+    entity: Entity,
+    types: Types = None,
+    entity_type: EntityType = None,
+    scope: Scope = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    limit: Limit = 100,
+    name: Name = "memory",
+    as_json: Json = False,
+    settings: Set = None,
+) -> None:
+    """List what an entity relates to: what it imports, contains, calls, depends on."""
+    with opened(name, settings) as memory:
+        when = when_of(memory, as_of, known_at)
+        start = memory.resolve(entity, type_=entity_type, scope=scope, when=when)
+        found = domain.patterns.direct(memory, start, types, when, limit)
+    deliver(found, as_json, related_view, f"{start.name} relates to nothing then.")
+
+
+def reverse(
+    entity: Entity,
+    types: Types = None,
+    entity_type: EntityType = None,
+    scope: Scope = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    limit: Limit = 100,
+    name: Name = "memory",
+    as_json: Json = False,
+    settings: Set = None,
+) -> None:
+    """List what relates to an entity: what imports it, calls it, depends on it."""
+    with opened(name, settings) as memory:
+        when = when_of(memory, as_of, known_at)
+        start = memory.resolve(entity, type_=entity_type, scope=scope, when=when)
+        found = domain.patterns.reverse(memory, start, types, when, limit)
+    deliver(found, as_json, related_view, f"Nothing relates to {start.name} then.")
+
+
+def hops(
+    entity: Entity,
+    depth: Depth = 2,
+    types: Types = None,
+    both: BothWays = False,
+    entity_type: EntityType = None,
+    scope: Scope = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    limit: Limit = 100,
+    name: Name = "memory",
+    as_json: Json = False,
+    settings: Set = None,
+) -> None:
+    """List the entities within one, two or three facts of an entity, nearest first."""
+    with opened(name, settings) as memory:
+        when = when_of(memory, as_of, known_at)
+        start = memory.resolve(entity, type_=entity_type, scope=scope, when=when)
+        direction = domain.knowledge.Direction.BOTH if both else domain.knowledge.Direction.OUT
+        found = domain.patterns.hops(memory, start, depth, types, when, direction=direction, limit=limit)
+    deliver(found, as_json, near_view, f"No fact leads on from {start.name} then.")
+
+
+def subgraph(
+    entity: Entity,
+    depth: Depth = 1,
+    types: Types = None,
+    entity_type: EntityType = None,
+    scope: Scope = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    limit: Limit = 100,
+    name: Name = "memory",
+    as_json: Json = False,
+    settings: Set = None,
+) -> None:
+    """Show an entity, the entities around it, and all facts among them."""
+    with opened(name, settings) as memory:
+        when = when_of(memory, as_of, known_at)
+        start = memory.resolve(entity, type_=entity_type, scope=scope, when=when)
+        found = domain.patterns.subgraph(memory, start, depth, types, when, limit)
+    deliver(found, as_json, subgraph_view)
+
+
+def path(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The name, an alias or the id of an entity.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
+    depth: Depth = 3,
+    types: Types = None,
+    both: BothWays = False,
+    scope: Scope = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    name: Name = "memory",
+    as_json: Json = False,
+    settings: Set = None,
+) -> None:
+    """Print a shortest path of facts between two entities."""
+    with opened(name, settings) as memory:
+        when = when_of(memory, as_of, known_at)
+        start = memory.resolve(source, scope=scope, when=when)
+        goal = memory.resolve(target, scope=scope, when=when)
+        direction = domain.knowledge.Direction.BOTH if both else domain.knowledge.Direction.OUT
+        found = domain.patterns.path(memory, start, goal, depth, types, when, direction=direction)
+    deliver(
+        found,
+        as_json,
+        lambda it: path_view(start, it),
+        f"No path of {depth} facts leads from {start.name} to {goal.name} then.",
+    )
+
+
+def by_type(
+    type_: Annotated[str, typer.Argument(metavar="TYPE", help="file, function, library, person, concept ...")],
+    scope: Scope = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    limit: Limit = 50,
+    name: Name = "memory",
+    as_json: Json = False,
+    settings: Set = None,
+) -> None:
+    """List the entities of a type, those with the most mentions first."""
+    with opened(name, settings) as memory:
+        memory.graph()
+        found = domain.patterns.by_type(memory, type_, scope, when_of(memory, as_of, known_at), limit)
+    deliver(found, as_json, entities_view, f"There is no {type_} then.")
+
+
+def most_connected(
+    entity_type: EntityType = None,
+    scope: Scope = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    limit: Limit = 10,
+    name: Name = "memory",
+    as_json: Json = False,
+    settings: Set = None,
+) -> None:
+    """List the entities with the most facts."""
+    with opened(name, settings) as memory:
+        memory.graph()
+        found = domain.patterns.most_connected(memory, entity_type, scope, when_of(memory, as_of, known_at), limit)
+    deliver(found, as_json, connected_view, "There are no facts then.")
 
 
 def fact(
@@ -73,7 +231,7 @@ def fact(
             (evidence,),
         )
         revision = domain.write.add_facts(memory, [made])
-    _deliver(revision, as_json)
+    deliver(revision, as_json, revision_line)
 
 
 def invalidate(
@@ -91,7 +249,7 @@ def invalidate(
     with opened(name, settings) as memory:
         triple = _triple(memory, source, type_, target, scope)
         revision = domain.write.invalidate(memory, triple, _time(memory, at), evidence)
-    _deliver(revision, as_json)
+    deliver(revision, as_json, revision_line)
 
 
 def supersede(
@@ -112,7 +270,7 @@ def supersede(
         new = memory.resolve(by, scope=scope)
         made = domain.records.Fact(triple[0], type_, new.id, scope=scope or memory.settings.scope, confidence=0.9)
         revision = domain.write.supersede(memory, triple, made, _time(memory, at), evidence)
-    _deliver(revision, as_json)
+    deliver(revision, as_json, revision_line)
 
 
 def retract(
@@ -132,7 +290,7 @@ def retract(
     with opened(name, settings) as memory:
         triple = _triple(memory, source, type_, target, scope)
         revision = domain.write.retract(memory, triple, evidence, version_id=version)
-    _deliver(revision, as_json)
+    deliver(revision, as_json, revision_line)
 
 
 def history(
@@ -154,12 +312,7 @@ def history(
         start = memory.resolve(entity, type_=entity_type, scope=scope)
         end = memory.resolve(other, scope=scope) if other else None
         found = domain.history.history(memory, start, type_, end)
-    if as_json:
-        print_json(plain(found))
-    elif found:
-        show(history_view(found))
-    else:
-        warn(f"Nothing was ever known of {start.name}.")
+    deliver(found, as_json, history_view, f"Nothing was ever known of {start.name}.")
 
 
 def conflicts(scope: Scope = None, name: Name = "memory", as_json: Json = False, settings: Set = None) -> None:
@@ -167,12 +320,7 @@ def conflicts(scope: Scope = None, name: Name = "memory", as_json: Json = False,
     with opened(name, settings) as memory:
         memory.graph()
         found = domain.history.conflicts(memory, scope)
-    if as_json:
-        print_json(plain(found))
-    elif found:
-        show(conflicts_view(found))
-    else:
-        say("No facts contradict each other.")
+    deliver(found, as_json, lambda it: conflicts_view(it) if it else "No facts contradict each other.")
 
 
 def _triple(memory: AgentMemory, source: str, type_: str, target: str, scope: str | None) -> Triple:
@@ -192,10 +340,3 @@ def _make_ends(memory: AgentMemory, source: str, target: str, types: str, scope:
 
 def _time(memory: AgentMemory, text: str) -> str:
     return domain.times.read_time(text, memory.zone, "The time")
-
-
-def _deliver(revision: Revision, as_json: bool) -> None:
-    if as_json:
-        print_json(plain(revision))
-    else:
-        say(revision_line(revision))

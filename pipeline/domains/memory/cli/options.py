@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -55,8 +55,3 @@ def opened(name: str, settings: list[str] | None, model: str | None = None) -> I
 def when_of(memory: AgentMemory, as_of: str | None, known_at: str | None) -> When:
     """Return the time of a question; raises InputError if a time is none."""
     return domain.times.when(as_of, known_at, memory.zone)
-
-
-def plain(value: Any) -> Any:
-    """Return records as plain JSON values."""
-    return domain.json_values.plain(value)

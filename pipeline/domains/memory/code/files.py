@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.errors import SourceError
+from pipeline.files import Limits
 from pipeline.ingest.sources.ignored import own_files
-from pipeline.limits import Limits
 
 if TYPE_CHECKING:
     import pygit2

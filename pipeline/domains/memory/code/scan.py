@@ -25,9 +25,9 @@ from pipeline.domains.memory.code.parse import FileParser, ParsedFile, is_binary
 from pipeline.domains.memory.code.paths import MAILMAP, decided_by, is_scanned
 from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.errors import SourceError
+from pipeline.files import DEFAULT_LIMITS, Limits
 from pipeline.knowledge.check import canonical_time
 from pipeline.knowledge.clock import now
-from pipeline.limits import DEFAULT_LIMITS, Limits
 from pipeline.progress import Progress
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json, Set
-from pipeline.cli.views.output import print_json, say, show, warn
+from pipeline.cli.views.output import say, warn
 from pipeline.domains.memory import deferred as domain
 from pipeline.domains.memory.cli.options import Name, opened
-from pipeline.domains.memory.views.merging import merge_line, merges_view, plan_view
+from pipeline.domains.memory.views import merge_line, merges_view, plan_view
 
 if TYPE_CHECKING:
     from pipeline.domains.memory.memory import AgentMemory
@@ -35,12 +36,8 @@ def plan(
         made = domain.plan.plan(memory.graph(), memory.settings)
     if output:
         made.write(output)
-    if as_json:
-        print_json(made.to_json())
-    elif made.groups or made.review:
-        show(*plan_view(made))
-    else:
-        say("No two entities look like the same thing.")
+    alike = made.groups or made.review
+    deliver(made, as_json, lambda it: plan_view(it) if alike else "No two entities look like the same thing.")
 
 
 @app.command()
@@ -66,12 +63,7 @@ def apply(
         if accept:
             made = domain.plan.accepted(made, [_pair(text) for text in accept])
         merged = domain.apply.apply(graph, _journal(memory), made)
-    if as_json:
-        print_json(merged.to_json() if merged else None)
-    elif merged:
-        say(merge_line(merged))
-    else:
-        say("There is nothing to merge.")
+    deliver(merged, as_json, lambda it: merge_line(it) if it else "There is nothing to merge.")
 
 
 @app.command()
@@ -95,13 +87,8 @@ def list_(name: Name = "memory", as_json: Json = False, settings: Set = None) ->
     """List the merges that can be undone, the newest first."""
     with opened(name, settings) as memory:
         memory.graph()
-        found = domain.journal.merges(_journal(memory))
-    if as_json:
-        print_json([one.to_json() for one in found])
-    elif found:
-        show(merges_view(found))
-    else:
-        say("Nothing has been merged.")
+        merges = domain.journal.merges(_journal(memory))
+    deliver(merges, as_json, lambda it: merges_view(it) if it else "Nothing has been merged.")
 
 
 def _journal(memory: AgentMemory) -> KnowledgeGraph:

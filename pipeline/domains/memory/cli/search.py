@@ -1,22 +1,20 @@
-"""``hoprank memory search`` and ``hybrid``: questions in words."""
+"""``hoprank memory search``, ``hybrid`` and ``evaluate``: questions in words."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pipeline.cli.options import Filters, Json, Model, Set, read_filter
-from pipeline.cli.views.output import print_json, show, spinner, warn
+from pipeline.cli.connection import connected
+from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
+from pipeline.cli.options import Filters, Json, Model, Set, read_filter, read_settings
+from pipeline.cli.views.output import show, spinner
+from pipeline.cli.views.progress import show_progress
 from pipeline.domains.memory import deferred as domain
-from pipeline.domains.memory.cli.options import AsOf, KnownAt, Name, Scope, opened, plain, when_of
-from pipeline.domains.memory.views.asking import recall_view, topic_view
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(search)
-    app.command()(hybrid)
+from pipeline.domains.memory.cli.options import AsOf, KnownAt, Name, Scope, opened, when_of
+from pipeline.domains.memory.views import recall_view, report_view, topic_view
 
 
 def search(
@@ -55,12 +53,13 @@ def search(
             now=domain.recall.present(memory, now) if now else None,
             levels=levels,
         )
-    if as_json:
-        print_json(plain(found))
-    elif found.items:
-        show(*recall_view(found, explain=explain))
-    else:
-        warn("Nothing that is remembered fits this.")
+    deliver(
+        found,
+        as_json,
+        lambda it: recall_view(it, explain=explain),
+        "Nothing that is remembered fits this.",
+        is_empty=not found.items,
+    )
 
 
 def hybrid(
@@ -76,9 +75,23 @@ def hybrid(
     """Print the memories on a topic, the entities that they mention, and what these relate to."""
     with opened(name, settings) as memory:
         found = domain.hybrid.hybrid(memory, topic, top_k, when_of(memory, as_of, known_at), scope=scope)
-    if as_json:
-        print_json(plain(found))
-    elif found.memories:
-        show(*topic_view(found))
-    else:
-        warn("No memory has these words.")
+    deliver(found, as_json, topic_view, "No memory has these words.", is_empty=not found.memories)
+
+
+def evaluate(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder with corpus.jsonl (turns), queries.jsonl and qrels.tsv.")
+    ],
+    keep: Annotated[
+        str | None,
+        typer.Option("--keep", metavar="NAME", help="Keep the memory, and use it again.", show_default=False),
+    ] = None,
+    json_file: JsonFile = None,
+    model: Model = None,
+    settings: Set = None,
+) -> None:
+    """Measure which turns and sessions are found: by BM25, by vectors, by both, and by all of HopRank."""
+    check_json_file(json_file)
+    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+        report = domain.evaluation.evaluate(hoprank, folder, name=keep, progress=progress)
+    deliver_report(report.to_json(), json_file, lambda: show(report_view(report)))

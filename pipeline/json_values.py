@@ -1,4 +1,4 @@
-"""Records of a memory as plain JSON values."""
+"""Records as JSON values."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from pipeline.domains.memory.records import Fact
-
 
 def plain(value: Any) -> Any:
-    """Return records, lists and mappings of them as plain JSON values; a fact has its id besides."""
+    """Return records, and lists and mappings of them, as JSON values: by their ``to_json``, else by their fields."""
+    if hasattr(value, "to_json"):
+        return plain(value.to_json())
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
-        values = {one.name: plain(getattr(value, one.name)) for one in fields(value)}
-        return {"id": value.id, **values} if isinstance(value, Fact) else values
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(plain(key)): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -8,21 +8,17 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.confirm import confirm
+from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json, Model, Set
-from pipeline.cli.views.output import print_json, say, show, warn
+from pipeline.cli.views.output import print_json, say, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.memory import deferred as domain
-from pipeline.domains.memory.cli.options import Name, NewScope, Scope, opened, plain
-from pipeline.domains.memory.views.remembering import forgotten_view, remembered_line, scanned_line
+from pipeline.domains.memory.cli.options import Name, NewScope, Scope, opened
+from pipeline.domains.memory.views import forgotten_view, remembered_line, scanned_line
+from pipeline.json_values import plain
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(add)
-    app.command("import")(import_)
-    app.command()(scan)
-    app.command()(forget)
-    app.command()(drop)
+_SHOWN = 5
+"""Messages that were left out, of each file."""
 
 
 def add(
@@ -48,10 +44,8 @@ def add(
         made, done = domain.add.add_text(
             memory, said, key=key, date=date, speaker=speaker, session=session, scope=scope, progress=progress
         )
-    if as_json:
-        print_json({"key": made.key, "time": made.time, **plain(done)})
-    else:
-        say(f"{made.key}: {remembered_line(done)}")
+    document = {"key": made.key, "time": made.time, **plain(done)}
+    deliver(done, as_json, lambda it: f"{made.key}: {remembered_line(it)}", document=document)
 
 
 def import_(
@@ -87,10 +81,10 @@ def import_(
         return
     for path, one in zip(paths, done, strict=True):
         say(f"{path}: {remembered_line(one)}")
-        for skipped in one.skipped[:5]:
+        for skipped in one.skipped[:_SHOWN]:
             warn(f"{skipped.source}: {skipped.reason}.")
-        if len(one.skipped) > 5:
-            warn(f"{len(one.skipped) - 5} more messages were left out.")
+        if len(one.skipped) > _SHOWN:
+            warn(f"{len(one.skipped) - _SHOWN} more messages were left out.")
 
 
 def scan(
@@ -107,10 +101,7 @@ def scan(
         done = domain.repositories.scan_repository(
             memory, repository, scope=scope, revision=revision, history=history, progress=progress
         )
-    if as_json:
-        print_json(plain(done))
-    else:
-        say(scanned_line(done))
+    deliver(done, as_json, scanned_line)
 
 
 def forget(
@@ -148,10 +139,7 @@ def forget(
             scope,
         )
         planned = domain.forget.forget(memory, selection, dry_run=True)
-        if as_json:
-            print_json(plain(planned))
-        else:
-            show(forgotten_view(planned, dry_run=dry_run))
+        deliver(planned, as_json, lambda it: forgotten_view(it, dry_run=dry_run))
         if dry_run:
             return
         if not yes:

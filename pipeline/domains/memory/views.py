@@ -1,0 +1,297 @@
+"""Views of a memory: tables and lines that its commands print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.cli.views.tables import plain_table
+from pipeline.domains.memory import deferred as domain
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pipeline.domains.memory.dedupe.candidates import Candidate
+    from pipeline.domains.memory.dedupe.journal import Merge
+    from pipeline.domains.memory.dedupe.plan import Plan
+    from pipeline.domains.memory.evaluate import MemoryReport
+    from pipeline.domains.memory.facts.history import Conflict
+    from pipeline.domains.memory.facts.versions import Revision
+    from pipeline.domains.memory.forget import Forgotten
+    from pipeline.domains.memory.patterns import Around, Connected, Near, Related
+    from pipeline.domains.memory.recall.hybrid import Topic
+    from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText, Recall
+    from pipeline.domains.memory.records import Entity, Fact
+    from pipeline.domains.memory.repositories.scan import Scanned
+    from pipeline.domains.memory.texts.remember import Remembered
+
+_LONGEST_CELL = 60
+_LONGEST_TEXT = 500
+_SHOWN = 20
+
+
+def recall_view(answer: Recall, *, explain: bool) -> list[RenderableType]:
+    """Return the items of an answer, best first, and what it was understood as."""
+    parts: list[RenderableType] = []
+    for period in answer.periods:
+        since, until = (period.start or "")[:10], (period.end or "")[:10]
+        parts.append(Text(f"“{period.phrase}”: {since or 'any time'} to {until or 'now'}", style="dim"))
+    for place, item in enumerate(answer.items, 1):
+        parts += _item(place, item, explain=explain)
+    if explain:
+        parts.append(Text(f"Answered by: {answer.answered}.", style="dim"))
+        for theme in answer.themes:
+            parts.append(Text(f"Theme: {', '.join(entity.name for entity in theme.entities)}", style="dim"))
+    return parts
+
+
+def topic_view(topic: Topic) -> list[RenderableType]:
+    """Return memories on a topic, the entities that they mention, and their facts."""
+    parts: list[RenderableType] = []
+    for place, hit in enumerate(topic.memories, 1):
+        parts += [
+            Text(f"{place:>2}  {hit.title}  {hit.document}", style="bold"),
+            Padding(_passage(hit.text), (0, 0, 0, 4)),
+        ]
+    if topic.entities:
+        parts.append(entities_view(topic.entities))
+    if topic.facts:
+        parts.append(related_view(topic.facts, sources=True))
+    return parts
+
+
+def _item(place: int, item: Found, *, explain: bool) -> list[RenderableType]:
+    head, body = _text_item(item) if isinstance(item, domain.recalled.FoundText) else _entity_item(item)
+    parts: list[RenderableType] = [Text(f"{place:>2}  {head}", style="bold"), Padding(body, (0, 0, 0, 4))]
+    if explain:
+        levels = ", ".join(f"{level} {rank.rank} ({rank.share:.0%})" for level, rank in item.levels.items())
+        parts.append(Padding(Text(f"by {levels}", style="dim"), (0, 0, 0, 4)))
+    return parts
+
+
+def _text_item(item: FoundText) -> tuple[str, Text]:
+    return f"{item.hit.title}  {item.key}", _passage(item.hit.text)
+
+
+def _entity_item(item: FoundEntity) -> tuple[str, Text]:
+    lines = [item.entity.description] if item.entity.description else []
+    lines += [fact_text(related.fact) for related in item.facts]
+    return f"{item.entity.type} {item.entity.name}", Text("\n".join(lines))
+
+
+def _passage(text: str) -> Text:
+    line = " ".join(text.split())
+    return Text(line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 1]}…")
+
+
+def related_view(related: Sequence[Related], *, sources: bool = False) -> Table:
+    """Return a row a fact: its other end, its strength, and since when it holds; with ``sources`` both ends."""
+    table = plain_table(*(["from"] if sources else []), "relation", "entity", "type", "weight", "since", "evidence")
+    for one in related:
+        fact = one.fact
+        begin = [Text(name_of(fact.source))] if sources else []
+        evidence = Text(_cell(fact.evidence[0]) if fact.evidence else "")
+        since = (fact.valid_at or "")[:10]
+        table.add_row(*begin, fact.type, Text(one.entity.name), one.entity.type, f"{fact.weight:.2f}", since, evidence)
+    return table
+
+
+def near_view(near: Sequence[Near]) -> Table:
+    """Return a row an entity, with its distance."""
+    table = plain_table("hops", "entity", "type", "score")
+    for one in near:
+        table.add_row(str(one.hops), Text(one.entity.name), one.entity.type, f"{one.score:.3f}")
+    return table
+
+
+def subgraph_view(around: Around) -> list[RenderableType]:
+    """Return the entities of a neighbourhood and the facts among them."""
+    parts: list[RenderableType] = [entities_view(around.entities)]
+    if around.facts:
+        parts.append(Text("\n".join(fact_text(fact) for fact in around.facts)))
+    return parts
+
+
+def path_view(start: Entity, steps: Sequence[Related]) -> Text:
+    """Return the steps of a path, one below the other."""
+    lines = [start.name]
+    for step in steps:
+        arrow = f"<-{step.fact.type}-" if step.fact.source == step.entity.id else f"-{step.fact.type}->"
+        lines.append(f"  {arrow} {step.entity.name}")
+    return Text("\n".join(lines))
+
+
+def entities_view(entities: Sequence[Entity]) -> Table:
+    """Return a row an entity."""
+    table = plain_table("entity", "type", "mentions", "scope", "description")
+    for entity in entities:
+        table.add_row(
+            Text(entity.name, style="bold"),
+            entity.type,
+            str(entity.mention_count),
+            Text(entity.scope),
+            Text(_cell(entity.description)),
+        )
+    return table
+
+
+def connected_view(connected: Sequence[Connected]) -> Table:
+    """Return a row an entity, with its numbers of facts."""
+    table = plain_table("entity", "type", "out", "in", "facts")
+    for one in connected:
+        total = one.outgoing + one.incoming
+        table.add_row(Text(one.entity.name), one.entity.type, str(one.outgoing), str(one.incoming), str(total))
+    return table
+
+
+def fact_text(fact: Fact) -> str:
+    """Return a fact as a line: its ends, and when it holds."""
+    since, until = (fact.valid_at or "")[:10], (fact.invalid_at or "")[:10]
+    period = f" ({since or 'ever'} to {until or 'now'})" if since or until else ""
+    return f"{name_of(fact.source)} {fact.type} {name_of(fact.target)}{period}"
+
+
+def name_of(id_: str) -> str:
+    """Return the name in the id of an entity."""
+    return id_.split("|", 2)[-1]
+
+
+def _cell(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_CELL else f"{line[: _LONGEST_CELL - 1]}…"
+
+
+def history_view(versions: Sequence[Fact]) -> Table:
+    """Return a row a version: the fact, when it held, when it was known, and why it ended or was withdrawn."""
+    table = plain_table("fact", "held", "known", "because")
+    for fact in versions:
+        why = fact.retracted or fact.ended or (fact.evidence[0] if fact.evidence else "")
+        triple = f"{name_of(fact.source)} {fact.type} {name_of(fact.target)}"
+        holds, known = _period(fact.valid_at, fact.invalid_at), _period(fact.created_at, fact.expired_at)
+        table.add_row(Text(triple), holds, known, Text(" ".join(why.split())[:80]))
+    return table
+
+
+def conflicts_view(conflicts: Sequence[Conflict]) -> Table:
+    """Return a row a conflict."""
+    table = plain_table("fact", "against", "because")
+    for conflict in conflicts:
+        table.add_row(Text(fact_text(conflict.one)), Text(fact_text(conflict.other)), conflict.reason)
+    return table
+
+
+def revision_line(revision: Revision) -> str:
+    """Return lines on what is believed after a change; that nothing changed if nothing did."""
+    if not revision:
+        return "That is known already."
+    added = [fact_text(fact) for fact in revision.added]
+    return "\n".join(added or [f"{fact_text(fact)}: no longer believed" for fact in revision.expired])
+
+
+def _period(start: str | None, end: str | None) -> str:
+    return f"{(start or 'ever')[:10]} to {(end or 'now')[:10]}"
+
+
+def plan_view(plan: Plan) -> list[RenderableType]:
+    """Return the groups that a plan merges, and the pairs that a person has to judge."""
+    parts: list[RenderableType] = []
+    if plan.groups:
+        table = plain_table("keep", "merge into it", "because")
+        for group in plan.groups:
+            reasons = dict.fromkeys(because(one) for one in group.evidence)
+            table.add_row(Text(group.survivor), Text("\n".join(group.losers)), Text("; ".join(reasons)))
+        parts.append(table)
+    if plan.review:
+        table = plain_table("for you to judge", "", "for", "against")
+        for one in plan.review:
+            table.add_row(Text(one.pair[0]), Text(one.pair[1]), Text(because(one)), Text("; ".join(one.against)))
+        parts.append(table)
+    return parts
+
+
+def because(candidate: Candidate) -> str:
+    """Return what speaks for two entities being the same thing."""
+    cosine = f"cosine {candidate.cosine:.2f}" if candidate.cosine is not None else ""
+    shared = f"{len(candidate.shared)} facts in common" if candidate.shared else ""
+    return ", ".join(part for part in (candidate.reason, cosine, shared) if part)
+
+
+def merges_view(merges: Sequence[Merge]) -> Table:
+    """Return a row a merge."""
+    table = plain_table("merge", "time", "entities", "into")
+    for merge in merges:
+        losers = [loser for group in merge.groups for loser in group.losers]
+        table.add_row(merge.id, merge.time[:19], Text(", ".join(losers[:3])), Text(merge.groups[0].survivor))
+    return table
+
+
+def merge_line(merge: Merge) -> str:
+    """Return a line on what was merged, and how to undo it."""
+    losers = sum(len(group.losers) for group in merge.groups)
+    return (
+        f"Merged {losers} entities into {len(merge.groups)}, {merge.moved} facts and mentions moved. "
+        f"hoprank memory dedupe undo {merge.id} restores them."
+    )
+
+
+def remembered_line(done: Remembered) -> str:
+    """Return a line on what texts brought to a memory."""
+    parts = [
+        f"{done.mentioned.memories:,} new {_plural('memory', done.mentioned.memories)}",
+        f"{done.mentioned.mentions:,} {_plural('mention', done.mentioned.mentions)}",
+        f"{done.mentioned.entities:,} new {_plural('entity', done.mentioned.entities)}",
+        f"{done.facts:,} {_plural('fact', done.facts)}",
+    ]
+    return f"{', '.join(parts)}."
+
+
+def scanned_line(done: Scanned) -> str:
+    """Return a line on what a scan found and changed."""
+    commit = f" at {done.commit[:10]}" if done.commit else ""
+    return (
+        f"{done.repository}{commit}, {done.time}: {done.facts:,} facts; {done.entities:,} entities are new, "
+        f"{done.added:,} facts were added, {done.ended:,} ended."
+    )
+
+
+def forgotten_view(done: Forgotten, *, dry_run: bool) -> Table:
+    """Return a row for each memory, entity and fact that is forgotten, at most 20 of each."""
+    table = plain_table("would be forgotten" if dry_run else "to forget", "")
+    for kind, names in (
+        ("memory", done.memories),
+        ("entity", done.entities),
+        ("fact", [f"{fact.source} {fact.type} {fact.target}" for fact in done.facts]),
+        ("less evidence", [f"{fact.source} {fact.type} {fact.target}" for fact in done.weakened]),
+    ):
+        for name in list(names)[:_SHOWN]:
+            table.add_row(kind, Text(name))
+        if len(names) > _SHOWN:
+            table.add_row(kind, f"and {len(names) - _SHOWN:,} more")
+    if not table.row_count:
+        table.add_row("nothing", "")
+    return table
+
+
+def _plural(word: str, count: int) -> str:
+    if count == 1:
+        return word
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+
+
+def report_view(report: MemoryReport) -> Table:
+    """Return a row a ranking, in percent."""
+    table = plain_table("ranking", "turns@5", "turns@10", "sessions@5", "sessions@10")
+    for leg, measures in report.metrics.items():
+        table.add_row(
+            leg,
+            *(
+                f"{100 * measures[name]:.1f}"
+                for name in ("turn_recall@5", "turn_recall@10", "session_recall@5", "session_recall@10")
+            ),
+        )
+    table.caption = f"In percent of {report.queries} questions over {report.turns:,} turns."
+    return table

@@ -84,7 +84,7 @@ def test_a_list_of_entries_and_repos_say_the_same(write: Callable[[str], Path]) 
 @pytest.mark.parametrize(
     ("text", "problem", "fix"),
     [
-        ("", "is empty", "write something"),
+        ("", "is empty", "projects: and references:"),
         ("- a", "isn't an object of names and values", "projects: and references:"),
         ("projects:\n", "names no project", "ids to fields"),
         ("projects: [", "isn't YAML", "projects:"),

@@ -15,7 +15,8 @@ from pipeline.files import Guard, Unreadable, content_of, decode, lines
 from pipeline.files.yaml import parse_yaml
 
 # Somebody else's texts: what can't be stored in them is replaced. Front matter that can't be read is text.
-_GUARD = Guard(fix='A line is {"project": ..., "text": ...}.', mend=True)
+_GUARD = Guard(fix="Convert it to UTF-8, or leave it out.", mend=True)
+_LINES = Guard(fix='A line is {"project": ..., "text": ...}.', mend=True)
 
 _SUFFIXES = frozenset(("", ".md", ".markdown", ".txt", ".rst", ".jsonl", ".log"))
 _PROJECT_FIELDS = ("project", "source_project", "repo", "cwd", "path")
@@ -118,7 +119,7 @@ def _text(file: Path) -> str:
 
 
 def _json_notes(file: Path, owners: _Owners) -> Iterator[SessionNote]:
-    for line in lines(file, _GUARD):
+    for line in lines(file, _LINES):
         row = line.json()
         if isinstance(row, dict):
             said = "\n".join(value for name in _TEXT_FIELDS if isinstance(value := row.get(name), str))

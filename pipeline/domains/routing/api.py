@@ -12,7 +12,7 @@ from pipeline.domains.routing.index import Indexed, index
 from pipeline.domains.routing.learn import usage
 from pipeline.domains.routing.learn.notes import read_sources
 from pipeline.domains.routing.learn.proposals import Decisions, decide, propose
-from pipeline.domains.routing.learn.usage import LearnedWeight, Learning, UsedAnswer
+from pipeline.domains.routing.learn.usage import LearnedWeight, UsedAnswer
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.registry import Registry, read_registry
 from pipeline.domains.routing.route import Mode
@@ -45,9 +45,8 @@ class Projects:
 
     def __init__(self, hoprank: HopRank, name: str | None = None) -> None:
         self._hoprank = hoprank
-        self._settings = hoprank.settings.section(RoutingSettings)
-        self.name = name or self._settings.graph
-        self.learning = Learning.of(self._settings)
+        self.settings = hoprank.settings.section(RoutingSettings)
+        self.name = name or self.settings.graph
         self._router = Router(hoprank, self.name)
 
     @property
@@ -173,7 +172,7 @@ class Projects:
 
             print([(step.hops, step.project.id) for step in projects.traverse("shop", depth=2)])
         """
-        return self.graph.traverse(project, self._settings.depth if depth is None else depth, _types(types))
+        return self.graph.traverse(project, self.settings.depth if depth is None else depth, _types(types))
 
     def propose(
         self,
@@ -200,8 +199,8 @@ class Projects:
         nodes = graph.list_nodes()
         sources = read_sources(map(Path, notes), nodes, source)
         with (progress or Progress()).stage("read", len(nodes)) as done:
-            found = propose(graph, sources, least=self._settings.proposed, rejected=rejected, done=done)
-        sure = self._settings.auto_accept if auto else None
+            found = propose(graph, sources, least=self.settings.proposed, rejected=rejected, done=done)
+        sure = self.settings.auto_accept if auto else None
         decisions = decide(graph, found, datetime.now(UTC), accepted=accept, rejected=reject, sure=sure)
         return decisions._replace(unassigned=sources.unassigned)
 
@@ -224,7 +223,7 @@ class Projects:
             projects.used("How are hooks called?", "shop", "dojo", rank=2)
         """
         answer = UsedAnswer(project, rank, useful, relation_type(type) if type else None)
-        return usage.record_use(self.graph, question, source, answer, self.learning, datetime.now(UTC))
+        return usage.record_use(self.graph, question, source, answer, self.settings, datetime.now(UTC))
 
     def explain(self, source: str, type: str, target: str) -> LearnedWeight:  # noqa: A002
         """Return the weight of a relation now, and the judgements on answers that it follows from.
@@ -234,7 +233,7 @@ class Projects:
             learned = projects.explain("shop", "uses", "dojo")
             print(learned.base, learned.factor, learned.weight)
         """
-        return usage.explain(self.graph, EdgeKey.parse(source, type, target), self.learning, datetime.now(UTC))
+        return usage.explain(self.graph, EdgeKey.parse(source, type, target), self.settings, datetime.now(UTC))
 
 
 def _types(names: Iterable[str]) -> list[RelationType]:

@@ -13,7 +13,7 @@ from pipeline.api import HopRank
 from pipeline.code.manifests import is_manifest, read_manifest
 from pipeline.code.records import Manifest
 from pipeline.db.catalogue import find_corpus
-from pipeline.domains.routing.learn.usage import Learning, refresh
+from pipeline.domains.routing.learn.usage import refresh
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import Project
 from pipeline.domains.routing.settings import RoutingSettings
@@ -92,7 +92,7 @@ def index(
     code = _with_code(hoprank.settings)
     progress = progress or Progress()
     done = [_index(hoprank, graph, project, code, progress, force=force) for project in _chosen(graph, projects)]
-    refresh(graph, Learning.of(hoprank.settings.section(RoutingSettings)), datetime.now(UTC))
+    refresh(graph, hoprank.settings.section(RoutingSettings), datetime.now(UTC))
     return done
 
 

@@ -31,28 +31,6 @@ class Lead:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """The settings of the same names: weights of evidence, in natural logarithms of odds."""
-
-    cosine: float
-    summary: float
-    relation: float
-    own: float
-    name: float
-    known: float
-    domain: float
-
-    @classmethod
-    def of(cls, settings: RoutingSettings) -> Weights:
-        """Return the weights of the settings."""
-        return cls(**{name: getattr(settings, name) for name in cls.__slots__})
-
-    def without_graph(self) -> Weights:
-        """Return the weights that count passages alone."""
-        return Weights(self.cosine, math.inf, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
 class Nearness:
     """The cosines of a project's nearest passage and of its summary (0 without one) to a question.
 
@@ -116,7 +94,7 @@ def weigh(
     question: str,
     source: str,
     found: Mapping[str, Lead],
-    weights: Weights,
+    settings: RoutingSettings,
 ) -> list[Evidence]:
     """Return the evidence for each project, the strongest first; ties by id. The shares add up to 1.
 
@@ -132,13 +110,13 @@ def weigh(
         lead = found.get(project.id)
         near = nearness[project.id]
         score = (
-            near.passage / weights.cosine
-            + near.summary / weights.summary
-            + (weights.own if project.id == source else 0.0)
-            + weights.relation * _weight(lead)
-            + weights.name * bool(names)
-            + weights.known * near.known
-            + weights.domain * rarity
+            near.passage / settings.cosine
+            + near.summary / settings.summary
+            + (settings.own if project.id == source else 0.0)
+            + settings.relation * _weight(lead)
+            + settings.name * bool(names)
+            + settings.known * near.known
+            + settings.domain * rarity
             + math.log(project.importance)
         )
         weighed.append(

@@ -11,7 +11,7 @@ import numpy as np
 
 from pipeline.api import HopRank
 from pipeline.db.client import batches
-from pipeline.domains.routing.relevance import Nearness, Weights, knowledge_of_names, leads, weigh
+from pipeline.domains.routing.relevance import Nearness, knowledge_of_names, leads, weigh
 from pipeline.domains.routing.route import Evidence, Mode, Route, choose, widen
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.domains.routing.state import State, StateReader
@@ -112,11 +112,11 @@ class Router:
             )
             for project, corpus in state.corpora.items()
         }
-        projects, weights = list(state.projects.values()), Weights.of(self._settings)
+        projects = list(state.projects.values())
         if source is None:
-            return weigh(projects, near, question, "", {}, weights.without_graph())
+            return weigh(projects, near, question, "", {}, self._settings.without_graph())
         found = leads(source, state.relations, self._settings.depth) if source else {}
-        return weigh(projects, near, question, source, found, weights)
+        return weigh(projects, near, question, source, found, self._settings)
 
     def _search(
         self,

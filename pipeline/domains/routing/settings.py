@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from pydantic import Field
 
 from pipeline.settings import Section
 
 
 class RoutingSettings(Section):
-    """The limits of routing."""
+    """Weights of evidence, and the limits of routing and of learning; ``defaults.toml`` says what each is."""
 
     graph: str = Field(min_length=1)
     depth: int = Field(ge=1, le=8)
@@ -31,3 +33,8 @@ class RoutingSettings(Section):
     position: float = Field(ge=0)
     correction: float = Field(ge=1)
     kept: int = Field(ge=1)
+
+    def without_graph(self) -> RoutingSettings:
+        """Return the settings by which passages alone are weighed."""
+        nothing = dict.fromkeys(("relation", "own", "name", "known", "domain"), 0.0)
+        return self.model_copy(update={"summary": math.inf, **nothing})

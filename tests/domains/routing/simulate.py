@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from pipeline.domains.routing.learn.usage import EdgeUsage, Learning, learned_weight
+from pipeline.domains.routing.learn.usage import EdgeUsage, learned_weight
 from pipeline.domains.routing.schema import EdgeKey, RelationType
+from pipeline.domains.routing.settings import RoutingSettings
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -57,9 +58,9 @@ class Simulation:
     """A run of a world; the same seed gives the same run. ``days`` lie between two rounds of ``questions`` each."""
 
     def __init__(
-        self, world: World, learning: Learning, seed: int = 0, *, questions: int = 50, days: float = 1.0
+        self, world: World, settings: RoutingSettings, seed: int = 0, *, questions: int = 50, days: float = 1.0
     ) -> None:
-        self._world, self._learning = world, learning
+        self._world, self._settings = world, settings
         self._random = random.Random(seed)  # noqa: S311 - a simulation needs no secret
         self._questions, self._days = questions, timedelta(days=days)
         self._edges = {name: EdgeKey("asker", name, RelationType.USES) for name in world.popularity}
@@ -75,7 +76,7 @@ class Simulation:
         """Return the weights as they are now."""
         return {
             name: learned_weight(
-                edge, self._world.base.get(name, 1.0), self.events[name], self._now, self._learning
+                edge, self._world.base.get(name, 1.0), self.events[name], self._now, self._settings
             ).weight
             for name, edge in self._edges.items()
         }
@@ -93,7 +94,7 @@ class Simulation:
             for event in self._judged(f"{self._now:%F} {number}", routes, answer):
                 self.events[event.edge.target].append(event)
         self._now += self._days
-        self.events = {name: events[-self._learning.kept :] for name, events in self.events.items()}
+        self.events = {name: events[-self._settings.kept :] for name, events in self.events.items()}
         return Round(asked, right, weights)
 
     def _routes(self, weights: Mapping[str, float], answer: str) -> Sequence[str]:

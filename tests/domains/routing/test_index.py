@@ -11,7 +11,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.domains.routing.index import Description, Indexed, describe, index
-from pipeline.domains.routing.learn.usage import Learning, UsedAnswer, record_use
+from pipeline.domains.routing.learn.usage import UsedAnswer, record_use
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.domains.routing.settings import RoutingSettings
@@ -210,9 +210,9 @@ def test_an_index_lets_judgements_decay(hoprank: HopRank, projects: ProjectGraph
     for name in ("shop", "ledger"):
         projects.add_node(Project(name))
     projects.add_edge(Relation("shop", "ledger", RelationType.USES, 0.5))
-    learning = Learning.of(hoprank.settings.section(RoutingSettings))
+    settings = hoprank.settings.section(RoutingSettings)
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
-    record_use(projects, "how?", "shop", UsedAnswer("ledger", 1), learning, long_ago)
+    record_use(projects, "how?", "shop", UsedAnswer("ledger", 1), settings, long_ago)
     before = projects.get_edge("shop", "ledger", RelationType.USES)
     assert before
     assert before.weight > 0.51

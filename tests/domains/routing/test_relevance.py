@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.routing.relevance import Nearness, Weights, knowledge_of_names, leads, weigh
+from pipeline.domains.routing.relevance import Nearness, knowledge_of_names, leads, weigh
 from pipeline.domains.routing.route import Evidence, choose, widen
 from pipeline.domains.routing.router import can_enter, merge
 from pipeline.domains.routing.schema import Project, Relation, RelationType
+from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.records import Hit
+from pipeline.settings import load_settings
 
-WEIGHTS = Weights(cosine=0.04, summary=0.2, relation=1.0, own=1.0, name=1.0, known=1.0, domain=1.0)
+SETTINGS = load_settings().section(RoutingSettings).model_copy(update={"relation": 1.0})
 USES, SIBLING, DOMAIN = RelationType.USES, RelationType.SIBLING, RelationType.DOMAIN
 
 
@@ -29,7 +31,7 @@ def evidence(cosines: Mapping[str, float], question: str = "?", **options: objec
     source = str(options.pop("source", ""))
     found = leads(source, options.pop("relations", ()), 2)  # type: ignore[arg-type]
     near = {id_: Nearness(cosine) for id_, cosine in cosines.items()}
-    weighed = weigh(projects, near, question, source, found, WEIGHTS)  # type: ignore[arg-type]
+    weighed = weigh(projects, near, question, source, found, SETTINGS)  # type: ignore[arg-type]
     return {one.project.id: one for one in weighed}
 
 
@@ -123,7 +125,7 @@ def test_a_domain_counts_by_its_rarity() -> None:
 def test_a_summary_near_to_the_question_counts() -> None:
     near = {"a": Nearness(0.4), "b": Nearness(0.39, summary=0.5)}
 
-    weighed = weigh([Project("a"), Project("b")], near, "?", "", {}, WEIGHTS)
+    weighed = weigh([Project("a"), Project("b")], near, "?", "", {}, SETTINGS)
 
     assert [one.project.id for one in weighed] == ["b", "a"]
 
@@ -141,7 +143,7 @@ def test_names_count_by_their_rarity_among_the_corpora() -> None:
 def test_a_project_that_knows_the_names_comes_before_a_slightly_nearer_one() -> None:
     near = {"a": Nearness(0.4), "b": Nearness(0.37, known=1.0)}
 
-    weighed = weigh([Project("a"), Project("b")], near, "?", "", {}, WEIGHTS)
+    weighed = weigh([Project("a"), Project("b")], near, "?", "", {}, SETTINGS)
 
     assert [one.project.id for one in weighed] == ["b", "a"]
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.routing.learn.usage import EdgeUsage, Learning, learned_weight
+from pipeline.domains.routing.learn.usage import EdgeUsage, learned_weight
 from pipeline.domains.routing.schema import EdgeKey, RelationType
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.settings import load_settings
@@ -20,8 +20,8 @@ from tests.domains.routing.simulate import START, Round, Simulation, World
 
 EDGE = EdgeKey("patina", "dojo", RelationType.USES)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-LEARNING = Learning.of(load_settings().section(RoutingSettings))
-FIXED = replace(LEARNING, lowest=1.0, highest=1.0)
+SETTINGS = load_settings().section(RoutingSettings)
+FIXED = SETTINGS.model_copy(update={"lowest": 1.0, "highest": 1.0})
 """Learning that changes nothing: what the base weights alone achieve."""
 
 POPULARITY = {
@@ -58,7 +58,7 @@ def used(query: str = "q", rank: int = 1, days: float = 0.0, *, useful: bool = T
 
 
 def weight(events: Sequence[EdgeUsage], base: float = 1.0, now: datetime = NOW) -> float:
-    return learned_weight(EDGE, base, events, now, LEARNING).weight
+    return learned_weight(EDGE, base, events, now, SETTINGS).weight
 
 
 def share(rounds: Sequence[Round], names: Sequence[str] = ()) -> float:
@@ -69,13 +69,13 @@ def share(rounds: Sequence[Round], names: Sequence[str] = ()) -> float:
 
 
 @cache
-def simulated(seed: int, rejects: float, learning: Learning = LEARNING, attention: float = 0.5) -> list[Round]:
-    return Simulation(World(POPULARITY, rejects=rejects, attention=attention), learning, seed).run(ROUNDS)
+def simulated(seed: int, rejects: float, settings: RoutingSettings = SETTINGS, attention: float = 0.5) -> list[Round]:
+    return Simulation(World(POPULARITY, rejects=rejects, attention=attention), settings, seed).run(ROUNDS)
 
 
 @given(events, bases)
 def test_a_weight_stays_within_its_bounds(events: list[EdgeUsage], base: float) -> None:
-    assert base * LEARNING.lowest <= weight(events, base) <= base * LEARNING.highest
+    assert base * SETTINGS.lowest <= weight(events, base) <= base * SETTINGS.highest
 
 
 @given(events, bases, st.randoms())
@@ -131,7 +131,7 @@ def test_repeating_one_question_counts_once_and_its_newest_judgement_wins() -> N
 
 
 def test_a_judgement_loses_half_of_its_mass_in_a_half_life() -> None:
-    learned = learned_weight(EDGE, 1.0, [used(days=LEARNING.half_life)], NOW, LEARNING)
+    learned = learned_weight(EDGE, 1.0, [used(days=SETTINGS.half_life)], NOW, SETTINGS)
 
     assert learned.useful == pytest.approx(0.5)
 
@@ -171,14 +171,14 @@ def test_no_edge_runs_away(seed: int, rejects: float) -> None:
     rounds = simulated(seed, rejects)
 
     weights = [weight for one in rounds for weight in one.weights.values()]
-    assert LEARNING.lowest <= min(weights)
-    assert max(weights) <= LEARNING.highest
+    assert SETTINGS.lowest <= min(weights)
+    assert max(weights) <= SETTINGS.highest
     assert max(abs(rounds[-1].weights[name] - rounds[-30].weights[name]) for name in POPULARITY) < 0.25
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_wrong_edge_that_was_lucky_decays_back(seed: int) -> None:
-    simulation = Simulation(World(POPULARITY), LEARNING, seed)
+    simulation = Simulation(World(POPULARITY), SETTINGS, seed)
     simulation.events["wrong0"] += [replace(used(f"luck {number}"), time=START) for number in range(20)]
     lucky = simulation.weights()
 
@@ -190,10 +190,10 @@ def test_a_wrong_edge_that_was_lucky_decays_back(seed: int) -> None:
 
 
 def test_luck_is_forgotten_though_nobody_rejects_an_answer() -> None:
-    simulation = Simulation(World(POPULARITY, rejects=0.0), LEARNING, questions=10)
+    simulation = Simulation(World(POPULARITY, rejects=0.0), SETTINGS, questions=10)
     simulation.events["wrong0"] += [replace(used(f"luck {number}"), time=START) for number in range(20)]
 
-    rounds = simulation.run(6 * int(LEARNING.half_life))
+    rounds = simulation.run(6 * int(SETTINGS.half_life))
 
     assert rounds[0].weights["wrong0"] > 1.5
     assert rounds[-1].weights["wrong0"] < 1.05
@@ -210,7 +210,7 @@ def test_a_popular_edge_does_not_starve_the_others(seed: int, rejects: float) ->
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_right_edge_with_a_low_base_recovers(seed: int) -> None:
-    rounds = Simulation(World(POPULARITY, base={"store": 0.4}), LEARNING, seed).run(ROUNDS)
+    rounds = Simulation(World(POPULARITY, base={"store": 0.4}), SETTINGS, seed).run(ROUNDS)
 
     assert rounds[-1].weights["store"] > 0.4
     assert share(rounds[70:], ["store"]) > share(rounds[:5], ["store"])
@@ -219,14 +219,14 @@ def test_a_right_edge_with_a_low_base_recovers(seed: int) -> None:
 @pytest.mark.parametrize("attention", [0.0, 1.5])
 def test_users_of_another_attention_than_assumed_do_no_harm(attention: float) -> None:
     learned, fixed = (
-        mean(share(simulated(seed, 0.3, learning, attention)[40:]) for seed in SEEDS) for learning in (LEARNING, FIXED)
+        mean(share(simulated(seed, 0.3, settings, attention)[40:]) for seed in SEEDS) for settings in (SETTINGS, FIXED)
     )
 
     assert learned > fixed + 0.03
 
 
 def test_when_nobody_asks_all_weights_return_to_their_base() -> None:
-    simulation = Simulation(World(POPULARITY, base={"mail": 0.5}), LEARNING, days=5)
+    simulation = Simulation(World(POPULARITY, base={"mail": 0.5}), SETTINGS, days=5)
     simulation.run(20)
 
     rounds = simulation.run(80, asking=False)
@@ -235,6 +235,6 @@ def test_when_nobody_asks_all_weights_return_to_their_base() -> None:
 
 
 def test_the_same_seed_gives_the_same_run() -> None:
-    first, second = (Simulation(World(POPULARITY), LEARNING, 7).run(10) for _ in range(2))
+    first, second = (Simulation(World(POPULARITY), SETTINGS, 7).run(10) for _ in range(2))
 
     assert first == second

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from pipeline import HopRank
 from pipeline.cli.app import app
-from pipeline.domains.routing.learn.usage import Learning, UsedAnswer, explain, forget, record, record_use, refresh
+from pipeline.domains.routing.learn.usage import UsedAnswer, explain, forget, record, record_use, refresh
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import EdgeKey, Project, Relation, RelationType
 from pipeline.domains.routing.settings import RoutingSettings
@@ -26,7 +26,7 @@ Run = Callable[..., Result]
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-LEARNING = Learning.of(load_settings().section(RoutingSettings))
+SETTINGS = load_settings().section(RoutingSettings)
 USES, LEARNS, SIBLING = RelationType.USES, RelationType.LEARNS_FROM, RelationType.SIBLING
 DOJO = EdgeKey("patina", "dojo", USES)
 
@@ -62,7 +62,7 @@ def use(
     *,
     useful: bool = True,
 ) -> None:
-    record_use(graph, query, "patina", UsedAnswer(project, rank, useful, type), LEARNING, now)
+    record_use(graph, query, "patina", UsedAnswer(project, rank, useful, type), SETTINGS, now)
 
 
 def test_an_answer_that_was_used_strengthens_its_relation_alone(graph: ProjectGraph) -> None:
@@ -85,8 +85,8 @@ def test_answers_found_beside_the_used_one_change_nothing(graph: ProjectGraph) -
     before = weights(graph)
 
     # All three were found for the question; only the second was used.
-    record(graph, "world storage", "patina", [UsedAnswer("SDL", 2, type=USES)], LEARNING, NOW)
-    record(graph, "world storage", "patina", [], LEARNING, NOW)
+    record(graph, "world storage", "patina", [UsedAnswer("SDL", 2, type=USES)], SETTINGS, NOW)
+    record(graph, "world storage", "patina", [], SETTINGS, NOW)
 
     changed = {key for key, weight in weights(graph).items() if weight != before[key]}
     assert changed == {EdgeKey("patina", "SDL", USES)}
@@ -102,7 +102,7 @@ def test_without_a_type_every_relation_between_the_projects_learns(graph: Projec
 def test_a_sibling_learns_in_both_directions(graph: ProjectGraph) -> None:
     use(graph, project="opencode", type=None)
     once = weights(graph)[EdgeKey("opencode", "patina", SIBLING)]
-    record_use(graph, "another", "opencode", UsedAnswer("patina", 1), LEARNING, NOW)
+    record_use(graph, "another", "opencode", UsedAnswer("patina", 1), SETTINGS, NOW)
 
     assert 0.4 < once < weights(graph)[EdgeKey("opencode", "patina", SIBLING)]
 
@@ -123,7 +123,7 @@ def test_an_explanation_gives_the_weight_and_what_it_follows_from(graph: Project
     use(graph, "third", useful=False)
     use(graph, "second", rank=4, now=NOW - timedelta(seconds=1))
 
-    learned = explain(graph, DOJO, LEARNING, NOW)
+    learned = explain(graph, DOJO, SETTINGS, NOW)
 
     assert learned.base == 0.8
     assert learned.useful == pytest.approx(0.5 + 2)
@@ -138,7 +138,7 @@ def test_forgetting_everything_equals_never_having_recorded(graph: ProjectGraph)
     for number in range(5):
         use(graph, f"q{number}", rank=number + 1, type=None, useful=number % 2 == 0)
 
-    forgotten = forget(graph, LEARNING, NOW)
+    forgotten = forget(graph, SETTINGS, NOW)
 
     assert stored(graph) == before
     assert {one.edge for one in forgotten} == {DOJO, EdgeKey("patina", "dojo", LEARNS)}
@@ -146,11 +146,11 @@ def test_forgetting_everything_equals_never_having_recorded(graph: ProjectGraph)
 
 def test_forgetting_since_a_time_equals_not_having_recorded_since(graph: ProjectGraph) -> None:
     use(graph, "early", now=NOW - DAY)
-    refresh(graph, LEARNING, NOW)
+    refresh(graph, SETTINGS, NOW)
     before = stored(graph)
     use(graph, "late")
 
-    forget(graph, LEARNING, NOW, since=NOW)
+    forget(graph, SETTINGS, NOW, since=NOW)
 
     assert stored(graph) == before
 
@@ -159,22 +159,22 @@ def test_forgetting_one_relation_leaves_the_others(graph: ProjectGraph) -> None:
     use(graph)
     use(graph, project="SDL")
 
-    forget(graph, LEARNING, NOW, key=DOJO)
+    forget(graph, SETTINGS, NOW, key=DOJO)
 
     assert weights(graph)[DOJO] == 0.8
     assert weights(graph)[EdgeKey("patina", "SDL", USES)] > 0.6
 
 
 def test_forgetting_nothing_writes_nothing(graph: ProjectGraph) -> None:
-    assert forget(graph, LEARNING, NOW) == []
-    assert forget(graph, LEARNING, NOW, key=DOJO, since=NOW) == []
+    assert forget(graph, SETTINGS, NOW) == []
+    assert forget(graph, SETTINGS, NOW, key=DOJO, since=NOW) == []
 
 
 def test_stored_weights_follow_the_time_when_they_are_refreshed(graph: ProjectGraph) -> None:
     use(graph)
     fresh = weights(graph)[DOJO]
 
-    refresh(graph, LEARNING, NOW + 3650 * DAY)
+    refresh(graph, SETTINGS, NOW + 3650 * DAY)
 
     assert weights(graph)[DOJO] < fresh
     assert weights(graph)[DOJO] == pytest.approx(0.8)
@@ -186,8 +186,8 @@ def test_a_weight_that_somebody_sets_becomes_the_base(graph: ProjectGraph) -> No
     graph.add_edge(Relation("patina", "dojo", USES, 0.3))
     use(graph, "another")
 
-    assert explain(graph, DOJO, LEARNING, NOW).base == 0.3
-    forget(graph, LEARNING, NOW)
+    assert explain(graph, DOJO, SETTINGS, NOW).base == 0.3
+    forget(graph, SETTINGS, NOW)
     assert weights(graph)[DOJO] == 0.3
 
 
@@ -197,11 +197,11 @@ def test_linking_again_with_the_same_weight_keeps_what_was_learnt(graph: Project
 
     graph.add_edge(Relation("patina", "dojo", USES, learned, evidence="more of it"))
 
-    assert len(explain(graph, DOJO, LEARNING, NOW).events) == 1
+    assert len(explain(graph, DOJO, SETTINGS, NOW).events) == 1
 
 
 def test_only_the_newest_judgements_are_kept(graph: ProjectGraph) -> None:
-    few = replace(LEARNING, kept=3)
+    few = SETTINGS.model_copy(update={"kept": 3})
     for number in range(6):
         answer = UsedAnswer("dojo", 1, type=USES)
         record_use(graph, f"q{number}", "patina", answer, few, NOW + number * DAY)
@@ -212,7 +212,7 @@ def test_only_the_newest_judgements_are_kept(graph: ProjectGraph) -> None:
 def test_answers_of_the_asking_project_and_of_unrelated_ones_teach_nothing(graph: ProjectGraph) -> None:
     before = stored(graph)
 
-    learned = record(graph, "q", "SDL", [UsedAnswer("SDL", 1), UsedAnswer("dojo", 2)], LEARNING, NOW)
+    learned = record(graph, "q", "SDL", [UsedAnswer("SDL", 1), UsedAnswer("dojo", 2)], SETTINGS, NOW)
 
     assert learned == []
     assert stored(graph) == before
@@ -222,13 +222,13 @@ def test_what_cannot_be_recorded_is_named(graph: ProjectGraph) -> None:
     with pytest.raises(GraphError, match="no project 'doju'"):
         use(graph, project="doju")
     with pytest.raises(GraphError, match="hoprank route link SDL USES dojo"):
-        record_use(graph, "q", "SDL", UsedAnswer("dojo", 1), LEARNING, NOW)
+        record_use(graph, "q", "SDL", UsedAnswer("dojo", 1), SETTINGS, NOW)
     with pytest.raises(InputError, match="rank"):
         use(graph, rank=0)
     with pytest.raises(QuestionError, match="empty"):
         use(graph, query=" ")
     with pytest.raises(GraphError, match="no relation dojo USES SDL"):
-        explain(graph, EdgeKey("dojo", "SDL", USES), LEARNING, NOW)
+        explain(graph, EdgeKey("dojo", "SDL", USES), SETTINGS, NOW)
     with pytest.raises(GraphError, match="learnt_from"):
         EdgeKey.parse("patina", "learnt_from", "dojo")
 

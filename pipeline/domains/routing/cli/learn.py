@@ -132,7 +132,7 @@ def forget_usage(
     with connected(read_settings(None, settings)) as hoprank:
         start = since.replace(tzinfo=UTC) if since else None
         projects = domain.api.Projects(hoprank, graph)
-        learned = domain.usage.forget(projects.graph, projects.learning, datetime.now(UTC), key=key, since=start)
+        learned = domain.usage.forget(projects.graph, projects.settings, datetime.now(UTC), key=key, since=start)
     deliver(learned, as_json, weights_view, "There was nothing to forget.")
 
 

@@ -1,6 +1,6 @@
 """Judgements on answers, kept with the edges over which they came, and the weights that follow.
 
-An edge with judgements has three more properties: ``usage``, the newest judgements (``Learning.kept``), ``base``, the
+An edge with judgements has three more properties: ``usage``, the newest judgements (``routing.kept``), ``base``, the
 weight without them, and ``learned``, the weight by them. If the edge's weight differs from ``learned``, somebody has
 set it, and it becomes the base. The stored weight is that of the last change; :func:`refresh` brings all up to date.
 Each change is one transaction; of two on the same edge at a time, the later wins.
@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -83,26 +83,13 @@ class LearnedWeight:
         return {**edge, **{name: getattr(self, name) for name in names}, "events": list(map(_stored, self.events))}
 
 
-@dataclass(frozen=True, slots=True)
-class Learning:
-    """The settings of the same names; ``defaults.toml`` says what each is."""
-
-    half_life: float
-    prior: float
-    lowest: float
-    highest: float
-    position: float
-    correction: float
-    kept: int
-
-    @classmethod
-    def of(cls, settings: RoutingSettings) -> Learning:
-        """Return the parameters that the section ``routing`` of the settings holds."""
-        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
-
-
 def record(
-    graph: ProjectGraph, query: str, source: str, answers: Iterable[UsedAnswer], learning: Learning, now: datetime
+    graph: ProjectGraph,
+    query: str,
+    source: str,
+    answers: Iterable[UsedAnswer],
+    settings: RoutingSettings,
+    now: datetime,
 ) -> list[LearnedWeight]:
     """Record judgements on answers to a question of the project ``source``; return the new weights of their edges.
 
@@ -118,11 +105,11 @@ def record(
         for key in _between(edges, source, answer):
             events.setdefault(key, []).append(EdgeUsage(key, query, answer.rank, answer.useful, now))
     changed = {key: (*_events(edges[key], key), *added) for key, added in events.items()}
-    return _write(graph, {key: edges[key] for key in changed}, changed, learning, now)
+    return _write(graph, {key: edges[key] for key in changed}, changed, settings, now)
 
 
 def record_use(
-    graph: ProjectGraph, query: str, source: str, answer: UsedAnswer, learning: Learning, now: datetime
+    graph: ProjectGraph, query: str, source: str, answer: UsedAnswer, settings: RoutingSettings, now: datetime
 ) -> list[LearnedWeight]:
     """Record the judgement on one answer, as :func:`record` does; raises GraphError if it came over no edge."""
     for project in (source, answer.project):
@@ -131,7 +118,7 @@ def record_use(
             raise GraphError(
                 f"There is no project {project!r}.", did_you_mean(project, known, "Add it to the registry.")
             )
-    learned = record(graph, query, source, [answer], learning, now)
+    learned = record(graph, query, source, [answer], settings, now)
     if not learned:
         said = f"{source} has no relation {answer.type.upper() if answer.type else ''}".rstrip()
         raise GraphError(
@@ -141,14 +128,19 @@ def record_use(
     return learned
 
 
-def explain(graph: ProjectGraph, key: EdgeKey, learning: Learning, now: datetime) -> LearnedWeight:
+def explain(graph: ProjectGraph, key: EdgeKey, settings: RoutingSettings, now: datetime) -> LearnedWeight:
     """Return the weight of an edge at ``now``, and the judgements that it follows from; raises GraphError."""
     edge = _edge(_edges(graph), key)
-    return learned_weight(key, _base(edge), _events(edge, key), now, learning)
+    return learned_weight(key, _base(edge), _events(edge, key), now, settings)
 
 
 def forget(
-    graph: ProjectGraph, learning: Learning, now: datetime, *, key: EdgeKey | None = None, since: datetime | None = None
+    graph: ProjectGraph,
+    settings: RoutingSettings,
+    now: datetime,
+    *,
+    key: EdgeKey | None = None,
+    since: datetime | None = None,
 ) -> list[LearnedWeight]:
     """Forget the judgements on an edge, by default all, since a time; return the new weights of edges that had some."""
     edges = _edges(graph)
@@ -156,24 +148,24 @@ def forget(
     held = {one: _events(edge, one) for one, edge in chosen.items()}
     left = {one: tuple(event for event in events if since and event.time < since) for one, events in held.items()}
     changed = {one: events for one, events in left.items() if len(events) < len(held[one])}
-    return _write(graph, {one: edges[one] for one in changed}, changed, learning, now)
+    return _write(graph, {one: edges[one] for one in changed}, changed, settings, now)
 
 
-def refresh(graph: ProjectGraph, learning: Learning, now: datetime) -> list[LearnedWeight]:
+def refresh(graph: ProjectGraph, settings: RoutingSettings, now: datetime) -> list[LearnedWeight]:
     """Bring the weights of all edges with judgements up to date, since judgements decay; return those weights."""
     edges = {key: edge for key, edge in _edges(graph).items() if "usage" in edge.properties}
-    return _write(graph, edges, {key: _events(edge, key) for key, edge in edges.items()}, learning, now)
+    return _write(graph, edges, {key: _events(edge, key) for key, edge in edges.items()}, settings, now)
 
 
 def _write(
     graph: ProjectGraph,
     edges: Mapping[EdgeKey, KnowledgeEdge],
     events: Mapping[EdgeKey, Sequence[EdgeUsage]],
-    learning: Learning,
+    settings: RoutingSettings,
     now: datetime,
 ) -> list[LearnedWeight]:
-    kept = {key: _newest(events[key], learning.kept) for key in edges}
-    learned = [learned_weight(key, _base(edge), kept[key], now, learning) for key, edge in edges.items()]
+    kept = {key: _newest(events[key], settings.kept) for key in edges}
+    learned = [learned_weight(key, _base(edge), kept[key], now, settings) for key, edge in edges.items()]
     updated = [_updated(edges[one.edge], kept[one.edge], one) for one in learned]
     changed = [edge for edge, before in zip(updated, edges.values(), strict=True) if edge != before]
     if changed:
@@ -234,7 +226,7 @@ def _between(edges: Iterable[EdgeKey], source: str, answer: UsedAnswer) -> list[
 
 
 def learned_weight(
-    edge: EdgeKey, base: float, events: Iterable[EdgeUsage], now: datetime, learning: Learning
+    edge: EdgeKey, base: float, events: Iterable[EdgeUsage], now: datetime, settings: RoutingSettings
 ) -> LearnedWeight:
     """Return the weight of an edge at ``now``, explained; the order of ``events`` doesn't matter.
 
@@ -242,10 +234,10 @@ def learned_weight(
     """
     counted = latest(events)
     useful, useless = (
-        math.fsum(vote(event, now, learning) for event in counted if event.useful is wanted) for wanted in (True, False)
+        math.fsum(vote(event, now, settings) for event in counted if event.useful is wanted) for wanted in (True, False)
     )
-    share = (learning.prior / 2 + useful) / (learning.prior + useful + useless)
-    factor = factor_of(share, learning)
+    share = (settings.prior / 2 + useful) / (settings.prior + useful + useless)
+    factor = factor_of(share, settings)
     return LearnedWeight(edge, base, useful, useless, share, factor, base * factor, counted)
 
 
@@ -259,16 +251,16 @@ def latest(events: Iterable[EdgeUsage]) -> tuple[EdgeUsage, ...]:
     return tuple(sorted(newest.values(), key=_order, reverse=True))
 
 
-def vote(event: EdgeUsage, now: datetime, learning: Learning) -> float:
+def vote(event: EdgeUsage, now: datetime, settings: RoutingSettings) -> float:
     """Return the mass of a judgement at ``now``; one from the future counts as one of now."""
     age = max(0.0, (now - event.time) / _DAY)
-    correction = min(event.rank**learning.position, learning.correction)
-    return float(correction * 0.5 ** (age / learning.half_life))
+    correction = min(event.rank**settings.position, settings.correction)
+    return float(correction * 0.5 ** (age / settings.half_life))
 
 
-def factor_of(share: float, learning: Learning) -> float:
+def factor_of(share: float, settings: RoutingSettings) -> float:
     """Return the factor on the base weight: 1 at a share of 0.5, ``highest`` at 1, ``lowest`` at 0."""
-    bound: float = learning.highest if share >= 0.5 else 1 / learning.lowest
+    bound: float = settings.highest if share >= 0.5 else 1 / settings.lowest
     return float(bound ** (2 * share - 1))
 
 

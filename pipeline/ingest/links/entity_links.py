@@ -19,8 +19,14 @@ from pipeline.ingest.entities.counts import CountChanges
 from pipeline.ingest.entities.extract import SpellingCounts, most_frequent
 from pipeline.ingest.entities.extractors import make_extractor
 from pipeline.ingest.entities.lexicon import LexiconUpdate
-from pipeline.ingest.links.edges import hyperlink_edges, name_edges, structure_edges
-from pipeline.ingest.links.hyperlinks import LinkResolver, names_of_document, paths_of_link
+from pipeline.ingest.links.edges import (
+    LinkResolver,
+    hyperlink_edges,
+    name_edges,
+    names_of_document,
+    paths_of_link,
+    structure_edges,
+)
 from pipeline.ingest.update.diff import ChunkDiff
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.stored import stored_counts, stored_edges, stored_headings, visible_chunks

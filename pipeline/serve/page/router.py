@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from pipeline.serve.page.files import PageFile, read_files
+from pipeline.knowledge.view import CYTOSCAPE
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -21,6 +26,24 @@ CONTENT_SECURITY_POLICY = "; ".join(
 """The page runs its own files and nothing else, and reaches nothing but its own service."""
 
 _METHODS = ["GET", "HEAD"]
+
+_STATIC = Path(__file__).parent / "static"
+
+_MEDIA_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A file as it is sent. ``etag`` is a strong validator: it changes with the content."""
+
+    content: bytes
+    media_type: str
+    etag: str
 
 
 def make_router() -> APIRouter:
@@ -52,3 +75,14 @@ def _answer(file: PageFile, request: Request) -> Response:
     if known & {file.etag, "*"}:
         return Response(status_code=304, headers=headers)
     return Response(file.content, media_type=file.media_type, headers=headers)
+
+
+def read_files() -> Mapping[str, PageFile]:
+    """Read the files of the page, by name; Cytoscape.js is the copy that drawn graphs embed too."""
+    paths = [CYTOSCAPE, *(path for path in sorted(_STATIC.iterdir()) if path.suffix in _MEDIA_TYPES)]
+    return {path.name: _read(path) for path in paths}
+
+
+def _read(path: Path) -> PageFile:
+    content = path.read_bytes()
+    return PageFile(content, _MEDIA_TYPES[path.suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')

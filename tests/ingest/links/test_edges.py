@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from pipeline.ids import document_id, entity_id
 from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.entities.extract import ChunkNames
-from pipeline.ingest.links.edges import hyperlink_edges, name_edges, structure_edges
-from pipeline.ingest.links.hyperlinks import LinkResolver
+from pipeline.ingest.links.edges import LinkResolver, hyperlink_edges, name_edges, structure_edges
 from pipeline.records import Chunk, Edge, EdgeKind, WrittenLink
 
 CORPUS = "corpus"

@@ -11,10 +11,10 @@ from fastapi.testclient import TestClient
 
 from pipeline.knowledge.view import CYTOSCAPE
 from pipeline.retrieve.legs import Leg
-from pipeline.serve.page import files
+from pipeline.serve.page import router
 from pipeline.serve.page.router import CONTENT_SECURITY_POLICY, make_router
 
-FOLDER = Path(files.__file__).parent / "static"
+FOLDER = Path(router.__file__).parent / "static"
 OWN = sorted(path for path in FOLDER.iterdir() if path.suffix in (".js", ".html", ".css", ".svg"))
 
 

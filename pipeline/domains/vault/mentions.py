@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
-
-import ahocorasick
 
 from pipeline.domains.vault.check import line_of
 from pipeline.domains.vault.edits import Conflict, Edit, Written, write_edits
 from pipeline.domains.vault.links import NoteResolver, code_spans, shortest_target
 from pipeline.domains.vault.note import Folder, Note
 from pipeline.records import BlockKind
+from pipeline.text.matcher import Matcher, lowered
 from pipeline.text.names import FUNCTION_WORDS
 
 _SHORT = 4
@@ -58,14 +57,8 @@ def mentions(folder: Folder, note_key: str | None = None) -> list[Mention]:
     dashes and underscores for spaces. The longest name counts. Names of several notes are left out; names shorter than
     4 characters, or of function words alone, count only in their own letter case, and if they have a capital.
     """
-    names = _names(folder.notes)
-    if not names:
-        return []
-    finder = ahocorasick.Automaton()
-    for spelling in names:
-        finder.add_word(spelling, spelling)
-    finder.make_automaton()
-    found = (mention for note in folder.notes for mention in _mentions_in(note, finder, names))
+    matcher = Matcher(_names(folder.notes))
+    found = (mention for note in folder.notes for mention in _mentions_in(note, matcher))
     return [mention for mention in found if note_key in (None, mention.note, mention.target)]
 
 
@@ -104,7 +97,7 @@ def _names(notes: Iterable[Note]) -> dict[str, list[_Name]]:
             if not text or _NOT_IN_ALIAS.search(text) or (exact and not _is_telling(text)):
                 continue
             for form in ("NFC", "NFD"):
-                spelling = _lowered(unicodedata.normalize(form, text))
+                spelling = _spaced(unicodedata.normalize(form, text))
                 if (name := _Name(text, note.key, exact)) not in names[spelling]:
                     names[spelling].append(name)
     return dict(names)
@@ -126,28 +119,19 @@ def _is_telling(name: str) -> bool:
     return marks >= (2 if _is_function_words(name) else 1)
 
 
-def _lowered(text: str) -> str:
+def _spaced(text: str) -> str:
     """Return a text in small letters, with spaces for dashes and underscores, each character at its place."""
-    spaced = _SPACING.sub(" ", text)
-    lowered = spaced.lower()
-    if len(lowered) == len(spaced):
-        return lowered
-    return "".join(char.lower() if len(char.lower()) == 1 else char for char in spaced)
+    return lowered(_SPACING.sub(" ", text))
 
 
-def _mentions_in(note: Note, finder: ahocorasick.Automaton, names: Mapping[str, Sequence[_Name]]) -> Iterator[Mention]:
+def _mentions_in(note: Note, matcher: Matcher[list[_Name]]) -> Iterator[Mention]:
     text, mask = note.text, prose_mask(note)
-    matches = [
-        (last - len(spelling) + 1, last + 1, spelling)
-        for last, spelling in finder.iter(_lowered(text))
-        if all(mask[last - len(spelling) + 1 : last + 1])
-    ]
     at = 0
-    for start, end, spelling in sorted(matches, key=lambda match: (match[0], -match[1])):
-        if start < at or not _is_whole(text, start, end):
+    for start, end, names in matcher.leftmost_longest(_spaced(text)):
+        if start < at or not all(mask[start:end]) or not _is_whole(text, start, end):
             continue
         written = text[start:end]
-        named = {name.key for name in names[spelling] if not name.exact or name.text == " ".join(written.split())}
+        named = {name.key for name in names if not name.exact or name.text == " ".join(written.split())}
         if not named:
             continue
         # The note's own name and one that several notes have aren't mentions, nor are names within them.

@@ -7,11 +7,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-import ahocorasick
-
 from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.domains.memory.remember.records import Mention
 from pipeline.domains.memory.remember.spellings import CODE_TYPES, Rule, Spelling, spellings
+from pipeline.text.matcher import Matcher, lowered
 
 _BACKTICKS = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 _CALL = re.compile(r"\(\s*\)|\((?=\S)")
@@ -38,11 +37,7 @@ class Gazetteer:
             for spelling in spellings(entity):
                 for form in {unicodedata.normalize(form, spelling.text) for form in ("NFC", "NFD")}:
                     self._spellings[_lowered(form)].append(spelling)
-        self._automaton = ahocorasick.Automaton()
-        for text in self._spellings:
-            self._automaton.add_word(text, text)
-        if self._spellings:
-            self._automaton.make_automaton()
+        self._matcher = Matcher(self._spellings)
 
     def __getitem__(self, key: EntityKey) -> Entity:
         return self._entities[key]
@@ -54,11 +49,11 @@ class Gazetteer:
         """Return the entities that a text mentions, by place, without overlaps."""
         found: list[Mention] = []
         at, in_code = 0, _code_in(text)
-        for start, end, spelled in self._matches(text):
+        for start, end, candidates in self._matcher.leftmost_longest(_lowered(text)):
             if start < at or not _is_whole(text, start, end):
                 continue
             code = bool(in_code[start]) or _CALL.match(text, end) is not None
-            named = self._meant(text, start, end, self._spellings[spelled], code=code)
+            named = self._meant(text, start, end, candidates, code=code)
             if named is None:
                 continue
             at = end  # no name within this one counts, even if it leads nowhere
@@ -79,15 +74,6 @@ class Gazetteer:
             if (not allowed or spelling.entity.type in allowed) and _is_spelled(bare, spelling)
         ]
         return self._entities[keys[0]] if len(keys := _narrowed(bare, candidates, "")) == 1 else None
-
-    def _matches(self, text: str) -> list[tuple[int, int, str]]:
-        if not self._spellings:
-            return []
-        ends = self._automaton.iter(_lowered(text))
-        return sorted(
-            ((last - len(spelled) + 1, last + 1, spelled) for last, spelled in ends),
-            key=lambda match: (match[0], -match[1]),
-        )
 
     def _meant(
         self, text: str, start: int, end: int, candidates: Sequence[Spelling], *, code: bool
@@ -171,10 +157,8 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 def _lowered(text: str) -> str:
     """Return a text in small letters with plain spaces, each character in its place."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    return lowered if lowered.isascii() and not _SPACES.search(lowered) else _SPACES.sub(" ", lowered)
+    small = lowered(text)
+    return small if small.isascii() and not _SPACES.search(small) else _SPACES.sub(" ", small)
 
 
 _SPACES = re.compile(r"[\t\n\r\f\v\u00a0]")

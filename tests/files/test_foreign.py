@@ -1,0 +1,131 @@
+"""Every reader of foreign files, fed with anything: it reads a file, or refuses it by an error of the package's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline.errors import HopRankError
+from pipeline.evaluate.ablation import read_variants
+from pipeline.evaluate.compare import read_evaluated
+from pipeline.evaluate.datasets import read_dataset, read_document_ids
+from pipeline.evaluate.measures import MEASURES
+from pipeline.files import read_json, read_text
+from pipeline.files.yaml import read_yaml
+from pipeline.ingest.sources import read
+from pipeline.knowledge.exchange import read_graph
+from pipeline.transfer.lines import read_lines
+from tests.files.test_readers import FRAGMENTS, TEXTS
+
+Read = Callable[[Path], object]
+
+
+def consumed(items: Iterable[object]) -> None:
+    for _ in items:
+        pass
+
+
+def graph(path: Path) -> None:
+    for items in read_graph(path, None):
+        consumed(items)
+
+
+def qrels(path: Path) -> None:
+    (path.parent / "queries.jsonl").write_text('{"id": "a", "query": "b"}\n')
+    read_dataset(path.parent)
+
+
+def queries(path: Path) -> None:
+    (path.parent / "qrels.tsv").write_text("q\td\tr\na\tb\t1\n")
+    read_dataset(path.parent)
+
+
+def questions(path: Path) -> None:
+    (path.parent / "set_corpus.json").write_text('[{"title": "a", "text": "b"}]')
+    read_dataset(path)
+
+
+def passages(path: Path) -> None:
+    (path.parent / "set.json").write_text(QUESTIONS)
+    read_dataset(path)
+
+
+QUESTIONS = json.dumps(
+    [
+        {"_id": "a", "question": "b", "supporting_facts": [["a", 0]], "context": [["a", ["b"]]]},
+        {"question": "b", "paragraphs": [{"title": "a", "paragraph_text": "b", "is_supporting": True}]},
+    ]
+)
+REPORT = json.dumps(
+    {"queryset": "a", "per_query": [{"query": "a", "leg": "b", "measures": dict.fromkeys(MEASURES, 0.5)}]}
+)
+GRAPHML = (
+    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="k" for="node" attr.name="j.a" attr.type="string"/>'
+    '<graph edgedefault="directed"><node id="a"><data key="k">[1]</data></node></graph></graphml>'
+)
+LINES = """
+{"node": {"id": "a", "type": "t", "properties": {"p": [1.5]}}}
+{"edge": {"source": "a", "target": "a", "type": "r"}}
+"""
+GRAPH = '{"format": "hoprank-graph", "version": 1, "nodes": [{"id": "a", "type": "t"}], "edges": []}'
+LINKS = '{"directed": true, "nodes": [{"id": 1}], "links": [{"source": 1, "target": 1, "key": 0}]}'
+EXPORT = """
+{"corpus": {"format": 1}}
+{"entity": {"key": "a", "name": "b"}}
+{"edge": {"kind": "NEXT", "source": ["a", 0], "target": ["a", 1]}}
+"""
+CHUNKS = '{"id": "a", "chunks": [{"text": "b", "embedding": [0.5]}]}\n{"_id": 1, "text": "b", "metadata": {"a": [1]}}'
+NOTE = "---\ntitle: a\ntags: [b, c]\ndate: 2024-01-01\nup: [[c]]\n---\n# a\n\nb [[c]]\n"
+
+READERS: dict[str, tuple[str, Read, str]] = {
+    "json": ("a.json", read_json, REPORT),
+    "yaml": ("a.yaml", read_yaml, "a: [b, {c: 1}]\nd: &e 2024-01-01\n"),
+    "text": ("a.txt", read_text, "a"),
+    "qrels": ("qrels.tsv", qrels, "q\td\tr\na\tb\t1\n\na\tc\t0\n"),
+    "queries": ("queries.jsonl", queries, '{"id": "a", "query": "b", "type": "c"}\n{"_id": 1, "text": "b"}\n'),
+    "corpus": ("corpus.jsonl", read_document_ids, CHUNKS),
+    "questions": ("set.json", questions, QUESTIONS),
+    "passages": ("set_corpus.json", passages, '{"a": ["b", "c"]}'),
+    "report": ("a.json", read_evaluated, REPORT),
+    "variants": ("a.toml", read_variants, "[[variants]]\nname = 'a'\nkind = 'leg'\nset = {'walk.title' = 1.0}\n"),
+    "export": ("a.jsonl", lambda path: consumed(read_lines(path)), EXPORT),
+    "graph lines": ("a.jsonl", graph, LINES),
+    "graph document": ("a.json", graph, GRAPH),
+    "graph links": ("a.node-link", graph, LINKS),
+    "graph markup": ("a.graphml", graph, GRAPHML),
+    "documents": ("a.jsonl", lambda path: consumed(read([str(path)])), CHUNKS),
+    "note": ("a.md", lambda path: consumed(read([str(path)])), NOTE),
+}
+
+
+@st.composite
+def damaged(draw: st.DrawFn, sample: str) -> bytes:
+    """Return a well-formed file with pieces of it replaced, or anything else."""
+    text = sample
+    for _ in range(draw(st.integers(0, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = draw(st.integers(start, min(len(text), start + 12)))
+        text = text[:start] + draw(FRAGMENTS | TEXTS) + text[end:]
+    encoding = draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+    return text.encode(encoding, "surrogatepass")
+
+
+@pytest.mark.parametrize("examples", [40, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", READERS)
+def test_anything_is_read_or_refused(tmp_path: Path, name: str, examples: int) -> None:
+    file, reader, sample = READERS[name]
+
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(damaged(sample) | TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary())
+    def check(content: bytes) -> None:
+        (tmp_path / file).write_bytes(content)
+        with suppress(HopRankError):
+            reader(tmp_path / file)
+
+    check()

@@ -12,8 +12,8 @@ from pipeline.code.languages import language_of
 from pipeline.code.parse import parse_code
 from pipeline.code.records import Definition
 from pipeline.code.summary import summary_of
-from pipeline.ingest.sources.decode import decode
-from pipeline.ingest.sources.source import Source, Unreadable
+from pipeline.files import Unreadable, decode
+from pipeline.ingest.sources.source import Source
 from pipeline.records import Block, BlockKind, Document
 from pipeline.text.paragraphs import paragraphs
 

@@ -12,10 +12,10 @@ from docx.table import Table
 from docx.text.hyperlink import Hyperlink
 from docx.text.paragraph import Paragraph
 
+from pipeline.files import Unreadable, well_formed
 from pipeline.files.limits import MEGABYTE
-from pipeline.ingest.sources.decode import well_formed
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.source import Source, Unreadable, parser_errors
+from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.ingest.sources.text_builder import TextBuilder
 from pipeline.records import BlockKind, Document
 from pipeline.text.outline import first_heading

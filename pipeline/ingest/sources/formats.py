@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.code.languages import language_of
-from pipeline.ingest.sources.source import Parse, Source, Unreadable
+from pipeline.files import Unreadable
+from pipeline.ingest.sources.source import Parse, Source
 from pipeline.records import Document
 from pipeline.registry import entry_points
 

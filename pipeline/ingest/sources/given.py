@@ -8,13 +8,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline.errors import SourceError
-from pipeline.files import DEFAULT_LIMITS, Limits, Line
+from pipeline.files import DEFAULT_LIMITS, Limits, Line, Unreadable
 from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.formats import LINES, format_of
 from pipeline.ingest.sources.parser_process import ParserProcess
-from pipeline.ingest.sources.source import Source, Unreadable
-from pipeline.ingest.sources.unique_keys import UniqueKeys
+from pipeline.ingest.sources.reader import UniqueKeys
+from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 
 _PLACE = Path("documents")

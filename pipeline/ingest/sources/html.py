@@ -9,9 +9,9 @@ from bs4 import BeautifulSoup
 from bs4.dammit import EncodingDetector
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
-from pipeline.ingest.sources.decode import decode, well_formed
+from pipeline.files import Unreadable, decode, well_formed
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.source import Source, Unreadable, parser_errors
+from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.ingest.sources.text_builder import TextBuilder
 from pipeline.records import BlockKind, Document
 from pipeline.text.outline import first_heading

@@ -10,7 +10,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pipeline.ingest.sources.decode import decode
+from pipeline.files import decode
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.markdown_links import links
 from pipeline.ingest.sources.metadata import flat, scalar_title

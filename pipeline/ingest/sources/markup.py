@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import PurePosixPath
 
 from pipeline.code.languages import language_of
-from pipeline.ingest.sources.source import Unreadable
+from pipeline.files import Unreadable
 from pipeline.records import Document
 
 _MODULES = {".md": "markdown", ".markdown": "markdown", ".rst": "rst"}

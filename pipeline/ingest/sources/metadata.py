@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date, time
 from typing import Any
 
-from pipeline.ingest.sources.decode import well_formed
+from pipeline.files import well_formed
 from pipeline.records import Metadata, Scalar
 
 _INTEGERS = range(-(2**63), 2**63)

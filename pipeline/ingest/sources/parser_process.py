@@ -11,10 +11,11 @@ from pydantic import TypeAdapter
 from pipeline.bounded import BoundedProcess, Bounds, Crashed, OutOfMemory, OutOfTime
 from pipeline.code.languages import language_of
 from pipeline.code.parse import CPU_SECONDS, SMALL
-from pipeline.files.limits import MEGABYTE, Limits
+from pipeline.files import Limits, Unreadable
+from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources.formats import CODE, is_bounded, parser_of
 from pipeline.ingest.sources.markup import structured
-from pipeline.ingest.sources.source import Source, Unreadable
+from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 
 _LEAVE_OUT = "Open and save it again, or leave it out."

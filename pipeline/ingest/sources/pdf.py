@@ -8,8 +8,8 @@ import logging
 from pypdf import PdfReader
 from pypdf.errors import DependencyError
 
-from pipeline.ingest.sources.decode import well_formed
-from pipeline.ingest.sources.source import Source, Unreadable, parser_errors
+from pipeline.files import Unreadable, well_formed
+from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import Document
 from pipeline.text.paragraphs import paragraphs
 

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline.errors import SourceError
-from pipeline.files.limits import DEFAULT_LIMITS, Limits
+from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable, content_of
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.code import check_handwritten
 from pipeline.ingest.sources.formats import CODE, LINES, format_of
 from pipeline.ingest.sources.parser_process import ParserProcess
-from pipeline.ingest.sources.source import Source, Unreadable, content_of
-from pipeline.ingest.sources.unique_keys import UniqueKeys
+from pipeline.ingest.sources.source import Source
 from pipeline.ingest.sources.walk import SourceFile, find
 from pipeline.records import Document, Skipped
 
@@ -40,6 +39,35 @@ def read(
     reading, keys = _Reading(strict, limits, code=code), UniqueKeys()
     checked = [item for path in wanted for entry in find(path, code=code) for item in reading.checked(entry, keys)]
     return reading.all_documents(checked)
+
+
+class UniqueKeys:
+    """Keys of the documents so far, and their files."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, tuple[Path, int]] = {}
+
+    def add(self, key: str, path: Path, line: int = 0) -> None:
+        """Record that ``path`` holds the document ``key``, on ``line`` if it is a .jsonl file.
+
+        Raises SourceError, naming both places, if another file or line holds it too.
+        """
+        other, other_line = self._places.setdefault(key, (path, line))
+        if (other, other_line) == (path, line):
+            return
+        if other == path:
+            raise SourceError(
+                f"{path} gives the id {key!r} on line {other_line} and again on line {line}",
+                "Give every line an id of its own.",
+            )
+        raise SourceError(
+            f"{_place(other, other_line)} and {_place(path, line)} both give the document {key!r}",
+            "Ingest them into corpora of their own, or give the folder that holds both.",
+        )
+
+
+def _place(path: Path, line: int) -> str:
+    return f"{path} (line {line})" if line else str(path)
 
 
 class _Reading:

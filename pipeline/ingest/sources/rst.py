@@ -11,7 +11,7 @@ from docutils.core import publish_doctree
 from docutils.parsers.rst import Parser
 from docutils.parsers.rst.states import Inliner
 
-from pipeline.ingest.sources.decode import decode
+from pipeline.files import decode
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.rst_blocks import Heading, rst_blocks
 from pipeline.ingest.sources.source import Source, parser_errors

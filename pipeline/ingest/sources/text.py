@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.ingest.sources.decode import decode
+from pipeline.files import decode
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 from pipeline.text.paragraphs import paragraphs

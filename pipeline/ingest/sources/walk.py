@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import SourceError
-from pipeline.ingest.sources.decode import well_formed
+from pipeline.files import unopenable, well_formed
 from pipeline.ingest.sources.ignored import Ignored
 from pipeline.ingest.sources.pattern import Pattern, is_pattern
-from pipeline.ingest.sources.source import unopenable
 from pipeline.records import Skipped
 
 

@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from pipeline.files import Unreadable
 from pipeline.ingest.chunking.chunk import Chunker
 from pipeline.ingest.sources.formats import parser_of
-from pipeline.ingest.sources.source import Source, Unreadable
+from pipeline.ingest.sources.source import Source
 from pipeline.records import Chunk, Document
 
 

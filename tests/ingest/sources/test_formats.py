@@ -11,8 +11,9 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
+from pipeline.files import Unreadable
 from pipeline.ingest.sources.formats import parser_of
-from pipeline.ingest.sources.source import Source, Unreadable
+from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.files import Unreadable
 from pipeline.ingest.sources.markdown import parse
-from pipeline.ingest.sources.source import Source, Unreadable
+from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 
 

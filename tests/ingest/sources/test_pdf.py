@@ -9,9 +9,10 @@ import pytest
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
+from pipeline.files import Unreadable
 from pipeline.ingest.chunking.chunk import Chunker
 from pipeline.ingest.sources.pdf import parse
-from pipeline.ingest.sources.source import Source, Unreadable
+from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pipeline.files import Unreadable
 from pipeline.ingest.sources.formats import parser_of
-from pipeline.ingest.sources.source import Source, Unreadable
+from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 
 PIECES = st.sampled_from(

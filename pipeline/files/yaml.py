@@ -114,8 +114,8 @@ def parse_yaml(
         where = f" at line {line}, column {error.problem_mark.column + 1}" if error.problem_mark else ""
         raise Unreadable(f"isn't YAML: {problem}{where}", MEND, problem=problem, line=line) from None
     except ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise Unreadable(f"isn't YAML: {error.reason} at line {line}", MEND, problem=error.reason, line=line) from None
+        line, problem = text.count("\n", 0, error.position) + 1, str(error).split("\n")[0]
+        raise Unreadable(f"isn't YAML: {problem} at line {line}", MEND, problem=problem, line=line) from None
     except (RecursionError, _TooDeep):
         raise too_deep(guard) from None
     except Exception as error:

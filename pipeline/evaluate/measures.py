@@ -97,9 +97,10 @@ def measure_results(queries: Sequence[Query], results: Iterable[QueryResult]) ->
 
 
 def mean_measures(measured: Iterable[Measures]) -> dict[str, float]:
-    """Return the mean of each measure over queries; 0 if there are none."""
+    """Return the mean of each measure over queries, of ``MEASURES`` or others; 0 of ``MEASURES`` if there are none."""
     rows = list(measured)
-    return {name: math.fsum(row[name] for row in rows) / max(len(rows), 1) for name in MEASURES}
+    names = rows[0] if rows else MEASURES
+    return {name: math.fsum(row[name] for row in rows) / max(len(rows), 1) for name in names}
 
 
 def _answers(queries: Sequence[Query], results: Iterable[QueryResult]) -> dict[str, dict[str, QueryResult]]:

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from pipeline.db.catalogue import Corpus, find_corpus, get_corpus
+from pipeline.db.catalogue import Corpus, get_corpus, list_corpora
 from pipeline.db.client import Client
 from pipeline.db.corpus import open_corpus
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.calibration import calibrate as calibrate_links
-from pipeline.evaluate.datasets import Dataset, check_documents, read_dataset, read_document_ids
-from pipeline.evaluate.measures import QueryResult
+from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset, read_document_ids
+from pipeline.evaluate.harness import Answered, ask, chunk_documents
+from pipeline.evaluate.measures import QueryResult, document_ranking
 from pipeline.evaluate.report import Report, Run, build_report
-from pipeline.evaluate.run import chunk_documents, run
 from pipeline.flows.ingest import ingest_documents
 from pipeline.flows.maintain import drop
 from pipeline.flows.search import Retriever
 from pipeline.ingest.sources import read
 from pipeline.ingest.update.stored import stored_documents
+from pipeline.knowledge.catalogue import drop_graph, list_graphs
 from pipeline.progress import Progress
 from pipeline.records import Document, Fingerprint, Skipped
 from pipeline.retrieve.legs import Leg, LegRow
@@ -116,16 +118,47 @@ def _circumstances(hoprank: Ready, corpus: Corpus) -> dict[str, Any]:
 
 
 def run_legs(retriever: Retriever, dataset: Dataset, legs: Sequence[LegRow], progress: Progress) -> list[QueryResult]:
-    """Search for each query by each leg, and read the ten best hits; see :func:`pipeline.evaluate.run.run`."""
+    """Search for each query by each leg, reading the ten best hits; return the rankings of documents."""
 
-    def search(question: str, leg: LegRow) -> RankingTrace:
-        trace = retriever.rank(check_question(question), leg)
+    def search(leg: LegRow, query: Query) -> RankingTrace:
+        trace = retriever.rank(check_question(query.text), leg)
         retriever.hydrate(trace, _SHOWN)
         return trace
 
     documents = chunk_documents(retriever.corpus)
     retriever.prepare()
-    return run(search, documents, dataset, legs, progress)
+    rankings = {leg.value: partial(search, leg) for leg in legs}
+    return [_result(one, documents) for one in ask(dataset.queries, rankings, progress)]
+
+
+def _result(answered: Answered[Query, RankingTrace], documents: Mapping[str, str]) -> QueryResult:
+    trace, leg = answered.answer, answered.ranking
+    hits = [(documents[id_], score) for id_, score in trace.ranking.scores.items() if id_ in documents]
+    confidence = trace.confidence if leg == Leg.WHOLE else None
+    ranking = tuple(document_ranking(hits))
+    return QueryResult(answered.query.id, leg, ranking, answered.milliseconds, confidence, trace.engine)
+
+
+@contextmanager
+def temporary(client: Client, keep: str | None = None) -> Iterator[str]:
+    """Yield ``keep``, or a name of its own for corpora and graphs that an evaluation makes and leaves no trace of.
+
+    Dropped afterwards are the corpus and the graph of that name, and those whose names begin with it and a sign, such
+    as ``name/part`` and ``name.merges``.
+    """
+    if keep is not None:
+        yield keep
+        return
+    name = f"evaluate-{uuid.uuid4().hex[:12]}"
+    try:
+        yield name
+    finally:
+        for graph, _ in list_graphs(client):
+            if graph.name.startswith(name):
+                drop_graph(client, graph)
+        for corpus in list_corpora(client):
+            if corpus.name.startswith(name):
+                drop(client, corpus.name)
 
 
 @contextmanager
@@ -140,14 +173,10 @@ def ingested(
         yield corpus_name, get_corpus(hoprank.client, corpus_name).documents, 0.0
         return
     source = _documents(dataset, folder, hoprank.settings)
-    name = corpus_name or f"evaluate-{uuid.uuid4().hex[:12]}"
-    try:
+    with temporary(hoprank.client, corpus_name) as name:
         start = time.perf_counter()
         summary = ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, source, name, progress=progress)
         yield name, summary.documents, time.perf_counter() - start
-    finally:
-        if corpus_name is None and find_corpus(hoprank.client, name):
-            drop(hoprank.client, name)
 
 
 def calibrate(client: Client, settings: Settings, corpus_name: str) -> Calibration:

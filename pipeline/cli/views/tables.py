@@ -5,7 +5,7 @@ Names of corpora, files and skills may hold rich's markup, so views add them as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich import box
 from rich.table import Table
@@ -30,6 +30,21 @@ def plain_table(*headings: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for heading in headings:
         table.add_column(heading, overflow="fold")
+    return table
+
+
+def measures_table(
+    metrics: Mapping[str, Mapping[str, float]], headings: Mapping[str, str] | None = None, names: Mapping[str, str] = {}
+) -> Table:
+    """Return a row a ranking with its measures in percent: those of ``headings``, by measure, or all by their names.
+
+    ``names`` holds what rankings are called in place of their names.
+    """
+    headings = headings or {name: name for name in next(iter(metrics.values()))}
+    table = plain_table("ranking", *headings.values())
+    for ranking, measures in metrics.items():
+        cells = (f"{100 * measures[name]:.1f}" for name in headings)
+        table.add_row(Text(names.get(ranking, ranking), style="bold"), *cells)
     return table
 
 

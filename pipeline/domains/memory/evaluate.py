@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,10 @@ from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.texts.documents import FIELDS
 from pipeline.domains.memory.texts.remember import remember
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset
+from pipeline.evaluate.datasets import Dataset, Query, check_documents, judgements
+from pipeline.evaluate.harness import ask, means, read_judged
+from pipeline.files import Guard, lines
+from pipeline.flows.evaluate import temporary
 from pipeline.progress import Progress
 
 CUTOFFS = (5, 10)
@@ -26,6 +28,7 @@ LEGS = ("bm25", "vector", "hybrid", "hoprank")
 """The rankings that are compared; ``hoprank`` is what ``hoprank memory search`` returns of memories."""
 
 _CANDIDATES = 100
+_QUERIES = Guard(QuerySetError, 'Write a filter as an object: {"conversation": 1}.')
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +54,15 @@ def evaluate(
     is missing or malformed, SourceError if a turn is.
     """
     progress = progress or Progress()
-    dataset = read_dataset(folder)
-    if dataset.corpus_path is None:
-        raise QuerySetError(f"{folder} has no corpus.jsonl.", "Put the turns into corpus.jsonl, one a line.")
-    memory = AgentMemory(hoprank, name or f"evaluate-{uuid.uuid4().hex[:12]}")
-    read = read_memories(dataset.corpus_path, timezone=memory.settings.timezone, limits=hoprank.settings.sources.limits)
-    check_documents(dataset, {one.key for one in read.memories})
-    filters = _filters(folder / "queries.jsonl")
-    sessions = _relevant_sessions(folder, dataset, read.memories)
-    try:
+    dataset, corpus = read_judged(folder, "turns")
+    with temporary(hoprank.client, name) as kept:
+        memory = AgentMemory(hoprank, kept)
+        read = read_memories(corpus, timezone=memory.settings.timezone, limits=hoprank.settings.sources.limits)
+        check_documents(dataset, {one.key for one in read.memories})
+        filters = _filters(folder / "queries.jsonl")
+        sessions = _relevant_sessions(folder, dataset, read.memories)
         remember(memory, read, progress)
         return _measure(memory, dataset, filters, sessions, read.memories, progress)
-    finally:
-        if name is None:
-            memory.drop()
 
 
 def session_of(memory: Memory) -> str:
@@ -88,44 +86,39 @@ def _measure(
     progress: Progress,
 ) -> MemoryReport:
     session = {one.key: session_of(one) for one in memories}
-    totals: dict[str, dict[str, float]] = {leg: {} for leg in LEGS}
-    with progress.stage("queries", len(dataset.queries)) as done:
-        for query in dataset.queries:
-            for leg in LEGS:
-                turns = _ranking(memory, leg, query, filters.get(query.id))
-                ranked = list(dict.fromkeys(session[key] for key in turns))
-                for k in CUTOFFS:
-                    _add(totals[leg], f"turn_recall@{k}", recall_at(turns, query.relevant, k))
-                    _add(totals[leg], f"session_recall@{k}", recall_at(ranked, sessions[query.id], k))
-            done(1)
-    count = len(dataset.queries)
-    metrics = {leg: {name: total / count for name, total in of.items()} for leg, of in totals.items()}
-    return MemoryReport(metrics, count, len(memories))
 
+    def rank(leg: str, query: Query) -> list[str]:
+        within = filters.get(query.id)
+        if leg == "hoprank":
+            items = recall(memory, query.text, _CANDIDATES, filters=within).items
+            return [item.key for item in items if isinstance(item, FoundText)]
+        hits = memory.hoprank.search(query.text, None, _CANDIDATES, within, corpus=memory.name, leg=leg).hits
+        return list(dict.fromkeys(hit.document for hit in hits))
 
-def _ranking(memory: AgentMemory, leg: str, query: Query, filters: Mapping[str, Any] | None) -> list[str]:
-    if leg == "hoprank":
-        items = recall(memory, query.text, _CANDIDATES, filters=filters).items
-        return [item.key for item in items if isinstance(item, FoundText)]
-    hits = memory.hoprank.search(query.text, None, _CANDIDATES, filters, corpus=memory.name, leg=leg).hits
-    return list(dict.fromkeys(hit.document for hit in hits))
+    def measure(query: Query, turns: Sequence[str]) -> dict[str, float]:
+        ranked = list(dict.fromkeys(session[key] for key in turns))
+        measures = {}
+        for k in CUTOFFS:
+            measures[f"turn_recall@{k}"] = recall_at(turns, query.relevant, k)
+            measures[f"session_recall@{k}"] = recall_at(ranked, sessions[query.id], k)
+        return measures
 
-
-def _add(totals: dict[str, float], name: str, value: float) -> None:
-    totals[name] = totals.get(name, 0.0) + value
+    answered = ask(dataset.queries, {leg: partial(rank, leg) for leg in LEGS}, progress)
+    return MemoryReport(means(answered, measure), len(dataset.queries), len(memories))
 
 
 def _filters(path: Path) -> dict[str, Mapping[str, Any]]:
     """Return the filters of queries by id, as a search takes them; names of sessions and conversations are texts."""
     filters: dict[str, Mapping[str, Any]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        held = json.loads(line) if line.strip() else {}
-        given = held.get("filter")
+    for line in lines(path, _QUERIES):
+        record = line.object()
+        given = record.get("filter")
         if given is None:
             continue
         if not isinstance(given, Mapping):
-            raise QuerySetError(f"{path}, line {number}: its filter is {given!r}.", 'Write {"conversation": 1}.')
-        filters[str(held["id"])] = {f"metadata.{name}": _stored(name, value) for name, value in given.items()}
+            raise line.fault(f"has the filter {given!r:.80}")
+        id_ = str(record.get("id", record.get("_id")))
+        filters[id_] = {f"metadata.{name}": _stored(name, value) for name, value in given.items()}
     return filters
 
 
@@ -140,9 +133,8 @@ def _relevant_sessions(folder: Path, dataset: Dataset, memories: Sequence[Memory
     path = folder / "qrels-session.tsv"
     if path.exists():
         judged: dict[str, set[str]] = {}
-        for line in path.read_text(encoding="utf-8").splitlines()[1:]:
-            query_id, name, relevance = line.split("\t")
-            if float(relevance) > 0:
+        for _, query_id, name, relevance in judgements(path):
+            if relevance > 0:
                 judged.setdefault(query_id, set()).add(name)
         relevant |= {id_: names for id_, names in judged.items() if id_ in relevant}
     return relevant

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.views.tables import plain_table
+from pipeline.cli.views.tables import measures_table, plain_table
 from pipeline.domains.memory import deferred as domain
 
 if TYPE_CHECKING:
@@ -284,14 +284,7 @@ def _plural(word: str, count: int) -> str:
 
 def report_view(report: MemoryReport) -> Table:
     """Return a row a ranking, in percent."""
-    table = plain_table("ranking", "turns@5", "turns@10", "sessions@5", "sessions@10")
-    for leg, measures in report.metrics.items():
-        table.add_row(
-            leg,
-            *(
-                f"{100 * measures[name]:.1f}"
-                for name in ("turn_recall@5", "turn_recall@10", "session_recall@5", "session_recall@10")
-            ),
-        )
+    headings = {f"{of}_recall@{k}": f"{of}s@{k}" for of in ("turn", "session") for k in (5, 10)}
+    table = measures_table(report.metrics, headings)
     table.caption = f"In percent of {report.queries} questions over {report.turns:,} turns."
     return table

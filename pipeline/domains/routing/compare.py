@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from math import fsum
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from pipeline.domains.routing.api import Projects
 from pipeline.domains.routing.querysets import RoutingQuery, RoutingQuerySet
@@ -18,6 +14,7 @@ from pipeline.domains.routing.route import Mode
 from pipeline.domains.routing.schema import Project, RelationType
 from pipeline.errors import QuerySetError, did_you_mean
 from pipeline.evaluate.datasets import Query
+from pipeline.evaluate.harness import ask, latencies, means
 from pipeline.evaluate.measures import measure_query
 from pipeline.progress import Progress
 from pipeline.retrieve.question import LONGEST
@@ -107,34 +104,24 @@ def compare(routed: Projects, queryset: RoutingQuerySet, progress: Progress) -> 
     projects = {project.id: project for project in routed.graph.list_nodes()}
     _check_projects(queryset, projects)
     queries = [replace(query, text=query.text[:LONGEST]) for query in queryset.queries]
-    rows: dict[Mode, list[dict[str, float]]] = defaultdict(list)
-    milliseconds: dict[Mode, list[float]] = defaultdict(list)
-    failures = []
-    with progress.stage("queries", len(queries)) as done:
-        for query in queries:
-            answers = {}
-            for mode in (Mode.ORACLE, Mode.ALL, Mode.GRAPH):
-                start = time.perf_counter()
-                answers[mode] = answer(routed, query, mode)
-                milliseconds[mode].append(1000 * (time.perf_counter() - start))
-                rows[mode].append(measure_answer(query, answers[mode]))
-            found = (
-                failure_of(query, mode, answers[mode], answers[Mode.ORACLE], projects)
-                for mode in (Mode.ALL, Mode.GRAPH)
-            )
-            failures += [one for one in found if one]
-            done(1)
+    answered = list(ask(queries, {str(mode): partial(answer, routed, mode) for mode in Mode}, progress))
+    answers = {(one.query.id, one.ranking): one.answer for one in answered}
+    failures = (
+        failure_of(query, mode, answers[query.id, mode], answers[query.id, Mode.ORACLE], projects)
+        for query in queries
+        for mode in (Mode.ALL, Mode.GRAPH)
+    )
     return RoutingReport(
-        modes={str(mode): mean_of(rows[mode]) for mode in Mode},
-        latency_ms={str(mode): _percentiles(milliseconds[mode]) for mode in Mode},
-        failures=tuple(failures),
+        modes=means(answered, measure_answer),
+        latency_ms=latencies(answered),
+        failures=tuple(one for one in failures if one),
         queries=len(queries),
         projects=len(projects),
         shortened=tuple(query.id for query in queryset.queries if len(query.text) > LONGEST),
     )
 
 
-def answer(projects: Projects, query: RoutingQuery, mode: Mode) -> Answer:
+def answer(projects: Projects, mode: Mode, query: RoutingQuery) -> Answer:
     """Return the answer of a mode to a query: documents by their best passage, and the projects that were searched."""
     expected = query.projects if mode is Mode.ORACLE else ()
     result = projects.search(query.text, mode=mode, source=query.source, projects=expected, top_k=_PASSAGES)
@@ -151,10 +138,6 @@ def _check_projects(queryset: RoutingQuerySet, projects: Mapping[str, Project]) 
                 raise QuerySetError(f"queryset {queryset.name!r}: {query.id!r} names an unknown project {name!r}", fix)
 
 
-def _percentiles(values: Sequence[float]) -> dict[str, float]:
-    return {f"p{share}": float(np.percentile(values, share)) for share in (50, 95)}
-
-
 def measure_answer(query: RoutingQuery, answer: Answer) -> dict[str, float]:
     """Return each of ``MEASURES`` for the answer to a query."""
     # A judged document without a project counts in any, so the ranking is put in terms of the judgements.
@@ -169,11 +152,6 @@ def measure_answer(query: RoutingQuery, answer: Answer) -> dict[str, float]:
         "waste": 1 - right / len(answer.searched) if answer.searched else 0.0,
         "searched": float(len(answer.searched)),
     }
-
-
-def mean_of(rows: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Return the mean of each measure over queries; 0 if there are none."""
-    return {name: fsum(row[name] for row in rows) / max(len(rows), 1) for name in MEASURES}
 
 
 def failure_of(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import drop_corpus, find_corpus
 from pipeline.domains.routing.api import Projects
 from pipeline.domains.routing.compare import RoutingReport, compare
 from pipeline.domains.routing.index import describe
@@ -22,9 +20,9 @@ from pipeline.domains.routing.querysets import read_folder, read_queryset
 from pipeline.domains.routing.schema import REFERENCE, Project
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import GraphError
+from pipeline.flows.evaluate import temporary
 from pipeline.flows.ingest import sync_documents
 from pipeline.ingest.sources import read
-from pipeline.knowledge.catalogue import drop_graph, find_graph
 from pipeline.progress import Progress
 from pipeline.records import Document
 
@@ -46,8 +44,7 @@ def evaluate(
         projects = Projects(hoprank, graph)
         return compare(projects, queryset, progress)
     queryset, project_of = read_folder(path)
-    name = keep or f"evaluate-{uuid.uuid4().hex[:12]}"
-    with _dropped(hoprank, name, sorted(set(project_of.values())), drop=keep is None):
+    with temporary(hoprank.client, keep) as name:
         register(hoprank, path / "corpus.jsonl", project_of, name, progress)
         return compare(Projects(hoprank, name), queryset, progress)
 
@@ -129,16 +126,3 @@ def _by_project(hoprank: HopRank, corpus: Path, project_of: Mapping[str, str]) -
         if isinstance(document, Document):
             documents[project_of[document.key]].append(document)
     return dict(documents)
-
-
-@contextmanager
-def _dropped(hoprank: HopRank, name: str, projects: Sequence[str], *, drop: bool) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        if drop:
-            if graph := find_graph(hoprank.client, name):
-                drop_graph(hoprank.client, graph)
-            for project in projects:
-                if corpus := find_corpus(hoprank.client, corpus_name(name, project)):
-                    drop_corpus(hoprank.client, corpus)

@@ -12,7 +12,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.datasets import check_documents, read_dataset
+from pipeline.evaluate.datasets import check_documents
+from pipeline.evaluate.harness import read_judged
 from pipeline.files import Guard, lines, read_json
 from pipeline.files.validated import validated
 
@@ -92,10 +93,8 @@ def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
     Returns the queryset and the project of each document, by its id. A query's projects are its ``repo`` or ``repos``,
     else those of its relevant documents; its ``source_project`` may be absent. Raises QuerySetError.
     """
-    dataset = read_dataset(folder)
-    if dataset.corpus_path is None:
-        raise QuerySetError(f"{folder} has no corpus.jsonl", "Put the documents into corpus.jsonl, one a line.")
-    projects = dict(_projects(dataset.corpus_path))
+    dataset, corpus = read_judged(folder)
+    projects = dict(_projects(corpus))
     check_documents(dataset, projects)
     asked = {_id(record): record for record in (line.object() for line in lines(folder / "queries.jsonl", _GUARD))}
     queries = []

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import time
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from pipeline.api import HopRank
 from pipeline.domains.tools.catalogue import Built, words_of_name
 from pipeline.domains.tools.find import Embed, embedding_by, find_tools
 from pipeline.domains.tools.index import ToolIndex, terms_of
-from pipeline.errors import QuerySetError
-from pipeline.evaluate.datasets import Dataset, check_documents, read_dataset, read_document_ids
-from pipeline.evaluate.measures import mean_measures, measure_query
+from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_document_ids
+from pipeline.evaluate.harness import ask, latencies, means, read_judged
+from pipeline.evaluate.measures import measure_query
+from pipeline.flows.evaluate import temporary
 from pipeline.knowledge import KnowledgeGraph
-from pipeline.knowledge.catalogue import drop_graph, find_graph
 from pipeline.progress import Progress
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 from pipeline.retrieve.rankers.bm25 import Inverted
@@ -61,43 +57,34 @@ def evaluate(build: Build, hoprank: HopRank, folder: Path, *, progress: Progress
     Only the texts of its queries are used. The tools are built into a graph of their own, which is dropped afterwards.
     Raises QuerySetError if a file is missing or malformed, or if the corpus lacks relevant tools.
     """
-    progress = progress or Progress()
-    dataset = read_dataset(folder)
-    if dataset.corpus_path is None:
-        raise QuerySetError(f"{folder} has no corpus.jsonl", "Put the tools into corpus.jsonl, one a line.")
-    check_documents(dataset, read_document_ids(dataset.corpus_path))
-    name = f"evaluate-{uuid.uuid4().hex[:12]}"
-    try:
-        build(partial(hoprank.graph, name), [dataset.corpus_path])
+    dataset, corpus = read_judged(folder, "tools")
+    check_documents(dataset, read_document_ids(corpus))
+    with temporary(hoprank.client) as name:
+        build(partial(hoprank.graph, name), [corpus])
         index = ToolIndex.read(hoprank.graph(name, create=False))
-    finally:
-        if graph := find_graph(hoprank.client, name):
-            drop_graph(hoprank.client, graph)
-
-    return measure(index, dataset, embedding_by(hoprank.embedder), progress)
+    return measure(index, dataset, embedding_by(hoprank.embedder), progress or Progress())
 
 
 def measure(index: ToolIndex, dataset: Dataset, embed: Embed, progress: Progress) -> ToolReport:
     """Measure the rankings of an index on the queries of a dataset."""
     baselines = _Baselines(index, embed)
-    measured: dict[str, list[dict[str, float]]] = {"vector": [], "bm25": [], "hybrid": [], "hoprank": []}
-    milliseconds = []
-    with progress.stage("queries", len(dataset.queries)) as done:
-        for query in dataset.queries:
-            rankings = baselines.rank(query.text)
-            start = time.perf_counter()
-            rankings["hoprank"] = [tool.id for tool in find_tools(index, query.text, embed, _CUTOFF)]
-            milliseconds.append(1000 * (time.perf_counter() - start))
-            for name, ranking in rankings.items():
-                measured[name].append(measure_query(query, ranking))
-            done(1)
-    means = {name: mean_measures(rows) for name, rows in measured.items()}
+    rankings: dict[str, Callable[[Query], list[str]]] = {
+        "vector": lambda query: _first(baselines.vector(query.text)),
+        "bm25": lambda query: _first(baselines.bm25(query.text)),
+        "hybrid": lambda query: _first(baselines.hybrid(query.text)),
+        "hoprank": lambda query: [tool.id for tool in find_tools(index, query.text, embed, _CUTOFF)],
+    }
+    answered = list(ask(dataset.queries, rankings, progress))
     return ToolReport(
-        metrics={name: {key: of[key] for key in MEASURES} for name, of in means.items()},
+        metrics={name: {key: of[key] for key in MEASURES} for name, of in means(answered, measure_query).items()},
         queries=len(dataset.queries),
         tools=len(index.tools),
-        latency_ms={f"p{share}": float(np.percentile(milliseconds, share)) for share in (50, 95)},
+        latency_ms=latencies(answered)["hoprank"],
     )
+
+
+def _first(ranking: Ranked) -> list[str]:
+    return ranking.first(_CUTOFF).ids
 
 
 class _Baselines:
@@ -108,13 +95,15 @@ class _Baselines:
         terms = [terms_of(f"{words_of_name(tool.name)} {tool.description}") for tool in index.tools]
         self._bm25 = Inverted(terms) if any(terms) else None
 
-    def rank(self, task: str) -> dict[str, list[str]]:
-        """Return the ids of the first tools for a task in each ranking."""
-        vector = self._ranked("vector", self._index.cosines(self._embed([task])[0]).tolist())
+    def vector(self, task: str) -> Ranked:
+        return self._ranked("vector", self._index.cosines(self._embed([task])[0]).tolist())
+
+    def bm25(self, task: str) -> Ranked:
         scores = self._bm25.get_scores(terms_of(task)).tolist() if self._bm25 else []
-        bm25 = Ranked("bm25", {id_: score for id_, score in self._ranked("bm25", scores).scores.items() if score > 0})
-        hybrid = fuse("hybrid", [(vector, 1.0), (bm25, 1.0)], _K)
-        return {ranking.leg: ranking.first(_CUTOFF).ids for ranking in (vector, bm25, hybrid)}
+        return Ranked("bm25", {id_: score for id_, score in self._ranked("bm25", scores).scores.items() if score > 0})
+
+    def hybrid(self, task: str) -> Ranked:
+        return fuse("hybrid", [(self.vector(task), 1.0), (self.bm25(task), 1.0)], _K)
 
     def _ranked(self, name: str, scores: Sequence[float]) -> Ranked:
         return ranked(name, {tool.id: score for tool, score in zip(self._index.tools, scores, strict=False)})

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.views.tables import plain_table, property_grid
+from pipeline.cli.views.tables import measures_table, plain_table, property_grid
 from pipeline.domains.tools.chains.plan import Chain, Step
 
 if TYPE_CHECKING:
@@ -134,10 +134,7 @@ def built_view(built: Built, graph: str) -> Table:
 
 def report_view(report: ToolReport) -> Table:
     """Return the measures of each ranking in percent."""
-    measures = list(next(iter(report.metrics.values())))
-    table = plain_table("ranking", *measures)
-    for name, values in report.metrics.items():
-        table.add_row(Text(name, style="bold"), *(f"{100 * values[measure]:.1f}" for measure in measures))
+    table = measures_table(report.metrics)
     table.caption = Text(f"{report.queries:,} tasks, {report.tools:,} tools, p50 {report.latency_ms['p50']:.0f} ms")
     table.caption_justify = "left"
     return table

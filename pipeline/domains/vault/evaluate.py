@@ -7,15 +7,14 @@ prediction: Liben-Nowell and Kleinberg, The link-prediction problem for social n
 from __future__ import annotations
 
 import random
-import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import find_corpus
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.vault.build import documents
 from pipeline.domains.vault.links import NoteResolver
@@ -24,12 +23,15 @@ from pipeline.domains.vault.related import Ranking, ranked_keys, related_scores
 from pipeline.domains.vault.sources import read_folder, reread
 from pipeline.domains.vault.stored import read_graph
 from pipeline.errors import SourceError
+from pipeline.evaluate.datasets import Query
+from pipeline.evaluate.harness import ask, means
+from pipeline.evaluate.measures import measure_query
+from pipeline.flows.evaluate import temporary
 from pipeline.flows.ingest import ingest_documents
-from pipeline.flows.maintain import drop
 from pipeline.progress import Progress
 
-CUTOFFS = (5, 10, 20)
-"""Numbers of notes after which recall is measured."""
+MEASURES = ("recall@5", "recall@10", "recall@20", "mrr")
+"""The measures of a report, in its order."""
 
 Pair = tuple[str, str]
 """The keys of two linked notes, in order."""
@@ -75,24 +77,25 @@ def evaluate(
             f"{folder} has {len(pairs):,} pairs of linked notes, too few to hide {hide:.0%} of them.",
             "Give another vault, or raise --hide.",
         )
-    name = f"evaluate-{uuid.uuid4().hex[:12]}"
-    try:
+    with temporary(hoprank.client) as name:
         source = documents(without_links(read, hidden))
         ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, source, name, progress=progress)
         graph = read_graph(open_corpus(hoprank.client, name))
-        gold: dict[str, set[str]] = defaultdict(set)
-        for first, second in hidden:
-            gold[first].add(second)
-            gold[second].add(first)
-        rankings: dict[str, list[Mapping[str, float]]] = defaultdict(list)
-        for key, wanted in sorted(gold.items()):
-            excluded = {key, *graph.neighbours(key)}
-            for ranking, scores in related_scores(graph, key).items():
-                rankings[ranking].append(_measured(ranked_keys(graph, scores, excluded), wanted))
-    finally:
-        if find_corpus(hoprank.client, name):
-            drop(hoprank.client, name)
-    metrics = {ranking.value: _means(rankings[ranking]) for ranking in Ranking}
+    gold: dict[str, set[str]] = defaultdict(set)
+    for first, second in hidden:
+        gold[first].add(second)
+        gold[second].add(first)
+
+    @cache  # the rankings of a note are computed together
+    def measured(key: str) -> dict[Ranking, dict[str, float]]:
+        excluded = {key, *graph.neighbours(key)}
+        query = Query(key, key, dict.fromkeys(gold[key], 1.0))
+        rankings = {of: ranked_keys(graph, scores, excluded) for of, scores in related_scores(graph, key).items()}
+        return {of: measure_query(query, ranking) for of, ranking in rankings.items()}
+
+    rankings = {of.value: partial(lambda of, key: measured(key)[of], of) for of in Ranking}
+    answered = ask(sorted(gold), rankings, progress or Progress())
+    metrics = means(answered, lambda _, measures: {name: measures[name] for name in MEASURES})
     return VaultReport(metrics, len(read.notes), len(pairs), len(hidden), len(gold), hide, seed)
 
 
@@ -127,13 +130,3 @@ def _cut(note: Note, resolver: NoteResolver, hidden: set[Pair]) -> Note:
 def _pair(first: str, second: str) -> Pair | None:
     """Return two keys in order; None if either is missing or both are equal."""
     return None if not second or first == second else (min(first, second), max(first, second))
-
-
-def _measured(ranked: Sequence[str], wanted: set[str]) -> dict[str, float]:
-    places = [place for place, key in enumerate(ranked, 1) if key in wanted]
-    recall = {f"recall@{cutoff}": sum(place <= cutoff for place in places) / len(wanted) for cutoff in CUTOFFS}
-    return {**recall, "mrr": 1 / places[0] if places else 0.0}
-
-
-def _means(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: sum(one[name] for one in measured) / len(measured) for name in measured[0]}

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.summary import plan_table, summary_table
-from pipeline.cli.views.tables import plain_table, property_grid
+from pipeline.cli.views.tables import measures_table, plain_table, property_grid
 
 if TYPE_CHECKING:
     from pipeline.domains.vault.build import LinkCounts, VaultSync
@@ -127,10 +127,7 @@ def links_view(links: LinkCounts) -> Table:
 
 def report_view(report: VaultReport) -> Table:
     """Return a row a ranking with its measures, in percent."""
-    names = next(iter(report.metrics.values()))
-    table = plain_table("ranking", *names)
-    for ranking, measures in report.metrics.items():
-        table.add_row(_NAMES[ranking], *(f"{100 * measures[name]:.1f}" for name in names))
+    table = measures_table(report.metrics, names=_NAMES)
     table.caption = (
         f"{report.notes:,} notes, {report.hidden_pairs:,} of {report.linked_pairs:,} linked pairs hidden (seed"
         f" {report.seed}), {report.queries:,} notes asked for"

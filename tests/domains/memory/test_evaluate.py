@@ -88,7 +88,23 @@ def test_a_malformed_filter_is_named(hoprank: HopRank, folder: Path, given: str)
     (folder / "queries.jsonl").write_text(line, encoding="utf-8")
     (folder / "qrels.tsv").write_text("query\tdoc\trelevance\nq1\th1/s1:1\t1", encoding="utf-8")
 
-    with pytest.raises(QuerySetError, match=r"queries\.jsonl, line 1"):
+    with pytest.raises(QuerySetError, match=r"queries\.jsonl, line 1 has the filter"):
+        evaluate(hoprank, folder)
+
+
+def test_judged_sessions_replace_those_of_the_turns_and_blank_lines_are_skipped(hoprank: HopRank, folder: Path) -> None:
+    (folder / "qrels-session.tsv").write_text("query\tsession\trelevance\n\nq1\th2/nowhere\t1\n\n", encoding="utf-8")
+
+    report = evaluate(hoprank, folder)
+
+    assert report.metrics["hoprank"]["turn_recall@5"] == 1.0
+    assert report.metrics["hoprank"]["session_recall@5"] == 0.5
+
+
+def test_a_malformed_line_of_judged_sessions_is_named(hoprank: HopRank, folder: Path) -> None:
+    (folder / "qrels-session.tsv").write_text("query\tsession\trelevance\nq1 h2/s1 1\n", encoding="utf-8")
+
+    with pytest.raises(QuerySetError, match=r"qrels-session\.tsv, line 2 hasn.t 3 columns"):
         evaluate(hoprank, folder)
 
 

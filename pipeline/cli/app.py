@@ -58,7 +58,7 @@ COMMANDS = {
         "Bring corpora and graphs that an older version made to the present layout; vectors are kept.",
     ),
     "corpus": ("corpus:app", "Corpora: list, look into, rename, export, import or drop them."),
-    "graph": ("graph:app", "Knowledge graphs: list, import, export, draw, drop."),
+    "graph": ("graph:app", "Knowledge graphs: list, explore, import, export, draw, drop."),
     "db": ("db:app", "The embedded Neo4j server: start it, stop it, see how it is."),
     "config": ("config:app", "Settings: see what each is, and what set it."),
     "help": ("help:help_", "Show a page of the documentation, or list the topics."),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipeline.flows import evaluate, ingest, maintain
     from pipeline.ingest.sources import watch
     from pipeline.knowledge import catalogue as graph_catalogue
-    from pipeline.knowledge import exchange, load
+    from pipeline.knowledge import exchange, explore, load
     from pipeline.retrieve import excerpt, question
     from pipeline.retrieve.filters import parse
     from pipeline.serve import access, extras, listening
@@ -49,6 +49,7 @@ else:
     watch = LazyModule("pipeline.ingest.sources.watch")
     graph_catalogue = LazyModule("pipeline.knowledge.catalogue")
     exchange = LazyModule("pipeline.knowledge.exchange")
+    explore = LazyModule("pipeline.knowledge.explore")
     load = LazyModule("pipeline.knowledge.load")
     excerpt = LazyModule("pipeline.retrieve.excerpt")
     question = LazyModule("pipeline.retrieve.question")

@@ -64,6 +64,17 @@ Legs = Annotated[
     list[Leg] | None,
     typer.Option("--leg", help="Only this leg; repeatable.", show_default="all"),
 ]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many at most.")]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of", "--at", metavar="TIME", help="What held at this time of the world; ISO 8601.", show_default="now"
+    ),
+]
+KnownAt = Annotated[
+    str | None,
+    typer.Option("--known-at", metavar="TIME", help="As far as it was known at this time.", show_default="now"),
+]
 Wait = Annotated[
     float | None,
     typer.Option(

@@ -26,6 +26,7 @@ from pipeline.knowledge.records import (
     RankedNode,
     Reached,
 )
+from pipeline.knowledge.store.corpus import CorpusStore
 from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.store.protocol import Store
 from pipeline.knowledge.view import write_page
@@ -50,6 +51,11 @@ class GraphReader:
     def name(self) -> str:
         """Name of the graph or corpus."""
         return self._store.name
+
+    @property
+    def corpus_id(self) -> str | None:
+        """Internal id of the corpus that this is; None of a knowledge graph."""
+        return self._store.corpus.id if isinstance(self._store, CorpusStore) else None
 
     @cached_property
     def _embedder(self) -> Embedder:

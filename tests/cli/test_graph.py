@@ -44,6 +44,51 @@ def test_graphs_are_listed_and_dropped(run: Run, name: str) -> None:
     assert name not in run("list").stdout
 
 
+@pytest.fixture
+def farm(client: Client) -> Iterator[str]:
+    """A graph of an owner, a farm that is sold, and a cow."""
+    graph = KnowledgeGraph(f"test-{uuid.uuid4().hex[:12]}", client=client)
+    graph.add_nodes([KnowledgeNode(id_, id_, properties={"name": f"the {id_}"}) for id_ in ("cow", "farm", "owner")])
+    graph.add_edge(KnowledgeEdge("owner", "farm", "owns", valid_at="2020-01-01", invalid_at="2024-01-01"))
+    graph.add_edge(KnowledgeEdge("cow", "farm", "lives_at", weight=0.5))
+    yield graph.name
+    graph.drop()
+
+
+def test_nodes_are_listed(run: Run, farm: str) -> None:
+    assert json.loads(run("list", farm, "--type", "cow", "--json").stdout) == [
+        {"id": "cow", "type": "cow", "name": "the cow", "properties": {"name": "the cow"}}
+    ]
+    assert [line.split()[-1] for line in run("list", farm, "--limit", "2").stdout.splitlines()[2:]] == ["cow", "farm"]
+    assert run("list", farm, "--type", "goat").stderr == f"hoprank: {farm} has no such node.\n"
+
+
+def test_what_is_near_a_node_is_listed(run: Run, farm: str) -> None:
+    assert json.loads(run("near", farm, "the farm", "--json").stdout) == [
+        {"id": "cow", "type": "cow", "name": "the cow", "hops": 1, "score": 0.25}
+    ]
+    then = ["near", farm, "cow", "--depth", "2", "--at", "2022-01-01", "--known-at", "2999-01-01"]
+    assert "the owner" in run(*then).stdout
+    assert "the owner" not in run(*then, "--type", "lives_at").stdout
+    assert run("near", farm, "cow", "--direction", "in").stderr == "hoprank: No edge leads on from cow.\n"
+
+
+def test_the_path_between_two_nodes_is_printed(run: Run, farm: str) -> None:
+    then = ["path", farm, "the owner", "cow", "--as-of", "2022-01-01", "--known-at", "2999-01-01"]
+
+    lines = run(*then).stdout.splitlines()[2:]
+
+    assert [line.split()[1:] for line in lines] == [
+        ["owner", "owner", "owner"],
+        ["farm", "farm", "farm", "owns"],
+        ["cow", "cow", "cow", "lives_at"],
+    ]
+    document = json.loads(run(*then, "--json").stdout)
+    assert [node["id"] for node in document["nodes"]] == ["owner", "farm", "cow"]
+    assert document["steps"] == [["owns"], ["lives_at"]]
+    assert run("path", farm, "owner", "cow").stderr == "hoprank: No path of 6 edges leads from owner to cow.\n"
+
+
 @pytest.mark.parametrize("file", ["g.json", "g.jsonl", "g.graphml"])
 def test_a_graph_is_exported_and_imported(run: Run, name: str, tmp_path: Path, file: str) -> None:
     path = str(tmp_path / file)
@@ -72,6 +117,8 @@ def test_a_corpus_is_drawn_and_exported_too(
     )
 
     assert run("view", "--corpus", corpus_name, "--out", str(tmp_path / "c.html")).exit_code == 0
+    assert "Charles Babbage" in run("near", corpus_name, "ada lovelace", "--depth", "2").stdout
+    assert "keeps no history" in run("near", corpus_name, "ada lovelace", "--at", "2020-01-01").stderr
     assert run("export", str(tmp_path / "c.json"), "--corpus", corpus_name).exit_code == 0
     assert "Ada Lovelace" in (tmp_path / "c.json").read_text(encoding="utf-8")
 
@@ -83,6 +130,8 @@ def test_a_corpus_is_drawn_and_exported_too(
         (["view", "--graph", "a", "--corpus", "b"], "Which graph isn't said"),
         (["view", "--graph", "nowhere"], "no graph 'nowhere'"),
         (["export", "x.json", "--corpus", "nowhere at all"], "no corpus"),
+        (["near", "nowhere", "x"], "no graph and no corpus 'nowhere'"),
+        (["list", "nowhere"], "no graph and no corpus 'nowhere'"),
         (["import", "nowhere.json", "--graph", "x"], "nowhere.json can't be read"),
         (["import", "nowhere.xyz", "--graph", "x"], "What format"),
         (["drop", "nowhere", "--yes"], "no graph 'nowhere'"),

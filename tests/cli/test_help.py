@@ -40,6 +40,8 @@ SAYS = {
     "corpus drop": "Delete a corpus",
     "graph": "Knowledge graphs",
     "graph list": "List the graphs",
+    "graph near": "List the nodes around a node",
+    "graph path": "Print a path with the fewest edges",
     "graph import": "Make a graph hold what a file holds",
     "graph export": "Write a graph",
     "graph view": "Draw a graph",

@@ -1,4 +1,4 @@
-"""``hoprank graph``: knowledge graphs, listed, imported, exported, drawn and dropped."""
+"""``hoprank graph``: knowledge graphs, listed, explored, imported, exported, drawn and dropped."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import typer
 import pipeline
 from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected_client
-from pipeline.cli.deferred import exchange, graph_catalogue, load
+from pipeline.cli.deferred import exchange, explore, graph_catalogue, load
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Json, read_settings
-from pipeline.cli.views.graphs import graphs_table
+from pipeline.cli.options import AsOf, Json, KnownAt, Limit, read_settings
+from pipeline.cli.views.graphs import graphs_table, near_table, nodes_table, path_view
 from pipeline.cli.views.output import print_json, say, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.errors import InputError
@@ -22,7 +22,7 @@ from pipeline.errors import InputError
 if TYPE_CHECKING:
     from pipeline.db.client import Client
 
-app = typer.Typer(help="Knowledge graphs: list, import, export, draw, drop.", no_args_is_help=True)
+app = typer.Typer(help="Knowledge graphs: list, explore, import, export, draw, drop.", no_args_is_help=True)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help=".json, .jsonl or .graphml; else give --format.")]
 Kind = Annotated[
@@ -34,15 +34,91 @@ Corpus = Annotated[
     str | None, typer.Option("--corpus", "-c", metavar="NAME", help="A corpus instead.", show_default=False)
 ]
 
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The graph, or the corpus.")]
+Node = Annotated[str, typer.Argument(metavar="NODE", help="Its id or name; of a corpus also the key of a document.")]
+Depth = Annotated[int, typer.Option("--depth", min=1, max=20, help="How many edges at most.")]
+EdgeTypes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type", "-t", metavar="TYPE", help="Follow only edges of this type; repeatable.", show_default="all"
+    ),
+]
+NodeTypes = Annotated[
+    list[str] | None,
+    typer.Option("--type", "-t", metavar="TYPE", help="Only nodes of this type; repeatable.", show_default="all"),
+]
+Way = Annotated[
+    str, typer.Option("--direction", metavar="WAY", help="Which directed edges to follow: out, in or both.")
+]
+
 
 @app.command("list")
-def list_(as_json: Json = False) -> None:
-    """List the graphs, with what each holds."""
+def list_(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="A graph or corpus, whose nodes are listed.", show_default=False),
+    ] = None,
+    types: NodeTypes = None,
+    limit: Limit = 100,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    as_json: Json = False,
+) -> None:
+    """List the graphs, with what each holds; or the nodes of one, by id."""
     with connected_client(read_settings()) as client:
+        if name is not None:
+            nodes = explore.list_nodes(_at(client, name, as_of, known_at), types, limit)
+            documents = [{**_node(node), "properties": dict(node.properties)} for node in nodes]
+            deliver(nodes, as_json, nodes_table, f"{name} has no such node.", document=documents)
+            return
         graphs = graph_catalogue.list_graphs(client)
     document = [{"name": graph.name, "nodes": nodes, "created_at": graph.created_at} for graph, nodes in graphs]
     none = "There is no graph yet; `hoprank skills build DIR` and `hoprank graph import FILE` make one."
     deliver(graphs, as_json, graphs_table, none, document=document)
+
+
+@app.command()
+def near(
+    name: Name,
+    node: Node,
+    depth: Depth = 1,
+    types: EdgeTypes = None,
+    direction: Way = "both",
+    limit: Limit = 50,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    as_json: Json = False,
+) -> None:
+    """List the nodes around a node, nearest first."""
+    with connected_client(read_settings()) as client:
+        graph = _at(client, name, as_of, known_at)
+        start = explore.find_node(graph, node)
+        found = explore.near(graph, start.id, depth, limit=limit, types=types, direction=direction)
+    documents = [{**_node(one.node), "hops": one.hops, "score": one.score} for one in found]
+    deliver(found, as_json, near_table, f"No edge leads on from {node}.", document=documents)
+
+
+@app.command()
+def path(
+    name: Name,
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The id or the name of a node.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
+    depth: Depth = 6,
+    types: EdgeTypes = None,
+    direction: Way = "both",
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    as_json: Json = False,
+) -> None:
+    """Print a path with the fewest edges between two nodes, and the types of the edges of each step."""
+    with connected_client(read_settings()) as client:
+        graph = _at(client, name, as_of, known_at)
+        start, goal = (explore.find_node(graph, given).id for given in (source, target))
+        found = explore.path(graph, start, goal, depth, types=types, direction=direction)
+    steps = [[edge.type for edge in step] for step in found.steps]
+    document = {"nodes": [_node(node) for node in found.nodes], "steps": steps}
+    none = f"No path of {depth} edges leads from {source} to {target}."
+    deliver(found, as_json, path_view, none, is_empty=not found.nodes, document=document)
 
 
 @app.command("import")
@@ -106,6 +182,15 @@ def drop(
             confirm(f"Drop {name!r}?")
         graph_catalogue.drop_graph(client, graph)
     say(f"Dropped {name}.")
+
+
+def _at(client: Client, name: str, as_of: str | None, known_at: str | None) -> pipeline.KnowledgeGraph:
+    graph = explore.open_graph(client, name)
+    return graph.at(as_of, known_at) if as_of or known_at else graph
+
+
+def _node(node: pipeline.KnowledgeNode) -> dict[str, str]:
+    return {"id": node.id, "type": node.type, "name": explore.name_of(node)}
 
 
 def _open(client: Client, graph: str | None, corpus: str | None) -> pipeline.KnowledgeGraph:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.views.tables import ruled_table
+from pipeline.cli.deferred import explore
+from pipeline.cli.views.tables import plain_table, ruled_table
 
 if TYPE_CHECKING:
+    from pipeline.knowledge import KnowledgeNode, Reached
     from pipeline.knowledge.catalogue import NamedGraph
+    from pipeline.knowledge.explore import Path
 
 
 def graphs_table(graphs: Sequence[tuple[NamedGraph, int]]) -> Table:
@@ -23,3 +26,31 @@ def graphs_table(graphs: Sequence[tuple[NamedGraph, int]]) -> Table:
     for graph, nodes in graphs:
         table.add_row(Text(graph.name), f"{nodes:,}", graph.created_at[:10])
     return table
+
+
+def nodes_table(nodes: Sequence[KnowledgeNode]) -> Table:
+    """Return a row a node: its name, type and id."""
+    table = plain_table("node", "type", "id")
+    for node in nodes:
+        table.add_row(*_cells(node))
+    return table
+
+
+def near_table(reached: Sequence[Reached]) -> Table:
+    """Return a row a node that was reached: how many edges away, and the score of the strongest path to it."""
+    table = plain_table("node", "type", "id", "hops", "score")
+    for one in reached:
+        table.add_row(*_cells(one.node), str(one.hops), f"{one.score:.3f}")
+    return table
+
+
+def path_view(path: Path) -> Table:
+    """Return a row a node of a path, with the types of the edges that lead to it."""
+    table = plain_table("node", "type", "id", "by")
+    for node, edges in zip(path.nodes, ((), *path.steps), strict=True):
+        table.add_row(*_cells(node), Text(", ".join(dict.fromkeys(edge.type for edge in edges))))
+    return table
+
+
+def _cells(node: KnowledgeNode) -> tuple[Text, Text, Text]:
+    return Text(explore.name_of(node), style="bold"), Text(node.type), Text(node.id)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
 from pipeline.domains.memory.records import NOW, Entity, Fact, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.errors import GraphError
-from pipeline.knowledge import Direction
+from pipeline.knowledge import Direction, explore
 
 MAX_HOPS = 3
 _MOST = 1_000
@@ -80,11 +79,8 @@ def hops(
     """Return the entities within ``depth`` facts of an entity, nearest first; raises GraphError beyond 3."""
     _check_depth(depth)
     followed = memory.check_relations(types) or list(memory.relations)
-    reached = memory.graph_at(when).multi_hop_retrieval(
-        entity.id, depth, limit=limit + 1, edge_types=followed, direction=direction
-    )
-    near = [Near(Entity.of(one.node), one.hops, one.score) for one in reached if one.hops and one.node.type != MEMORY]
-    return sorted(near, key=lambda one: (one.hops, -one.score, one.entity.id))[:limit]
+    reached = explore.near(memory.graph_at(when), entity.id, depth, limit=limit, types=followed, direction=direction)
+    return [Near(Entity.of(one.node), one.hops, one.score) for one in reached if one.node.type != MEMORY]
 
 
 def subgraph(
@@ -120,19 +116,11 @@ def path(
     """
     _check_depth(depth)
     followed = memory.check_relations(types) or list(memory.relations)
-    graph = memory.graph_at(when)
-    nodes = graph.find_path(source.id, target.id, edge_types=followed, max_depth=depth, direction=direction)
-    if len(nodes) < 2:
-        return []
-    edges = graph.get_subgraph([node.id for node in nodes]).edges()
-    facts = sorted(
-        (Fact.of(edge) for edge in edges if edge.type in followed), key=lambda fact: (-fact.weight, *_order(fact))
-    )
-    steps: list[Related] = []
-    for before, node in pairwise(nodes):
-        best = next(fact for fact in facts if _leads(fact.source, fact.target, before.id, node.id, direction))
-        steps.append(Related(best, Entity.of(node)))
-    return steps
+    found = explore.path(memory.graph_at(when), source.id, target.id, depth, types=followed, direction=direction)
+    return [
+        Related(min(map(Fact.of, edges), key=lambda fact: (-fact.weight, *_order(fact))), Entity.of(node))
+        for node, edges in zip(found.nodes[1:], found.steps, strict=True)
+    ]
 
 
 def by_type(
@@ -200,11 +188,6 @@ def _related(
         limit=limit,
     )
     return [Related(read_fact(row), read_entity(row["other"])) for row in rows if row["other"]["type"] != MEMORY]
-
-
-def _leads(source: str, target: str, before: str, after: str, direction: Direction) -> bool:
-    forth, back = (source, target) == (before, after), (source, target) == (after, before)
-    return (forth and direction is not Direction.IN) or (back and direction is not Direction.OUT)
 
 
 def _order(fact: Fact) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from pipeline.domains.skills.references import folded
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SKILL, SkillEdge
 from pipeline.errors import GraphError, did_you_mean
-from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode
+from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode, explore
 
 _REQUIRED = [SkillEdge.REQUIRES.value, SkillEdge.USES.value]
 BETWEEN_SKILLS = [
@@ -135,12 +135,14 @@ def path_between(
     if no path exists.
     """
     ends = find_skill(graph, source).id, find_skill(graph, target).id
-    path: list[KnowledgeNode] = []
     for types in (BETWEEN_SKILLS, _ALL_BUT_FOLDERS, None):
-        path = path or graph.find_path(*ends, by="strength", edge_types=types, direction=Direction.BOTH)
-    edges = list(graph.get_subgraph([node.id for node in path]).edges())
-    steps = pairwise(path)
-    return path, [[edge for edge in edges if {edge.source, edge.target} == {a.id, b.id}] for a, b in steps]
+        found = explore.path(graph, *ends, types=types, by="strength")
+        if found.nodes:
+            break
+    joins = pairwise(found.nodes)
+    return list(found.nodes), [
+        [edge for edge in found.edges if {edge.source, edge.target} == {a.id, b.id}] for a, b in joins
+    ]
 
 
 def search(graph: KnowledgeGraph, text: str, top_k: int) -> list[RankedNode]:

@@ -18,7 +18,7 @@ from pipeline.domains.tools.settings import ToolSettings
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError, did_you_mean
-from pipeline.knowledge import Direction, KnowledgeGraph, KnowledgeNode
+from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 
 _CANDIDATES = 12
 """Tools found for a task among which chains are sought."""
@@ -108,8 +108,7 @@ def traverse(
     """
     _check(depth)
     types = _types(edge_types)
-    reached = graph.multi_hop_retrieval(_id(graph, start), depth, edge_types=types, direction=Direction.BOTH, decay=0.5)
-    nodes = [ReachedNode(entry.node, entry.hops) for entry in reached if entry.hops]
+    nodes = [ReachedNode(one.node, one.hops) for one in explore.near(graph, _id(graph, start), depth, types=types)]
     return sorted(nodes, key=lambda one: (one.distance, one.node.id))[:limit]
 
 
@@ -118,10 +117,8 @@ def path(
 ) -> list[KnowledgeNode]:
     """Return the nodes of a path with the fewest edges between two nodes or tools; nothing if there is none."""
     _check(depth)
-    types = _types(edge_types)
-    return graph.find_path(
-        _id(graph, start), _id(graph, goal), edge_types=types, max_depth=depth, direction=Direction.BOTH
-    )
+    found = explore.path(graph, _id(graph, start), _id(graph, goal), depth, types=_types(edge_types))
+    return list(found.nodes)
 
 
 def _types(names: Sequence[str]) -> list[str] | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pipeline.cli import options as shared
 from pipeline.cli.connection import connected
-from pipeline.cli.options import read_settings
 from pipeline.domains.memory import deferred as domain
 
 if TYPE_CHECKING:
@@ -33,22 +33,16 @@ Scope = Annotated[
 NewScope = Annotated[
     str | None, typer.Option("--scope", metavar="NAME", help="The scope that it belongs to.", show_default=False)
 ]
-AsOf = Annotated[
-    str | None,
-    typer.Option("--as-of", metavar="TIME", help="What held at this time of the world; ISO 8601.", show_default="now"),
-]
-KnownAt = Annotated[
-    str | None,
-    typer.Option("--known-at", metavar="TIME", help="As far as it was known at this time.", show_default="now"),
-]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many at most.")]
+AsOf = shared.AsOf
+KnownAt = shared.KnownAt
+Limit = shared.Limit
 Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="How many facts away.")]
 
 
 @contextmanager
 def opened(name: str, settings: list[str] | None, model: str | None = None) -> Iterator[AgentMemory]:
     """Connect, and yield the memory of that name."""
-    with connected(read_settings(model, settings)) as hoprank:
+    with connected(shared.read_settings(model, settings)) as hoprank:
         yield domain.memory.AgentMemory(hoprank, name)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Path, Query
 
 from pipeline.errors import UnknownNode
-from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.catalogue import list_graphs
 from pipeline.knowledge.records import Direction
 from pipeline.serve.access import Grant
@@ -144,18 +144,13 @@ def _neighbours(graph: KnowledgeGraph, node_id: str, limit: int) -> NeighboursRe
     ids = list(dict.fromkeys(info.id for info in infos))
     shown = ids[:limit]
     node, *nodes = (_model(one) for one in graph.get_nodes([node_id, *shown]))
-    edges = _edges(graph, [node_id, *shown])
+    edges = [_edge(edge) for edge in graph.get_subgraph([node_id, *shown]).edges()] if shown else []
     return NeighboursResponse(node=node, nodes=nodes, edges=edges, left_out=len(ids) - len(shown))
 
 
 def _path(graph: KnowledgeGraph, source: str, target: str) -> PathResponse:
-    nodes = graph.find_path(source, target, direction=Direction.BOTH)
-    edges = _edges(graph, [one.id for one in nodes])
-    return PathResponse(nodes=[_model(one) for one in nodes], edges=edges)
-
-
-def _edges(graph: KnowledgeGraph, ids: Sequence[str]) -> list[EdgeModel]:
-    return [_edge(edge) for edge in graph.get_subgraph(ids).edges()] if len(ids) > 1 else []
+    found = explore.path(graph, source, target)
+    return PathResponse(nodes=[_model(one) for one in found.nodes], edges=[_edge(edge) for edge in found.edges])
 
 
 def _model(node: KnowledgeNode) -> NodeModel:

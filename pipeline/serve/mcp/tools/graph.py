@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from pipeline.db.catalogue import get_corpus
-from pipeline.errors import UnknownNode
-from pipeline.ids import document_id, entity_id
-from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
+from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
-from pipeline.knowledge.search import Mode
 from pipeline.serve.mcp.models import GraphNode, Neighbor, NeighborResult, PathResult
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.tools.parameters import Corpus, Graph, Node
 from pipeline.serve.mcp.uris import document_uri, is_document_uri, parse_document_uri
-from pipeline.text.names import name_key
-
-_NAMES = ("name", "title", "label", "key")
-"""Properties that name a node, the best first."""
 
 _OF_TEXTS = frozenset(("text", "heading"))
 """Properties of a corpus's nodes that tell clients something, beside the metadata of documents."""
 
 _METADATA = "metadata."
 _LONGEST_VALUE = 500
-_SUGGESTED = 5
 
 
 def neighbors(
@@ -60,14 +51,15 @@ def path(
     target: Node,
     corpus: Corpus = "default",
     graph: Graph = None,
-    max_depth: Annotated[int, Field(ge=1, le=20, description="The most edges.")] = 6,
+    max_depth: Annotated[int, Field(ge=1, le=explore.MOST_HOPS, description="The most edges.")] = 6,
     direction: Annotated[Direction, Field(description="The direction of directed edges.")] = Direction.BOTH,
 ) -> PathResult:
     """Return a path with the fewest edges between two nodes."""
     opened = _Opened(call, corpus, graph)
     ends = opened.node(source).id, opened.node(target).id
-    nodes = opened.graph.find_path(*ends, max_depth=max_depth, direction=direction)
-    return PathResult(nodes=[opened.view(node) for node in nodes], edges=_types(opened.graph, nodes, direction))
+    found = explore.path(opened.graph, *ends, max_depth, direction=direction)
+    nodes = [opened.view(node) for node in found.nodes]
+    return PathResult(nodes=nodes, edges=[step[0].type for step in found.steps if step])
 
 
 class _Opened:
@@ -81,11 +73,9 @@ class _Opened:
         )
 
     def node(self, given: str) -> KnowledgeNode:
-        """Return the node that an id, or in a corpus a document or a name, stands for; raises UnknownNode."""
-        found = self.graph.get_nodes(self._ids(given))
-        if not found:
-            raise UnknownNode(f"The graph {self.graph.name!r} has no node {given[:80]!r}.", self._suggestion(given))
-        return found[0]
+        """Return the node that an id, a document or a name stands for; raises UnknownNode."""
+        in_corpus = self.corpus is not None and is_document_uri(given)
+        return explore.find_node(self.graph, parse_document_uri(given)[1] if in_corpus else given)
 
     def view(self, node: KnowledgeNode) -> GraphNode:
         """Return a node as clients see it."""
@@ -93,7 +83,7 @@ class _Opened:
         return GraphNode(
             id=node.id,
             type=node.type,
-            name=_name(node),
+            name=explore.name_of(node),
             url=document_uri(self.corpus.name, str(document)) if self.corpus and document else None,
             properties={key: _cut(value) for key, value in self._shown(node)},
         )
@@ -107,31 +97,6 @@ class _Opened:
             if key in _OF_TEXTS or key.startswith(_METADATA)
         )
 
-    def _ids(self, given: str) -> list[str]:
-        if self.corpus is None:
-            return [given]
-        key = parse_document_uri(given)[1] if is_document_uri(given) else given
-        return [given, document_id(self.corpus.id, key), entity_id(self.corpus.id, name_key(given))]
-
-    def _suggestion(self, given: str) -> str:
-        if self.corpus is not None:
-            return "Give the id of a search result, the key of a document, or a name as the texts have it."
-        near = [ranked.node.id for ranked in self.graph.search(given, _SUGGESTED, mode=Mode.BM25)]
-        return f"Nodes like it: {', '.join(map(repr, near))}." if near else "Give the id of one of its nodes."
-
-
-def _name(node: KnowledgeNode) -> str:
-    named = (node.properties.get(name) for name in _NAMES)
-    return next((value for value in named if isinstance(value, str) and value), node.id)[:200]
-
 
 def _cut(value: Any) -> Any:
     return f"{value[:_LONGEST_VALUE]}..." if isinstance(value, str) and len(value) > _LONGEST_VALUE else value
-
-
-def _types(graph: KnowledgeGraph, nodes: Sequence[KnowledgeNode], direction: Direction) -> list[str]:
-    """Return the type of the heaviest edge from each node of a path to the next."""
-    return [
-        next(info.edge_type for info in graph.get_neighbor_info(node.id, direction=direction) if info.id == after.id)
-        for node, after in pairwise(nodes)
-    ]

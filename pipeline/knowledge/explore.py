@@ -1,0 +1,153 @@
+"""Explore any graph, by names or ids: what is near a node, what joins two nodes, which nodes there are.
+
+Commands, the HTTP service, MCP and the domains ask by these functions.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pipeline.db.catalogue import find_corpus, list_corpora
+from pipeline.db.client import Client
+from pipeline.errors import GraphError, UnknownGraph, UnknownNode, did_you_mean
+from pipeline.ids import document_id, entity_id
+from pipeline.knowledge.algorithms.shortest_path import Cost
+from pipeline.knowledge.catalogue import find_graph, list_graphs
+from pipeline.knowledge.graph import KnowledgeGraph
+from pipeline.knowledge.reader import GraphReader
+from pipeline.knowledge.records import Direction, KnowledgeEdge, KnowledgeNode, Reached
+from pipeline.knowledge.search import Mode
+from pipeline.text.names import name_key
+
+MOST_HOPS = 20
+"""The farthest that commands and tools look, in edges: chosen by hand, to bound what one question reads."""
+
+_NAMES = ("name", "title", "label", "key")
+"""Properties that name a node, the best first."""
+
+_LONGEST_NAME = 200
+_SUGGESTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The nodes of a path in order, both ends included; empty if there is none.
+
+    ``edges`` are all edges among the nodes, ``steps`` those that lead from each node to the next, heaviest first.
+    """
+
+    nodes: tuple[KnowledgeNode, ...] = ()
+    edges: tuple[KnowledgeEdge, ...] = ()
+    steps: tuple[tuple[KnowledgeEdge, ...], ...] = ()
+
+
+def open_graph(client: Client, name: str) -> KnowledgeGraph:
+    """Open the graph of that name, or else the corpus of that name as a graph; raises UnknownGraph if there is none."""
+    if find_graph(client, name):
+        return KnowledgeGraph(name, client=client, create=False)
+    if find_corpus(client, name):
+        return KnowledgeGraph.open(name, client=client)
+    names = sorted({graph.name for graph, _ in list_graphs(client)} | {corpus.name for corpus in list_corpora(client)})
+    listing = f"Known: {', '.join(names)}." if names else "There is none yet."
+    raise UnknownGraph(f"There is no graph and no corpus {name!r}.", did_you_mean(name, names, listing))
+
+
+def name_of(node: KnowledgeNode) -> str:
+    """Return the name, title, label or key of a node, else its id; at most 200 characters."""
+    named = (node.properties.get(name) for name in _NAMES)
+    return next((value for value in named if isinstance(value, str) and value), node.id)[:_LONGEST_NAME]
+
+
+def find_node(graph: GraphReader, given: str) -> KnowledgeNode:
+    """Return the node that an id stands for, or in a corpus the key of a document or a name, or the name of one node.
+
+    Raises UnknownNode if there is none, with nodes like it; GraphError if several have the name.
+    """
+    corpus = graph.corpus_id
+    of_corpus = [document_id(corpus, given), entity_id(corpus, name_key(given))] if corpus else []
+    found = graph.get_nodes([given, *of_corpus]) or ([] if corpus else _named(graph, given))
+    if found:
+        return found[0]
+    raise UnknownNode(f"The graph {graph.name!r} has no node {given[:80]!r}.", _suggestion(graph, given))
+
+
+def near(
+    graph: GraphReader,
+    start_id: str,
+    depth: int = 1,
+    *,
+    limit: int | None = None,
+    types: Sequence[str] | None = None,
+    direction: Direction | str = Direction.BOTH,
+) -> list[Reached]:
+    """Return the nodes within ``depth`` edges of a node, itself left out: nearest first, then best score, then by id.
+
+    With ``limit`` only those of the best scores; see :meth:`pipeline.knowledge.KnowledgeGraph.multi_hop_retrieval`.
+    Raises GraphError if the graph lacks the node.
+    """
+    most = None if limit is None else limit + 1
+    reached = graph.multi_hop_retrieval(start_id, depth, limit=most, edge_types=types, direction=direction)
+    around = (one for one in reached if one.hops)
+    return sorted(around, key=lambda one: (one.hops, -one.score, one.node.id))[:limit]
+
+
+def path(
+    graph: GraphReader,
+    source_id: str,
+    target_id: str,
+    depth: int | None = None,
+    *,
+    types: Sequence[str] | None = None,
+    direction: Direction | str = Direction.BOTH,
+    by: Cost | str = Cost.HOPS,
+) -> Path:
+    """Return a shortest path of at most ``depth`` edges between two nodes, with its edges.
+
+    See :meth:`pipeline.knowledge.KnowledgeGraph.find_path`. Raises GraphError if the graph lacks an end.
+    """
+    nodes = graph.find_path(source_id, target_id, by=by, edge_types=types, max_depth=depth, direction=direction)
+    if len(nodes) < 2:
+        return Path(tuple(nodes))
+    edges = tuple(graph.get_subgraph([node.id for node in nodes]).edges())
+    heaviest = sorted(edges, key=lambda edge: (-edge.weight, edge.id))
+    steps = (
+        tuple(edge for edge in heaviest if _leads(edge, before.id, after.id, Direction(direction), types))
+        for before, after in pairwise(nodes)
+    )
+    return Path(tuple(nodes), edges, tuple(steps))
+
+
+def list_nodes(graph: GraphReader, types: Sequence[str] | None = None, limit: int = 100) -> list[KnowledgeNode]:
+    """Return the first ``limit`` nodes by id, of these types or of all."""
+    found = (
+        (node for kind in dict.fromkeys(types) for node in graph.find_nodes_by_type(kind)) if types else graph.nodes()
+    )
+    return heapq.nsmallest(limit, found, key=lambda node: node.id)
+
+
+def _named(graph: GraphReader, given: str) -> list[KnowledgeNode]:
+    """Return the node that has a name, if any; raises GraphError if several have it."""
+    nodes = next((nodes for name in _NAMES if (nodes := graph.filter_nodes_by_property(name, given))), [])
+    if len(nodes) > 1:
+        ids = ", ".join(repr(node.id[:80]) for node in nodes[:_SUGGESTED])
+        raise GraphError(f"{len(nodes)} nodes of {graph.name!r} are named {given[:80]!r}.", f"Give an id: {ids}.")
+    return nodes
+
+
+def _suggestion(graph: GraphReader, given: str) -> str:
+    if graph.corpus_id:
+        return "Give the id of a search result, the key of a document, or a name as the texts have it."
+    like = [ranked.node.id for ranked in graph.search(given, _SUGGESTED, mode=Mode.BM25)]
+    return f"Nodes like it: {', '.join(map(repr, like))}." if like else "Give the id of one of its nodes."
+
+
+def _leads(edge: KnowledgeEdge, before: str, after: str, direction: Direction, types: Sequence[str] | None) -> bool:
+    if types is not None and edge.type not in types:
+        return False
+    forth, back = (edge.source, edge.target) == (before, after), (edge.source, edge.target) == (after, before)
+    if not edge.directed or direction is Direction.BOTH:
+        return forth or back
+    return forth if direction is Direction.OUT else back

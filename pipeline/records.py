@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.edges import EdgeKind
+
 Vector: TypeAlias = npt.NDArray[np.float32]
 """An embedding, shape ``(dimension,)``, or a stack of them, ``(n, dimension)``; unit length."""
 
@@ -168,31 +170,6 @@ class Skipped:
 
     source: str
     reason: str
-
-
-class EdgeKind(StrEnum):
-    """Relationship types of a corpus; all begin at a chunk."""
-
-    PART_OF = "PART_OF"
-    """to its document"""
-    NEXT = "NEXT"
-    """to the document's next chunk"""
-    MENTIONS = "MENTIONS"
-    """to an entity, with ``count``, ``position`` and ``about``"""
-    REFERS_TO = "REFERS_TO"
-    """to a document whose title it names, with ``count`` and ``position``"""
-    LINKS_TO = "LINKS_TO"
-    """to a hyperlinked document, with ``count``; in a vault also ``relations``, ``context`` and its ``embedding``"""
-    SIMILAR = "SIMILAR"
-    """to one of the nearest chunks by cosine, which is ``score``; stored once per pair, ``mutual`` if each chunk is
-    among the other's nearest"""
-    CAPPED = "CAPPED"
-    """as SIMILAR, but over the degree limit of an endpoint; only the next update reads it"""
-
-    @property
-    def leads_to_chunk(self) -> bool:
-        """True for the types that end at a chunk; others end at a document, MENTIONS at an entity."""
-        return self in (EdgeKind.NEXT, EdgeKind.SIMILAR, EdgeKind.CAPPED)
 
 
 @dataclass(frozen=True, slots=True)

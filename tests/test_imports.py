@@ -19,7 +19,7 @@ from pipeline.db.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "bounded", "json_values", "records", "ids", "progress", "registry", "resources", "temporary"),
+    ("errors", "bounded", "edges", "json_values", "records", "ids", "progress", "registry", "resources", "temporary"),
     ("files", "limits"),
     ("text", "code", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),

@@ -2,8 +2,8 @@
 
 Nothing else in the package imports it.
 
-May import: db, docs, errors, evaluate, examples, files, flows, ingest, json_values, knowledge, progress, records,
-registry, retrieve, serve, settings, transfer.
+May import: db, docs, edges, errors, evaluate, examples, files, flows, ingest, json_values, knowledge, progress,
+records, registry, retrieve, serve, settings, transfer.
 """
 
 from __future__ import annotations

@@ -11,8 +11,9 @@ from typing import Any
 from pipeline.db.client import Client
 from pipeline.db.indexes import CONSTRAINTS, corpus_label, drop_indexes, ensure_declared, vector_index_name
 from pipeline.db.writers import is_stale
+from pipeline.edges import EdgeKind
 from pipeline.errors import FingerprintError, InputError, UnknownCorpus, did_you_mean
-from pipeline.records import EdgeKind, Fingerprint
+from pipeline.records import Fingerprint
 
 SCHEMA_VERSION = 6
 LONGEST_NAME = 200

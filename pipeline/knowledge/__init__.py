@@ -1,6 +1,6 @@
 """Knowledge graphs on Neo4j: typed nodes and edges, traversal, search, file formats and pictures.
 
-May import: db, embedding, errors, files, ids, progress, records, retrieve, settings, temporary, text.
+May import: db, edges, embedding, errors, files, ids, progress, records, retrieve, settings, temporary, text.
 """
 
 from pipeline.knowledge.algorithms.shortest_path import Cost

@@ -4,5 +4,5 @@ A search passes a trace (``trace.py``) from step to step (``steps.py``): candida
 ``legs.py`` is the table of legs, with a function for each in ``rankers/``; ``hydrate.py`` turns a ranking into a
 result. :class:`pipeline.flows.search.Retriever` runs them.
 
-May import: db, embedding, errors, ids, records, settings, text.
+May import: db, edges, embedding, errors, ids, records, settings, text.
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from pipeline.db.indexes import cosine_of
-from pipeline.records import EdgeKind
+from pipeline.edges import EDGES, SYMMETRIC, EdgeKind
 from pipeline.settings import WalkSettings
 
 
@@ -59,12 +59,7 @@ class Neighbourhood:
             sources += entity.chunks
             targets += [id_] * count
             weights += [self.rarity(id_)] * count
-        by_kind = {
-            EdgeKind.REFERS_TO: settings.title,
-            EdgeKind.LINKS_TO: settings.link,
-            EdgeKind.SIMILAR: settings.similar,
-            EdgeKind.NEXT: settings.next,
-        }
+        by_kind = {kind: getattr(settings, edge.weight) for kind, edge in EDGES.items() if edge.weight}
         for link in self.links:
             sources.append(link.source)
             targets.append(link.target)
@@ -140,7 +135,7 @@ def _links(row: ExploreRow) -> Iterator[ChunkLink]:
     ]
     for source, target, kind, share, near in links:
         # An edge between two seeds comes twice. Only titles and hyperlinks have two edges, one each way.
-        symmetric = kind in (EdgeKind.SIMILAR, EdgeKind.NEXT)
+        symmetric = kind in SYMMETRIC
         key = (kind, *(sorted((source, target)) if symmetric else (source, target)))
         if key not in seen and source != target:
             seen.add(key)

@@ -6,10 +6,10 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import combinations, product
 
 from pipeline.db.corpus import CorpusHandle
+from pipeline.edges import EDGES, REFERENCES
 
 _LINK = 2.0
 """Strength of a link. The rarest name has strength 1, and 2 where a passage is about it."""
@@ -19,39 +19,27 @@ _SAME_DOCUMENT = 0.5
 _NAMES_SHOWN = 2
 
 
-class RelationKind(StrEnum):
-    """The way in which two passages are related, as seen from the later one."""
+NAMES = "names"
+"""Both passages mention the names."""
+SAME_DOCUMENT = "same document as"
 
-    NAMES = "names"
-    """both mention the names"""
-    REFERS_TO = "refers to"
-    """it mentions the title of the earlier one's document"""
-    REFERRED_TO = "referred to by"
-    LINKS_TO = "links to"
-    """it has a hyperlink to the earlier one's document"""
-    LINKED_FROM = "linked from"
-    SIMILAR = "similar to"
-    SAME_DOCUMENT = "same document as"
-
-
-_BACK = {RelationKind.REFERS_TO: RelationKind.REFERRED_TO, RelationKind.LINKS_TO: RelationKind.LINKED_FROM}
-_OF_EDGE = {
-    "REFERS_TO": RelationKind.REFERS_TO,
-    "LINKS_TO": RelationKind.LINKS_TO,
-    "SIMILAR": RelationKind.SIMILAR,
-}
+_BACK = dict(edge.tie for edge in EDGES.values() if edge.tie)
+_OF_EDGE = {kind.value: edge.tie[0] for kind, edge in EDGES.items() if edge.tie}
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The strongest relation of a passage to an earlier one; ``names`` are the rarest that both mention."""
+    """The strongest relation of a passage to an earlier one; ``names`` are the rarest that both mention.
 
-    kind: RelationKind
+    ``kind`` is ``NAMES``, ``SAME_DOCUMENT``, or the ``tie`` of a type in :mod:`pipeline.edges`, from the later one.
+    """
+
+    kind: str
     strength: float
     names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"shares {' and '.join(f'“{name}”' for name in self.names)} with" if self.names else str(self.kind)
+        return f"shares {' and '.join(f'“{name}”' for name in self.names)} with" if self.names else self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +47,16 @@ class PassageRelations:
     """Strengths between chunks: of each name that two chunks share, and of each link, from its source to its target."""
 
     names: Mapping[frozenset[str], Mapping[str, float]]
-    links: Mapping[tuple[str, str], Mapping[RelationKind, float]]
+    links: Mapping[tuple[str, str], Mapping[str, float]]
 
     def strongest(
         self, later: Sequence[str], earlier: Sequence[str], *, same_document: bool = False
     ) -> Relation | None:
         """Return the strongest relation of some chunks to earlier ones, or None if there is none."""
         names: dict[str, float] = defaultdict(float)
-        strengths: dict[RelationKind, float] = defaultdict(float)
+        strengths: dict[str, float] = defaultdict(float)
         if same_document:
-            strengths[RelationKind.SAME_DOCUMENT] = _SAME_DOCUMENT
+            strengths[SAME_DOCUMENT] = _SAME_DOCUMENT
         for chunk, before in product(later, earlier):
             for name, strength in self.names.get(frozenset((chunk, before)), {}).items():
                 names[name] = max(names[name], strength)
@@ -77,18 +65,18 @@ class PassageRelations:
             for kind, strength in self.links.get((before, chunk), {}).items():
                 strengths[_BACK.get(kind, kind)] += strength
         if names:
-            strengths[RelationKind.NAMES] = sum(names.values())
+            strengths[NAMES] = sum(names.values())
         if not strengths:
             return None
         kind = max(strengths, key=lambda kind: (strengths[kind], kind))
         rarest = sorted(names, key=lambda name: (-names[name], name))[:_NAMES_SHOWN]
-        return Relation(kind, strengths[kind], tuple(rarest) if kind is RelationKind.NAMES else ())
+        return Relation(kind, strengths[kind], tuple(rarest) if kind == NAMES else ())
 
 
 def read_relations(corpus: CorpusHandle, chunks: Sequence[str]) -> PassageRelations:
     """Read the relations between some chunks of a corpus, by id."""
     names: dict[frozenset[str], dict[str, float]] = defaultdict(dict)
-    links: dict[tuple[str, str], dict[RelationKind, float]] = defaultdict(dict)
+    links: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     total = corpus.record.chunks
     rarest = math.log(1 + total / 2)
     for row in corpus.read("shared_names", ids=list(chunks)):
@@ -98,5 +86,5 @@ def read_relations(corpus: CorpusHandle, chunks: Sequence[str]) -> PassageRelati
             names[frozenset((first["id"], second["id"]))][row["name"]] = rarity * (_ABOUT if about else 1.0)
     for row in corpus.read("links_among", ids=list(chunks)):
         kind = _OF_EDGE[row["kind"]]
-        links[row["source"], row["target"]][kind] = row["score"] if kind is RelationKind.SIMILAR else _LINK
+        links[row["source"], row["target"]][kind] = _LINK if row["kind"] in REFERENCES else row["score"]
     return PassageRelations(names, links)

@@ -1,4 +1,4 @@
 """Transfer: export corpora to files, and restore them.
 
-May import: db, errors, files, ids, ingest, records, settings, temporary, text.
+May import: db, edges, errors, files, ids, ingest, records, settings, temporary, text.
 """

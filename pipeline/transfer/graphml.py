@@ -8,6 +8,7 @@ from typing import Any
 
 from lxml import etree
 
+from pipeline.edges import EDGES, EdgeKind
 from pipeline.ids import digest
 from pipeline.text.graphml import NAMESPACE, add_data, attribute_declaration, element, text_of, without_forbidden
 from pipeline.transfer.portable import Part
@@ -52,7 +53,7 @@ def _elements(part: Part) -> Iterator[Any]:
         yield _with_data(node, "node", values)
     elif part.kind == "edge":
         source, target, kind = part.value["source"], part.value["target"], part.value["kind"]
-        label = "chunk" if isinstance(target, list) else "entity" if kind == "MENTIONS" else "document"
+        label = EDGES[EdgeKind(kind)].target.value
         edge = element("edge", source=_node_id("chunk", source), target=_node_id(label, target))
         yield _with_data(edge, "edge", {name: part.value[name] for name in _KEYS["edge"] if name in part.value})
 

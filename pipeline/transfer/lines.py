@@ -8,11 +8,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from pipeline.edges import EdgeKind
 from pipeline.errors import SourceError
 from pipeline.files import Guard, Line, lines
 from pipeline.files.validated import validated
 from pipeline.ingest.sources.metadata import flat
-from pipeline.records import EdgeKind
 from pipeline.transfer.portable import Part
 
 _GUARD = Guard(fix="Give a file that `hoprank corpus export` wrote as jsonl.")

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipeline.edges import EDGES, EdgeKind
 from pipeline.transfer.portable import Part
 
 _BATCH = 5_000
@@ -81,5 +82,5 @@ def _row(part: Part) -> dict[str, Any]:
     if isinstance(target, list):
         ends = {"target_document": target[0], "target_ordinal": target[1]}
     else:
-        ends = {"target_entity" if value["kind"] == "MENTIONS" else "target_document": target}
+        ends = {f"target_{EDGES[EdgeKind(value['kind'])].target}": target}
     return {**value, "source_document": source_document, "source_ordinal": source_ordinal, **ends}

@@ -14,6 +14,7 @@ from pipeline.db.catalogue import SCHEMA_VERSION, Corpus, create_corpus, drop_co
 from pipeline.db.client import Client, batches
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.lease import lease
+from pipeline.edges import EDGES, EdgeKind, Target
 from pipeline.errors import CorpusError
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
@@ -26,7 +27,7 @@ from pipeline.ingest.update.diff import new_chunks
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.stored import StoredChunk, stored_links
 from pipeline.ingest.update.write_session import WriteSession, writing
-from pipeline.records import Chunk, Edge, EdgeKind, Entity, Vector
+from pipeline.records import Chunk, Edge, Entity, Vector
 from pipeline.settings import LinkSettings
 from pipeline.transfer.portable import FORMAT, Part
 
@@ -227,10 +228,11 @@ class _Restore:
 
     def _edge(self, value: dict[str, Any]) -> Edge:
         kind, target = EdgeKind(value["kind"]), value["target"]
-        if kind.leads_to_chunk:
+        to = EDGES[kind].target
+        if to is Target.CHUNK:
             target_id = self._existing_chunk(kind, target)
-        elif target in (self._entities_by_key if kind is EdgeKind.MENTIONS else self._titles):
-            target_id = (entity_id if kind is EdgeKind.MENTIONS else document_id)(self._corpus.id, target)
+        elif target in (self._entities_by_key if to is Target.ENTITY else self._titles):
+            target_id = (entity_id if to is Target.ENTITY else document_id)(self._corpus.id, target)
         else:
             raise _dangling(f"An edge {kind} leads to {target!r}")
         evidence = {name: field for name, field in value.items() if name not in ("kind", "source", "target")}

@@ -15,11 +15,12 @@ from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.queries import load_queries
 from pipeline.docs import read_pages
+from pipeline.edges import EdgeKind
 from pipeline.flows.ingest import ingest_documents
 from pipeline.knowledge import SupportedEdgeType
 from pipeline.knowledge.catalogue import get_graph
 from pipeline.knowledge.embed import Embeddings
-from pipeline.records import Document, EdgeKind, Link
+from pipeline.records import Document, Link
 from pipeline.resources import resource_folder
 
 Cypher = Callable[..., list[neo4j.Record]]

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from pipeline import HopRank
 from pipeline.cli.app import app
 from pipeline.db.catalogue import get_corpus, list_corpora
+from pipeline.edges import EdgeKind
 from pipeline.errors import CorpusError
 from pipeline.flows import maintain
 from pipeline.progress import Progress
-from pipeline.records import EdgeKind
 
 Jsonl = Callable[[Iterable[Mapping[str, Any]]], Path]
 GraphOf = Callable[[str], dict[str, set[Any]]]

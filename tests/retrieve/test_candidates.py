@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank
-from pipeline.records import EdgeKind
+from pipeline.edges import EdgeKind
 from pipeline.retrieve.candidates import CandidateLimits, explore
 from pipeline.retrieve.reader import CorpusReader
 

@@ -2,6 +2,6 @@
 
 They import records for their types, and nothing that connects.
 
-May import: cli.deferred, cli.harmless, db, docs, errors, evaluate, flows, ingest, knowledge, progress, records,
+May import: cli.deferred, cli.harmless, db, docs, edges, errors, evaluate, flows, ingest, knowledge, progress, records,
 retrieve, settings.
 """

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-_FORWARD = {"MENTIONS": "mentions", "REFERS_TO": "names", "LINKS_TO": "links to", "PART_OF": "is part of"}
-_BACKWARD = {
-    "MENTIONS": "is mentioned in",
-    "REFERS_TO": "is named in",
-    "LINKS_TO": "is linked from",
-    "PART_OF": "holds",
-}
-_BOTH_WAYS = {"NEXT": "stands beside", "SIMILAR": "resembles"}
+from pipeline.edges import words
 
 Step = Mapping[str, str]
 """A node of a path: its ``kind``, its ``name``, and ``by``, the type of the relationship that leads to it."""
@@ -39,8 +32,5 @@ def _name(step: Step) -> str:
 
 
 def _relation(before: Step, after: Step) -> str:
-    kind = after["by"]
-    if kind in _BOTH_WAYS:
-        return _BOTH_WAYS[kind]
-    # Every other relationship starts at a chunk and ends at an entity or a document.
-    return (_FORWARD if before["kind"] == "Chunk" else _BACKWARD).get(kind, kind)
+    # Every relationship starts at a chunk; those that also end at one read the same both ways.
+    return words(after["by"], along=before["kind"] == "Chunk")

@@ -1,4 +1,4 @@
 """Links by cosine, by names and titles, and by hyperlinks: of a whole corpus, or around the changes of an update.
 
-May import: db, embedding, ids, ingest.embed, ingest.entities, ingest.update, records, settings, text.
+May import: db, edges, embedding, ids, ingest.embed, ingest.entities, ingest.update, records, settings, text.
 """

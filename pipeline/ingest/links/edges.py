@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from pipeline.edges import EdgeKind
 from pipeline.ids import document_id, entity_id
 from pipeline.ingest.entities.extract import ChunkNames
-from pipeline.records import Chunk, Edge, EdgeKind, WrittenLink
+from pipeline.records import Chunk, Edge, WrittenLink
 from pipeline.text.names import name_key
 
 

@@ -13,6 +13,7 @@ from itertools import chain
 
 from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.client import batches
+from pipeline.edges import EdgeKind
 from pipeline.ids import entity_id
 from pipeline.ingest.embed import Done, PreparedChunk
 from pipeline.ingest.entities.counts import CountChanges
@@ -31,7 +32,7 @@ from pipeline.ingest.update.diff import ChunkDiff
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.stored import stored_counts, stored_edges, stored_headings, visible_chunks
 from pipeline.ingest.update.write_session import WriteSession
-from pipeline.records import Chunk, EdgeKind, Entity, WrittenLink
+from pipeline.records import Chunk, Entity, WrittenLink
 from pipeline.settings import LinkSettings
 from pipeline.text.names import name_key
 

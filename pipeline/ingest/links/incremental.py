@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
+from pipeline.edges import EdgeKind
 from pipeline.ingest.links.neighbours import Neighbour, Neighbours, NeighbourSearch, rank
 from pipeline.ingest.update.diff import Position
-from pipeline.records import Edge, EdgeKind
+from pipeline.records import Edge
 
 _READ_BATCH = 2000
 

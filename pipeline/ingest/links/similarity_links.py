@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.db.client import batches
+from pipeline.edges import EdgeKind
 from pipeline.ingest.embed import Done, PreparedChunk
 from pipeline.ingest.links.incremental import IncrementalNeighbours
 from pipeline.ingest.links.neighbours import ApproximateSearch, ExactSearch, NeighbourSearch
@@ -13,7 +14,7 @@ from pipeline.ingest.links.vector_file import VectorFile
 from pipeline.ingest.update.diff import ChunkDiff, Position
 from pipeline.ingest.update.spool import Spool
 from pipeline.ingest.update.write_session import WriteSession
-from pipeline.records import Edge, EdgeKind, Vector
+from pipeline.records import Edge, Vector
 from pipeline.settings import LinkSettings
 
 _BATCH = 10_000

@@ -1,4 +1,4 @@
 """Update: the stored state, the changes against it, and the staged writes of the next generation.
 
-May import: db, errors, ids, ingest.chunking, ingest.embed, progress, records.
+May import: db, edges, errors, ids, ingest.chunking, ingest.embed, progress, records.
 """

@@ -11,7 +11,8 @@ from neo4j import Record
 
 from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
-from pipeline.records import Chunk, Edge, EdgeKind, WrittenLink
+from pipeline.edges import EdgeKind
+from pipeline.records import Chunk, Edge, WrittenLink
 
 _READ_BATCH = 1000
 _NO_EVIDENCE = frozenset(("since", "until", "embedding"))

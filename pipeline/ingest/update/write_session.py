@@ -19,19 +19,18 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import LIVE, ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
 from pipeline.db.vectors import packed, to_bytes
+from pipeline.edges import EDGES, EdgeKind, Target
 from pipeline.errors import InputError
 from pipeline.ids import digest, document_id
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument
 from pipeline.ingest.update.changes import document_hash
 from pipeline.ingest.update.diff import ChangedChunk
-from pipeline.records import Edge, EdgeKind, Entity, Vector, WrittenLink
+from pipeline.records import Edge, Entity, Vector, WrittenLink
 
 _NODE_BATCH = 1000
 _EDGE_BATCH = 10_000
 _COUNT_BATCH = 256
 _GARBAGE_BATCH = 10_000
-_TO_CHUNKS = frozenset(kind for kind in EdgeKind if kind.leads_to_chunk)
-_TO_ENTITIES = frozenset({EdgeKind.MENTIONS})
 
 _CHUNK_PROPERTIES = ("id", "ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
 
@@ -133,12 +132,12 @@ class WriteSession:
     def stage_edges(self, edges: Iterable[Edge], done: Callable[[int], None]) -> None:
         """Write edges between existing nodes."""
         edges = list(edges)
-        for query, kinds in (
-            ("stage_edges_to_entities", _TO_ENTITIES),
-            ("stage_edges_to_chunks", _TO_CHUNKS),
-            ("stage_edges_to_documents", frozenset(EdgeKind) - _TO_ENTITIES - _TO_CHUNKS),
+        for query, target in (
+            ("stage_edges_to_entities", Target.ENTITY),
+            ("stage_edges_to_chunks", Target.CHUNK),
+            ("stage_edges_to_documents", Target.DOCUMENT),
         ):
-            for rows, count in _edge_batches(edge for edge in edges if edge.kind in kinds):
+            for rows, count in _edge_batches(edge for edge in edges if EDGES[edge.kind].target is target):
                 self._writes.write(query, rows=[self._edge_row(source, group) for source, group in rows.items()])
                 done(count)
         self.edges.update(edge.kind for edge in edges)

@@ -1,7 +1,7 @@
 """An ingested corpus read as a knowledge graph, on the corpus's own schema.
 
 Node types are ``document``, ``chunk`` and ``entity``; a chunk's parent is its document. Edge types are those of
-:class:`pipeline.records.EdgeKind`. The weight of a ``SIMILAR`` edge is the cosine; that of any other is 1.
+:mod:`pipeline.edges`. The weight of a ``SIMILAR`` edge is the cosine; that of any other is 1.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from neo4j import Record
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import cosine_of
 from pipeline.db.projections import Projection, run_on_projection
+from pipeline.edges import EDGES
 from pipeline.errors import GraphError
 from pipeline.ids import digest
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
@@ -22,20 +23,12 @@ from pipeline.knowledge.store.neo4j import read_steps
 from pipeline.knowledge.store.pagerank import VIEW, followed, local_pagerank, read_pagerank
 from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.knowledge.visibility import Moment, Visibility
-from pipeline.records import EdgeKind
 from pipeline.retrieve.question import fulltext_query
 
-UNDIRECTED = [EdgeKind.SIMILAR.value, EdgeKind.MENTIONS.value]
+UNDIRECTED = [kind.value for kind, edge in EDGES.items() if not edge.directed]
 """Edge types without a direction."""
 
-_SUPPORTED = {
-    EdgeKind.SIMILAR: SupportedEdgeType.SEMANTIC,
-    EdgeKind.MENTIONS: SupportedEdgeType.SEMANTIC,
-    EdgeKind.REFERS_TO: SupportedEdgeType.SEMANTIC,
-    EdgeKind.LINKS_TO: SupportedEdgeType.STRUCTURAL,
-    EdgeKind.PART_OF: SupportedEdgeType.STRUCTURAL,
-    EdgeKind.NEXT: SupportedEdgeType.STRUCTURAL,
-}
+_SUPPORTED = {kind.value: SupportedEdgeType(edge.category) for kind, edge in EDGES.items() if edge.category}
 _BOOKKEEPING = frozenset({"id", "corpus", "since", "until", "embedding", "embedded", "centroid", "score"})
 _TYPES = frozenset({"document", "chunk", "entity"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-from pipeline.records import EdgeKind
+from pipeline.edges import REFERENCES, EdgeKind
 from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
@@ -53,7 +53,7 @@ def rank_by_hops(neighbourhood: Neighbourhood, seeds: Seeds, limit: int) -> Rank
 
 def _gains_of(kind: EdgeKind, share: float) -> tuple[float, float]:
     """Return the gains that a link passes from source to target, and back."""
-    if kind in (EdgeKind.REFERS_TO, EdgeKind.LINKS_TO):
+    if kind in REFERENCES:
         return _FORTH * share, _BACK
     passed = _BESIDE * (share if kind is EdgeKind.SIMILAR else _NEXT)
     return passed, passed

@@ -1,4 +1,4 @@
 """Scoring: the confidence in names, the features of candidates, and the weighted sum that ranks them.
 
-May import: errors, records, retrieve.expansion, retrieve.fusion, retrieve.legs, settings, text.
+May import: edges, errors, records, retrieve.expansion, retrieve.fusion, retrieve.legs, settings, text.
 """

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.records import EdgeKind
+from pipeline.edges import REFERENCES
 from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.scoring.confidence import NamedEntity, confidence_in, mentions_of
@@ -213,7 +213,7 @@ def _referring(rows: Mapping[str, int], first: Sequence[int], here: Neighbourhoo
     places = {ids[row]: place for place, row in enumerate(first)}
     forth, back = np.zeros((len(rows), len(first))), np.zeros((len(rows), len(first)))
     for link in here.links:
-        if link.kind in (EdgeKind.REFERS_TO, EdgeKind.LINKS_TO):
+        if link.kind in REFERENCES:
             if link.source in places and link.target in rows:
                 forth[rows[link.target], places[link.source]] = link.share
             if link.target in places and link.source in rows:

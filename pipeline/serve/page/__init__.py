@@ -1,4 +1,4 @@
 """The explorer: a page that searches, draws paths, and shows corpora and jobs by the service's own routes.
 
-May import: knowledge.
+May import: edges, knowledge.
 """

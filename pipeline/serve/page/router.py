@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from pipeline.edges import EDGES
 from pipeline.knowledge.view import CYTOSCAPE
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -78,11 +80,15 @@ def _answer(file: PageFile, request: Request) -> Response:
 
 
 def read_files() -> Mapping[str, PageFile]:
-    """Read the files of the page, by name; Cytoscape.js is the copy that drawn graphs embed too."""
+    """Read the files of the page, by name; Cytoscape.js is the copy that drawn graphs embed too.
+
+    ``edges.js`` is made of :mod:`pipeline.edges`: the words for the relationships of a corpus.
+    """
     paths = [CYTOSCAPE, *(path for path in sorted(_STATIC.iterdir()) if path.suffix in _MEDIA_TYPES)]
-    return {path.name: _read(path) for path in paths}
+    files = {path.name: _file(path.read_bytes(), path.suffix) for path in paths}
+    edges = {kind.value: {"along": edge.along, "against": edge.against} for kind, edge in EDGES.items()}
+    return files | {"edges.js": _file(f"export const EDGES = {json.dumps(edges)};\n".encode(), ".js")}
 
 
-def _read(path: Path) -> PageFile:
-    content = path.read_bytes()
-    return PageFile(content, _MEDIA_TYPES[path.suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+def _file(content: bytes, suffix: str) -> PageFile:
+    return PageFile(content, _MEDIA_TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')

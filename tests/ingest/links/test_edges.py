@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.edges import EdgeKind
 from pipeline.ids import document_id, entity_id
 from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.entities.extract import ChunkNames
 from pipeline.ingest.links.edges import LinkResolver, hyperlink_edges, name_edges, structure_edges
-from pipeline.records import Chunk, Edge, EdgeKind, WrittenLink
+from pipeline.records import Chunk, Edge, WrittenLink
 
 CORPUS = "corpus"
 TITLES = {"ada.md": "Ada Lovelace", "babbage.md": "Charles Babbage", "empty.md": "Nothing"}

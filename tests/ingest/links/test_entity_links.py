@@ -12,13 +12,14 @@ import pytest
 from pipeline.db.catalogue import create_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
+from pipeline.edges import EdgeKind
 from pipeline.flows.ingest import write_generation
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument
 from pipeline.ingest.links.contexts import no_vectors
 from pipeline.ingest.update.stored import stored_documents
 from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.progress import Progress
-from pipeline.records import Chunk, Document, Edge, EdgeKind, WrittenLink
+from pipeline.records import Chunk, Document, Edge, WrittenLink
 from pipeline.settings import load_settings
 
 Texts = Mapping[str, tuple[str, str, tuple[str, ...]]]

@@ -14,6 +14,7 @@ from pipeline import HopRank
 from pipeline.db.catalogue import create_corpus, drop_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
+from pipeline.edges import EdgeKind
 from pipeline.flows.ingest import ingest_documents
 from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.links.incremental import IncrementalNeighbours
@@ -21,7 +22,7 @@ from pipeline.ingest.links.neighbours import ApproximateSearch, ExactSearch
 from pipeline.ingest.links.similar import similar_pairs
 from pipeline.ingest.update.diff import Position
 from pipeline.ingest.update.write_session import writing
-from pipeline.records import Chunk, Document, Edge, EdgeKind, Vector
+from pipeline.records import Chunk, Document, Edge, Vector
 
 TOP_K, THRESHOLD, LIMIT = 2, 0.3, 2
 DIMENSION = 4

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pipeline.records import EdgeKind
+from pipeline.edges import EdgeKind
 from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
 from pipeline.retrieve.rankers.hops import rank_by_hops
 from pipeline.retrieve.seeds import Seeds

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import HopRank
-from pipeline.records import EdgeKind
+from pipeline.edges import EdgeKind
 from pipeline.retrieve.candidates import CandidateLimits, explore
 from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
 from pipeline.retrieve.rankers.gds_walk import GdsWalk

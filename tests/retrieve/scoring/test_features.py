@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.records import EdgeKind
+from pipeline.edges import EdgeKind
 from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.scoring.confidence import NamedEntity

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from pipeline.cli.views.evidence import evidence_line
-from pipeline.records import EdgeKind
+from pipeline.edges import EdgeKind
 from tests.serve.page.conftest import Service
 
 Call = Callable[..., Any]

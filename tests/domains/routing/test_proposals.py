@@ -122,6 +122,17 @@ def test_proposals_above_a_confidence_are_accepted_but_for_rejected_ones(graph: 
     assert {edge.target for edge in graph.get_edges("patina")} == {"dojo"}
 
 
+def test_a_list_of_proposals_writes_nothing(hoprank: HopRank, graph: ProjectGraph) -> None:
+    def version() -> int:
+        return int(hoprank.client.read("routing_state", name=graph.graph.name)[0]["version"])
+
+    before = version()
+
+    assert len(decide(graph, propose(graph), NOW).open) == 2
+
+    assert version() == before
+
+
 def test_an_unknown_id_changes_nothing(graph: ProjectGraph) -> None:
     found = propose(graph)
 

@@ -108,9 +108,9 @@ def decide(
 
 def accept(graph: ProjectGraph, proposals: Iterable[Proposal], now: datetime) -> None:
     """Add the relations of some proposals to the graph, and forget that they were rejected."""
-    accepted = list(proposals)
-    graph.add_edges(dataclasses.replace(one.relation, created=now.isoformat()) for one in accepted)
-    _remember(graph, accepted, rejected=False)
+    if accepted := list(proposals):
+        graph.add_edges(dataclasses.replace(one.relation, created=now.isoformat()) for one in accepted)
+        _remember(graph, accepted, rejected=False)
 
 
 def reject(graph: ProjectGraph, proposals: Iterable[Proposal]) -> None:

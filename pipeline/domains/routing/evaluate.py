@@ -27,7 +27,7 @@ from pipeline.progress import Progress
 from pipeline.records import Document
 
 _PART = 0.2
-"""Share of a project's source files in a language from which on it is one of the project's domains."""
+"""Share of a project's source files in a language from which on it is one of the project's domains. Chosen by hand."""
 
 
 def evaluate(
@@ -35,14 +35,12 @@ def evaluate(
 ) -> RoutingReport:
     """Measure routing on a queryset over the projects of ``graph``, or on a folder; see :func:`compare`.
 
-    The projects of a folder go into a graph and corpora of their own, which are dropped afterwards; with ``keep`` they
-    stay under this name, and are used again. Raises QuerySetError, GraphError.
+    The projects of a folder get a graph and corpora of their own, dropped afterwards; with ``keep`` they stay under
+    this name and are reused. Raises QuerySetError, GraphError.
     """
     progress = progress or Progress()
     if not path.is_dir():
-        queryset = read_queryset(path)
-        projects = Projects(hoprank, graph)
-        return compare(projects, queryset, progress)
+        return compare(Projects(hoprank, graph), read_queryset(path), progress)
     queryset, project_of = read_folder(path)
     with temporary(hoprank.client, keep) as name:
         register(hoprank, path / "corpus.jsonl", project_of, name, progress)
@@ -52,11 +50,10 @@ def evaluate(
 def register(
     hoprank: HopRank, corpus: Path, project_of: Mapping[str, str], name: str, progress: Progress
 ) -> ProjectGraph:
-    """Bring a graph to hold the projects of a corpus.jsonl, and a corpus for each to hold its documents.
+    """Make a graph hold the projects of a corpus.jsonl, and a corpus for each its documents.
 
-    All that the graph knows comes from the documents: the languages, the description of the project, and the relations
-    that its files propose with enough confidence to be accepted unseen. Raises GraphError if the graph holds other
-    projects.
+    Everything in the graph comes from the documents: domains (languages), descriptions, and the proposed relations of
+    at least ``routing.auto_accept``. Raises GraphError if the graph holds other projects.
     """
     documents = _by_project(hoprank, corpus, project_of)
     graph = ProjectGraph.open(hoprank, name)

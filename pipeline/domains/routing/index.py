@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from pipeline.api import HopRank
 from pipeline.code.manifests import is_manifest, read_manifest
@@ -60,10 +59,6 @@ class Indexed:
     removed: int = 0
     skipped: int = 0
     problem: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the outcome as plain JSON values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

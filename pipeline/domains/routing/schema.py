@@ -1,4 +1,4 @@
-"""The schema of the project graph: its node types and its edge types."""
+"""The schema of the project graph, and its records: projects, and the relations between them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation of a project, ``source``, to another one or a domain: a question from the first may go to the second.
+    """A relation of the project ``source`` to another or to a domain: questions of the first may go to the second.
 
     ``weight`` is above 0 and at most 1 unless use has strengthened it; ``created`` is a time in ISO 8601.
     """
@@ -89,9 +89,9 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A project that a traversal reached after ``hops`` relations; ``relations`` lead to it from the start, in order.
+    """A project that a traversal reached by the path ``relations``, of ``hops`` edges, from the start.
 
-    A relation that is read against its direction, as ``sibling`` may be, is turned around.
+    A ``sibling`` that is followed against its direction is turned around.
     """
 
     project: Project
@@ -99,11 +99,8 @@ class Step:
     relations: tuple[Relation, ...]
 
 
-_ID_LENGTH = 8
-
-
 def relation_type(name: str) -> RelationType:
-    """Return the type of relations between projects of that name, in any case; raises GraphError if there is none."""
+    """Return the type of that name, in any case; raises GraphError if it is unknown or DOMAIN."""
     found = RelationType.parse(name)
     if found is RelationType.DOMAIN:
         raise GraphError("DOMAIN relates no two projects.", "Name a relation that leads to a project, such as USES.")
@@ -138,7 +135,7 @@ class EdgeKey:
     @property
     def id(self) -> str:
         """Short digest of the key, the same in every run."""
-        return digest(self.source, self.type, self.target)[:_ID_LENGTH]
+        return digest(self.source, self.type, self.target)[:8]  # to type; some hundred proposals don't collide
 
     def __str__(self) -> str:
         return f"{self.source} {self.type.upper()} {self.target}"

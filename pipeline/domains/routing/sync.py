@@ -1,15 +1,14 @@
 """Sync a registry: registry -> plan -> corpora renamed -> nodes and edges -> corpora dropped.
 
-The nodes of a graph then equal the registry. Edges that the registry declares bear its mark; those that others made
-stay with their projects. A declared edge keeps a weight that use has given it until the registry states another.
+Afterwards the projects of the graph are those of the registry. Edges that it declares are marked (``DECLARED``); others
+stay as long as both projects do. A declared edge keeps a learned weight until the registry declares another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pipeline.api import HopRank
 from pipeline.db.catalogue import list_corpora
@@ -37,9 +36,8 @@ Announce = Callable[["RegistryPlan"], None]
 class RegistryPlan:
     """The changes of a sync, planned or made; false if there is none.
 
-    Projects by id, in order; ``renamed`` are (from, to). Relations are written ``A TYPE B``, domains among them.
-    ``corpora_renamed`` are (from, to). ``corpora_left`` are the corpora of removed projects, which stay unless they are
-    dropped. ``missing_paths`` name the projects whose path doesn't exist.
+    Projects are ids, relations ``A TYPE B``, renames (from, to), all in order. ``corpora_left`` are the corpora of
+    removed projects, which stay unless dropped; ``missing_paths`` are projects whose path doesn't exist.
     """
 
     added: tuple[str, ...] = ()
@@ -56,10 +54,6 @@ class RegistryPlan:
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in self.__slots__ if name not in ("corpora_left", "missing_paths"))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the plan as plain JSON values."""
-        return asdict(self)
-
 
 def sync(
     hoprank: HopRank,
@@ -70,11 +64,11 @@ def sync(
     drop: bool = False,
     announce: Announce = lambda _: None,
 ) -> RegistryPlan:
-    """Bring the graph ``name`` to hold the projects of a registry and the relations that it declares.
+    """Make the graph ``name`` hold the projects of a registry and the relations that it declares; return the changes.
 
-    Returns what changed. The graph is made if it is missing. It is written in one transaction, and not at all if
-    nothing changes or with ``dry_run``. ``drop`` also drops the corpora of removed projects. Raises CorpusError if a
-    renamed project's corpus can't be renamed, Busy if somebody writes to a corpus.
+    A missing graph is created. It is written in one transaction, and not at all if nothing changes or with ``dry_run``.
+    ``drop`` also drops the corpora of removed projects. Raises CorpusError if the corpus of a renamed project can't be
+    renamed, Busy if another process writes to a corpus.
     """
     before = _Contents.of(hoprank.graph(name, create=False)) if find_graph(hoprank.client, name) else _Contents({}, {})
     after = before.renamed(registry.entries).with_registry(registry)
@@ -85,7 +79,7 @@ def sync(
     for old, new in plan.corpora_renamed:
         maintain.rename(hoprank.client, old, new)
     if after != before:
-        # The writer dates the changed nodes.
+        # Without a date, the writer dates the nodes that change.
         nodes = (replace(node, updated_at=None) for node in after.nodes.values())
         hoprank.graph(name).sync(nodes, after.edges.values())
     if drop:
@@ -109,20 +103,17 @@ class _Contents:
         return cls(nodes, edges)
 
     def project_ids(self) -> set[str]:
-        """Return the ids of the projects."""
         return {node.id for node in self.nodes.values() if node.type in PROJECT_TYPES}
 
     def corpora(self) -> dict[str, str]:
-        """Return the name of each project's corpus, by the project's id."""
         return {id_: project_of(self.nodes[id_], ()).corpus for id_ in self.project_ids()}
 
     def renames(self, entries: Iterable[Entry]) -> dict[str, str]:
-        """Return the new ids of the projects that the registry renames, by the old ones."""
         projects = self.project_ids()
         return {entry.was: entry.project.id for entry in entries if entry.was in projects}
 
     def renamed(self, entries: Iterable[Entry]) -> _Contents:
-        """Return the contents with new ids; a node or edge that has its new id already stays as it is."""
+        """Return the contents with new ids; a node or edge that exists under its new id is kept."""
         ids = self.renames(entries)
         nodes = {node.id: node for node in self.nodes.values() if node.id not in ids}
         for old, new in ids.items():
@@ -136,7 +127,7 @@ class _Contents:
         return _Contents(nodes, edges)
 
     def with_registry(self, registry: Registry) -> _Contents:
-        """Return the contents with the projects of a registry, its relations, and nothing that hangs on others."""
+        """Return the contents with the projects and relations of a registry, and no edges of other projects."""
         stated = {entry.project.id: self._node(entry) for entry in registry.entries}
         others = {id_: node for id_, node in self.nodes.items() if node.type not in (*PROJECT_TYPES, DOMAIN)}
         declared = {relation_id(one.source, one.target, one.type): one for one in registry.relations}
@@ -169,7 +160,7 @@ class _Contents:
 
 
 def _declared(relation: Relation, before: KnowledgeEdge | None) -> KnowledgeEdge:
-    """Return the edge of a relation that a registry declares; one that somebody else made stays as it is."""
+    """Return the edge of a declared relation; one made or changed by others since is returned as it is."""
     mark: dict[str, Json] = {"weight": relation.weight, "evidence": relation.evidence}
     if before and before.properties.get(DECLARED, mark) == mark:
         return before

@@ -1,4 +1,4 @@
-"""Clues: places in files that speak for a relation, and the confidence of a proposal that follows from several."""
+"""Clues: places in files that indicate a relation, and proposals whose confidence follows from their clues."""
 
 from __future__ import annotations
 
@@ -18,22 +18,48 @@ _WEAK, _WEAK_MOST = 0.2, 0.5
 """Clues below the first, which are bare mentions, reach the second at most: a common name is mentioned everywhere."""
 
 _MOST_LISTED = 10
+
 _LONGEST = 160
 """Characters of a piece of evidence."""
 
 _SUMMED_UP = 3
+"""Pieces of evidence that an edge keeps."""
 
 
 class Clue(NamedTuple):
-    """A place that speaks for a relation: the probability that it alone gives, and ``file:line: text``.
+    """A place that indicates a relation: the probability by it alone, and ``file:line: text``.
 
-    Clues with the same ``group`` aren't independent, such as the imports of one file: only the strongest counts.
+    Clues of the same ``group``, such as the imports of one file, aren't independent: only the strongest counts.
     """
 
     target: str
     strength: float
     text: str
     group: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A relation that files give evidence of, and the estimated probability that it is right.
+
+    ``evidence`` is ``file:line: text`` each, the strongest first. ``detector`` is the kind of evidence: ``imports``,
+    ``mentions``, ``commands`` or ``domains``.
+    """
+
+    relation: Relation
+    confidence: float
+    evidence: tuple[str, ...]
+    detector: str
+
+    @property
+    def edge(self) -> EdgeKey:
+        """The key of the relation."""
+        return EdgeKey.of(self.relation)
+
+    @property
+    def id(self) -> str:
+        """Short digest of the relation's projects and type, by which it is accepted or rejected."""
+        return self.edge.id
 
 
 def clue(target: str, strength: float, file: str, line: int, text: str, group: str = "") -> Clue:
@@ -60,42 +86,13 @@ def together(strengths: Iterable[float]) -> float:
     return min(MOST_CERTAIN, 1 - (1 - min(weak, _WEAK_MOST)) * (1 - strong))
 
 
-def summary(evidence: tuple[str, ...], found: int) -> str:
-    """Return the first pieces of evidence, and how many more there are, on a line."""
-    shown = evidence[:_SUMMED_UP]
-    more = (f"and {found - len(shown)} more",) if found > len(shown) else ()
-    return "; ".join((*shown, *more))
-
-
 def _proposal(source: str, target: str, kind: RelationType, clues: list[Clue], detector: str) -> Proposal:
     strongest: dict[str, Clue] = {}
     for one in sorted(clues, key=lambda one: (-one.strength, one.text)):
         strongest.setdefault(one.group, one)
     confidence = round(together(one.strength for one in strongest.values()), 3)
     evidence = tuple(one.text for one in strongest.values())
-    relation = Relation(source, target, kind, weight=confidence, evidence=summary(evidence, len(evidence)))
+    more = len(evidence) - _SUMMED_UP
+    summary = "; ".join((*evidence[:_SUMMED_UP], *([f"and {more} more"] if more > 0 else [])))
+    relation = Relation(source, target, kind, weight=confidence, evidence=summary)
     return Proposal(relation, confidence, evidence[:_MOST_LISTED], detector)
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A relation that files speak for, with the probability that it is right.
-
-    ``evidence`` are places and what stands there, ``file:line: text``, the strongest first. ``detector`` names the kind
-    of evidence: ``imports``, ``mentions``, ``commands`` or ``domains``.
-    """
-
-    relation: Relation
-    confidence: float
-    evidence: tuple[str, ...]
-    detector: str
-
-    @property
-    def edge(self) -> EdgeKey:
-        """The key of the relation."""
-        return EdgeKey.of(self.relation)
-
-    @property
-    def id(self) -> str:
-        """Short digest of the relation's projects and type, by which it is accepted or rejected."""
-        return self.edge.id

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from pipeline.domains.routing.learn.clues import MOST_CERTAIN, Clue, Proposal, proposals_of
 from pipeline.domains.routing.learn.files import project_files
-from pipeline.domains.routing.learn.imports import use_clues
 from pipeline.domains.routing.learn.learns_from import learning_clues
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.learn.notes import Sources
 from pipeline.domains.routing.learn.tests_with import history_clues, script_clues
+from pipeline.domains.routing.learn.uses import use_clues
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import EdgeKey, Project, Relation, RelationType
 from pipeline.errors import InputError, did_you_mean

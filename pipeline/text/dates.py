@@ -11,7 +11,7 @@ from pipeline.text.date_intervals import Interval, resolve, shifted
 from pipeline.text.date_phrases import COUNT, Phrase, date_phrases, may_hold_dates
 
 Relation = Literal["on", "before", "after", "between"]
-"""How a text's time relates to a date or event of the question."""
+"""How a text's time relates to a date of the question."""
 
 _BEFORE = re.compile(r"\b(?P<word>before|prior to|earlier than|until|till|up to|by) (?:the )?$", re.IGNORECASE)
 _AFTER = re.compile(r"\b(?P<word>after|following|later than|since|ever since|starting) (?:in |the )?$", re.IGNORECASE)

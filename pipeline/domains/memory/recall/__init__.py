@@ -4,5 +4,5 @@ LightRAG (Guo et al. 2024, arXiv 2410.05779) asks a graph at two levels: the ent
 them (low), and the themes that it is about (high). The texts themselves are a third.
 
 May import: domains.memory.memory, domains.memory.patterns, domains.memory.records, domains.memory.schema,
-domains.memory.search, domains.memory.texts, domains.memory.times, errors, knowledge, records, retrieve, text.
+domains.memory.texts, domains.memory.times, errors, knowledge, records, retrieve, text.
 """

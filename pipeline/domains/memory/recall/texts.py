@@ -10,7 +10,6 @@ from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall.records import Period
 from pipeline.domains.memory.records import EntityKey, When
 from pipeline.domains.memory.schema import MEMORY
-from pipeline.domains.memory.search.events import EventHint, event_hints
 from pipeline.records import Hit
 from pipeline.retrieve.legs import Leg
 from pipeline.text.dates import TimeHint, closeness, time_hints
@@ -33,7 +32,7 @@ def find_texts(
     A memory from such a period counts up to twice its reciprocal rank; none is left out for its time.
     """
     hits = _search(memory, question, vector, filters, leg)
-    hints = [*time_hints(question, now), *_event_periods(memory, event_hints(question), filters)]
+    hints = time_hints(question, now)
     periods = tuple(Period(hint.phrase, hint.start, hint.end) for hint in hints)
     return by_time(hits, hints), periods
 
@@ -72,20 +71,6 @@ def _unknown(memory: AgentMemory, known_at: str) -> list[str]:
     """Return the keys of the memories that were remembered after a time; one that can't be, if there is none."""
     rows = memory.rows("memory_texts_after", label=memory.label, type=MEMORY, known_at=known_at)
     return [EntityKey.of(row["id"]).name for row in rows] or [""]
-
-
-def _event_periods(
-    memory: AgentMemory, hints: Sequence[EventHint], filters: Mapping[str, Any] | None
-) -> list[TimeHint]:
-    """Return the periods before or after events, each at the time of the memory that fits its phrase best."""
-    periods = []
-    for hint in hints:
-        vector = memory.hoprank.embedder.embed_query(hint.phrase)
-        found = _search(memory, hint.phrase, vector, filters, Leg.HYBRID)[:1]
-        if found and (time := found[0].document_metadata.get("time")):
-            start, end = (None, str(time)) if hint.relation == "before" else (str(time), None)
-            periods.append(TimeHint(hint.phrase, start, end, hint.relation))
-    return periods
 
 
 def _search(

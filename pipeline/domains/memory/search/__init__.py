@@ -1,4 +1,0 @@
-"""Events in questions.
-
-May import: text.
-"""

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from pipeline.domains.memory import entities, forget, memory, patterns, records, times
     from pipeline.domains.memory import evaluate as evaluation
     from pipeline.domains.memory.chats import read as chats
+    from pipeline.domains.memory.code import store as repositories
     from pipeline.domains.memory.dedupe import apply, journal, plan
     from pipeline.domains.memory.facts import history, write
     from pipeline.domains.memory.recall import hybrid, recall
     from pipeline.domains.memory.recall import records as recalled
-    from pipeline.domains.memory.repositories import scan as repositories
     from pipeline.domains.memory.texts import add, remember
     from pipeline.knowledge import clock
 else:
@@ -37,6 +37,6 @@ else:
     recalled = LazyModule("pipeline.domains.memory.recall.records")
     records = LazyModule("pipeline.domains.memory.records")
     remember = LazyModule("pipeline.domains.memory.texts.remember")
-    repositories = LazyModule("pipeline.domains.memory.repositories.scan")
+    repositories = LazyModule("pipeline.domains.memory.code.store")
     times = LazyModule("pipeline.domains.memory.times")
     write = LazyModule("pipeline.domains.memory.facts.write")

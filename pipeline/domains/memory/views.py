@@ -15,6 +15,7 @@ from pipeline.domains.memory import deferred as domain
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from pipeline.domains.memory.code.store import Scanned
     from pipeline.domains.memory.dedupe.candidates import Candidate
     from pipeline.domains.memory.dedupe.journal import Merge
     from pipeline.domains.memory.dedupe.plan import Plan
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from pipeline.domains.memory.recall.hybrid import Topic
     from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText, Recall
     from pipeline.domains.memory.records import Entity, Fact
-    from pipeline.domains.memory.repositories.scan import Scanned
     from pipeline.domains.memory.texts.remember import Remembered
 
 _LONGEST_CELL = 60

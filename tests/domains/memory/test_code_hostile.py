@@ -35,7 +35,7 @@ def test_a_file_that_its_parser_never_finishes_is_left_without_syntax(tmp_path: 
 
 
 def test_larger_files_read_the_same_in_the_process_as_without_it() -> None:
-    code = Path(__file__).with_name("test_scan_facts.py").read_bytes()
+    code = Path(__file__).with_name("test_code_facts.py").read_bytes()
     assert len(code) > 10_000
 
     with FileParser(DEFAULT_LIMITS) as parser:

@@ -10,13 +10,13 @@ import pytest
 
 from pipeline.domains.memory import patterns
 from pipeline.domains.memory.code.scan import scan
+from pipeline.domains.memory.code.store import scan_repository
 from pipeline.domains.memory.dedupe.apply import apply
 from pipeline.domains.memory.dedupe.plan import plan
 from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.facts.history import history
 from pipeline.domains.memory.memory import AgentMemory, journal_name
 from pipeline.domains.memory.records import Entity, When
-from pipeline.domains.memory.repositories.scan import scan_repository
 from pipeline.domains.memory.texts.add import add_text
 from pipeline.errors import GraphError, SourceError
 from tests.domains.memory.repositories import facts_at

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.dedupe.homonyms import Subject, contradiction
+from pipeline.domains.memory.dedupe.candidates import Subject, contradiction
 from pipeline.domains.memory.dedupe.variants import LANGUAGES, NEGATIVES, read_name, variant, words_of
 from pipeline.domains.memory.records import Entity
 

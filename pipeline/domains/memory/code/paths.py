@@ -31,7 +31,7 @@ _ENVIRONMENT = re.compile(r"\.env(?:\.[\w.-]+)?|[\w-]+\.env")
 def is_scanned(path: str, exists: Callable[[str], bool]) -> bool:
     """Return whether to scan a path: one outside of hidden folders, installed packages and builds.
 
-    The rules for installed packages and builds are those of ingest; ``exists`` tells whether the repository has a file.
+    The rules for installed packages and builds are those of ingest; ``exists`` says if a file exists.
     """
     if len(path) > _LONGEST:
         return False

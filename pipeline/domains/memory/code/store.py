@@ -133,15 +133,15 @@ def _node(stored: KnowledgeNode | None, entity: Entity, vectors: Embeddings) -> 
     """
     if stored is None:
         return entity.to_node(vectors.vectors.get(entity.id))
-    known = Entity.of(stored)
+    before = Entity.of(stored)
     after = replace(
-        known,
-        description=entity.description or known.description,
-        aliases=tuple(dict.fromkeys((*known.aliases, *entity.aliases))),
-        confidence=max(known.confidence, entity.confidence),
-        metadata={**known.metadata, **entity.metadata},
+        before,
+        description=entity.description or before.description,
+        aliases=tuple(dict.fromkeys((*before.aliases, *entity.aliases))),
+        confidence=max(before.confidence, entity.confidence),
+        metadata={**before.metadata, **entity.metadata},
     )
-    if after == known:
+    if after == before:
         return None
     return replace(after, updated_at=now()).to_node(vectors.vectors.get(entity.id) or stored.embedding)
 

@@ -64,7 +64,7 @@ def apply(
 def undo(graph: KnowledgeGraph, journal: KnowledgeGraph, merge_id: str | None = None) -> Undone:
     """Undo a merge, the last one by default, in one transaction; it leaves the journal.
 
-    The entities and their edges are as they were, but for what has changed since, of which the notes tell: new facts
+    The entities and their edges are as they were, but for what has changed since, which the notes name: new facts
     and mentions stay with the survivor, and what was removed since isn't restored. Raises GraphError if there is no
     such merge, or if a later one changed the same entities or edges.
     """
@@ -121,21 +121,21 @@ def _withdraw(journal: KnowledgeGraph, written: list[Merge]) -> None:
 
 def _wanted(journal: KnowledgeGraph, merge_id: str | None) -> Merge:
     """Return the merge to undo; raise GraphError if a later one stands in its way."""
-    known = merges(journal)
-    if not known:
+    undoable = merges(journal)
+    if not undoable:
         raise GraphError(f"{journal.name!r} holds no merge to undo.", "Merge entities with dedupe apply first.")
-    places = {merge.id: place for place, merge in enumerate(known)}
+    places = {merge.id: place for place, merge in enumerate(undoable)}
     if merge_id is not None and merge_id not in places:
         raise GraphError(f"There is no merge {merge_id[:50]!r}.", f"There are {_listed(list(places))}.")
     place = places[merge_id] if merge_id is not None else 0
-    rewrite = journals.rewrite_of(journal, known[place].id) if place else Rewrite()
-    for later in known[:place]:
+    rewrite = journals.rewrite_of(journal, undoable[place].id) if place else Rewrite()
+    for later in undoable[:place]:
         other = journals.rewrite_of(journal, later.id)
         if common := (rewrite.touched & other.members) | (rewrite.members & other.touched):
             raise GraphError(
                 f"The merge {later.id} came later and changed {_listed(sorted(common))}, too.", "Undo it first."
             )
-    return known[place]
+    return undoable[place]
 
 
 def _listed(ids: Sequence[str]) -> str:

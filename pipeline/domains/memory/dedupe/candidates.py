@@ -1,5 +1,7 @@
 """Candidates: pairs of entities that may be the same thing, with what speaks for and against, and groups of them.
 
+Homonyms are no candidates: entities with similar names that are different things, distinguished by what contradicts.
+
 Both are of one type and scope. Vectors are compared in blocks of matrix products, names by the keys of their forms: no
 step looks at all pairs in Python.
 """
@@ -14,10 +16,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.domains.memory.dedupe.homonyms import Subject, contradiction
-from pipeline.domains.memory.dedupe.variants import Variant, variant
+from pipeline.domains.memory.dedupe.variants import (
+    LANGUAGES,
+    NEGATIVES,
+    Name,
+    Variant,
+    difference,
+    folded,
+    opposites,
+    read_name,
+    variant,
+)
+from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.embedding.nearest import nearest, unit_vectors
+from pipeline.knowledge.records import Json
 
 Pair = tuple[str, str]
 """The ids of two entities, in order."""
@@ -57,6 +70,26 @@ class Place(NamedTuple):
     relation: str
     outward: bool
     neighbour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An entity with its name as it was read."""
+
+    entity: Entity
+    name: Name
+
+    @classmethod
+    def read(cls, entity: Entity) -> Subject:
+        """Read the name and the aliases of an entity; a person's e-mail addresses lead to it, too."""
+        addresses = _values(entity.metadata.get("email")) | _values(entity.metadata.get("emails"))
+        aliases = [*entity.aliases, *(sorted(addresses) if entity.type == "person" else ())]
+        return cls(entity, read_name(entity.name, entity.type, aliases))
+
+    @property
+    def id(self) -> str:
+        """The id of the entity's node."""
+        return self.entity.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,3 +273,86 @@ def _conflict(group: frozenset[str], other: frozenset[str], contradicts: Contrad
             if reason := contradicts(one, two):
                 return f"it would join {one} with {two}: {reason}"
     return ""
+
+
+def contradiction(first: Subject, second: Subject, identity: Sequence[str]) -> str:
+    """Return why two entities can't be the same thing; "" if nothing says so.
+
+    ``identity`` names the metadata in which the same thing can't differ.
+    """
+    return next((reason for reason in _contradictions(first, second, identity) if reason), "")
+
+
+def _contradictions(first: Subject, second: Subject, identity: Sequence[str]) -> Iterator[str]:
+    name, other = first.name, second.name
+    if (first.entity.type, first.entity.scope) != (second.entity.type, second.entity.scope):
+        yield "they differ in type or scope"
+    yield _identities(first.entity.metadata, second.entity.metadata, identity)
+    if name.person and other.person:
+        yield difference(name.person, other.person)
+        yield _addresses(first, second)
+        bare = name.person.bare or other.person.bare
+    else:
+        bare = False
+    if not bare and name.numbers != other.numbers:
+        yield f"their numbers differ: {' '.join(name.numbers) or 'none'} and {' '.join(other.numbers) or 'none'}"
+    yield _parts(name, other)
+    if name.person is None:
+        yield _words(name, other)
+
+
+def _identities(first: Mapping[str, Json], second: Mapping[str, Json], identity: Sequence[str]) -> str:
+    for name in identity:
+        own, others = _values(first.get(name)), _values(second.get(name))
+        if own and others and not own & others:
+            return f"their {name} differs: {min(own)} and {min(others)}"
+    return ""
+
+
+def _addresses(first: Subject, second: Subject) -> str:
+    """Compare the address in a person's name with those in the other's metadata."""
+    for subject, other in ((first, second), (second, first)):
+        address = subject.name.person.address if subject.name.person else ""
+        others = _values(other.entity.metadata.get("email")) | _values(other.entity.metadata.get("emails"))
+        if address and others and address not in others:
+            return f"their e-mail addresses differ: {address} and {min(others)}"
+    return ""
+
+
+def _values(value: Json) -> frozenset[str]:
+    if value is None or value in ("", [], {}):
+        return frozenset()
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return frozenset(folded(str(item)) for item in value)
+    return frozenset((folded(str(value)),))
+
+
+def _parts(name: Name, other: Name) -> str:
+    named: tuple[tuple[str, object, object], ...] = (
+        ("what stands in parentheses", name.qualifier, other.qualifier),
+        ("their endings", name.suffix, other.suffix),
+        ("their scopes", name.owner, other.owner),
+    )
+    for label, own, others in named:
+        if own and others and own != others:
+            return f"{label} differ: {_shown(own)} and {_shown(others)}"
+    if name.kinds and other.kinds and name.kinds.isdisjoint(other.kinds):
+        return f"one is of {min(name.kinds)}, one of {min(other.kinds)}"
+    return ""
+
+
+def _words(name: Name, other: Name) -> str:
+    own, others = set(name.words), set(other.words)
+    languages = [{LANGUAGES[word] for word in words if word in LANGUAGES} for words in (own, others)]
+    if all(languages) and languages[0].isdisjoint(languages[1]):
+        return f"they are of {min(languages[0])} and of {min(languages[1])}"
+    if (own & NEGATIVES) != (others & NEGATIVES):
+        return "one of them is negated"
+    left, right = own - others, others - own
+    if len(left) == len(right) == 1 and opposites(*left, *right):
+        return f"{min(left)} is not {min(right)}"
+    return ""
+
+
+def _shown(value: object) -> str:
+    return " ".join(value) if isinstance(value, tuple) else str(value)

@@ -12,8 +12,15 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from pipeline.domains.memory.dedupe.candidates import Candidate, Pair, Place, find_candidates, group_candidates
-from pipeline.domains.memory.dedupe.homonyms import Subject, contradiction
+from pipeline.domains.memory.dedupe.candidates import (
+    Candidate,
+    Pair,
+    Place,
+    Subject,
+    contradiction,
+    find_candidates,
+    group_candidates,
+)
 from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.schema import MEMORY, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
@@ -169,13 +176,13 @@ def _places(edges: Iterable[KnowledgeEdge]) -> tuple[dict[str, frozenset[Place]]
 
 def _contradictions(subjects: Mapping[str, Subject], identity: Sequence[str]) -> Callable[[str, str], str]:
     """Return a function that compares two entities by id, and each pair once."""
-    known: dict[Pair, str] = {}
+    reasons: dict[Pair, str] = {}
 
     def contradicts(first: str, second: str) -> str:
         pair = (first, second) if first < second else (second, first)
-        if pair not in known:
-            known[pair] = contradiction(subjects[pair[0]], subjects[pair[1]], identity)
-        return known[pair]
+        if pair not in reasons:
+            reasons[pair] = contradiction(subjects[pair[0]], subjects[pair[1]], identity)
+        return reasons[pair]
 
     return contradicts
 

@@ -51,21 +51,23 @@ RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, pr
 // Record by the server's clock that the holder is alive.
 MATCH (corpus:Corpus {id: $corpus, writer: $writer}) SET corpus.writer_seen = timestamp();
 
-// name: check_lease
-// mode: write
-// params: corpus, writer
-// Return whether a writer still holds the lease, and keep others from taking it over until the transaction ends.
-MATCH (corpus:Corpus {id: $corpus})
+// fragment: leased(corpus_id, writer)
+// The writer holds the lease of the corpus, which is `corpus` from here on, and nobody takes it over until the transaction ends.
+// There is no row if the lease was lost: then the query writes nothing. The writer's sign of life is renewed: that is the third
+// property set, by which LeasedWrites sees that the lease was held.
+MATCH (corpus:Corpus {id: <corpus_id>})
 SET corpus.lock = true
 WITH corpus
 REMOVE corpus.lock
-RETURN corpus.writer = $writer AS held;
+WITH corpus WHERE corpus.writer = <writer>
+SET corpus.writer_seen = timestamp()
+WITH corpus
 
 // name: begin_staging
 // mode: write
 // params: corpus, writer
 // Record that the next generation is being written, so that a later run notices a crash.
-MATCH (corpus:Corpus {id: $corpus, writer: $writer})
+<leased($corpus, $writer)>
 SET corpus.staging = corpus.generation + 1
 RETURN corpus.generation AS generation;
 

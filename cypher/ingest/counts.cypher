@@ -10,16 +10,12 @@ RETURN t.shard AS shard, t.counts AS counts;
 
 // name: stage_counts
 // mode: write
-// params: rows
-// Write shards of counts.
+// params: corpus, writer, kind, rows, generation, until
+// Write shards of counts of one kind, and retire those that they replace: the visible generation is their last.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MERGE (t:Tally {id: row.id})
-SET t += row.properties;
-
-// name: retire_counts
-// mode: write
-// params: corpus, kind, shards, generation, until
-// Retire replaced shards: the visible generation is their last.
-MATCH (t:Tally {corpus: $corpus, kind: $kind})
-WHERE t.shard IN $shards AND <visible(t, $generation)>
-SET t.until = $until;
+SET t += row.properties
+WITH row
+MATCH (old:Tally {corpus: $corpus, kind: $kind, shard: row.shard}) WHERE <visible(old, $generation)>
+SET old.until = $until;

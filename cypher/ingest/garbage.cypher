@@ -11,8 +11,9 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text,
 
 // name: undo_staged_counts
 // mode: write
-// params: corpus, generation, limit
+// params: corpus, generation, limit, writer
 // Delete counts that a crashed run left staged; return the number of shards.
+<leased($corpus, $writer)>
 MATCH (t:Tally {corpus: $corpus}) WHERE <staged(t, $generation)>
 WITH t LIMIT $limit
 DELETE t
@@ -22,7 +23,8 @@ RETURN count(*) AS changed;
 // mode: write
 // params: corpus, writer
 // Record that no write is in progress and no garbage is left.
-MATCH (corpus:Corpus {id: $corpus, writer: $writer}) REMOVE corpus.staging;
+<leased($corpus, $writer)>
+REMOVE corpus.staging;
 
 // name: staged_documents
 // mode: read
@@ -32,8 +34,9 @@ MATCH (d:Document {corpus: $corpus}) WHERE <staged(d, $generation)> RETURN d.id 
 
 // name: undo_staged_edges
 // mode: write
-// params: label, generation, limit
+// params: label, generation, limit, corpus, writer
 // Delete edges that a crashed run left staged; return their number.
+<leased($corpus, $writer)>
 MATCH (:$($label))-[r]->() WHERE <staged(r, $generation)>
 WITH r LIMIT $limit
 DELETE r
@@ -41,8 +44,9 @@ RETURN count(*) AS changed;
 
 // name: undo_retired_edges
 // mode: write
-// params: label, generation, live, limit
+// params: label, generation, live, limit, corpus, writer
 // Restore edges that a crashed run has retired; return their number.
+<leased($corpus, $writer)>
 MATCH (:$($label))-[r]->() WHERE <retiring(r, $generation)>
 WITH r LIMIT $limit
 SET r.until = $live
@@ -50,8 +54,9 @@ RETURN count(*) AS changed;
 
 // name: undo_retired_nodes
 // mode: write
-// params: corpus, label, generation, live, limit
+// params: corpus, label, generation, live, limit, writer
 // Restore chunks, documents and counts that a crashed run has retired; return their number.
+<leased($corpus, $writer)>
 CALL () {
   MATCH (n:$($label)) WHERE <retiring(n, $generation)> RETURN n
   UNION ALL
@@ -65,8 +70,9 @@ RETURN count(*) AS changed;
 
 // name: delete_retired_edges
 // mode: write
-// params: rows, generation
+// params: rows, generation, corpus, writer
 // Delete retired edges, given as rows of {source, kind, target}.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.source})-[r]->(target)
 WHERE type(r) = row.kind AND target.id = row.target AND <retired(r, $generation)>
@@ -74,8 +80,9 @@ DELETE r;
 
 // name: collect_nodes
 // mode: write
-// params: corpus, label, generation, limit
+// params: corpus, label, generation, limit, writer
 // Delete retired chunks, documents and counts, and those that a crashed run left staged; return their number.
+<leased($corpus, $writer)>
 CALL () {
   MATCH (n:$($label)) WHERE <retired(n, $generation)> OR <staged(n, $generation)> RETURN n
   UNION ALL
@@ -89,8 +96,9 @@ RETURN count(*) AS changed;
 
 // name: collect_retired_edges
 // mode: write
-// params: label, generation, limit
+// params: label, generation, limit, corpus, writer
 // Delete all retired edges of a corpus; return their number.
+<leased($corpus, $writer)>
 MATCH (:$($label))-[r]->() WHERE <retired(r, $generation)>
 WITH r LIMIT $limit
 DELETE r
@@ -98,16 +106,18 @@ RETURN count(*) AS changed;
 
 // name: delete_orphans
 // mode: write
-// params: rows
+// params: rows, corpus, writer
 // Delete those of the entities that have no mention left.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH (e:Entity {id: row.id}) WHERE NOT (e)<-[:MENTIONS]-()
 DELETE e;
 
 // name: collect_entities
 // mode: write
-// params: corpus, limit
+// params: corpus, limit, writer
 // Delete all entities without mentions; return their number.
+<leased($corpus, $writer)>
 MATCH (e:Entity {corpus: $corpus}) WHERE NOT (e)<-[:MENTIONS]-()
 WITH e LIMIT $limit
 DELETE e

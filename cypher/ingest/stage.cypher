@@ -2,8 +2,9 @@
 
 // name: move_documents
 // mode: write
-// params: rows, corpus, generation
+// params: rows, corpus, generation, writer
 // Record the new paths of documents: rows of {key, path}.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH (d:Document {corpus: $corpus, key: row.key})
 WHERE <visible(d, $generation)>
@@ -11,24 +12,27 @@ SET d.path = row.path;
 
 // name: stage_documents
 // mode: write
-// params: rows
+// params: rows, corpus, writer
 // Write documents that the corpus lacks.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
 ON CREATE SET d = row.properties;
 
 // name: stage_centroids
 // mode: write
-// params: rows
+// params: rows, corpus, writer
 // Give documents the centroids of their chunks: rows of {id, centroid}.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH (d:Document {id: row.id}) SET d.centroid = row.centroid;
 
 // name: stage_chunks
 // mode: write
-// params: rows, labels
+// params: rows, labels, corpus, writer
 // Write chunks and their vectors; existing chunks stay unchanged.
 CYPHER 25
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MERGE (c:Chunk {id: row.id})
 ON CREATE SET c = row.properties
@@ -38,16 +42,18 @@ CALL db.create.setNodeVectorProperty(c, 'embedding', toFloatList(row.vector));
 
 // name: stage_entities
 // mode: write
-// params: rows, corpus
+// params: rows, corpus, writer
 // Write entities with their names.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MERGE (e:Entity {id: row.id})
 SET e.corpus = $corpus, e.key = row.key, e.name = row.name;
 
 // name: stage_edges_to_chunks
 // mode: write
-// params: rows
+// params: rows, corpus, writer
 // Write edges from a chunk to chunks: rows of {source, edges: [{kind, target, properties}]}.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.source})
 UNWIND row.edges AS edge
@@ -57,8 +63,9 @@ SET r = edge.properties;
 
 // name: stage_edges_to_documents
 // mode: write
-// params: rows
+// params: rows, corpus, writer
 // Write edges from a chunk to documents: rows of {source, edges: [{kind, target, properties}]}.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.source})
 UNWIND row.edges AS edge
@@ -68,8 +75,9 @@ SET r = edge.properties;
 
 // name: stage_edges_to_entities
 // mode: write
-// params: rows
+// params: rows, corpus, writer
 // Write edges from a chunk to entities: rows of {source, edges: [{kind, target, properties}]}.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.source})
 UNWIND row.edges AS edge
@@ -79,30 +87,34 @@ SET r = edge.properties;
 
 // name: set_link_vectors
 // mode: write
-// params: rows
+// params: rows, corpus, writer
 // Give links the vectors of their sentences: rows of {id, vector}.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH ()-[r:LINKS_TO]->() WHERE elementId(r) = row.id
 CALL db.create.setRelationshipVectorProperty(r, 'embedding', row.vector);
 
 // name: retire_chunks
 // mode: write
-// params: rows, until
+// params: rows, until, corpus, writer
 // Retire chunks: the visible generation is their last.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.id}) SET c.until = $until;
 
 // name: retire_documents
 // mode: write
-// params: rows, until
+// params: rows, until, corpus, writer
 // Retire documents: the visible generation is their last.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH (d:Document {id: row.id}) SET d.until = $until;
 
 // name: retire_edges
 // mode: write
-// params: rows, generation, until
+// params: rows, generation, until, corpus, writer
 // Retire edges, given as rows of {source, kind, target}: the visible generation is their last.
+<leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.source})-[r]->(target)
 WHERE type(r) = row.kind AND target.id = row.target AND <visible(r, $generation)>
@@ -114,7 +126,8 @@ SET r.until = $until;
 // Make the staged generation visible, in a single transaction: the properties of changed documents and chunks, the new
 // names of entities, and the corpus's generation.
 CYPHER 25
-MATCH (corpus:Corpus {id: $corpus, writer: $writer, generation: $generation})
+<leased($corpus, $writer)>
+WHERE corpus.generation = $generation
 SET corpus += $properties, corpus.generation = $generation + 1
 WITH corpus
 CALL () {

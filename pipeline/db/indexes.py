@@ -77,8 +77,12 @@ def ensure_declared(client: Client, queries: Sequence[str]) -> None:
     A query is called ``constrain_NAME`` or ``index_NAME`` after what it creates. Their order counts: an index that
     exists before its constraint prevents the constraint.
     """
+    ensure_indexes(client, _declared(client, queries))
+
+
+def _declared(client: Client, queries: Sequence[str]) -> dict[str, Callable[[], None]]:
     names = {query.removeprefix("constrain_").removeprefix("index_"): query for query in queries}
-    ensure_indexes(client, {name: partial(client.schema, query) for name, query in names.items()})
+    return {name: partial(client.schema, query) for name, query in names.items()}
 
 
 def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: int, analyzer: str) -> None:
@@ -88,7 +92,6 @@ def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: i
     meanwhile. Raises ConfigurationError if the server lacks the analyser, ServerUnsupported if it has no vector
     indexes.
     """
-    ensure_declared(client, CONSTRAINTS)
     label, vector_index = corpus_label(corpus_id), vector_index_name(fingerprint)
 
     def create_fulltext_index() -> None:
@@ -98,6 +101,7 @@ def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: i
     ensure_indexes(
         client,
         {
+            **_declared(client, CONSTRAINTS),
             vector_index: partial(create_vector_index, client, vector_index, dimension),
             label: create_fulltext_index,
         },

@@ -22,6 +22,9 @@ _RETRY_SECONDS = 0.5
 _RENEW_SECONDS = 15.0
 """Interval of renewals; :mod:`pipeline.db.writers` says after how long without them a holder counts as dead."""
 
+_SET_BY_CHECK = 3
+"""Properties that the fragment ``leased`` sets if the lease is held: the lock, its removal, and the sign of life."""
+
 
 @contextmanager
 def lease(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[tuple[CorpusHandle, str]]:
@@ -46,11 +49,11 @@ def lease(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[tuple[CorpusHandl
 
 
 class LeasedWrites:
-    """Writes to a corpus, in transactions that first check that ``writer`` still holds the lease.
+    """Writes to a corpus by queries that begin with ``<leased($corpus, $writer)>``, which checks and keeps the lease.
 
-    The lease can't be taken over until the transaction ends. Raises Busy, and writes nothing, if it was taken over
-    before: a holder that didn't renew it for too long, as on a suspended machine, counts as dead but may wake up again.
-    The corpus fills in what a query declares of it.
+    The lease can't be taken over until the query's transaction ends. Raises Busy, and writes nothing, if it was taken
+    over before: a holder that didn't renew it for too long, as on a suspended machine, counts as dead but may wake up
+    again. The corpus fills in what a query declares of it.
     """
 
     def __init__(self, corpus: CorpusHandle, writer: str) -> None:
@@ -61,10 +64,10 @@ class LeasedWrites:
         """Run the write query ``name`` and return its rows."""
 
         def work(transaction: Transaction) -> list[Record]:
-            rows = transaction.run("check_lease", corpus=self._corpus.id, writer=self._writer)
-            if not rows or not rows[0]["held"]:
+            rows = transaction.run(name, **self._corpus.params(name, {"writer": self._writer, **params}))
+            if transaction.counters[-1].properties_set < _SET_BY_CHECK:
                 raise self.taken_over()
-            return transaction.run(name, **self._corpus.params(name, params))
+            return rows
 
         return self._corpus.client.write_together(work)
 

@@ -14,14 +14,15 @@ for which Cypher has no parameters (index names, labels and relationship types):
 :meth:`Query.text_with` fills them in. They may only consist of letters, digits and underscores; several relationship
 types are separated by ``|``.
 
-A fragment is a condition that queries share. Any file may define it, and the queries of all files may use it::
+A fragment is a condition, or some clauses, that queries share. Any file may define it, and the queries of all files may
+use it::
 
     // fragment: visible(item, generation)
     // The generation sees the node or relationship.
     <item>.since <= <generation> AND <item>.until > <generation>
 
-A query uses it as ``<visible(c, $generation)>``, which the loader replaces by the text in parentheses. Arguments are
-variables, properties or parameters.
+A query uses it as ``<visible(c, $generation)>``, which the loader replaces by the text: in parentheses, but for
+clauses, which begin with MATCH. Arguments are variables, properties or parameters.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A condition that queries share; ``text`` holds its ``<parameters>`` unfilled."""
+    """A condition, or some clauses, that queries share; ``text`` holds its ``<parameters>`` unfilled."""
 
     name: str
     parameters: tuple[str, ...]
@@ -84,7 +85,7 @@ class Fragment:
     text: str
 
     def text_with(self, arguments: Sequence[str]) -> str:
-        """Return the text in parentheses, with its parameters filled in, in their order.
+        """Return the text with its parameters filled in, in their order; a condition is put in parentheses.
 
         Raises ValueError unless there is an argument for each, a variable, property or parameter of a query.
         """
@@ -94,7 +95,8 @@ class Fragment:
             if not _ARGUMENT.fullmatch(argument):
                 raise ValueError(f"{self.name} can't be given {argument!r}")
         filled = dict(zip(self.parameters, arguments, strict=True))
-        return f"({_PLACEHOLDER.sub(lambda match: filled[match[1]], self.text)})"
+        text = _PLACEHOLDER.sub(lambda match: filled[match[1]], self.text)
+        return text if text.startswith("MATCH") else f"({text})"
 
 
 def _quoted(identifiers: str) -> str:

@@ -381,6 +381,14 @@ def test_a_query_is_read_with_its_fragments(condition: str, read: str) -> None:
     assert query.text == f"MATCH (n) WHERE {read} RETURN n"
 
 
+def test_a_fragment_of_clauses_stands_without_parentheses() -> None:
+    fragment = "// fragment: held(place)\n// What it does.\nMATCH (n {at: <place>})\nWITH n\n\n"
+
+    (query,) = parsed(f"{HEADER}// params: place\n// Docs.\n<held($place)>\nRETURN n\n\n{fragment}")
+
+    assert query.text == "MATCH (n {at: $place})\nWITH n\nRETURN n"
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -426,6 +434,17 @@ def test_only_fragments_say_what_a_generation_sees() -> None:
 
     assert not {name: comparisons for name, comparisons in typed.items() if comparisons}
     assert all(COMPARISON.search(text) for text in ("c.since <= $generation", "WHERE c.until=1", "1 < c.since"))
+
+
+def test_every_write_of_an_ingest_begins_with_the_check_of_its_lease() -> None:
+    texts = [path.read_text() for path in (resource_folder("cypher") / "ingest").glob("*.cypher")]
+
+    writes = [section for text in texts for section in text.split("// name: ") if "\n// mode: write\n" in section]
+
+    assert len(writes) > 20
+    for write in writes:
+        first = next(line for line in write.splitlines()[1:] if not line.startswith(("//", "CYPHER 25")))
+        assert first == "<leased($corpus, $writer)>", write
 
 
 def test_every_fragment_is_used() -> None:

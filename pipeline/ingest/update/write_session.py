@@ -89,13 +89,13 @@ class WriteSession:
             self._collect_all(corpus.generation)
         elif corpus.staging is not None:
             self._undo()
-        self._writes.write("begin_staging", writer=self.writer)
+        self._writes.write("begin_staging")
 
     def abandon(self) -> None:
         """Undo everything that this session has staged and retired."""
         self._undo()
         self._collect_all(self.corpus.generation)
-        self._writes.write("end_staging", writer=self.writer)
+        self._writes.write("end_staging")
 
     def stage_documents(self, documents: Iterable[PreparedDocument]) -> None:
         """Write documents that the corpus lacks; :meth:`publish` updates existing ones."""
@@ -149,24 +149,20 @@ class WriteSession:
 
     def stage_counts(self, kind: str, shards: Iterable[tuple[int, CountsByKey]]) -> None:
         """Write shards of counts of one kind, and retire the visible shards that they replace."""
-        generation = self.corpus.generation
-        replaced: list[int] = []
+        until = self.corpus.generation + 1
 
         def rows() -> Iterator[Row]:
             for shard, counts in shards:
-                replaced.append(shard)
                 properties = {
                     "corpus": self.corpus.id,
                     "kind": kind,
                     "shard": shard,
                     "counts": json.dumps(counts, ensure_ascii=False, sort_keys=True),
                 }
-                id_ = f"{self.corpus.id}/{kind}/{shard}/{generation + 1}"
-                yield {"id": id_, "properties": self._staged(properties)}
+                id_ = f"{self.corpus.id}/{kind}/{shard}/{until}"
+                yield {"id": id_, "shard": shard, "properties": self._staged(properties)}
 
-        self._writes.write_rows("stage_counts", rows(), batch=_COUNT_BATCH)
-        if generation:
-            self._writes.write("retire_counts", kind=kind, shards=replaced, until=generation + 1)
+        self._writes.write_rows("stage_counts", rows(), batch=_COUNT_BATCH, kind=kind, until=until)
 
     def retire_edges(self, keys: Iterable[tuple[str, str, str]]) -> None:
         """Retire edges, given by kind, source and target: the visible generation is their last."""
@@ -202,7 +198,6 @@ class WriteSession:
         by_kind = {f"edges.{kind.value}": count for kind, count in self.edge_counts().items()}
         rows = self._writes.write(
             "publish_generation",
-            writer=self.writer,
             documents=[{"id": row["id"], "properties": self._staged(row)} for row in documents],
             chunks=[
                 {
@@ -231,7 +226,7 @@ class WriteSession:
             self._writes.write_rows("delete_retired_edges", self._retired, batch=_EDGE_BATCH, generation=generation)
             self._collect_nodes(generation)
             self._writes.write_rows("delete_orphans", self._orphans, batch=_EDGE_BATCH)
-        self._writes.write("end_staging", writer=self.writer)
+        self._writes.write("end_staging")
 
     def move_documents(self, paths: Mapping[str, str], generation: int) -> None:
         """Record the new paths of documents, by key. This needs no new generation: search doesn't depend on paths."""
@@ -253,7 +248,7 @@ class WriteSession:
         self._repeat("undo_retired_nodes", live=LIVE)
 
     def _repeat(self, query: str, **params: Any) -> None:
-        while self._writes.write(query, limit=_GARBAGE_BATCH, **params)[0]["changed"]:
+        while self._writes.write(query, limit=_GARBAGE_BATCH, **params)[0]["changed"] == _GARBAGE_BATCH:
             pass
 
     def _staged(self, properties: Row) -> Row:

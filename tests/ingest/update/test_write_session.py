@@ -307,13 +307,14 @@ def test_a_run_that_is_overtaken_writes_no_more(
 
 def test_nobody_takes_a_corpus_over_within_a_write(workshop: Workshop) -> None:
     with lease(workshop.handle) as (corpus, writer), ThreadPoolExecutor() as pool:
-        with workshop.client.locking("check_lease", corpus=corpus.id, writer=writer) as rows:
-            assert rows[0]["held"]
+        with workshop.client.locking("begin_staging", corpus=corpus.id, writer=writer) as rows:
+            assert rows
             params = {"corpus": corpus.id, "writer": "nobody", "since": "", "stale": [writer]}
             overtaking = pool.submit(workshop.client.write, "take_lease", **params)
             with pytest.raises(TimeoutError):
                 overtaking.result(0.3)
         assert overtaking.result(10)[0]["held"]
         with pytest.raises(Busy, match="taken over"):
-            LeasedWrites(corpus, writer).write("end_staging", writer=writer)
+            LeasedWrites(corpus, writer).write("end_staging")
+        assert workshop.corpus.staging is not None
         workshop.client.write("release_lease", corpus=corpus.id, writer="nobody")

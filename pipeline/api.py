@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pipeline.db.catalogue import Corpus
+from pipeline.db.catalogue import Corpus, NamedGraph, find_graph
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.db.embedded.progress import Report as StartReport
@@ -26,7 +26,6 @@ from pipeline.flows.search import Retriever
 from pipeline.ingest.sources.given import document_of, documents_of
 from pipeline.ingest.update.summary import IngestSummary, Outcome, SyncSummary
 from pipeline.knowledge import KnowledgeGraph
-from pipeline.knowledge.catalogue import find_graph
 from pipeline.progress import Progress
 from pipeline.retrieve.context import Context
 from pipeline.retrieve.legs import Leg
@@ -279,9 +278,11 @@ class HopRank(AbstractContextManager["HopRank"]):
         If it doesn't exist, it is created, or GraphError is raised with ``create=False``.
         """
         graph = find_graph(self.client, name)
-        if graph is None:
-            return self._open_graph(name, create=create)
-        return self._graphs.get(graph.id, lambda: self._open_graph(name, create=False))
+        return self.graph_of(graph) if graph else self._open_graph(name, create=create)
+
+    def graph_of(self, graph: NamedGraph) -> KnowledgeGraph:
+        """Return a knowledge graph that was looked up already, in the same call: a name may soon be another's."""
+        return self._graphs.get(graph.id, lambda: self._open_graph(graph.name, create=False))
 
     def _open_graph(self, name: str, *, create: bool) -> KnowledgeGraph:
         return KnowledgeGraph(name, client=self.client, embedder=self.embedder, settings=self.settings, create=create)

@@ -47,11 +47,11 @@ OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 MATCH (g:KnowledgeGraph) WHERE g.name IS NOT NULL
 RETURN properties(g) AS graph, COUNT { MATCH (n:$('Graph_' + g.id)) } AS nodes ORDER BY g.name;
 
-// name: graph_named
+// name: graphs_named
 // mode: read
-// params: name
-// The knowledge graph of that name; no row if there is none.
-MATCH (g:KnowledgeGraph {name: $name}) RETURN properties(g) AS graph;
+// params: graph_names
+// The knowledge graphs of these names that exist.
+MATCH (g:KnowledgeGraph) WHERE g.name IN $graph_names RETURN properties(g) AS graph;
 
 // name: create_graph
 // mode: write

@@ -40,6 +40,23 @@ CREATE (a)-[r:$(row.type)]->(b)
 SET r = row.properties
 RETURN count(*) AS written;
 
+// name: replace_edges
+// mode: write
+// params: rows
+// names: edge_types
+// Create edges as put_edges does, in place of those with their keys.
+CYPHER 25
+UNWIND $rows AS row
+CALL (row) {
+  MATCH ()-[old:<edge_types> {key: row.properties.key}]->()
+  DELETE old
+}
+MATCH (a:KnowledgeNode {key: row.source})
+MATCH (b:KnowledgeNode {key: row.target})
+CREATE (a)-[r:$(row.type)]->(b)
+SET r = row.properties
+RETURN count(*) AS written;
+
 // name: delete_nodes
 // mode: write
 // params: keys

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from pipeline.db.catalogue import Corpus, get_corpus, list_corpora
+from pipeline.db.catalogue import Corpus, get_corpus, list_corpora, list_graphs
 from pipeline.db.client import Client
 from pipeline.db.corpus import open_corpus
 from pipeline.embedding.embedder import Embedder
@@ -27,7 +27,7 @@ from pipeline.flows.maintain import drop
 from pipeline.flows.search import Retriever
 from pipeline.ingest.sources import read
 from pipeline.ingest.update.stored import stored_documents
-from pipeline.knowledge.catalogue import drop_graph, list_graphs
+from pipeline.knowledge.catalogue import drop_graph
 from pipeline.progress import Progress
 from pipeline.records import Document, Fingerprint, Skipped
 from pipeline.retrieve.legs import Leg, LegRow

@@ -7,7 +7,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.db.catalogue import LONGEST_NAME, Corpus, check_name, check_schema, drop_corpus, get_corpus
+from pipeline.db.catalogue import (
+    GRAPH_SCHEMA_VERSION,
+    LONGEST_NAME,
+    Corpus,
+    check_name,
+    check_schema,
+    drop_corpus,
+    get_corpus,
+    get_graph,
+)
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.lease import lease
@@ -16,7 +25,6 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError
 from pipeline.ingest.embed import vectors_of
 from pipeline.ingest.entities.extractors import extractor_fingerprint
-from pipeline.knowledge.catalogue import GRAPH_SCHEMA_VERSION, get_graph
 from pipeline.knowledge.load import load
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 
+from pipeline.db.catalogue import find_graph, list_graphs
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
-from pipeline.knowledge.catalogue import find_graph, list_graphs
 from pipeline.knowledge.check import check_text
 from pipeline.knowledge.chunks import EdgeOptions, GraphChunk
 from pipeline.knowledge.graph import KnowledgeGraph

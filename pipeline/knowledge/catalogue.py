@@ -1,24 +1,26 @@
-"""The catalogue of named graphs: create, find, list, publish and drop them. A graph's internal id never changes."""
+"""The life of named graphs: create, publish and drop them, their types and indexes.
+
+:mod:`pipeline.db.catalogue` looks them up.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+from pipeline.db.catalogue import GRAPH_SCHEMA_VERSION, LONGEST_NAME, NamedGraph
 from pipeline.db.client import Client
 from pipeline.db.indexes import drop_indexes, ensure_declared, ensure_indexes
 from pipeline.db.projections import drop_projections
-from pipeline.errors import GraphError, UnknownGraph, did_you_mean
+from pipeline.errors import GraphError
 from pipeline.knowledge.check import check_text
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.native import MAX_TYPES, edge_index_of
 
-_MAX_NAME_LENGTH = 200
 _DELETE_BATCH = 5_000
 _ABANDONED_AFTER = timedelta(days=1)
 GRAPH_SCHEMA = (
@@ -30,78 +32,9 @@ GRAPH_SCHEMA = (
 """Schema queries that knowledge graphs need."""
 
 
-GRAPH_SCHEMA_VERSION = 2
-"""Layout of the graphs that this version of HopRank reads and writes."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamedGraph:
-    """A stored graph. ``version`` counts its changes; ``dimension`` is None until a node has an embedding.
-
-    ``node_labels`` and ``edge_types`` are the labels and relationship types that its types have in Neo4j. ``temporal``
-    tells whether any node or edge has an end, or begins later.
-    """
-
-    id: str
-    name: str
-    created_at: str
-    version: int
-    dimension: int | None
-    schema_version: int = GRAPH_SCHEMA_VERSION
-    node_labels: frozenset[str] = frozenset()
-    edge_types: frozenset[str] = frozenset()
-    temporal: bool = False
-
-    @property
-    def label(self) -> str:
-        """Neo4j label of the nodes, and name of the full-text index."""
-        return f"Graph_{self.id}"
-
-    @property
-    def vector_index(self) -> str:
-        """Name of the vector index."""
-        return f"Graph_{self.id}_vector"
-
-    @classmethod
-    def of(cls, properties: Mapping[str, Any]) -> NamedGraph:
-        """Return the graph that its node's properties describe."""
-        return cls(
-            properties["id"],
-            properties.get("name") or properties.get("awaited_name") or "",
-            properties["created_at"],
-            properties["version"],
-            properties.get("dimension"),
-            properties.get("schema_version", 1),
-            frozenset(properties.get("node_labels", ())),
-            frozenset(properties.get("edge_types", ())),
-            properties.get("temporal", False),
-        )
-
-
-def list_graphs(client: Client) -> list[tuple[NamedGraph, int]]:
-    """Return every published graph with its number of nodes, ordered by name."""
-    return [(NamedGraph.of(row["graph"]), row["nodes"]) for row in client.read("graphs")]
-
-
-def find_graph(client: Client, name: str) -> NamedGraph | None:
-    """Return the graph of that name, or None."""
-    rows = client.read("graph_named", name=name)
-    return NamedGraph.of(rows[0]["graph"]) if rows else None
-
-
-def get_graph(client: Client, name: str) -> NamedGraph:
-    """Return the graph of that name; if there is none, raise GraphError with the closest name."""
-    graph = find_graph(client, name)
-    if graph is None:
-        names = [listed.name for listed, _ in list_graphs(client)]
-        listing = f"Known: {', '.join(names)}." if names else "There is none yet."
-        raise UnknownGraph(f"There is no graph {name!r}.", did_you_mean(name, names, listing))
-    return graph
-
-
 def make_graph(client: Client, name: str) -> NamedGraph:
     """Return the graph of that name; create it if there is none."""
-    check_text(name, "A graph's name", _MAX_NAME_LENGTH)
+    check_text(name, "A graph's name", LONGEST_NAME)
     ensure_graph_schema(client)
     return NamedGraph.of(client.write("create_graph", **_new(name))[0]["graph"])
 
@@ -148,7 +81,7 @@ def replacing(client: Client, name: str) -> Iterator[NamedGraph]:
     Readers see the old graph until then; publishing deletes it. On any error the new graph is deleted and the old one
     stays.
     """
-    check_text(name, "A graph's name", _MAX_NAME_LENGTH)
+    check_text(name, "A graph's name", LONGEST_NAME)
     ensure_graph_schema(client)
     before = (datetime.now(UTC) - _ABANDONED_AFTER).isoformat()
     for row in client.read("abandoned_graphs", name=name, before=before):

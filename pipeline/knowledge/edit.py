@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
+from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import batches
 from pipeline.db.transaction import Transaction
-from pipeline.knowledge.catalogue import NamedGraph
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import node_key, read_edge, read_node
 from pipeline.knowledge.store.neo4j import Neo4jStore
@@ -79,7 +79,8 @@ def edit(
         nodes, hashes = _read_nodes(transaction, graph, ids)
         edits, result = decide(nodes, list(_read_edges(transaction, graph, with_edges, reads)))
         if edits:
-            _write(writer, transaction, edits, nodes, hashes)
+            read = {node_id: nodes.get(node_id) for node_id in ids}
+            _write(writer, transaction, edits, read, hashes)
         return result
 
     return store.client.write_together(work)
@@ -89,22 +90,24 @@ def _write(
     writer: Writer,
     transaction: Transaction,
     edits: Edits,
-    stored: Mapping[str, KnowledgeNode],
+    read: Mapping[str, KnowledgeNode | None],
     hashes: Mapping[str, str],
 ) -> None:
+    """Write edits; ``read`` has the nodes that were read, None for those that there aren't."""
     refuse_repeated([node.id for node in edits.nodes], "node")
     refuse_repeated([edge.id for edge in edits.edges], "edge")
-    writer.touch(transaction, common_dimension(edits.nodes), [*edits.nodes, *edits.edges])
-    types = writer.stored_types(transaction, [node.id for node in edits.nodes])
+    writer.note(transaction, common_dimension(edits.nodes), [*edits.nodes, *edits.edges])
+    types = writer.stored_types(transaction, [node.id for node in edits.nodes if node.id not in read])
+    types |= {node_id: node.type for node_id, node in read.items() if node}
     kept = {
         node.id: hashes[node.id]
         for node in edits.nodes
-        if node.id in hashes and node.embedding == stored[node.id].embedding
+        if node.id in hashes and (stored := read.get(node.id)) and node.embedding == stored.embedding
     }
-    writer.delete_edges(transaction, [*edits.removed_edges, *(edge.id for edge in edits.edges)])
+    writer.delete_edges(transaction, edits.removed_edges)
     writer.delete_nodes(transaction, edits.removed_nodes)
     writer.put_nodes(transaction, edits.nodes, types, {**kept, **edits.text_hashes})
-    writer.put_edges(transaction, edits.edges)
+    writer.put_edges(transaction, edits.edges, replace=True)
 
 
 def _read_nodes(

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipeline.db.catalogue import find_corpus, list_corpora
+from pipeline.db.catalogue import find_corpus, find_graph, list_corpora, list_graphs
 from pipeline.db.client import Client
 from pipeline.errors import GraphError, UnknownGraph, UnknownNode, did_you_mean
 from pipeline.ids import document_id, entity_id
 from pipeline.knowledge.algorithms.shortest_path import Cost
-from pipeline.knowledge.catalogue import find_graph, list_graphs
 from pipeline.knowledge.graph import KnowledgeGraph
 from pipeline.knowledge.reader import GraphReader
 from pipeline.knowledge.records import Direction, KnowledgeEdge, KnowledgeNode, Reached

@@ -8,13 +8,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self, TypeVar, Unpack
 
+from pipeline.db.catalogue import get_graph
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.db.corpus import open_corpus
 from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
-from pipeline.knowledge.catalogue import check_layout, drop_graph, get_graph, make_graph
+from pipeline.knowledge.catalogue import check_layout, drop_graph, make_graph
 from pipeline.knowledge.chunks import CosineEdges, EdgeOptions, GraphChunk, chunk_edges, chunk_nodes
 from pipeline.knowledge.edit import Decide, EdgesRead, edit
 from pipeline.knowledge.embed import NO_EMBEDDINGS, PRECISION, Embeddings, embed_texts

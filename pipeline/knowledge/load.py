@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from pipeline.db.background_writer import BackgroundWriter
+from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import Client, batches
 from pipeline.errors import GraphError
-from pipeline.knowledge.catalogue import NamedGraph, add_types, replacing
+from pipeline.knowledge.catalogue import add_types, replacing
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.exchange import Content
 from pipeline.knowledge.hierarchy import Hierarchy, refuse_cycles

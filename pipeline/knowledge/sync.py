@@ -9,8 +9,8 @@ from typing import Any
 
 from neo4j import Record
 
+from pipeline.db.catalogue import NamedGraph
 from pipeline.db.transaction import Transaction
-from pipeline.knowledge.catalogue import NamedGraph
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.embed import Embeddings
 from pipeline.knowledge.hierarchy import Hierarchy

@@ -8,10 +8,11 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict
 
+from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import batches
 from pipeline.db.transaction import Transaction
 from pipeline.errors import GraphError, UnknownNode
-from pipeline.knowledge.catalogue import NamedGraph, add_types
+from pipeline.knowledge.catalogue import add_types
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.hierarchy import Hierarchy, write_parents
 from pipeline.knowledge.native import label_of, relationship_type_of
@@ -124,7 +125,7 @@ class Writer:
             self.touch(transaction, None)
             before = self._read(transaction, node_id)
             after = _updated(before, updates, remove_properties)
-            self.touch(transaction, len(after.embedding) if after.embedding else None, [after])
+            self.note(transaction, len(after.embedding) if after.embedding else None, [after])
             self.put_nodes(transaction, [after], {before.id: before.type})
             self.write_parents(transaction, Hierarchy.change(before, after))
             return self._read(transaction, node_id)
@@ -157,26 +158,34 @@ class Writer:
         dimension: int | None,
         records: Iterable[KnowledgeNode | KnowledgeEdge] = (),
     ) -> None:
-        """Lock the graph for this transaction, count the change, and take note of what ``records`` bring.
+        """Lock the graph for this transaction, count the change, and :meth:`note` what ``records`` bring.
 
-        ``dimension`` is the length of new embeddings. Raises GraphError if the graph was dropped or if its embeddings
-        have another length.
+        Raises GraphError if the graph was dropped.
         """
-        name = self._graph.name
         rows = transaction.run("touch_graph", graph=self._graph.id)
         if not rows:
-            raise GraphError(f"The graph {name!r} was dropped meanwhile.", "Make it anew.")
+            raise GraphError(f"The graph {self._graph.name!r} was dropped meanwhile.", "Make it anew.")
         self._store.graph = NamedGraph.of(rows[0]["graph"])
-        if not self._graph.temporal and is_temporal(records):
-            transaction.run("mark_temporal", graph=self._graph.id)
-        if dimension is not None:
-            rows = transaction.run("set_graph_dimension", graph=self._graph.id, dimension=dimension)
-            stored = rows[0]["dimension"]
-            if stored != dimension:
-                raise GraphError(
-                    f"An embedding has {dimension} numbers; those of the graph {name!r} have {stored}.",
-                    "Embed all nodes of a graph with one model.",
-                )
+        self.note(transaction, dimension, records)
+
+    def note(
+        self, transaction: Transaction, dimension: int | None, records: Iterable[KnowledgeNode | KnowledgeEdge]
+    ) -> None:
+        """Note that a locked graph gets times or embeddings, unless it has some.
+
+        ``dimension`` is the length of new embeddings. Raises GraphError if the graph's have another length.
+        """
+        graph = self._graph
+        if not graph.temporal and is_temporal(records):
+            transaction.run("mark_temporal", graph=graph.id)
+        if dimension is None or dimension == graph.dimension:
+            return
+        if graph.dimension is not None:
+            raise GraphError(
+                f"An embedding has {dimension} numbers; those of the graph {graph.name!r} have {graph.dimension}.",
+                "Embed all nodes of a graph with one model.",
+            )
+        transaction.run("set_graph_dimension", graph=graph.id, dimension=dimension)
 
     def put_nodes(
         self,
@@ -197,12 +206,16 @@ class Writer:
                 row["former"] = [label_of(former)] if label_of(former) != row["label"] else []
             transaction.run("put_nodes", rows=rows, label=self._graph.label)
 
-    def put_edges(self, transaction: Transaction, edges: Iterable[KnowledgeEdge]) -> None:
-        """Create edges; raises GraphError naming the first endpoint that the graph lacks."""
+    def put_edges(self, transaction: Transaction, edges: Iterable[KnowledgeEdge], *, replace: bool = False) -> None:
+        """Create edges, with ``replace`` in place of those with their ids.
+
+        Raises GraphError naming the first endpoint that the graph lacks.
+        """
         time = now()
+        query = ("replace_edges", self._edge_types()) if replace else ("put_edges", {})
         for batch in batches(edges, _BATCH):
             rows = [self._edge_row(edge, time) for edge in batch]
-            if transaction.run("put_edges", rows=rows)[0]["written"] < len(batch):
+            if transaction.run(*query, rows=rows)[0]["written"] < len(batch):
                 ends = dict.fromkeys(end for edge in batch for end in (edge.source, edge.target))
                 refuse_missing_end(self._graph.name, batch, set(self._stored_nodes(transaction, list(ends))))
 

@@ -11,14 +11,13 @@ import neo4j
 import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.db.catalogue import get_corpus
+from pipeline.db.catalogue import get_corpus, get_graph
 from pipeline.db.client import Client
 from pipeline.db.queries import load_queries
 from pipeline.docs import read_pages
 from pipeline.edges import EdgeKind
 from pipeline.flows.ingest import ingest_documents
 from pipeline.knowledge import SupportedEdgeType
-from pipeline.knowledge.catalogue import get_graph
 from pipeline.knowledge.embed import Embeddings
 from pipeline.records import Document, Link
 from pipeline.resources import resource_folder

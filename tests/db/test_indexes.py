@@ -13,6 +13,7 @@ from uuid import uuid4
 import neo4j
 import pytest
 
+from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import Client
 from pipeline.db.indexes import (
     CONSTRAINTS,
@@ -24,7 +25,7 @@ from pipeline.db.indexes import (
 )
 from pipeline.db.queries import load_queries
 from pipeline.errors import ConfigurationError, QueryTimeout, ServerUnsupported
-from pipeline.knowledge.catalogue import GRAPH_SCHEMA, NamedGraph, ensure_text_index
+from pipeline.knowledge.catalogue import GRAPH_SCHEMA, ensure_text_index
 from pipeline.serve.jobs.store import JOB_SCHEMA
 
 Cypher = Callable[..., list[neo4j.Record]]

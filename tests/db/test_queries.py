@@ -14,7 +14,7 @@ import neo4j
 import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.db.catalogue import get_corpus
+from pipeline.db.catalogue import find_graph, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
 from pipeline.db.queries import Query, load_queries, parse_fragments, parse_queries
@@ -23,7 +23,7 @@ from pipeline.domains.memory.texts.add import add_text
 from pipeline.domains.vault.api import Vault
 from pipeline.errors import GraphError
 from pipeline.knowledge import SupportedEdgeType
-from pipeline.knowledge.catalogue import find_graph, replacing
+from pipeline.knowledge.catalogue import replacing
 from pipeline.knowledge.embed import Embeddings
 from pipeline.knowledge.native import edge_index_of
 from pipeline.resources import resource_folder

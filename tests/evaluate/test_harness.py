@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import list_corpora
+from pipeline.db.catalogue import find_graph, list_corpora
 from pipeline.errors import QuerySetError, QuestionError
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.harness import Answered, ask, latencies, means, read_judged
 from pipeline.flows.evaluate import run_legs, temporary
-from pipeline.knowledge.catalogue import find_graph
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 

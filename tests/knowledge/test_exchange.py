@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.db.catalogue import list_graphs
 from pipeline.db.client import Client
 from pipeline.errors import GraphError
-from pipeline.knowledge.catalogue import list_graphs
 from pipeline.knowledge.exchange import Format, read_graph, write_graph
 
 SUFFIX = {Format.JSON: "json", Format.JSONL: "jsonl", Format.GRAPHML: "graphml", Format.NODE_LINK: "json"}

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.db.catalogue import GRAPH_SCHEMA_VERSION, find_graph
 from pipeline.db.client import Client
 from pipeline.errors import GraphError
 from pipeline.flows.maintain import migrate_graph
 from pipeline.ids import digest
 from pipeline.knowledge import SupportedEdgeType
-from pipeline.knowledge.catalogue import GRAPH_SCHEMA_VERSION, find_graph
 from pipeline.progress import Progress
 
 Cypher = Callable[..., list[Any]]

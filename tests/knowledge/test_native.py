@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.db.catalogue import get_graph
 from pipeline.db.client import Client
 from pipeline.db.queries import load_queries
 from pipeline.errors import GraphError
-from pipeline.knowledge.catalogue import get_graph
 from pipeline.knowledge.native import MAX_TYPES, edge_index_of, label_of, relationship_type_of
 
 Cypher = Callable[..., list[Any]]

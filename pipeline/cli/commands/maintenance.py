@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.connection import connected, connected_client
-from pipeline.cli.deferred import catalogue, graph_catalogue, maintain
+from pipeline.cli.deferred import catalogue, maintain
 from pipeline.cli.options import Set, Wait, read_settings
 from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_progress
@@ -28,14 +28,14 @@ def migrate(
     chosen = read_settings(None, settings, wait)
     with connected_client(chosen) as client, show_progress() as progress:
         corpora = {corpus.name for corpus in catalogue.list_corpora(client)}
-        graphs = {graph.name for graph, _ in graph_catalogue.list_graphs(client)}
+        graphs = {graph.name for graph, _ in catalogue.list_graphs(client)}
         for name in names or sorted(corpora | graphs):
             if name in corpora or name not in graphs:
                 maintain.migrate(client, chosen, name, progress=progress)
                 say(f"{name} is of schema version {catalogue.SCHEMA_VERSION}.")
             if name in graphs:
                 maintain.migrate_graph(client, chosen, name, progress=progress)
-                say(f"The graph {name} is of schema version {graph_catalogue.GRAPH_SCHEMA_VERSION}.")
+                say(f"The graph {name} is of schema version {catalogue.GRAPH_SCHEMA_VERSION}.")
 
 
 def reembed(

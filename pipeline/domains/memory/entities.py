@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from pipeline.db.catalogue import find_graph
 from pipeline.domains.memory.dedupe.journal import merges
 from pipeline.domains.memory.memory import AgentMemory, journal_name
 from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.catalogue import find_graph
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
 from pipeline.knowledge.embed import NO_EMBEDDINGS, Embeddings

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pipeline.db.catalogue import find_graph
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory.dedupe.journal import discard
 from pipeline.domains.memory.memory import AgentMemory, journal_name
@@ -14,7 +15,6 @@ from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.errors import InputError
 from pipeline.ingest.update.stored import stored_documents
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.catalogue import find_graph
 from pipeline.knowledge.edit import EdgesRead, Edits
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import check_question

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from neo4j import Record
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import find_corpus
+from pipeline.db.catalogue import NamedGraph, find_corpus, find_graph
 from pipeline.domains.memory.records import NOW, Entity, Fact, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
@@ -18,7 +18,6 @@ from pipeline.domains.memory.times import zone_named
 from pipeline.errors import GraphError, did_you_mean
 from pipeline.flows.maintain import drop
 from pipeline.knowledge import KnowledgeGraph
-from pipeline.knowledge.catalogue import NamedGraph, find_graph
 from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.store.codec import node_key, read_edge, read_node
 from pipeline.knowledge.visibility import Visibility

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import list_corpora
+from pipeline.db.catalogue import find_graph, list_corpora
 from pipeline.domains.routing.project_graph import (
     DECLARED,
     PROJECT_TYPES,
@@ -25,7 +25,6 @@ from pipeline.domains.routing.registry import Entry, Registry
 from pipeline.domains.routing.schema import DOMAIN, SCHEMA, Relation, RelationType
 from pipeline.flows import maintain
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.knowledge.catalogue import find_graph
 from pipeline.knowledge.records import Json
 
 Announce = Callable[["RegistryPlan"], None]

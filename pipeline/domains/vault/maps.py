@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import find_corpus
+from pipeline.db.catalogue import find_corpus, find_graph
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.domains.vault.links import without_suffix
 from pipeline.domains.vault.note import ANY
@@ -23,7 +23,6 @@ from pipeline.errors import CorpusError, GraphError, InputError, did_you_mean
 from pipeline.flows import maintain
 from pipeline.ids import digest
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.knowledge.catalogue import find_graph
 from pipeline.knowledge.records import Json
 from pipeline.text.labels import labels, terms_of
 

@@ -8,10 +8,11 @@ from typing import Any
 from neo4j import Record
 from neo4j.exceptions import ClientError
 
+from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import Client, batches
 from pipeline.db.indexes import cosine_of
 from pipeline.db.projections import Projection, run_on_projection, run_once
-from pipeline.knowledge.catalogue import NamedGraph, ensure_text_index, ensure_vector_index
+from pipeline.knowledge.catalogue import ensure_text_index, ensure_vector_index
 from pipeline.knowledge.native import relationship_type_of
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import (
@@ -61,6 +62,8 @@ class Neo4jStore:
     @property
     def dimension(self) -> int | None:
         """Length of the embeddings; None while no node has one."""
+        if self.graph.dimension is not None:
+            return self.graph.dimension  # a graph never gets another
         state = self._state()
         return state.dimension if state else None
 
@@ -133,9 +136,12 @@ class Neo4jStore:
         """Return the cosines of the ``limit`` nodes nearest to a vector, by id; creates the vector index if missing."""
         if self.dimension is None:
             return {}
-        ensure_vector_index(self.client, self.graph, len(vector))
         names = {"graph_label": self.graph.label, "graph_vector": self.graph.vector_index}
-        scores = self._best(limit, lambda most: self._read("graph_nearest", names, vector=list(vector), limit=most))
+        scores = self._indexed(
+            lambda: ensure_vector_index(self.client, self.graph, len(vector)),
+            limit,
+            lambda most: self._read("graph_nearest", names, vector=list(vector), limit=most),
+        )
         return in_order({node_id: cosine_of(score) for node_id, score in scores})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
@@ -146,11 +152,25 @@ class Neo4jStore:
         terms = fulltext_terms(text)
         if not terms:
             return {}
-        ensure_text_index(self.client, self.graph, self._analyzer)
         index = self.graph.label
-        return in_order(
-            dict(self._best(limit, lambda most: self._read("graph_matching", index=index, text=terms, limit=most)))
+        scores = self._indexed(
+            lambda: ensure_text_index(self.client, self.graph, self._analyzer),
+            limit,
+            lambda most: self._read("graph_matching", index=index, text=terms, limit=most),
         )
+        return in_order(dict(scores))
+
+    def _indexed(
+        self, ensure: Callable[[], None], limit: int, read: Callable[[int], list[Record]]
+    ) -> list[tuple[str, float]]:
+        """Return the best nodes by an index; ``ensure`` it if the server refuses: it is missing or unfinished."""
+        try:
+            return self._best(limit, read)
+        except ClientError:
+            if self._state() is None:
+                return []  # the graph was dropped: its index must not come back
+            ensure()
+            return self._best(limit, read)
 
     def _best(self, limit: int, read: Callable[[int], list[Record]]) -> list[tuple[str, float]]:
         """Return ids and scores of the ``limit`` best visible nodes; ``read`` takes the number of nodes to look at."""

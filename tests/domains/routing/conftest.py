@@ -8,10 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import list_corpora
+from pipeline.db.catalogue import find_graph, list_corpora
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.flows import maintain
-from pipeline.knowledge.catalogue import find_graph
 from tests.domains.routing.town import Town, indexed
 
 

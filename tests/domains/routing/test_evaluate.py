@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import list_corpora
+from pipeline.db.catalogue import list_corpora, list_graphs
 from pipeline.domains.routing.compare import Failure, RoutingReport
 from pipeline.domains.routing.evaluate import evaluate
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import Relation, RelationType
 from pipeline.errors import GraphError, QuerySetError
 from pipeline.flows import maintain
-from pipeline.knowledge.catalogue import list_graphs
 from tests.domains.routing.town import EXAMPLES, Town
 
 MODES = ("all", "oracle", "graph")

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import find_corpus
+from pipeline.db.catalogue import find_corpus, find_graph
 from pipeline.domains.routing.project_graph import ProjectGraph, relation_id
 from pipeline.domains.routing.registry import read_registry
 from pipeline.domains.routing.schema import DOMAIN, PROJECT, REFERENCE, Project, Relation, RelationType
 from pipeline.domains.routing.sync import RegistryPlan, sync
 from pipeline.errors import CorpusError, SourceError
-from pipeline.knowledge.catalogue import find_graph
 
 USES, TESTS = RelationType.USES, RelationType.TESTS_WITH
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import drop_corpus, get_corpus
+from pipeline.db.catalogue import drop_corpus, get_corpus, get_graph
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.router import Router, search_routed
 from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.errors import GraphError, QuestionError
 from pipeline.flows import maintain
-from pipeline.knowledge.catalogue import drop_graph, get_graph
+from pipeline.knowledge.catalogue import drop_graph
 from pipeline.retrieve.results import RetrieverResult
 from tests.domains.routing.town import Town
 

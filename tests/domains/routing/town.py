@@ -10,12 +10,12 @@ from pathlib import Path
 import yaml
 
 from pipeline import HopRank
-from pipeline.db.catalogue import drop_corpus, find_corpus
+from pipeline.db.catalogue import drop_corpus, find_corpus, find_graph
 from pipeline.domains.routing.index import index
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.registry import read_registry
 from pipeline.domains.routing.sync import sync
-from pipeline.knowledge.catalogue import drop_graph, find_graph
+from pipeline.knowledge.catalogue import drop_graph
 
 EXAMPLES = Path(__file__).parent / "examples"
 

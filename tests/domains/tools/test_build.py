@@ -13,6 +13,7 @@ import neo4j
 import pytest
 
 from pipeline import HopRank
+from pipeline.db.catalogue import find_graph
 from pipeline.domains.tools.build import add, build_catalogue
 from pipeline.domains.tools.catalogue import Catalogue, Tool, stored_catalogue
 from pipeline.domains.tools.chains.network import ToolNetwork
@@ -21,7 +22,6 @@ from pipeline.domains.tools.schema import SCHEMA, ToolEdge
 from pipeline.domains.tools.settings import Conversion, ToolSettings
 from pipeline.errors import GraphError, SourceError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph
-from pipeline.knowledge.catalogue import find_graph
 
 from .village import VILLAGE, takes, tool
 

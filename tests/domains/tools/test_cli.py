@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from pipeline import HopRank
 from pipeline.cli.app import app
-from pipeline.knowledge.catalogue import find_graph
+from pipeline.db.catalogue import find_graph
 
 GARDEN = Path(__file__).parent / "fixtures" / "garden_server.py"
 

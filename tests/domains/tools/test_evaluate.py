@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from pipeline import HopRank, KnowledgeGraph, KnowledgeNode
+from pipeline.db.catalogue import list_graphs
 from pipeline.domains.tools.catalogue import Built
 from pipeline.domains.tools.evaluate import evaluate, measure
 from pipeline.domains.tools.index import IndexedTool, ToolIndex
 from pipeline.errors import QuerySetError, SourceError
 from pipeline.evaluate.datasets import Dataset, Query
-from pipeline.knowledge.catalogue import list_graphs
 from pipeline.progress import Progress
 from pipeline.records import Vector
 

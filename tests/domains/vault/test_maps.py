@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from pipeline import HopRank, KnowledgeGraph, KnowledgeNode
 from pipeline.cli.app import app
-from pipeline.db.catalogue import find_corpus
+from pipeline.db.catalogue import find_corpus, find_graph
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
 from pipeline.domains.vault import maps
@@ -35,7 +35,6 @@ from pipeline.domains.vault.stored import StoredNote
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, GraphError, InputError
 from pipeline.flows import maintain
-from pipeline.knowledge.catalogue import find_graph
 
 GARDEN = Path(__file__).parent / "garden"
 SOIL = {"soil/Compost.md", "soil/Earthworms.md", "soil/Mulch.md", "soil/Turning the heap.md"}

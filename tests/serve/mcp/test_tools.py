@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.catalogue import drop_graph, get_graph
+from pipeline.db.catalogue import get_graph
+from pipeline.knowledge.catalogue import drop_graph
 from tests.serve.mcp.conftest import Talk, text_of
 
 HINTS = {

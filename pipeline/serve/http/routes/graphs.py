@@ -7,9 +7,9 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Path, Query
 
+from pipeline.db.catalogue import list_graphs
 from pipeline.errors import UnknownNode
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, explore
-from pipeline.knowledge.catalogue import list_graphs
 from pipeline.knowledge.records import Direction
 from pipeline.serve.access import Grant
 from pipeline.serve.http.graph_models import (

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.db.catalogue import list_corpora as list_all
+from pipeline.db.catalogue import list_graphs
 from pipeline.errors import InputError
-from pipeline.knowledge.catalogue import list_graphs
 from pipeline.retrieve.context import Context, Passage, source_of
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import RetrieverResultItem

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pipeline.db.catalogue import find_graph
 from pipeline.domains.memory.dedupe.journal import merges
-from pipeline.domains.memory.memory import AgentMemory, journal_name
+from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.clock import now
@@ -47,14 +46,11 @@ def survivors(memory: AgentMemory) -> dict[str, str]:
 
     What is met under such a name is the survivor, not a new entity.
     """
-    name = journal_name(memory.name)
-    if not find_graph(memory.hoprank.client, name):
+    journal = memory.journal()
+    if journal is None:
         return {}
     into = {
-        loser: group.survivor
-        for merge in reversed(merges(memory.hoprank.graph(name, create=False)))
-        for group in merge.groups
-        for loser in group.losers
+        loser: group.survivor for merge in reversed(merges(journal)) for group in merge.groups for loser in group.losers
     }
     return {loser: _last(into, loser) for loser in into}
 
@@ -82,15 +78,14 @@ def upsert(memory: AgentMemory, entities: Iterable[Entity]) -> list[Entity]:
     An entity that is there already is met again (:func:`merged`). Types of the setting ``embedded_types`` are embedded.
     Raises GraphError if a type isn't declared; then nothing is written.
     """
+    memory = memory.opened(create=True)
     into = survivors(memory)
     met = together(surviving(entity, into) for entity in entities)
     memory.schema.check([entity.to_node() for entity in met.values()], ())
     if not met:
         return []
-    graph = memory.graph(create=True)
-    stored = {node.id: Entity.of(node) for node in graph.get_nodes(list(met))}
-    after = {id_: merged(stored[id_], entity) if id_ in stored else entity for id_, entity in met.items()}
-    embeddings = embed(memory, after.values())
+    graph = memory.graph()
+    embeddings = embed_met(memory, met, {node.id: node for node in graph.get_nodes(list(met))})
 
     def decide(nodes: Mapping[str, KnowledgeNode], _: Sequence[KnowledgeEdge]) -> tuple[Edits, list[Entity]]:
         return entity_edits(nodes, met, embeddings)
@@ -113,6 +108,16 @@ def entity_edits(
         after.append(entity)
     hashes = {id_: hash_ for id_, hash_ in embeddings.hashes.items() if id_ in met}
     return Edits(nodes=put, text_hashes=hashes), after
+
+
+def embed_met(memory: AgentMemory, met: Mapping[str, Entity], stored: Mapping[str, KnowledgeNode]) -> Embeddings:
+    """Return the embeddings of those of the entities whose text is new beside the ``stored`` nodes."""
+    after = {id_: merged(Entity.of(stored[id_]), entity) if id_ in stored else entity for id_, entity in met.items()}
+    return embed(memory, (entity for id_, entity in after.items() if not _is_embedded(stored.get(id_), entity)))
+
+
+def _is_embedded(node: KnowledgeNode | None, entity: Entity) -> bool:
+    return node is not None and node.embedding is not None and Entity.of(node).text == entity.text
 
 
 def embed(memory: AgentMemory, entities: Iterable[Entity]) -> Embeddings:

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pipeline.db.catalogue import find_graph
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory.dedupe.journal import discard
-from pipeline.domains.memory.memory import AgentMemory, journal_name
+from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey, Fact
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.errors import InputError
@@ -63,6 +62,7 @@ def forget(memory: AgentMemory, selection: Selection, *, dry_run: bool = False) 
     InputError if nothing is selected.
     """
     selection.check()
+    memory = memory.opened()
     graph = memory.graph()
     keys = _selected(memory, selection)
     node_ids = _nodes_of(memory, keys)
@@ -77,9 +77,8 @@ def forget(memory: AgentMemory, selection: Selection, *, dry_run: bool = False) 
     if not dry_run:
         if keys:
             memory.hoprank.delete(keys, memory.name)
-        journal = journal_name(memory.name)
-        if forgotten.entities and find_graph(memory.hoprank.client, journal):
-            discard(memory.hoprank.graph(journal, create=False), forgotten.entities)
+        if forgotten.entities and (journal := memory.journal()):
+            discard(journal, forgotten.entities)
     return forgotten
 
 

@@ -39,14 +39,14 @@ RETURN properties(n) AS stored ORDER BY n.mention_count DESC, n.id LIMIT $limit;
 // name: memory_present
 // mode: read
 // params: graph, keys, moment, as_of, known_at
-// The ids of those of these entities that are there; see memory_entities_of_type.
+// Those of these entities that are there; see memory_entities_of_type.
 MATCH (g:KnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
 MATCH (n:KnowledgeNode {key: key})
 WHERE <current(n, settled, $as_of, $known_at)> AND (EXISTS { MATCH (n)-[r]-(m:KnowledgeNode) WHERE r.key IS NOT NULL AND <joined(n, r, m, settled, $as_of, $known_at)> }
     OR NOT EXISTS { MATCH (n)-[r]-(:KnowledgeNode) WHERE r.key IS NOT NULL AND coalesce(r.created_at, '') <= $known_at })
-RETURN n.id AS id;
+RETURN n {.*, embedding: null} AS stored;
 
 // name: memory_facts_of
 // mode: read

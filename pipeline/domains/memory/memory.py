@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from neo4j import Record
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import NamedGraph, find_corpus, find_graph
+from pipeline.db.catalogue import NamedGraph, find_corpus, find_graphs
 from pipeline.domains.memory.records import NOW, Entity, Fact, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
@@ -45,18 +46,30 @@ class AgentMemory:
         self.settings = hoprank.settings.section(MemorySettings)
         self.zone = zone_named(self.settings.timezone)
         self.schema: Schema = schema_of(self.settings)
-        self._lock = threading.Lock()
-        self._state: tuple[str, int] | None = None
-        self._made: dict[Hashable, Any] = {}
+        self._cache = _Cache()
+        self._found: Mapping[str, NamedGraph] | None = None
 
     @cached_property
     def relations(self) -> tuple[str, ...]:
         """The types of facts."""
         return tuple(relation_types(self.schema))
 
+    def opened(self, *, create: bool = False) -> Self:
+        """Return the memory for the steps of one call: its graphs are looked up here, and not by each step.
+
+        With ``create`` it is made if there is none.
+        """
+        opened = copy(self)
+        names = (self.name, journal_name(self.name))
+        opened._found = find_graphs(self.hoprank.client, *names)
+        if create and self.name not in opened._found:
+            self.hoprank.graph(self.name)
+            opened._found = find_graphs(self.hoprank.client, *names)
+        return opened
+
     def exists(self) -> bool:
         """Return whether anything has been written to the memory."""
-        return find_graph(self.hoprank.client, self.name) is not None
+        return self._find(self.name) is not None
 
     def has_texts(self) -> bool:
         """Return whether the memory has a corpus."""
@@ -64,11 +77,17 @@ class AgentMemory:
 
     def graph(self, *, create: bool = False) -> KnowledgeGraph:
         """Return the graph of entities and facts; raises GraphError if there is none and ``create`` is false."""
-        if not create and not self.exists():
+        named = self._find(self.name)
+        if named is None and not create:
             raise GraphError(
                 f"There is no memory {self.name!r}.", "Make it by hoprank memory add, import or scan, or give its name."
             )
-        return self.hoprank.graph(self.name, create=create)
+        return self.hoprank.graph_of(named) if named else self.hoprank.graph(self.name)
+
+    def journal(self) -> KnowledgeGraph | None:
+        """Return the graph that records the merges of entities; None if there was none yet."""
+        named = self._find(journal_name(self.name))
+        return self.hoprank.graph_of(named) if named else None
 
     def graph_at(self, when: When = NOW) -> KnowledgeGraph:
         """Return the graph as it was at a time."""
@@ -85,11 +104,7 @@ class AgentMemory:
     def cached(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
         """Return what ``make`` made of the graph as it is; it is made again after a change of the graph."""
         graph = self._named()
-        state = (graph.id, graph.version)
-        with self._lock:
-            if self._state != state:
-                self._state, self._made = state, {}
-            known = self._made
+        known = self._cache.of((graph.id, graph.version))
         if key not in known:
             known[key] = make()
         made: _Made = known[key]
@@ -98,9 +113,8 @@ class AgentMemory:
     def drop(self) -> None:
         """Delete the memory: its texts, its entities and facts, and the record of merges, irrevocably."""
         client = self.hoprank.client
-        for name in (self.name, journal_name(self.name)):
-            if find_graph(client, name):
-                self.hoprank.graph(name, create=False).drop()
+        for named in find_graphs(client, self.name, journal_name(self.name)).values():
+            self.hoprank.graph_of(named).drop()
         if self.has_texts():
             drop(client, self.name)
 
@@ -177,11 +191,31 @@ class AgentMemory:
         return list(types) if types else None
 
     def _named(self) -> NamedGraph:
-        graph = find_graph(self.hoprank.client, self.name)
+        graph = self._find(self.name)
         if graph is None:
             self.graph()
             raise GraphError(f"The memory {self.name!r} was dropped meanwhile.", "Make it anew.")
         return graph
+
+    def _find(self, name: str) -> NamedGraph | None:
+        found = find_graphs(self.hoprank.client, name) if self._found is None else self._found
+        return found.get(name)
+
+
+class _Cache:
+    """What was made of a memory's graph, as long as the graph stays as it is."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._state: tuple[str, int] | None = None
+        self._made: dict[Hashable, Any] = {}
+
+    def of(self, state: tuple[str, int]) -> dict[Hashable, Any]:
+        """Return what was made of the graph's id and version."""
+        with self._lock:
+            if self._state != state:
+                self._state, self._made = state, {}
+            return self._made
 
 
 def journal_name(name: str) -> str:

@@ -62,10 +62,9 @@ class Neo4jStore:
     @property
     def dimension(self) -> int | None:
         """Length of the embeddings; None while no node has one."""
-        if self.graph.dimension is not None:
-            return self.graph.dimension  # a graph never gets another
-        state = self._state()
-        return state.dimension if state else None
+        if self.graph.dimension is None:  # once it is known, it stays
+            self.graph = self._state() or self.graph
+        return self.graph.dimension
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""

@@ -28,6 +28,7 @@ def hybrid(
     memory: AgentMemory, topic: str, top_k: int = 5, when: When = NOW, *, scope: str | None = None, limit: int = 20
 ) -> Topic:
     """Return the memories that match a topic by words, the entities that they mention, and the facts of these."""
+    memory = memory.opened()
     memory.graph()
     if not memory.has_texts():
         return Topic((), (), ())

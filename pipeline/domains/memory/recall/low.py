@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.memory import AgentMemory, read_entity
 from pipeline.domains.memory.recall.records import Level
 from pipeline.domains.memory.records import Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
@@ -45,8 +45,8 @@ def find_entities(memory: AgentMemory, question: str, vector: Sequence[float], w
         for rank, id_ in enumerate(dict.fromkeys(ids), 1):
             scores[id_] = scores.get(id_, 0.0) + weight / (_K + rank)
     there = _present(memory, scores, when, scope)
-    nodes = graph.get_nodes(sorted(there, key=lambda id_: (-scores[id_], id_)))
-    return Meant({node.id: Entity.of(node) for node in nodes}, frozenset(named))
+    best = sorted(there, key=lambda id_: (-scores[id_], id_))
+    return Meant({id_: there[id_] for id_ in best}, frozenset(named))
 
 
 def ranks_of_entities(meant: Meant, most: int) -> dict[str, int]:
@@ -83,6 +83,7 @@ def _ids(ranked: Sequence[RankedNode]) -> list[str]:
     return [one.node.id for one in ranked if one.node.type != MEMORY]
 
 
-def _present(memory: AgentMemory, ids: Collection[str], when: When, scope: str | None) -> list[str]:
+def _present(memory: AgentMemory, ids: Collection[str], when: When, scope: str | None) -> dict[str, Entity]:
     wanted = [id_ for id_ in ids if scope is None or EntityKey.of(id_).scope == scope]
-    return [row["id"] for row in memory.read("memory_present", when, ids=wanted)]
+    entities = (read_entity(row["stored"]) for row in memory.read("memory_present", when, ids=wanted))
+    return {entity.id: entity for entity in entities}

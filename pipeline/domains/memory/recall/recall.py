@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,7 +17,7 @@ from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText
 from pipeline.domains.memory.recall.texts import filters_of, find_texts
 from pipeline.domains.memory.records import NOW, Entity, When
 from pipeline.domains.memory.times import read_time
-from pipeline.errors import QuestionError
+from pipeline.errors import QuestionError, UnknownCorpus
 from pipeline.records import Hit
 from pipeline.retrieve.question import check_question
 
@@ -45,14 +46,17 @@ def recall(
     if top_k < 1:
         raise QuestionError(f"top_k is {top_k}.", "Ask for 1 item or more.")
     question = check_question(question)
+    memory = memory.opened()
     memory.graph()
     vector = memory.hoprank.embedder.embed_query(question)
     hits: dict[str, Hit] = {}
     periods: tuple[Period, ...] = ()
-    if Level.TEXTS in levels and memory.has_texts():
+    if Level.TEXTS in levels:
         relative_to = now or _present_of(memory, when)
-        found, periods = find_texts(memory, question, vector, filters_of(memory, when, scope, filters), relative_to)
-        hits = {hit.document: hit for hit in found}
+        conditions = filters_of(memory, when, scope, filters)
+        with suppress(UnknownCorpus):  # a memory of scans alone has no texts
+            found, periods = find_texts(memory, question, vector, conditions, relative_to)
+            hits = {hit.document: hit for hit in found}
     meant = NOTHING
     if Level.LOW in levels or Level.HIGH in levels:
         meant = find_entities(memory, question, vector, when, scope)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
-from pipeline.domains.memory.entities import bare, embed, entity_edits, merged
+from pipeline.domains.memory.entities import bare, embed_met, entity_edits, merged
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
@@ -28,33 +29,30 @@ def write_mentions(
     memory: AgentMemory,
     nodes: Iterable[KnowledgeNode],
     mentioned: Mapping[str, Sequence[Entity]],
-    complete: Iterable[str],
-    *,
-    shared: bool = False,
+    complete: Iterable[str] = (),
+    shared: Mapping[str, Sequence[Entity]] = MappingProxyType({}),
 ) -> Mentioned:
-    """Write the nodes of memories and what they mention: ``mentioned`` has entities by the id of a memory's node.
+    """Write the nodes of memories and what they mention, in one edit; return what of it is new but for the concepts.
 
-    An entity counts a mention for each memory once. ``complete`` are the nodes all of whose mentions are given: others
-    are removed, as after a change of the text. ``shared`` mentions are those of concepts, by names in common; they and
-    the others don't replace each other.
+    ``mentioned`` has entities by the id of a memory's node, ``shared`` concepts, by names that memories have in common;
+    a memory without a node is left out of these. An entity counts a mention for each memory once. ``complete`` are the
+    nodes all of whose mentions are given: others are removed, as after a change of the text.
     """
     wanted, whole = {node.id: node for node in nodes}, frozenset(complete)
-    entities = _once(mentioned)
+    named, concepts = _once(mentioned), _once(shared)
+    entities = _once({"named": list(named.values()), "concepts": list(concepts.values())})
     memory.schema.check([entity.to_node() for entity in entities.values()], ())
     graph = memory.graph(create=True)
-    stored = {node.id: Entity.of(node) for node in graph.get_nodes(list(entities))}
-    after = {id_: merged(stored[id_], entity) if id_ in stored else entity for id_, entity in entities.items()}
-    embeddings = embed(memory, after.values())
+    stored = {node.id: node for node in graph.get_nodes([*entities, *whole])}
+    embeddings = embed_met(memory, entities, stored)
+    pairs_named, pairs_shared = _pairs(mentioned), _pairs(shared)
 
     def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Mentioned]:
         known = {(edge.source, edge.target): edge for edge in edges if edge.type == MENTIONS}
-        pairs = {(source, entity.id) for source, named in mentioned.items() for entity in named}
+        there = nodes.keys() | wanted.keys()
+        pairs = pairs_named | {pair for pair in pairs_shared if pair[0] in there}
         new = sorted(pairs - known.keys())
-        gone = sorted(
-            pair
-            for pair, edge in known.items()
-            if pair[0] in whole and pair not in pairs and bool(edge.properties.get(_SHARED)) == shared
-        )
+        gone = sorted(pair for pair in known if pair[0] in whole and pair not in pairs)
         counts = _counts(new, gone)
         met = {id_: replace(entity, mention_count=counts.get(id_, 0)) for id_, entity in entities.items()}
         less = {id_: Entity.of(nodes[id_]) for id_ in counts if id_ not in met and id_ in nodes}
@@ -62,25 +60,36 @@ def write_mentions(
         changed = {id_: entity for id_, entity in met.items() if _adds(nodes.get(id_), entity)}
         edits, _ = entity_edits(nodes, changed, embeddings)
         fresh = [node for id_, node in wanted.items() if not _same(nodes.get(id_), node)]
-        mark = {_SHARED: True} if shared else {}
         edits = replace(
             edits,
             nodes=[*edits.nodes, *fresh],
-            edges=[KnowledgeEdge(source, target, MENTIONS, properties=mark) for source, target in new],
+            edges=[
+                KnowledgeEdge(*pair, MENTIONS, properties={} if pair in pairs_named else {_SHARED: True})
+                for pair in new
+            ],
             removed_edges=[known[pair].id for pair in gone],
         )
-        written = sum(node.id not in nodes for node in fresh)
-        return edits, Mentioned(len(new), written, len(changed.keys() - nodes.keys()))
+        written = Mentioned(
+            len(pairs_named - known.keys()),
+            sum(node.id not in nodes for node in fresh),
+            len((changed.keys() & named.keys()) - nodes.keys()),
+        )
+        return edits, written
 
-    sources = {*wanted, *mentioned, *whole}
+    sources = {*wanted, *mentioned, *shared, *whole}
+    before = [id_ for id_ in whole if id_ in stored]
     return graph.edit(
-        [*sources, *entities, *_mentioned_before(memory, whole)],
+        [*sources, *entities, *(_mentioned_before(memory, before) if before else ())],
         decide,
         node_types={MEMORY, *(entity.type for entity in entities.values())},
         edge_types=[MENTIONS],
         reads=EdgesRead.TOUCHING,
         around=sources,
     )
+
+
+def _pairs(mentioned: Mapping[str, Sequence[Entity]]) -> set[tuple[str, str]]:
+    return {(source, entity.id) for source, entities in mentioned.items() for entity in entities}
 
 
 def _mentioned_before(memory: AgentMemory, nodes: Iterable[str]) -> list[str]:

@@ -25,6 +25,7 @@ def mention_in_texts(memory: AgentMemory, entities: Sequence[Entity]) -> int:
     """Find new entities in the texts that are there already, and write these mentions; return their number."""
     if not entities or not memory.has_texts():
         return 0
+    memory = memory.opened()  # the entities were written since the last look
     new, known = {entity.key for entity in entities}, gazetteer(memory)
     nodes = {EntityKey.of(id_).name: id_ for id_ in _text_ids(memory)}
     mentioned: dict[str, dict[EntityKey, Entity]] = defaultdict(dict)
@@ -33,7 +34,7 @@ def mention_in_texts(memory: AgentMemory, entities: Sequence[Entity]) -> int:
             if mention.entity in new:
                 mentioned[nodes[document]][mention.entity] = bare(known[mention.entity])
     of_nodes = {node_id: list(named.values()) for node_id, named in mentioned.items()}
-    return write_mentions(memory, (), of_nodes, ()).mentions if of_nodes else 0
+    return write_mentions(memory, (), of_nodes).mentions if of_nodes else 0
 
 
 def _candidates(memory: AgentMemory, entities: Sequence[Entity]) -> Iterator[tuple[str, str]]:

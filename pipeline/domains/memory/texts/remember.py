@@ -12,7 +12,7 @@ from pipeline.domains.memory.entities import bare, surviving, survivors, togethe
 from pipeline.domains.memory.facts.write import renamed, state_facts
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
-from pipeline.domains.memory.remember.extract import concepts_from, extract, speaker_of
+from pipeline.domains.memory.remember.extract import Concept, concepts_from, extract, speaker_of
 from pipeline.domains.memory.remember.mentions import Gazetteer
 from pipeline.domains.memory.remember.records import Extracted, Read
 from pipeline.domains.memory.schema import MEMORY
@@ -57,14 +57,16 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
         progress=progress,
     )
     with progress.stage("remember"):
+        memory = memory.opened(create=True)
         known = known_entities(memory)
         said = _said(read.memories, given, known, survivors(memory))
         nodes = [node_of(one) for one in read.memories]
-        mentioned = write_mentions(memory, nodes, said.mentioned, [node.id for node in nodes])
+        concepts = _shared_concepts(memory, read.memories, [*known, *_met(said)])
+        shared = _sharing(concepts)
+        mentioned = write_mentions(memory, nodes, said.mentioned, [node.id for node in nodes], shared)
         facts = state_facts(memory, said.facts) if said.facts else None
         mention_in_texts(memory, _new(said, known))
-        concepts = link_concepts(memory, read.memories, [*known, *_met(said)])
-    return Remembered(ingested, mentioned, len(facts.added) if facts else 0, concepts, read.skipped)
+    return Remembered(ingested, mentioned, len(facts.added) if facts else 0, len(concepts), read.skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,27 +127,30 @@ def _gazetteers(entities: Iterable[Entity], scopes: Iterable[str]) -> dict[str, 
     return {scope: gazetteer_of(once, scope) for scope in scopes}
 
 
-def link_concepts(memory: AgentMemory, memories: Iterable[Memory], known: Iterable[Entity]) -> int:
-    """Let the names that memories share with others be concepts, which all of them mention; return their number.
+def _shared_concepts(memory: AgentMemory, memories: Iterable[Memory], known: Iterable[Entity]) -> list[Concept]:
+    """Return the names that memories share with others as concepts, which all of them mention.
 
     The corpus has found the names, by its rules for names; those of the ``known`` entities of other types make none.
     """
     by_scope: dict[str, list[str]] = defaultdict(list)
     for one in memories:
         by_scope[one.scope].append(one.key)
+    if not by_scope:
+        return []
     others = {name for entity in known if entity.type != "concept" for name in (entity.name, *entity.aliases)}
-    made = 0
+    corpus, minimum = open_corpus(memory.hoprank.client, memory.name), memory.settings.concept_mentions
+    concepts: list[Concept] = []
     for scope, keys in by_scope.items():
-        corpus = open_corpus(memory.hoprank.client, memory.name)
-        rows = corpus.read("memory_shared_names", documents=keys, minimum=memory.settings.concept_mentions)
+        rows = corpus.read("memory_shared_names", documents=keys, minimum=minimum)
         names = {row["name"]: row["documents"] for row in rows}
-        concepts = concepts_from(names, memory.settings.concept_mentions, scope=scope, taken=others)
-        mentioned: dict[str, list[Entity]] = defaultdict(list)
-        for concept in concepts:
-            for key in concept.memories:
-                mentioned[EntityKey(scope, MEMORY, key).id].append(replace(concept.entity, mention_count=0))
-        present = {node.id for node in memory.graph().get_nodes(list(mentioned))}
-        of_nodes = {id_: named for id_, named in mentioned.items() if id_ in present}
-        write_mentions(memory, (), of_nodes, [EntityKey(scope, MEMORY, key).id for key in keys], shared=True)
-        made += len(concepts)
-    return made
+        concepts += concepts_from(names, minimum, scope=scope, taken=others)
+    return concepts
+
+
+def _sharing(concepts: Iterable[Concept]) -> dict[str, list[Entity]]:
+    """Return the concepts by the ids of the nodes of the memories that share their names."""
+    sharing: dict[str, list[Entity]] = defaultdict(list)
+    for concept in concepts:
+        for key in concept.memories:
+            sharing[EntityKey(concept.entity.scope, MEMORY, key).id].append(replace(concept.entity, mention_count=0))
+    return sharing

@@ -62,6 +62,7 @@ PARAMS: Mapping[str, Any] = {
     "gamma": 1.0,
     "generation": 1,
     "graph": "hoprank-x-1",
+    "graph_names": ["x"],
     "groups": [["k"]],
     "hashes": ["h"],
     "hits": ["c"],
@@ -140,6 +141,7 @@ OF_QUERY: Mapping[str, Mapping[str, Any]] = {
     "load_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1], "label": "T"}]},
     "put_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1], "label": "T", "former": []}]},
     "put_edges": {"rows": [{"source": "k", "target": "k", "type": "R", "properties": {}}]},
+    "replace_edges": {"rows": [{"source": "k", "target": "k", "type": "R", "properties": {"key": "k"}}]},
 }
 """Values where a parameter's name means something else."""
 

@@ -1,10 +1,13 @@
-"""The catalogue of corpora: create, look up, check and drop them."""
+"""The catalogue of corpora and of named graphs: look them up by name; create, check and drop corpora.
+
+:mod:`pipeline.knowledge.catalogue` creates and drops graphs.
+"""
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +15,15 @@ from pipeline.db.client import Client
 from pipeline.db.indexes import CONSTRAINTS, corpus_label, drop_indexes, ensure_declared, vector_index_name
 from pipeline.db.writers import is_stale
 from pipeline.edges import EdgeKind
-from pipeline.errors import FingerprintError, InputError, UnknownCorpus, did_you_mean
+from pipeline.errors import FingerprintError, InputError, UnknownCorpus, UnknownGraph, did_you_mean
 from pipeline.records import Fingerprint
 
 SCHEMA_VERSION = 6
 LONGEST_NAME = 200
-"""Longest name of a corpus, in characters."""
+"""Longest name of a corpus or graph, in characters."""
+
+GRAPH_SCHEMA_VERSION = 2
+"""Layout of the graphs that this version of HopRank reads and writes."""
 
 _DELETE_BATCH = 10_000
 
@@ -70,6 +76,50 @@ class Corpus:
         return cls(**values)
 
 
+@dataclass(frozen=True, slots=True)
+class NamedGraph:
+    """A stored graph. ``version`` counts its changes; ``dimension`` is None until a node has an embedding.
+
+    ``node_labels`` and ``edge_types`` are the labels and relationship types that its types have in Neo4j. ``temporal``
+    tells whether any node or edge has an end, or begins later.
+    """
+
+    id: str
+    name: str
+    created_at: str
+    version: int
+    dimension: int | None
+    schema_version: int = GRAPH_SCHEMA_VERSION
+    node_labels: frozenset[str] = frozenset()
+    edge_types: frozenset[str] = frozenset()
+    temporal: bool = False
+
+    @property
+    def label(self) -> str:
+        """Neo4j label of the nodes, and name of the full-text index."""
+        return f"Graph_{self.id}"
+
+    @property
+    def vector_index(self) -> str:
+        """Name of the vector index."""
+        return f"Graph_{self.id}_vector"
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any]) -> NamedGraph:
+        """Return the graph that its node's properties describe."""
+        return cls(
+            properties["id"],
+            properties.get("name") or properties.get("awaited_name") or "",
+            properties["created_at"],
+            properties["version"],
+            properties.get("dimension"),
+            properties.get("schema_version", 1),
+            frozenset(properties.get("node_labels", ())),
+            frozenset(properties.get("edge_types", ())),
+            properties.get("temporal", False),
+        )
+
+
 def list_corpora(client: Client) -> list[Corpus]:
     """Return all corpora, ordered by name."""
     return [Corpus.of(row["corpus"]) for row in client.read("corpora")]
@@ -86,9 +136,38 @@ def get_corpus(client: Client, name: str) -> Corpus:
     corpus = find_corpus(client, name)
     if corpus is None:
         names = [existing.name for existing in list_corpora(client)]
-        listing = f"Known: {', '.join(names)}." if names else "Make one: hoprank ingest."
-        raise UnknownCorpus(f"There is no corpus {name!r}.", did_you_mean(name, names, listing))
+        fix = did_you_mean(name, names, _known(names) or "Make one: hoprank ingest.")
+        raise UnknownCorpus(f"There is no corpus {name!r}.", fix)
     return corpus
+
+
+def list_graphs(client: Client) -> list[tuple[NamedGraph, int]]:
+    """Return every published graph with its number of nodes, ordered by name."""
+    return [(NamedGraph.of(row["graph"]), row["nodes"]) for row in client.read("graphs")]
+
+
+def find_graph(client: Client, name: str) -> NamedGraph | None:
+    """Return the graph of that name, or None."""
+    return find_graphs(client, name).get(name)
+
+
+def find_graphs(client: Client, *names: str) -> dict[str, NamedGraph]:
+    """Return those of the graphs of these names that exist, by name."""
+    return {row["graph"]["name"]: NamedGraph.of(row["graph"]) for row in client.read("graphs_named", graph_names=names)}
+
+
+def get_graph(client: Client, name: str) -> NamedGraph:
+    """Return the graph of that name; if there is none, raise GraphError with the closest name."""
+    graph = find_graph(client, name)
+    if graph is None:
+        names = [listed.name for listed, _ in list_graphs(client)]
+        fix = did_you_mean(name, names, _known(names) or "There is none yet.")
+        raise UnknownGraph(f"There is no graph {name!r}.", fix)
+    return graph
+
+
+def _known(names: Sequence[str]) -> str:
+    return f"Known: {', '.join(names)}." if names else ""
 
 
 def check_name(name: str) -> None:

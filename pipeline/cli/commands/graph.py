@@ -11,7 +11,7 @@ import typer
 import pipeline
 from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected_client
-from pipeline.cli.deferred import exchange, explore, graph_catalogue, load
+from pipeline.cli.deferred import catalogue, exchange, explore, graph_catalogue, load
 from pipeline.cli.deliver import deliver
 from pipeline.cli.options import AsOf, Json, KnownAt, Limit, read_settings
 from pipeline.cli.views.graphs import graphs_table, near_table, nodes_table, path_view
@@ -71,7 +71,7 @@ def list_(
             documents = [{**_node(node), "properties": dict(node.properties)} for node in nodes]
             deliver(nodes, as_json, nodes_table, f"{name} has no such node.", document=documents)
             return
-        graphs = graph_catalogue.list_graphs(client)
+        graphs = catalogue.list_graphs(client)
     document = [{"name": graph.name, "nodes": nodes, "created_at": graph.created_at} for graph, nodes in graphs]
     none = "There is no graph yet; `hoprank skills build DIR` and `hoprank graph import FILE` make one."
     deliver(graphs, as_json, graphs_table, none, document=document)
@@ -177,7 +177,7 @@ def drop(
 ) -> None:
     """Delete a graph with all that it holds. There is no way back."""
     with connected_client(read_settings()) as client:
-        graph = graph_catalogue.get_graph(client, name)
+        graph = catalogue.get_graph(client, name)
         if not yes:
             confirm(f"Drop {name!r}?")
         graph_catalogue.drop_graph(client, graph)

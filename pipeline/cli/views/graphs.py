@@ -12,8 +12,8 @@ from pipeline.cli.deferred import explore
 from pipeline.cli.views.tables import plain_table, ruled_table
 
 if TYPE_CHECKING:
+    from pipeline.db.catalogue import NamedGraph
     from pipeline.knowledge import KnowledgeNode, Reached
-    from pipeline.knowledge.catalogue import NamedGraph
     from pipeline.knowledge.explore import Path
 
 

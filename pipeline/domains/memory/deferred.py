@@ -10,24 +10,27 @@ if TYPE_CHECKING:
     from pipeline import knowledge
     from pipeline.domains.memory import entities, forget, memory, patterns, records, times
     from pipeline.domains.memory import evaluate as evaluation
+    from pipeline.domains.memory import patterns as history
     from pipeline.domains.memory.chats import read as chats
     from pipeline.domains.memory.code import store as repositories
     from pipeline.domains.memory.dedupe import apply, journal, plan
-    from pipeline.domains.memory.facts import history, write
-    from pipeline.domains.memory.recall import hybrid, recall
+    from pipeline.domains.memory.facts import write
+    from pipeline.domains.memory.recall import recall
+    from pipeline.domains.memory.recall import recall as hybrid
     from pipeline.domains.memory.recall import records as recalled
-    from pipeline.domains.memory.texts import add, remember
+    from pipeline.domains.memory.texts import remember
+    from pipeline.domains.memory.texts import remember as add
     from pipeline.knowledge import clock
 else:
-    add = LazyModule("pipeline.domains.memory.texts.add")
+    add = LazyModule("pipeline.domains.memory.texts.remember")
     apply = LazyModule("pipeline.domains.memory.dedupe.apply")
     chats = LazyModule("pipeline.domains.memory.chats.read")
     clock = LazyModule("pipeline.knowledge.clock")
     entities = LazyModule("pipeline.domains.memory.entities")
     evaluation = LazyModule("pipeline.domains.memory.evaluate")
     forget = LazyModule("pipeline.domains.memory.forget")
-    history = LazyModule("pipeline.domains.memory.facts.history")
-    hybrid = LazyModule("pipeline.domains.memory.recall.hybrid")
+    history = LazyModule("pipeline.domains.memory.patterns")
+    hybrid = LazyModule("pipeline.domains.memory.recall.recall")
     journal = LazyModule("pipeline.domains.memory.dedupe.journal")
     knowledge = LazyModule("pipeline.knowledge")
     memory = LazyModule("pipeline.domains.memory.memory")

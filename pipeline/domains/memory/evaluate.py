@@ -14,8 +14,7 @@ from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall.recall import recall
 from pipeline.domains.memory.recall.records import FoundText
 from pipeline.domains.memory.records import Memory
-from pipeline.domains.memory.texts.documents import FIELDS
-from pipeline.domains.memory.texts.remember import remember
+from pipeline.domains.memory.texts.remember import FIELDS, remember
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import Dataset, Query, check_documents, judgements
 from pipeline.evaluate.harness import ask, means, read_judged

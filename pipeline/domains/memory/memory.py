@@ -33,7 +33,7 @@ class AgentMemory:
 
         from hoprank import HopRank
         from pipeline.domains.memory.memory import AgentMemory
-        from pipeline.domains.memory.texts.add import add_text
+        from pipeline.domains.memory.texts.remember import add_text
 
         with HopRank.connect() as hoprank:
             memory = AgentMemory(hoprank)
@@ -203,7 +203,7 @@ class AgentMemory:
 
 
 class _Cache:
-    """What was made of a memory's graph, as long as the graph stays as it is."""
+    """A cache of what is made of a graph, until the graph changes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.api import HopRank
-from pipeline.domains.memory.facts import history as versions
+from pipeline.domains.memory import patterns as versions
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall import recall as recalling
 from pipeline.domains.memory.times import when

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from pipeline.domains.memory.dedupe.journal import Merge
     from pipeline.domains.memory.dedupe.plan import Plan
     from pipeline.domains.memory.evaluate import MemoryReport
-    from pipeline.domains.memory.facts.history import Conflict
     from pipeline.domains.memory.facts.versions import Revision
     from pipeline.domains.memory.forget import Forgotten
-    from pipeline.domains.memory.patterns import Around, Connected, Near, Related
-    from pipeline.domains.memory.recall.hybrid import Topic
+    from pipeline.domains.memory.patterns import Around, Conflict, Connected, Near, Related
+    from pipeline.domains.memory.recall.recall import Topic
     from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText, Recall
     from pipeline.domains.memory.records import Entity, Fact
     from pipeline.domains.memory.texts.remember import Remembered

@@ -14,10 +14,10 @@ from pipeline.domains.memory.code.store import scan_repository
 from pipeline.domains.memory.dedupe.apply import apply
 from pipeline.domains.memory.dedupe.plan import plan
 from pipeline.domains.memory.entities import upsert
-from pipeline.domains.memory.facts.history import history
 from pipeline.domains.memory.memory import AgentMemory, journal_name
+from pipeline.domains.memory.patterns import history
 from pipeline.domains.memory.records import Entity, When
-from pipeline.domains.memory.texts.add import add_text
+from pipeline.domains.memory.texts.remember import add_text
 from pipeline.errors import GraphError, SourceError
 from tests.domains.memory.repositories import facts_at
 

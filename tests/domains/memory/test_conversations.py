@@ -10,12 +10,10 @@ import pytest
 
 from pipeline.domains.memory import patterns
 from pipeline.domains.memory.chats.read import read_memories
-from pipeline.domains.memory.facts.history import conflicts, history
 from pipeline.domains.memory.facts.write import add_facts, invalidate, retract
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.recall.fuse import fuse, levels_of, ranks_of
-from pipeline.domains.memory.recall.hybrid import hybrid
-from pipeline.domains.memory.recall.recall import levels_named, recall
+from pipeline.domains.memory.patterns import conflicts, history
+from pipeline.domains.memory.recall.recall import fuse, hybrid, levels_named, levels_of, ranks_of, recall
 from pipeline.domains.memory.recall.records import FoundEntity, FoundText, Level, Recall
 from pipeline.domains.memory.records import Fact, When
 from pipeline.domains.memory.remember.records import Read

@@ -12,8 +12,7 @@ from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, Memory, When
 from pipeline.domains.memory.remember.records import Read
-from pipeline.domains.memory.texts.add import add_text
-from pipeline.domains.memory.texts.remember import remember
+from pipeline.domains.memory.texts.remember import add_text, remember
 from pipeline.errors import HopRankError
 from pipeline.ingest.update.stored import stored_documents
 

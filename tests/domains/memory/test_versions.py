@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.facts.history import find_conflicts
 from pipeline.domains.memory.facts.versions import Revision, add, believed, invalidate, overlap, retract, state
 from pipeline.domains.memory.facts.write import after
+from pipeline.domains.memory.patterns import find_conflicts
 from pipeline.domains.memory.records import Fact
 from pipeline.errors import GraphError
 

@@ -18,7 +18,7 @@ from pipeline.domains.memory.facts.write import edits_of, renamed
 from pipeline.domains.memory.memory import AgentMemory, read_fact
 from pipeline.domains.memory.records import Entity, EntityKey, Fact
 from pipeline.domains.memory.schema import MENTIONS
-from pipeline.domains.memory.texts.relink import mention_in_texts
+from pipeline.domains.memory.texts.mentions import mention_in_texts
 from pipeline.errors import GraphError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.clock import now

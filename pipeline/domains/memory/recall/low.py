@@ -10,7 +10,7 @@ from pipeline.domains.memory.memory import AgentMemory, read_entity
 from pipeline.domains.memory.recall.records import Level
 from pipeline.domains.memory.records import Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
-from pipeline.domains.memory.texts.known import gazetteer
+from pipeline.domains.memory.texts.mentions import gazetteer
 from pipeline.knowledge import Mode, RankedNode
 
 _CANDIDATES = 50

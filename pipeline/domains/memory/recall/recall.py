@@ -1,4 +1,4 @@
-"""Recall: question -> texts, entities, themes -> fusion -> items."""
+"""Recall: question -> texts, entities, themes -> fusion -> items; and the hybrid pattern, by topic."""
 
 from __future__ import annotations
 
@@ -10,16 +10,73 @@ from typing import Any
 
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import Related, facts_of
-from pipeline.domains.memory.recall.fuse import ENTITY_WEIGHTS, TEXT_WEIGHTS, first_by, fuse, levels_of, ranks_of
 from pipeline.domains.memory.recall.high import find_themes
 from pipeline.domains.memory.recall.low import NOTHING, Meant, find_entities, mentioning, ranks_of_entities
-from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText, Level, Period, Recall, Theme
+from pipeline.domains.memory.recall.records import (
+    Found,
+    FoundEntity,
+    FoundText,
+    Level,
+    LevelRank,
+    Period,
+    Recall,
+    Theme,
+)
 from pipeline.domains.memory.recall.texts import filters_of, find_texts
-from pipeline.domains.memory.records import NOW, Entity, When
+from pipeline.domains.memory.records import NOW, Entity, EntityKey, When
+from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.domains.memory.times import read_time
 from pipeline.errors import QuestionError, UnknownCorpus
+from pipeline.knowledge import Direction
 from pipeline.records import Hit
+from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import check_question
+
+_K = 60
+
+TEXT_WEIGHTS = {Level.TEXTS: 8.0, Level.LOW: 1.0, Level.HIGH: 0.5}
+"""Weights of the levels for memories."""
+
+ENTITY_WEIGHTS = {Level.LOW: 8.0, Level.HIGH: 1.0}
+"""Weights of the levels for entities."""
+
+Ranks = Mapping[str, int]
+"""Ranks by id, from 1; equal ones share a rank."""
+
+
+def ranks_of(scores: Mapping[str, float]) -> dict[str, int]:
+    """Return ranks by score, the highest first; equal scores share the rank of the first."""
+    ordered = sorted(scores.values(), reverse=True)
+    first: dict[float, int] = {}
+    for rank, score in enumerate(ordered, 1):
+        first.setdefault(score, rank)
+    return {id_: first[score] for id_, score in scores.items()}
+
+
+def fuse(rankings: Mapping[Level, Ranks], weights: Mapping[Level, float]) -> dict[str, float]:
+    """Return the fused scores by id, best first; ties go by id."""
+    scores: dict[str, float] = {}
+    for level, ranks in rankings.items():
+        for id_, rank in ranks.items():
+            scores[id_] = scores.get(id_, 0.0) + _score(weights[level], rank)
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+
+
+def levels_of(id_: str, rankings: Mapping[Level, Ranks], weights: Mapping[Level, float]) -> dict[Level, LevelRank]:
+    """Return the rank of an item in each level that has it, with its share of the fused score."""
+    parts = {level: _score(weights[level], ranks[id_]) for level, ranks in rankings.items() if id_ in ranks}
+    total = sum(parts.values()) or 1.0
+    return {level: LevelRank(rankings[level][id_], part / total) for level, part in parts.items()}
+
+
+def first_by(ids: Sequence[str]) -> dict[str, int]:
+    """Return the ranks of ids in order."""
+    return {id_: rank for rank, id_ in enumerate(dict.fromkeys(ids), 1)}
+
+
+def _score(weight: float, rank: int) -> float:
+    return weight / (_K + rank)
+
 
 _ENTITIES = 10
 _FACTS = 8
@@ -144,3 +201,37 @@ def _present_of(memory: AgentMemory, when: When) -> datetime:
 
 def _name(item: Found) -> str:
     return item.key if isinstance(item, FoundText) else item.entity.id
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Memories on a topic, best first; the entities that they mention, those that most of them mention first."""
+
+    memories: tuple[Hit, ...]
+    entities: tuple[Entity, ...]
+    facts: tuple[Related, ...]
+
+
+def hybrid(
+    memory: AgentMemory, topic: str, top_k: int = 5, when: When = NOW, *, scope: str | None = None, limit: int = 20
+) -> Topic:
+    """Return the memories that match a topic by words, the entities that they mention, and the facts of these."""
+    memory = memory.opened()
+    memory.graph()
+    if not memory.has_texts():
+        return Topic((), (), ())
+    filters = filters_of(memory, when, scope, None)
+    hits = memory.hoprank.search(topic, None, top_k, filters, corpus=memory.name, leg=Leg.FULLTEXT).hits
+    entities = _mentioned(memory, hits, when)[:limit]
+    facts = facts_of(memory, [entity.id for entity in entities], when, direction=Direction.OUT, limit=limit)
+    return Topic(tuple(hits), tuple(entities), tuple(related for _, related in facts))
+
+
+def _mentioned(memory: AgentMemory, hits: Sequence[Hit], when: When) -> list[Entity]:
+    ids = [
+        EntityKey(str(hit.document_metadata.get("scope", memory.settings.scope)), MEMORY, hit.document).id
+        for hit in hits
+    ]
+    rows = memory.read("memory_mentioned_at", when, ids=dict.fromkeys(ids), type=MENTIONS)
+    nodes = memory.graph_at(when).get_nodes([row["entity"] for row in rows])
+    return [Entity.of(node) for node in nodes]

@@ -8,10 +8,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
+from pipeline.domains.memory.remember.gazetteer import Gazetteer, file_of
 from pipeline.domains.memory.remember.markers import Stated, evidence_of, sounds_like_error, stated_in
-from pipeline.domains.memory.remember.mentions import Gazetteer
 from pipeline.domains.memory.remember.records import Extracted
-from pipeline.domains.memory.remember.spellings import file_of
 from pipeline.domains.memory.schema import SCHEMA
 from pipeline.text.names import FUNCTION_WORDS, name_key
 

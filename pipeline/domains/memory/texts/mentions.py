@@ -1,17 +1,47 @@
-"""The mentions of entities in texts: edges from the nodes of memories, decided on what is stored."""
+"""Mentions: the entities that a memory knows by name, and the edges from its texts to those that they name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory.entities import bare, embed_met, entity_edits, merged
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.records import Entity
+from pipeline.domains.memory.records import Entity, EntityKey
+from pipeline.domains.memory.remember.gazetteer import Gazetteer
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.edit import EdgesRead, Edits
+from pipeline.retrieve.legs import Leg
+
+
+def known_entities(memory: AgentMemory) -> list[Entity]:
+    """Return all entities with their names and aliases, and nothing else of them; none if nothing is stored yet.
+
+    They are read again after a change of the graph.
+    """
+    return memory.cached("known entities", lambda: _read_names(memory)) if memory.exists() else []
+
+
+def gazetteer(memory: AgentMemory, scope: str | None = None) -> Gazetteer:
+    """Return the names that a text of a scope may mention; they are read again after a change of the graph."""
+    return memory.cached(("gazetteer", scope), lambda: gazetteer_of(known_entities(memory), scope))
+
+
+def gazetteer_of(entities: Iterable[Entity], scope: str | None) -> Gazetteer:
+    """Return the names of entities. An entity of the scope hides its namesakes of the same type in others."""
+    entities = list(entities)
+    own = {(entity.type, entity.name) for entity in entities if entity.scope == scope}
+    return Gazetteer(entity for entity in entities if entity.scope == scope or (entity.type, entity.name) not in own)
+
+
+def _read_names(memory: AgentMemory) -> list[Entity]:
+    rows = memory.rows("memory_entity_names", label=memory.label)
+    return [Entity(row["name"], row["type"], row["scope"], aliases=tuple(row["aliases"])) for row in rows]
+
 
 _SHARED = "shared"
 
@@ -125,3 +155,46 @@ def _adds(stored: KnowledgeNode | None, met: Entity) -> bool:
 
 def _same(stored: KnowledgeNode | None, node: KnowledgeNode) -> bool:
     return stored is not None and (stored.properties, stored.valid_at) == (node.properties, node.valid_at)
+
+
+_FEW = 20
+"""So many names are looked up by full text; for more, all texts are read."""
+
+_TEXTS = 100
+"""Texts that are looked at for each of a few names: those that hold it come first."""
+
+
+def mention_in_texts(memory: AgentMemory, entities: Sequence[Entity]) -> int:
+    """Find new entities in the texts that are there already, and write these mentions; return their number."""
+    if not entities or not memory.has_texts():
+        return 0
+    memory = memory.opened()  # the entities were written since the last look
+    new, known = {entity.key for entity in entities}, gazetteer(memory)
+    nodes = {EntityKey.of(id_).name: id_ for id_ in _text_ids(memory)}
+    mentioned: dict[str, dict[EntityKey, Entity]] = defaultdict(dict)
+    for document, text in _candidates(memory, entities):
+        for mention in known.mentions(text) if document in nodes else ():
+            if mention.entity in new:
+                mentioned[nodes[document]][mention.entity] = bare(known[mention.entity])
+    of_nodes = {node_id: list(named.values()) for node_id, named in mentioned.items()}
+    return write_mentions(memory, (), of_nodes).mentions if of_nodes else 0
+
+
+def _candidates(memory: AgentMemory, entities: Sequence[Entity]) -> Iterator[tuple[str, str]]:
+    """Yield passages that may hold a name of the entities, each with the key of its document."""
+    if len(entities) > _FEW:
+        for row in open_corpus(memory.hoprank.client, memory.name).stream("chunk_texts"):
+            yield row["document"], row["text"]
+        return
+    for name in dict.fromkeys(_names(entities)):
+        for hit in memory.hoprank.search(name, None, _TEXTS, corpus=memory.name, leg=Leg.FULLTEXT).hits:
+            yield hit.document, hit.text
+
+
+def _names(entities: Iterable[Entity]) -> Iterator[str]:
+    for entity in entities:
+        yield from (name for name in (entity.name, *entity.aliases) if name.strip())
+
+
+def _text_ids(memory: AgentMemory) -> list[str]:
+    return [row["id"] for row in memory.rows("memory_texts_after", label=memory.label, type=MEMORY, known_at="")]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory.chats.given import check_given
@@ -13,17 +16,58 @@ from pipeline.domains.memory.facts.write import renamed, state_facts
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
 from pipeline.domains.memory.remember.extract import Concept, concepts_from, extract, speaker_of
-from pipeline.domains.memory.remember.mentions import Gazetteer
-from pipeline.domains.memory.remember.records import Extracted, Read
+from pipeline.domains.memory.remember.gazetteer import Gazetteer
+from pipeline.domains.memory.remember.records import Extracted, Given, Read
 from pipeline.domains.memory.schema import MEMORY
-from pipeline.domains.memory.texts.documents import document_of, node_of
-from pipeline.domains.memory.texts.known import gazetteer_of, known_entities
-from pipeline.domains.memory.texts.mentions import Mentioned, write_mentions
-from pipeline.domains.memory.texts.relink import mention_in_texts
+from pipeline.domains.memory.texts.mentions import (
+    Mentioned,
+    gazetteer_of,
+    known_entities,
+    mention_in_texts,
+    write_mentions,
+)
+from pipeline.domains.memory.times import read_time
+from pipeline.errors import InputError
 from pipeline.flows.ingest import ingest_decided
+from pipeline.ids import digest
 from pipeline.ingest.update.summary import IngestSummary
+from pipeline.knowledge import KnowledgeNode
+from pipeline.knowledge.clock import now
 from pipeline.progress import Progress
-from pipeline.records import Skipped
+from pipeline.records import Block, BlockKind, Document, Metadata, Scalar, Skipped
+
+FIELDS = ("time", "speaker", "session", "conversation", "turn", "scope")
+"""The metadata that every memory's document has, as far as it is known; a filter may name it."""
+
+
+def document_of(memory: Memory, zone: ZoneInfo) -> Document:
+    """Return a memory as a document: its text as it is, and its speaker and day in ``zone`` as its title.
+
+    The title is embedded and searched with the text, so that a question may name the speaker or the month.
+    """
+    own: dict[str, Scalar] = {name: value for name in FIELDS if (value := getattr(memory, name))}
+    given = {name: value for name, value in memory.metadata.items() if name not in own and _is_scalar(value)}
+    metadata: Metadata = {**given, **own}  # type: ignore[dict-item]  # scalars
+    block = Block(BlockKind.PARAGRAPH, 0, len(memory.text))
+    return Document(memory.key, title_of(memory, zone), memory.text, blocks=(block,), metadata=metadata)
+
+
+def title_of(memory: Memory, zone: ZoneInfo) -> str:
+    """Return the title of a memory: who said it, on which day, and the title that it was given."""
+    day = datetime.fromisoformat(memory.time).astimezone(zone)
+    said = f"{day.day} {day:%B} {day.year}"
+    return ", ".join(part for part in (memory.speaker, said, memory.title) if part)
+
+
+def node_of(memory: Memory) -> KnowledgeNode:
+    """Return the node that stands for a memory: it holds from the memory's time on."""
+    held = {"key": memory.key, "speaker": memory.speaker, "session": memory.session, "scope": memory.scope}
+    properties = {name: value for name, value in held.items() if value}
+    return KnowledgeNode(memory.node_id, MEMORY, properties=properties, valid_at=memory.time)
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, str | int | float | bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +198,36 @@ def _sharing(concepts: Iterable[Concept]) -> dict[str, list[Entity]]:
         for key in concept.memories:
             sharing[EntityKey(concept.entity.scope, MEMORY, key).id].append(replace(concept.entity, mention_count=0))
     return sharing
+
+
+def add_text(
+    memory: AgentMemory,
+    text: str,
+    *,
+    key: str | None = None,
+    date: str | None = None,
+    speaker: str = "",
+    session: str = "",
+    scope: str | None = None,
+    entities: Sequence[Mapping[str, Any]] = (),
+    facts: Sequence[Mapping[str, Any]] = (),
+    progress: Progress | None = None,
+) -> tuple[Memory, Remembered]:
+    """Remember a text, verbatim, with the entities and facts given in the form of ``hoprank memory import``.
+
+    ``date`` is when it was said, by default now; ``key`` identifies it, by default made from its time and its text.
+    Raises InputError if the text is empty, ``date`` is no time, or an entity or fact is malformed.
+    """
+    if not text.strip():
+        raise InputError("The text is empty.", "Say what is to be remembered.")
+    time = read_time(date, memory.zone, "date") if date is not None else now()
+    made = Memory(
+        key=key or f"note/{digest('memory', time, speaker, session, text)[:16]}",
+        text=text,
+        time=time,
+        speaker=speaker,
+        session=session,
+        scope=scope or memory.settings.scope,
+    )
+    given = (Given(made, "the text", list(entities) or None, list(facts) or None),) if entities or facts else ()
+    return made, remember(memory, Read((made,), given), progress)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.domains.memory.records import Entity
-from pipeline.domains.memory.remember.mentions import Gazetteer
+from pipeline.domains.memory.remember.gazetteer import Gazetteer
 
 KNOWN = Gazetteer(
     [

@@ -1,0 +1,301 @@
+"""Find the known entities that a text mentions."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum, auto
+from typing import NamedTuple
+
+from pipeline.domains.memory.records import Entity, EntityKey
+from pipeline.domains.memory.remember.records import Mention
+from pipeline.text.matcher import Matcher, lowered
+from pipeline.text.names import FUNCTION_WORDS
+
+COMMON = frozenset(
+    """able access account action active actor add address admin after agent air align all alpha amount analysis answer
+    any api app apply april archive area array art ask assert asset assign async atom audio audit august auth auto
+    await back background balance bar base basic batch beam bean bear beat bill bind bit black blade blend block
+    blocks blog bloom blue board bob body bolt book boost boot bottle bottom box boxes brain branch break bridge
+    bright broken browser buffer bug build builder bundle burn bus button buy bytes cache calendar call camera
+    cancel capture car card care case cast catalog catch celery center chain chalk change channel chaos charge charm
+    chart chase chat check chip choose chunk circle claim class clean clear cli click client clip clock clone close
+    cloud cluster code collect color column come command commit common community company compare compile complete
+    component compute concept config connect console constant contact contain content context control convert cookie
+    copy core cost count counter cover crash create cross crystal cup current curve cut cycle daily dash data
+    database date day debug deck decode deep default delay delete delta deploy design detail diff different digest
+    dispatch display distance do docs document dog done door dot down download draft draw dream drive drop dump dust
+    earth easy echo edge edit effect element ember emit empty enable encode end engine enter entry equal error event
+    every example exec execute exit expand export express extend extract face fact faith fast feature feed fetch
+    field fields file fill filter final find fire first fit fix flag flame flash flask flat flow fluent fly fold
+    follow font forest fork form format frame frank free fresh friend from full function future game gate gather
+    general generate get gin give global go goal good grab grace grade grant graph grid group grow guard guide hand
+    handle handler happy hash head heart help here hide history hit hold home hook hooks hope host hour house human
+    hunter icon id idea image import in index info init input insert inside inspect install invoke island issue item
+    jack job join joy jump june keep key kind know koa label lake land language last later layer layout lead leaf
+    learn left length less level library life light limit line lines link list listen live load local lock log login
+    long look loop lunch machine magic mail main make manage map march mark mask master match math matrix max may me
+    mean measure media meet member memory menu merge mesh message method migrate min mint mix mocha mode model
+    module moment money monitor month more motion mount mouse move movie music name nest net network new news next
+    night node noise normal note notes notice now null number object observe offer office on one open option order
+    other outcome output over own pack package page paint pair panel paper parse part party pass paste pat patch
+    path pattern pause pay peer people perform phase phone photo picture piece pierce pin ping pipe pixel place
+    plain plan plane platform play please plot plug plus point policy poll pool pop port position post power prefix
+    prepare present press pretty preview price print private problem process product profile program progress
+    project promise prompt proof property proxy public pull pulse purge push put quality query question queue quick
+    quiet quit race radio rain raise random range rate reach react read ready real reason rebuild receive record red
+    reduce refresh register relay release reload remote remove rename render repeat replace reply report request
+    requests require reset resolve resource rest result resume return review rich right ring river rob rock role
+    roll room root rope rose round route router row rule run safe sample save scale scan scene schedule schema
+    school scope score scrape screen script scroll seal search season second secret section secure see select self
+    send sense sequence serve server service session set setting settings setup shape share sharp sheet shell ship
+    shop short show shrink shutdown side sign signal silver simple site size skip slate sleep slice slide slim slow
+    small smart snow solid solve some song sort sound source space spark spec speed spin split sport spread spring
+    stack stage standard star start state static status stay step stone stop storage store story stream street
+    string strip strong structure style submit success summary summer sun support surf swap sweet swift switch
+    symbol sync system table tag take talk target task team tell template terminal test text theme thing think
+    thread tick ticket tide time title to toast today token tool top total touch tower town toy trace track trade
+    train transfer transform travel tree trigger trip true trust try turn turtle type undo unit update upgrade
+    upload url use user util utils validate value vapor verify version video view vine vision visit voice volume
+    wait walk wall want warm warp wash watch water wave way weather web week weight wheel where will wind window
+    wire wish wolf word work worker world wrap write year yes zero zone""".split()
+)
+"""A name that is one of these needs more than its letters to be recognised in prose."""
+
+
+CODE_TYPES = frozenset(("file", "module", "class", "function", "config"))
+"""Types whose names are identifiers or paths: they are found as written."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_QUALIFIER = re.compile(r"::|[:#./\\]")
+_MARKED = re.compile(r"[\d_./:#@-]|[a-z][A-Z]")
+_PATH = re.compile(r"[^\s:#]*[\w\-/]\.[A-Za-z]\w{0,9}(?=$|::?|#)|^[^\s:#]+/")
+
+
+class Rule(Enum):
+    """The way in which a spelling must be written to lead to its entity."""
+
+    ANY_CASE = auto()
+    """letter case aside"""
+    AS_WRITTEN = auto()
+    """in its own letter case"""
+    CAPITAL = auto()
+    """with a capital, and not as the first word of a sentence"""
+    CODE = auto()
+    """as code: called, in backticks, or with its file"""
+
+
+class Spelling(NamedTuple):
+    """A name or alias of an entity; ``file`` is the file's path if it is a name in code."""
+
+    text: str
+    entity: Entity
+    rule: Rule
+    file: str = ""
+
+
+def spellings(entity: Entity) -> Iterator[Spelling]:
+    """Yield what a text may write for an entity: its name and aliases; of paths and qualified names also their ends."""
+    file = file_of(entity)
+    names = {" ".join(name.split()): None for name in (entity.name, *entity.aliases)}
+    if entity.type in CODE_TYPES:
+        names |= {end: None for name in tuple(names) for end in _ends(name, entity.type)}
+    for name in names:
+        if len(name) > 1 or (name and entity.type in CODE_TYPES):
+            yield Spelling(name, entity, rule_of(name, entity.type), file)
+
+
+def file_of(entity: Entity) -> str:
+    """Return the path of the file in which an entity is: stated by its metadata, or part of its name; else empty."""
+    for name in ("file", "path"):
+        stated = entity.metadata.get(name)
+        if isinstance(stated, str) and stated:
+            return stated
+    found = _PATH.search(entity.name) if entity.type in CODE_TYPES else None
+    return found[0] if found else ""
+
+
+def rule_of(name: str, kind: str) -> Rule:
+    """Return how strictly ``name``, of an entity of the type ``kind``, must be written.
+
+    A plain word for something in code, such as ``run`` or ``Client``, must be written as code; ``Makefile`` is plain
+    enough for a file. A common word for a library must be written as code or with a capital.
+    """
+    plain = _WORD.fullmatch(name) is not None and not _MARKED.search(name)
+    if kind in CODE_TYPES:
+        telling = not plain or name.isupper() or (kind == "file" and not name.islower())
+        return Rule.AS_WRITTEN if telling and len(name) > 1 else Rule.CODE
+    lowered = name.lower()
+    if plain and (lowered in COMMON or lowered in FUNCTION_WORDS):
+        return Rule.CAPITAL
+    if FUNCTION_WORDS.issuperset(lowered.split()):
+        return Rule.CAPITAL
+    return Rule.AS_WRITTEN if _MARKED.search(name) and " " not in name and kind != "library" else Rule.ANY_CASE
+
+
+def _ends(name: str, kind: str) -> Iterator[str]:
+    """Yield shorter forms of a name in code: the ends of a file's path; what follows a path; a function's last part."""
+    bare = name.removesuffix("()").rstrip("/")
+    yield bare
+    if kind in ("file", "config"):
+        parts = bare.split("/")
+        yield from ("/".join(parts[at:]) for at in range(1, len(parts)))
+    elif kind in ("class", "function"):
+        path = _PATH.search(bare)
+        after = bare[path.end() :].lstrip(":#") if path and path.start() == 0 else bare
+        yield after
+        yield _QUALIFIER.split(after)[-1]
+
+
+_BACKTICKS = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+_CALL = re.compile(r"\(\s*\)|\((?=\S)")
+_FILES = re.compile(r"[\w./\\-]*\w\.[A-Za-z]\w{0,9}\b")
+_INITIAL = re.compile(r"(?:^|[.!?:\n\"“(*#-])\s*$")
+_NOUN = re.compile(r"`?\s+(?:lib(?:rary)?|package|module|crate|framework|dependency|gem|plugin)\b", re.IGNORECASE)
+_JOINING = frozenset("-_/\\@")
+_AROUND = 200
+
+
+class Gazetteer:
+    """Known entities by their names and aliases, found in texts as whole words; the longest name counts.
+
+    Names of code are found as written, others letter case aside. A plain word that names something in code (``run``)
+    leads to it only if it is written as code: called, in backticks, or with its file (``cli.py:run``, "run in cli.py").
+    A name of several entities leads to the one that it is written like, or whose file is named; else nowhere.
+    """
+
+    def __init__(self, entities: Iterable[Entity]) -> None:
+        self._spellings: dict[str, list[Spelling]] = defaultdict(list)
+        self._entities: dict[EntityKey, Entity] = {}
+        for entity in entities:
+            self._entities[entity.key] = entity
+            for spelling in spellings(entity):
+                for form in {unicodedata.normalize(form, spelling.text) for form in ("NFC", "NFD")}:
+                    self._spellings[_lowered(form)].append(spelling)
+        self._matcher = Matcher(self._spellings)
+
+    def __getitem__(self, key: EntityKey) -> Entity:
+        return self._entities[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entities
+
+    def mentions(self, text: str) -> tuple[Mention, ...]:
+        """Return the entities that a text mentions, by place, without overlaps."""
+        found: list[Mention] = []
+        at, in_code = 0, _code_in(text)
+        for start, end, candidates in self._matcher.leftmost_longest(_lowered(text)):
+            if start < at or not _is_whole(text, start, end):
+                continue
+            code = bool(in_code[start]) or _CALL.match(text, end) is not None
+            named = self._meant(text, start, end, candidates, code=code)
+            if named is None:
+                continue
+            at = end  # no name within this one counts, even if it leads nowhere
+            if len(named) == 1:
+                found.append(Mention(named[0], start, end))
+        return tuple(found)
+
+    def resolve(self, name: str, types: Iterable[str] = ()) -> Entity | None:
+        """Return the entity that the whole of ``name`` names, of one of ``types`` if given; None if none or several.
+
+        The letter case of names of code must be right; but a plain word needs no mark of code here.
+        """
+        allowed = frozenset(types)
+        bare = " ".join(name.replace("`", "").split()).removesuffix("()")
+        candidates = [
+            spelling
+            for spelling in self._spellings.get(_lowered(bare), ())
+            if (not allowed or spelling.entity.type in allowed) and _is_spelled(bare, spelling)
+        ]
+        return self._entities[keys[0]] if len(keys := _narrowed(bare, candidates, "")) == 1 else None
+
+    def _meant(
+        self, text: str, start: int, end: int, candidates: Sequence[Spelling], *, code: bool
+    ) -> list[EntityKey] | None:
+        """Return the entities that a place may mean; None if what is written there is none of their names."""
+        written = " ".join(text[start:end].split())
+        sentence = text[max(0, start - _AROUND) : end + _AROUND]
+        possible = [spelling for spelling in candidates if _holds(spelling, text, start, end, code=code)]
+        if not possible:
+            return None
+        if code and any(spelling.entity.type in CODE_TYPES for spelling in possible):
+            possible = [spelling for spelling in possible if spelling.entity.type in CODE_TYPES | {"library"}]
+        return _narrowed(written, possible, sentence)
+
+
+def _holds(spelling: Spelling, text: str, start: int, end: int, *, code: bool) -> bool:
+    written = " ".join(text[start:end].split())
+    if not _is_spelled(written, spelling):
+        return False
+    if spelling.rule is Rule.CODE:
+        return code or _names_file(spelling.file, text[max(0, start - _AROUND) : end + _AROUND])
+    if spelling.rule is Rule.CAPITAL:
+        first = _INITIAL.search(text[max(0, start - 5) : start]) is not None
+        noun = spelling.entity.type == "library" and _NOUN.match(text, end) is not None
+        return (code and spelling.entity.type == "library") or noun or (written[0].isupper() and not first)
+    return True
+
+
+def _is_spelled(written: str, spelling: Spelling) -> bool:
+    """Return whether the letter case of ``written`` fits a spelling."""
+    if spelling.rule in (Rule.AS_WRITTEN, Rule.CODE):
+        return unicodedata.normalize("NFC", written) == unicodedata.normalize("NFC", spelling.text)
+    return True
+
+
+def _narrowed(written: str, candidates: Sequence[Spelling], sentence: str) -> list[EntityKey]:
+    """Return the entities that remain: if several, those spelled just so, then those whose file is named."""
+    remaining = list(candidates)
+    tests = (
+        lambda spelling: spelling.text == written,
+        lambda spelling: spelling.entity.name == written,
+        lambda spelling: _names_file(spelling.file, sentence),
+    )
+    for test in tests:
+        if len({spelling.entity.key for spelling in remaining}) > 1:
+            remaining = [spelling for spelling in remaining if test(spelling)] or remaining
+    return list(dict.fromkeys(spelling.entity.key for spelling in remaining))
+
+
+def _names_file(path: str, text: str) -> bool:
+    """Return whether a text names a file: its path, or the end of it from its base name on."""
+    if not path:
+        return False
+    files = (found.removeprefix("./") for found in _FILES.findall(text))
+    return any(path == found or path.endswith(f"/{found}") for found in files)
+
+
+def _code_in(text: str) -> bytes:
+    """Return a byte for each character of a text: 1 in backticks and in fenced blocks, else 0."""
+    mask = bytearray(len(text))
+    for span in _BACKTICKS.finditer(text) if "`" in text else ():
+        mask[span.start() : span.end()] = b"\x01" * (span.end() - span.start())
+    return bytes(mask)
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether ``text[start:end]`` is whole words, and no part of a compound, a path or a file name."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if text[start].isalnum() or text[start] == "_":
+        if before.isalnum() or before in _JOINING or unicodedata.combining(before or " "):
+            return False
+        if before == "." and (text[start - 2 : start - 1].isalnum() or text[start - 2 : start - 1] in ("", " ", "/")):
+            return False
+    if text[end - 1].isalnum() or text[end - 1] == "_":
+        if after.isalnum() or (after in _JOINING and after) or unicodedata.combining(after or " "):
+            return False
+        if after == "." and (text[end + 1 : end + 2].isalnum() or text[end + 1 : end + 2] == "_"):
+            return False
+    return True
+
+
+def _lowered(text: str) -> str:
+    """Return a text in small letters with plain spaces, each character in its place."""
+    small = lowered(text)
+    return small if small.isascii() and not _SPACES.search(small) else _SPACES.sub(" ", small)
+
+
+_SPACES = re.compile(r"[\t\n\r\f\v\u00a0]")

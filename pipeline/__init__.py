@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from pipeline.api import HopRank
     from pipeline.async_api import AsyncHopRank
     from pipeline.domains.routing.api import Projects
+    from pipeline.domains.skills.api import Skills
+    from pipeline.domains.tools.api import Tools
     from pipeline.domains.vault.api import Vault
     from pipeline.errors import HopRankError
     from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
@@ -24,6 +26,8 @@ __all__ = [
     "Projects",
     "RetrieverResult",
     "RetrieverResultItem",
+    "Skills",
+    "Tools",
     "Vault",
 ]
 
@@ -40,6 +44,8 @@ if not TYPE_CHECKING:
         "Projects": "pipeline.domains.routing.api",
         "RetrieverResult": "pipeline.retrieve.results",
         "RetrieverResultItem": "pipeline.retrieve.results",
+        "Skills": "pipeline.domains.skills.api",
+        "Tools": "pipeline.domains.tools.api",
         "Vault": "pipeline.domains.vault.api",
     }
 

@@ -1,16 +1,94 @@
-"""Verbs of the domain for servers: find skills, and what to load for one."""
+"""The face of skill graphs, and its verbs for servers: find skills, and what to load for one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from pipeline.api import HopRank
-from pipeline.domains.skills import queries
+from pipeline.domains.skills import build, check, queries
+from pipeline.domains.skills.check import Findings
+from pipeline.domains.skills.queries import Related, Required
 from pipeline.domains.skills.settings import SkillSettings
-from pipeline.knowledge import KnowledgeNode
+from pipeline.domains.skills.sources import Built
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, RankedNode
+from pipeline.progress import Progress
 from pipeline.registry import Verb
+
+
+class Skills:
+    """The skills of a named graph: build it from a folder, find skills, and what belongs to one. Thread-safe.
+
+    A skill is named by its id, its name or its folder's name. Questions raise GraphError if there is no such graph or
+    skill.
+
+    Example::
+
+        from pipeline import HopRank, Skills
+
+        with HopRank.connect() as hoprank:
+            skills = Skills(hoprank, "skills")
+            skills.build("~/skills")
+            for skill in skills.search("track experiments", top_k=3):
+                print(skill.node.id, skill.score)
+    """
+
+    def __init__(self, connection: HopRank, name: str = "skills") -> None:
+        self.name = name
+        self._connection = connection
+        self._settings = connection.settings.section(SkillSettings)
+
+    def build(self, folder: str | Path, *, progress: Progress | None = None) -> Built:
+        """Bring the graph to hold the skills below a folder, and nothing else; only differences are written.
+
+        Raises SourceError if the folder holds no readable skill; the graph then stays as it is.
+        """
+        limits = self._connection.settings.sources.limits
+        make = partial(self._connection.graph, self.name)
+        return build.build(make, Path(folder).expanduser(), self._settings, progress, limits=limits)
+
+    def list(self, tag: str | None = None) -> Sequence[KnowledgeNode]:
+        """Return the skills by id, with ``tag`` only those that have it."""
+        return queries.list_skills(self._graph(), tag)
+
+    def show(self, name: str) -> tuple[KnowledgeNode, Sequence[KnowledgeEdge]]:
+        """Return a skill and all its edges."""
+        return queries.with_edges(self._graph(), name)
+
+    def search(self, text: str, top_k: int = 10) -> Sequence[RankedNode]:
+        """Return the skills that fit a text by words, by the graph and by meaning, best first."""
+        return queries.search(self._graph(), text, top_k)
+
+    def related(self, name: str, top_k: int = 10) -> Sequence[Related]:
+        """Return the skills that a walk from a skill visits most, best first, with the reasons."""
+        return queries.related(self._graph(), name, top_k, self._settings.restart_prob)
+
+    def requires(self, name: str, *, transitive: bool = False) -> Required:
+        """Return the skills and packages that a skill requires, with ``transitive`` also theirs; and the missing."""
+        return queries.requires(self._graph(), name, transitive=transitive)
+
+    def order(self, name: str) -> Sequence[KnowledgeNode]:
+        """Return what to load for a skill, in order: what it requires first, itself last.
+
+        Raises GraphError naming the cycle if skills require each other.
+        """
+        return queries.order(self._graph(), name)
+
+    def path(self, source: str, target: str) -> tuple[Sequence[KnowledgeNode], Sequence[Sequence[KnowledgeEdge]]]:
+        """Return the strongest path between two skills, and the edges of each step; nothing if nothing joins them."""
+        return queries.path_between(self._graph(), source, target)
+
+    def check(self) -> Findings:
+        """Report missing dependencies, cycles of requirements, orphans and near-duplicates."""
+        return check.check(self._graph(), self._settings)
+
+    def _graph(self) -> KnowledgeGraph:
+        return self._connection.graph(self.name, create=False)
+
 
 Graph = Annotated[str, Field(description="Name of the graph of skills.")]
 Skill = Annotated[str, Field(min_length=1, description="Id or name of a skill.")]
@@ -23,16 +101,16 @@ def search(
     graph: Graph = "skills",
 ) -> dict[str, Any]:
     """Return the skills that fit a task, best first."""
-    found = queries.search(hoprank.graph(graph, create=False), task, top_k)
+    found = Skills(hoprank, graph).search(task, top_k)
     return {"skills": [{**_skill(ranked.node), "score": ranked.score} for ranked in found]}
 
 
 def order(hoprank: HopRank, skill: Skill, graph: Graph = "skills") -> dict[str, Any]:
     """Return what to load for a skill: what it requires first, itself last; and what is missing."""
-    opened = hoprank.graph(graph, create=False)
-    required = queries.requires(opened, skill, transitive=True)
+    skills = Skills(hoprank, graph)
+    required = skills.requires(skill, transitive=True)
     return {
-        "load": [_skill(node) for node in queries.order(opened, skill)],
+        "load": [_skill(node) for node in skills.order(skill)],
         "packages": [node.properties["name"] for node, _ in required.packages],
         "missing": list(required.missing),
     }
@@ -45,8 +123,7 @@ def related(
     graph: Graph = "skills",
 ) -> dict[str, Any]:
     """Return the skills related to a skill, best first, with the reasons."""
-    restart_prob = hoprank.settings.section(SkillSettings).restart_prob
-    found = queries.related(hoprank.graph(graph, create=False), skill, top_k, restart_prob)
+    found = Skills(hoprank, graph).related(skill, top_k)
     return {"skills": [{**_skill(one.node), "score": one.score, "why": list(one.why)} for one in found]}
 
 

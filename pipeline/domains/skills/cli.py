@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import pipeline
 from pipeline.cli.connection import connected
+from pipeline.cli.deliver import deliver
+from pipeline.cli.lazy import LazyModule
 from pipeline.cli.options import Json, Model, Set, read_settings
-from pipeline.cli.views.output import print_json, say, show, spinner, warn
+from pipeline.cli.views.output import spinner
 from pipeline.cli.views.progress import show_progress
-from pipeline.domains.skills import deferred as domain
 from pipeline.domains.skills.views import (
     built_view,
     findings_view,
     path_json,
     path_view,
-    ranked_json,
     ranked_view,
-    related_json,
     related_view,
-    required_json,
     required_view,
     skill_json,
     skill_view,
@@ -32,7 +27,9 @@ from pipeline.domains.skills.views import (
 )
 
 if TYPE_CHECKING:
-    from pipeline.domains.skills.settings import SkillSettings
+    from pipeline.domains.skills import api
+else:
+    api = LazyModule("pipeline.domains.skills.api")
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -51,12 +48,8 @@ def build(
 ) -> None:
     """Make a graph hold the skills below a folder, and nothing else; until it is whole, the old one is there."""
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
-        limits = hoprank.settings.sources.limits
-        built = domain.build.build(partial(hoprank.graph, graph), folder, _settings(hoprank), progress, limits=limits)
-    if as_json:
-        print_json(asdict(built))
-    else:
-        show(built_view(built, graph))
+        built = api.Skills(hoprank, graph).build(folder, progress=progress)
+    deliver(built, as_json, lambda it: built_view(it, graph))
 
 
 @app.command("list")
@@ -67,40 +60,24 @@ def list_(
 ) -> None:
     """List the skills with what each is for."""
     with connected(read_settings()) as hoprank:
-        skills = domain.queries.list_skills(_open(hoprank, graph), tag)
-    if as_json:
-        print_json([skill_json(skill) for skill in skills])
-    elif skills:
-        show(skills_view(skills))
-    else:
-        warn(f"No skill has the tag {tag}.")
+        skills = api.Skills(hoprank, graph).list(tag)
+    deliver(skills, as_json, skills_view, f"No skill has the tag {tag}.", document=[skill_json(one) for one in skills])
 
 
 @app.command("show")
 def show_(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
     """Show a skill: what it says of itself, and its edges."""
     with connected(read_settings()) as hoprank:
-        opened = _open(hoprank, graph)
-        skill = domain.queries.find_skill(opened, name)
-        ids = [skill.id, *(node.id for node in opened.get_neighbors(skill.id, direction="both"))]
-        edges = [edge for edge in opened.get_subgraph(ids).edges() if skill.id in (edge.source, edge.target)]
-    if as_json:
-        print_json(skill_json(skill, edges))
-    else:
-        show(*skill_view(skill, edges))
+        skill, edges = api.Skills(hoprank, graph).show(name)
+    deliver(skill, as_json, lambda it: skill_view(it, edges), document=skill_json(skill, edges))
 
 
 @app.command()
 def related(name: Name, graph: Graph = "skills", top_k: TopK = 10, as_json: Json = False, settings: Set = None) -> None:
     """Print the skills that a walk from this one visits most, and why each is related."""
     with connected(read_settings(None, settings)) as hoprank, spinner("Walking"):
-        skills = domain.queries.related(_open(hoprank, graph), name, top_k, _settings(hoprank).restart_prob)
-    if as_json:
-        print_json([related_json(skill) for skill in skills])
-    elif skills:
-        show(related_view(skills))
-    else:
-        warn(f"Nothing is related to {name}.")
+        skills = api.Skills(hoprank, graph).related(name, top_k)
+    deliver(skills, as_json, related_view, f"Nothing is related to {name}.")
 
 
 @app.command()
@@ -112,11 +89,8 @@ def requires(
 ) -> None:
     """Print what a skill requires: skills, packages, and what is missing."""
     with connected(read_settings()) as hoprank:
-        required = domain.queries.requires(_open(hoprank, graph), name, transitive=transitive)
-    if as_json:
-        print_json(required_json(required))
-    else:
-        show(required_view(required))
+        required = api.Skills(hoprank, graph).requires(name, transitive=transitive)
+    deliver(required, as_json, required_view)
 
 
 @app.command()
@@ -128,13 +102,9 @@ def path(
 ) -> None:
     """Print the strongest way between two skills, and what each step of it says."""
     with connected(read_settings()) as hoprank:
-        nodes, steps = domain.queries.path_between(_open(hoprank, graph), source, target)
-    if as_json:
-        print_json(path_json(nodes, steps))
-    elif nodes:
-        show(*path_view(nodes, steps))
-    else:
-        warn(f"Nothing joins {source} and {target}.")
+        nodes, steps = api.Skills(hoprank, graph).path(source, target)
+    empty, document = f"Nothing joins {source} and {target}.", path_json(nodes, steps)
+    deliver(nodes, as_json, lambda it: path_view(it, steps), empty, document=document)
 
 
 @app.command()
@@ -148,13 +118,9 @@ def search(
 ) -> None:
     """Print the skills that fit a text by words, by the graph and by meaning."""
     with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
-        ranked = domain.queries.search(_open(hoprank, graph), text, top_k)
-    if as_json:
-        print_json([ranked_json(skill) for skill in ranked])
-    elif ranked:
-        show(ranked_view(ranked))
-    else:
-        warn("No skill fits this.")
+        ranked = api.Skills(hoprank, graph).search(text, top_k)
+    document = [{**skill_json(one.node), "score": one.score, "parts": one.parts} for one in ranked]
+    deliver(ranked, as_json, ranked_view, "No skill fits this.", document=document)
 
 
 @app.command()
@@ -166,11 +132,8 @@ def check(
 ) -> None:
     """Look for missing dependencies, cycles, orphans and near-duplicates."""
     with connected(read_settings(None, settings)) as hoprank:
-        findings = domain.check.check(_open(hoprank, graph), _settings(hoprank))
-    if as_json:
-        print_json(asdict(findings))
-    else:
-        show(findings_view(findings))
+        findings = api.Skills(hoprank, graph).check()
+    deliver(findings, as_json, findings_view)
     if strict and (findings.missing or findings.cycles):
         raise typer.Exit(1)
 
@@ -179,16 +142,5 @@ def check(
 def order(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
     """Print what to load for a skill, in order: what it requires first, itself last."""
     with connected(read_settings()) as hoprank:
-        ids = [node.id for node in domain.queries.order(_open(hoprank, graph), name)]
-    if as_json:
-        print_json(ids)
-    else:
-        say("\n".join(ids))
-
-
-def _open(hoprank: pipeline.HopRank, name: str) -> pipeline.KnowledgeGraph:
-    return hoprank.graph(name, create=False)
-
-
-def _settings(hoprank: pipeline.HopRank) -> SkillSettings:
-    return hoprank.settings.section(domain.settings.SkillSettings)
+        ids = [node.id for node in api.Skills(hoprank, graph).order(name)]
+    deliver(ids, as_json, "\n".join)

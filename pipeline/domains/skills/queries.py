@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, pairwise
+from typing import Any
 
 from pipeline.domains.skills.references import folded
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SKILL, SkillEdge
@@ -29,6 +30,10 @@ class Related:
     score: float
     why: Sequence[str]
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the skill's id, its score and the evidence."""
+        return {"id": self.node.id, "score": self.score, "why": list(self.why)}
+
 
 @dataclass(frozen=True, slots=True)
 class Required:
@@ -37,6 +42,14 @@ class Required:
     skills: Sequence[tuple[KnowledgeNode, int]]
     packages: Sequence[tuple[KnowledgeNode, int]]
     missing: Sequence[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the required skills and packages, each with the number of steps to it, and the missing ones."""
+        return {
+            "skills": [{"id": node.id, "steps": hops} for node, hops in self.skills],
+            "packages": [{"name": node.properties.get("name", node.id), "steps": hops} for node, hops in self.packages],
+            "missing": list(self.missing),
+        }
 
 
 def find_skill(graph: KnowledgeGraph, name: str) -> KnowledgeNode:
@@ -61,6 +74,13 @@ def find_skill(graph: KnowledgeGraph, name: str) -> KnowledgeNode:
         name, [skill.id for skill in skills], "`hoprank skills list` shows those that there are.", cutoff=0.4
     )
     raise GraphError(f"The graph {graph.name!r} has no skill {name!r}.", fix)
+
+
+def with_edges(graph: KnowledgeGraph, name: str) -> tuple[KnowledgeNode, list[KnowledgeEdge]]:
+    """Return a skill and its edges; see :func:`find_skill`."""
+    skill = find_skill(graph, name)
+    ids = [skill.id, *(node.id for node in graph.get_neighbors(skill.id, direction=Direction.BOTH))]
+    return skill, [edge for edge in graph.get_subgraph(ids).edges() if skill.id in (edge.source, edge.target)]
 
 
 def list_skills(graph: KnowledgeGraph, tag: str | None = None) -> list[KnowledgeNode]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
@@ -10,14 +10,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.cli.lazy import LazyModule
 from pipeline.cli.views.tables import plain_table, property_grid
-from pipeline.domains.skills.deferred import queries
 
 if TYPE_CHECKING:
+    from pipeline.domains.skills import queries
     from pipeline.domains.skills.check import Findings, NearDuplicate
     from pipeline.domains.skills.queries import Related, Required
     from pipeline.domains.skills.sources import Built
     from pipeline.knowledge import KnowledgeEdge, KnowledgeNode, RankedNode
+else:
+    queries = LazyModule("pipeline.domains.skills.queries")
 
 _MOST_SKIPPED = 20
 _WIDEST_NAME = 48
@@ -81,11 +84,6 @@ def related_view(related: Sequence[Related]) -> Table:
     return table
 
 
-def related_json(skill: Related) -> dict[str, Any]:
-    """Return a related skill, its score and its reasons."""
-    return {"id": skill.node.id, "score": skill.score, "why": list(skill.why)}
-
-
 def required_view(required: Required) -> Table:
     """Return the required skills, the required packages, and the missing ones."""
     rows = []
@@ -95,15 +93,6 @@ def required_view(required: Required) -> Table:
     if required.missing:
         rows.append(("missing", ", ".join(required.missing)))
     return property_grid(rows)
-
-
-def required_json(required: Required) -> dict[str, Any]:
-    """Return the required skills and packages, each with the number of steps to it, and the missing ones."""
-    return {
-        "skills": [{"id": node.id, "steps": hops} for node, hops in required.skills],
-        "packages": [{"name": _name(node), "steps": hops} for node, hops in required.packages],
-        "missing": list(required.missing),
-    }
 
 
 def path_view(nodes: Sequence[KnowledgeNode], steps: Sequence[Sequence[KnowledgeEdge]]) -> list[RenderableType]:
@@ -128,11 +117,6 @@ def ranked_view(ranked: Sequence[RankedNode]) -> Table:
         description = _description(skill.node)[:_DESCRIPTION_LENGTH]
         table.add_row(Text(skill.node.id, style="bold"), ", ".join(skill.parts), Text(description))
     return table
-
-
-def ranked_json(skill: RankedNode) -> Mapping[str, Any]:
-    """Return a skill, its score and what each ranking adds to it."""
-    return {**skill_json(skill.node), "score": skill.score, "parts": dict(skill.parts)}
 
 
 def findings_view(findings: Findings) -> Table:

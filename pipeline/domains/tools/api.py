@@ -1,15 +1,125 @@
-"""Verbs of the domain for servers: find the tools for a task, and chains of them."""
+"""The face of tool graphs, and its verbs for servers: find the tools for a task, and chains of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from pipeline.api import HopRank
-from pipeline.domains.tools.queries import ToolSearch
+from pipeline.domains.tools import build, queries
+from pipeline.domains.tools.catalogue import Built, Catalogue, stored_catalogue
+from pipeline.domains.tools.chains.plan import Chain
+from pipeline.domains.tools.evaluate import ToolReport, evaluate
+from pipeline.domains.tools.find import FoundTool
+from pipeline.domains.tools.queries import FARTHEST, ReachedNode, ToolDetails, ToolSearch
+from pipeline.domains.tools.settings import ToolSettings
+from pipeline.domains.tools.sources.live import list_live
+from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
+from pipeline.knowledge.catalogue import get_graph
+from pipeline.progress import Progress
 from pipeline.registry import Verb
+from pipeline.retrieve.lru import SharedCache
+
+
+class Tools:
+    """The tools of a named graph: build it from files and servers, find the tools for a task, chain them. Thread-safe.
+
+    Questions read the graph once, and again after a change.
+
+    Example::
+
+        from pipeline import HopRank, Tools
+
+        with HopRank.connect() as hoprank:
+            tools = Tools(hoprank, "tools")
+            tools.build("servers/", "tools.json")
+            for tool in tools.find("mail me the weather"):
+                print(tool.name, tool.why)
+    """
+
+    def __init__(self, connection: HopRank, name: str = "tools") -> None:
+        self.name = name
+        self._connection = connection
+        self._settings = connection.settings.section(ToolSettings)
+        self._searches: SharedCache[tuple[str, int], ToolSearch] = SharedCache(1)
+
+    def build(self, *paths: str | Path, log: str | Path | None = None, progress: Progress | None = None) -> Built:
+        """Bring the graph to hold the tools of files and folders, and nothing else; only differences are written.
+
+        ``log`` is a log of calls: lines of ``{"session": ..., "tool": ...}``. Raises SourceError if the paths hold no
+        tool that can be read, or if the log can't be read; the graph then stays as it is.
+        """
+        limits = self._connection.settings.sources.limits
+        files, calls = [Path(path) for path in paths], Path(log) if log else None
+        return build.build(self._create, files, self._settings, progress, limits=limits, log=calls)
+
+    def connect(
+        self,
+        server: str | Sequence[str],
+        *,
+        timeout: float = 30,
+        env: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
+    ) -> Built:
+        """Add the tools of a live MCP server to the graph, or replace those that it has of this server.
+
+        ``server`` is an address (http:// or https://), or a command with its arguments; see
+        :func:`pipeline.domains.tools.sources.live.list_live`. Raises SourceError if it doesn't answer.
+        """
+        progress = progress or Progress()
+        with progress.stage("connect"):
+            catalogue = list_live(server, timeout=timeout, env=env)
+        return build.add(self._create, catalogue, self._settings, progress)
+
+    def catalogue(self) -> Catalogue:
+        """Return the registries, services and tools that the graph holds, tools by id."""
+        return stored_catalogue(self._graph())
+
+    def find(self, task: str, top_k: int | None = None) -> list[FoundTool]:
+        """Return the tools for a task with what they need, best first; by default as many as the task seems to need."""
+        return self._search().find(task, top_k)
+
+    def chains(self, task: str, limit: int | None = None) -> list[Chain]:
+        """Return the best chains of tools for a task, in which each output fits the next input."""
+        return self._search().chains(task, limit)
+
+    def chains_between(self, start: str, goal: str, limit: int | None = None) -> list[Chain]:
+        """Return the best chains from what there is to what is wanted: a tool, a type or a field each."""
+        return self._search().chains_between(start, goal, limit)
+
+    def show(self, tool: str) -> ToolDetails:
+        """Return a tool, by id or name: what it takes and returns, and the tools before and after it."""
+        return self._search().show(tool)
+
+    def traverse(self, node: str, depth: int = 2, edge_types: Sequence[str] = (), limit: int = 50) -> list[ReachedNode]:
+        """Return the nodes within ``depth`` edges of a node or tool, nearest first."""
+        return queries.traverse(self._graph(), node, depth, edge_types, limit)
+
+    def path(self, start: str, goal: str, depth: int = FARTHEST, edge_types: Sequence[str] = ()) -> list[KnowledgeNode]:
+        """Return the nodes of a path with the fewest edges between two nodes or tools; nothing if there is none."""
+        return queries.path(self._graph(), start, goal, depth, edge_types)
+
+    def evaluate(self, folder: str | Path, *, progress: Progress | None = None) -> ToolReport:
+        """Measure the finding of tools on a folder with corpus.jsonl, queries.jsonl and qrels.tsv, in a graph apart."""
+        limits = self._connection.settings.sources.limits
+        make = partial(build.build, settings=self._settings, limits=limits)
+        return evaluate(make, self._connection, Path(folder), progress=progress)
+
+    def _create(self) -> KnowledgeGraph:
+        return self._connection.graph(self.name)
+
+    def _graph(self) -> KnowledgeGraph:
+        return self._connection.graph(self.name, create=False)
+
+    def _search(self) -> ToolSearch:
+        stored = get_graph(self._connection.client, self.name)
+        return self._searches.get((stored.id, stored.version), lambda: ToolSearch.open(self._connection, self.name))
+
 
 Task = Annotated[str, Field(min_length=1, max_length=10_000, description="What is to be done.")]
 Graph = Annotated[str, Field(description="Name of the graph of tools.")]
@@ -24,7 +134,7 @@ def find(
     graph: Graph = "tools",
 ) -> dict[str, Any]:
     """Return the tools for a task with what they need, best first."""
-    return {"tools": [asdict(tool) for tool in ToolSearch.open(hoprank, graph).find(task, top_k)]}
+    return {"tools": [asdict(tool) for tool in Tools(hoprank, graph).find(task, top_k)]}
 
 
 def chain(
@@ -34,7 +144,7 @@ def chain(
     graph: Graph = "tools",
 ) -> dict[str, Any]:
     """Return chains of tools for a task, in which each output fits the next input, best first."""
-    return {"chains": [asdict(one) for one in ToolSearch.open(hoprank, graph).chains(task, limit)]}
+    return {"chains": [asdict(one) for one in Tools(hoprank, graph).chains(task, limit)]}
 
 
 VERBS = (

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipeline.cli.connection import connected
-from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
+from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
+from pipeline.cli.lazy import LazyModule
 from pipeline.cli.options import Json, Model, Set, read_settings
-from pipeline.cli.views.output import print_json, say, show, spinner, warn
+from pipeline.cli.views.output import say, show, spinner
 from pipeline.cli.views.progress import show_progress
-from pipeline.domains.tools import deferred as domain
 from pipeline.domains.tools.views import (
     built_view,
     chains_view,
@@ -29,8 +27,9 @@ from pipeline.domains.tools.views import (
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
-    import pipeline
-    from pipeline.domains.tools.settings import ToolSettings
+    from pipeline.domains.tools import api
+else:
+    api = LazyModule("pipeline.domains.tools.api")
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -67,14 +66,8 @@ def build(
 ) -> None:
     """Make a graph hold the tools of some files, and nothing else; until it is whole, the old one is there."""
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
-        limits = hoprank.settings.sources.limits
-        built = domain.build.build(
-            partial(hoprank.graph, graph), paths, _settings(hoprank), progress, limits=limits, log=log
-        )
-    if as_json:
-        print_json(asdict(built))
-    else:
-        show(built_view(built, graph))
+        built = api.Tools(hoprank, graph).build(*paths, log=log, progress=progress)
+    deliver(built, as_json, lambda it: built_view(it, graph))
 
 
 @app.command()
@@ -93,13 +86,9 @@ def connect(
     Options of a command come after --: hoprank tools connect -- uvx mcp-server-time --local-timezone UTC
     """
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
-        with progress.stage("connect"):
-            catalogue = domain.live.list_live(server if len(server) > 1 else server[0], timeout=timeout)
-        built = domain.build.add(partial(hoprank.graph, graph), catalogue, _settings(hoprank), progress)
-    if as_json:
-        print_json(asdict(built))
-    else:
-        show(built_view(built, graph))
+        target = server if len(server) > 1 else server[0]
+        built = api.Tools(hoprank, graph).connect(target, timeout=timeout, progress=progress)
+    deliver(built, as_json, lambda it: built_view(it, graph))
 
 
 @app.command()
@@ -114,8 +103,7 @@ def evaluate(
     """Measure how many of the tools that tasks need are found: by vectors, by BM25, by both, and by all of HopRank."""
     check_json_file(json_file)
     with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
-        make = partial(domain.build.build, settings=_settings(hoprank), limits=hoprank.settings.sources.limits)
-        report = domain.evaluate.evaluate(make, hoprank, folder, progress=progress)
+        report = api.Tools(hoprank).evaluate(folder, progress=progress)
     deliver_report(report.to_json(), json_file, lambda: show(report_view(report)))
 
 
@@ -133,13 +121,8 @@ def find(
 ) -> None:
     """Print the tools for a task, with what they need, best first."""
     with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
-        found = domain.queries.ToolSearch.open(hoprank, graph).find(task, top_k)
-    if as_json:
-        print_json([asdict(tool) for tool in found])
-    elif found:
-        show(found_view(found))
-    else:
-        warn("No tool fits this.")
+        found = api.Tools(hoprank, graph).find(task, top_k)
+    deliver(found, as_json, found_view, "No tool fits this.")
 
 
 @app.command()
@@ -166,30 +149,23 @@ def chain(
     if bool(task) == bool(start or goal) or bool(start) != bool(goal):
         raise InputError("A chain is for a task, or leads from one thing to another.", "Give TASK, or --from and --to.")
     with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
-        search = domain.queries.ToolSearch.open(hoprank, graph)
-        chains = search.chains(task, limit) if task else search.chains_between(start or "", goal or "", limit)
-    if as_json:
-        print_json([asdict(one) for one in chains])
-    elif not chains:
-        warn("No chain of tools leads there.")
-    elif mermaid:
+        tools = api.Tools(hoprank, graph)
+        chains = tools.chains(task, limit) if task else tools.chains_between(start or "", goal or "", limit)
+    if mermaid and chains and not as_json:
         say(flowchart(chains[0]), end="")
     else:
-        show(*chains_view(chains))
+        deliver(chains, as_json, lambda it: list(chains_view(it)), "No chain of tools leads there.")
 
 
 @app.command("list")
 def list_(graph: Graph = "tools", as_json: Json = False) -> None:
     """List the tools, service by service."""
     with connected(read_settings()) as hoprank:
-        catalogue = domain.catalogue.stored_catalogue(hoprank.graph(graph, create=False))
-    tools = sorted(catalogue.tools, key=lambda tool: tool.id)
-    if as_json:
-        print_json([{"id": tool.id, "service": tool.service, "description": tool.description} for tool in tools])
-    elif tools:
-        show(tools_view(tools, {service.id: service.name for service in catalogue.services}))
-    else:
-        warn(f"The graph {graph} holds no tools.")
+        catalogue = api.Tools(hoprank, graph).catalogue()
+    names = {service.id: service.name for service in catalogue.services}
+    document = [{"id": tool.id, "service": tool.service, "description": tool.description} for tool in catalogue.tools]
+    empty = f"The graph {graph} holds no tools."
+    deliver(catalogue.tools, as_json, lambda it: tools_view(it, names), empty, document=document)
 
 
 @app.command("show")
@@ -200,11 +176,8 @@ def show_(
 ) -> None:
     """Show a tool: what it says of itself, what runs before it, and what its output fits."""
     with connected(read_settings()) as hoprank:
-        details = domain.queries.describe(hoprank.graph(graph, create=False), tool)
-    if as_json:
-        print_json(asdict(details))
-    else:
-        show(*tool_view(details))
+        details = api.Tools(hoprank, graph).show(tool)
+    deliver(details, as_json, lambda it: list(tool_view(it)))
 
 
 @app.command()
@@ -218,19 +191,8 @@ def traverse(
 ) -> None:
     """List the nodes around a node, nearest first, with their similarity: 1 / (1 + distance)."""
     with connected(read_settings()) as hoprank:
-        opened = hoprank.graph(graph, create=False)
-        reached = domain.queries.traverse(opened, node, depth, edge_types or (), limit)
-    if as_json:
-        print_json(
-            [
-                {"id": one.node.id, "type": one.node.type, "distance": one.distance, "similarity": one.similarity}
-                for one in reached
-            ]
-        )
-    elif reached:
-        show(reached_view(reached))
-    else:
-        warn(f"No edge leads on from {node}.")
+        reached = api.Tools(hoprank, graph).traverse(node, depth, edge_types or (), limit)
+    deliver(reached, as_json, reached_view, f"No edge leads on from {node}.")
 
 
 @app.command()
@@ -244,15 +206,6 @@ def path(
 ) -> None:
     """Print a path with the fewest edges between two nodes."""
     with connected(read_settings()) as hoprank:
-        nodes = domain.queries.path(hoprank.graph(graph, create=False), source, target, depth, edge_types or ())
-    if as_json:
-        print_json([{"id": node.id, "type": node.type} for node in nodes])
-    elif nodes:
-        show(path_view(nodes))
-    else:
-        warn(f"No path of {depth} edges leads from {source} to {target}.")
-
-
-def _settings(hoprank: pipeline.HopRank) -> ToolSettings:
-    """Return the section ``tools`` of the settings."""
-    return hoprank.settings.section(domain.settings.ToolSettings)
+        nodes = api.Tools(hoprank, graph).path(source, target, depth, edge_types or ())
+    empty = f"No path of {depth} edges leads from {source} to {target}."
+    deliver(nodes, as_json, path_view, empty, document=[{"id": node.id, "type": node.type} for node in nodes])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pipeline.domains.tools.catalogue import words_of_name
 from pipeline.domains.tools.schema import SERVICE, TOOL, ToolEdge
 from pipeline.errors import GraphError
-from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.records import Vector
 from pipeline.retrieve.rankers.bm25 import Inverted
 from pipeline.text.names import FUNCTION_WORDS
@@ -102,6 +102,13 @@ class ToolIndex:
     def read(cls, graph: KnowledgeGraph) -> Self:
         """Read the index of a graph, as it is now."""
         tools, services = graph.find_nodes_by_type(TOOL), graph.find_nodes_by_type(SERVICE)
+        return cls.of_nodes(tools, services, graph.get_edges_by_type(ToolEdge.DATA_FLOW.value))
+
+    @classmethod
+    def of_nodes(
+        cls, tools: Sequence[KnowledgeNode], services: Sequence[KnowledgeNode], flows: Iterable[KnowledgeEdge]
+    ) -> Self:
+        """Return the index of the nodes and edges of a graph; ``flows`` are its flows of data."""
         embeddings = {
             node.id: np.array(node.embedding, dtype=np.float32) for node in [*tools, *services] if node.embedding
         }
@@ -109,7 +116,7 @@ class ToolIndex:
             [_tool(node) for node in tools],
             [IndexedService(node.id, _text(node, "name"), _text(node, "description")) for node in services],
             embeddings,
-            ((edge.source, edge.target) for edge in graph.get_edges_by_type(ToolEdge.DATA_FLOW.value)),
+            ((edge.source, edge.target) for edge in flows),
         )
 
     def cosines(self, vector: Vector) -> Vector:

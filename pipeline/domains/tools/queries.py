@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from functools import cached_property
+from itertools import chain
+from typing import Any, Self
 
 from pipeline.api import HopRank
-from pipeline.domains.tools.catalogue import tool_of
-from pipeline.domains.tools.chains.network import Link, ToolNetwork
+from pipeline.domains.tools.catalogue import service_id, tool_of
+from pipeline.domains.tools.chains.network import LINKS, Link, ToolNetwork
 from pipeline.domains.tools.chains.plan import Chain
 from pipeline.domains.tools.chains.search import chains_between, chains_for, chains_in_order, find_tool
 from pipeline.domains.tools.find import FoundTool, Role, clauses, embedding_by, find_tools
 from pipeline.domains.tools.index import ToolIndex
-from pipeline.domains.tools.schema import TOOL, ToolEdge
+from pipeline.domains.tools.schema import SERVICE, TOOL, ToolEdge
 from pipeline.domains.tools.settings import ToolSettings
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.embedding.embedder import Embedder
@@ -41,36 +43,70 @@ class ReachedNode:
         """The similarity to the node where the traversal began."""
         return 1 / (1 + self.distance)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what tells where the node is, without its properties."""
+        return {
+            "id": self.node.id,
+            "type": self.node.type,
+            "distance": self.distance,
+            "similarity": self.similarity,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedTool:
+    """A tool that a link joins with another, the link's confidence, and why there is a link."""
+
+    tool: str
+    confidence: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDetails:
+    """A tool with what it takes and returns (fields with their types), and the tools before and after it."""
+
+    id: str
+    name: str
+    service: str
+    description: str
+    takes: tuple[str, ...]
+    returns: tuple[str, ...]
+    before: tuple[LinkedTool, ...]
+    after: tuple[LinkedTool, ...]
+
 
 class ToolSearch:
-    """Searches of one tool graph, which is read once; open another after a build. Thread-safe.
-
-    Example::
-
-        from hoprank import HopRank
-        from pipeline.domains.tools.queries import ToolSearch
-
-        with HopRank.connect() as hoprank:
-            search = ToolSearch.open(hoprank, "tools")
-            print(search.find("mail me the weather"))
-    """
+    """Searches of one tool graph, which is read once. Thread-safe. Raises GraphError if the graph holds no tools."""
 
     def __init__(self, graph: KnowledgeGraph, embedder: Embedder, settings: ToolSettings) -> None:
-        self._graph = graph
-        self._embed = embedding_by(embedder)
-        self._settings = settings
-        self.index = ToolIndex.read(graph)
-        self.network = ToolNetwork.read(graph)
-        every = (*self.network.takes.values(), *self.network.returns.values())
-        self._system = TypeSystem(settings.conversions, (field.type for fields in every for field in fields))
-        if not self.network.tools:
+        nodes, services = graph.find_nodes_by_type(TOOL), graph.find_nodes_by_type(SERVICE)
+        if not nodes:
             raise GraphError(f"The graph {graph.name!r} holds no tools.", "Build it: hoprank tools build PATH.")
+        self._graph, self._embed, self._settings = graph, embedding_by(embedder), settings
+        self._flows = graph.get_edges_by_type(ToolEdge.DATA_FLOW.value)
+        self._tools = [tool_of(node) for node in nodes]
+        self._services = {
+            node.id.removeprefix(service_id("")): str(node.properties.get("name", node.id)) for node in services
+        }
+        self.index = ToolIndex.of_nodes(nodes, services, self._flows)
 
     @classmethod
     def open(cls, hoprank: HopRank, graph: str = "tools") -> Self:
         """Read the tool graph of a name; raises GraphError if there is none, or if it holds no tools."""
         settings = hoprank.settings.section(ToolSettings)
         return cls(hoprank.graph(graph, create=False), hoprank.embedder, settings)
+
+    @cached_property
+    def network(self) -> ToolNetwork:
+        """The links between the tools, read when they are first asked for: to find tools takes none."""
+        others = (self._graph.get_edges_by_type(kind.value) for kind in LINKS if kind is not ToolEdge.DATA_FLOW)
+        return ToolNetwork.of_edges(self._tools, self._services, chain(self._flows, *others))
+
+    @cached_property
+    def _system(self) -> TypeSystem:
+        fields = (*self.network.takes.values(), *self.network.returns.values())
+        return TypeSystem(self._settings.conversions, (field.type for each in fields for field in each))
 
     def find(self, task: str, top_k: int | None = None) -> list[FoundTool]:
         """Return the tools for a task, best first; without ``top_k`` as many as the task seems to need."""
@@ -96,6 +132,29 @@ class ToolSearch:
         settings = self._settings
         return chains_between(
             self.network, self._system, start, goal, longest=settings.longest, limit=limit or settings.chains
+        )
+
+    def show(self, name: str) -> ToolDetails:
+        """Return a tool, by id or name, with its links; raises GraphError if there is none or several have the name."""
+        network = self.network
+        tool = find_tool(network.tools.values(), name)
+        if tool is None:
+            names = [one.name for one in network.tools.values()]
+            fix = did_you_mean(name, names, "`hoprank tools list` shows the tools.")
+            raise GraphError(f"The graph {self._graph.name!r} has no tool {name!r}.", fix)
+        return ToolDetails(
+            id=tool.id,
+            name=tool.name,
+            service=network.services.get(tool.service, tool.service),
+            description=tool.description,
+            takes=tuple(f"{field.path} ({field.type.name})" for field in network.takes[tool.id]),
+            returns=tuple(f"{field.path} ({field.type.name})" for field in network.returns[tool.id]),
+            before=tuple(
+                LinkedTool(link.source, link.confidence, _why(link)) for link in network.incoming.get(tool.id, ())
+            ),
+            after=tuple(
+                LinkedTool(link.target, link.confidence, _why(link)) for link in network.outgoing.get(tool.id, ())
+            ),
         )
 
 
@@ -146,51 +205,6 @@ def _id(graph: KnowledgeGraph, name: str) -> str:
     if tool is None:
         raise GraphError(f"The graph {graph.name!r} has no node {name!r}.", "`hoprank tools list` shows the tools.")
     return tool.id
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedTool:
-    """A tool that a link joins with another, the link's confidence, and why there is a link."""
-
-    tool: str
-    confidence: float
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolDetails:
-    """A tool with what it takes and returns (fields with their types), and the tools before and after it."""
-
-    id: str
-    name: str
-    service: str
-    description: str
-    takes: tuple[str, ...]
-    returns: tuple[str, ...]
-    before: tuple[LinkedTool, ...]
-    after: tuple[LinkedTool, ...]
-
-
-def describe(graph: KnowledgeGraph, name: str) -> ToolDetails:
-    """Return a tool, by id or name, with its links; raises GraphError if there is none or several have the name."""
-    network = ToolNetwork.read(graph)
-    tool = find_tool(network.tools.values(), name)
-    if tool is None:
-        names = [one.name for one in network.tools.values()]
-        fix = did_you_mean(name, names, "`hoprank tools list` shows the tools.")
-        raise GraphError(f"The graph {graph.name!r} has no tool {name!r}.", fix)
-    return ToolDetails(
-        id=tool.id,
-        name=tool.name,
-        service=network.services.get(tool.service, tool.service),
-        description=tool.description,
-        takes=tuple(f"{field.path} ({field.type.name})" for field in network.takes[tool.id]),
-        returns=tuple(f"{field.path} ({field.type.name})" for field in network.returns[tool.id]),
-        before=tuple(
-            LinkedTool(link.source, link.confidence, _why(link)) for link in network.incoming.get(tool.id, ())
-        ),
-        after=tuple(LinkedTool(link.target, link.confidence, _why(link)) for link in network.outgoing.get(tool.id, ())),
-    )
 
 
 def _why(link: Link) -> str:

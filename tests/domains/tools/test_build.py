@@ -16,8 +16,7 @@ from pipeline import HopRank
 from pipeline.db.catalogue import find_graph
 from pipeline.domains.tools.build import add, build_catalogue
 from pipeline.domains.tools.catalogue import Catalogue, Tool, stored_catalogue
-from pipeline.domains.tools.chains.network import ToolNetwork
-from pipeline.domains.tools.queries import ToolSearch, describe, path, traverse
+from pipeline.domains.tools.queries import ToolSearch, path, traverse
 from pipeline.domains.tools.schema import SCHEMA, ToolEdge
 from pipeline.domains.tools.settings import Conversion, ToolSettings
 from pipeline.errors import GraphError, SourceError
@@ -290,18 +289,18 @@ def test_a_path_joins_any_two_nodes(village: KnowledgeGraph) -> None:
         path(village, "submarine", "geocode_address")
 
 
-def test_a_tool_is_described_with_what_comes_before_and_after(village: KnowledgeGraph) -> None:
-    details = describe(village, "plan_route")
+def test_a_tool_is_described_with_what_comes_before_and_after(search: ToolSearch) -> None:
+    details = search.show("plan_route")
 
     assert details.takes[0] == "place (Place)"
     assert next(link.tool for link in details.before) == "maps/geocode_address"
     with pytest.raises(GraphError, match="no tool 'plan_rout'") as told:
-        describe(village, "plan_rout")
+        search.show("plan_rout")
     assert "plan_route" in told.value.fix
 
 
-def test_a_network_is_the_links_of_the_graph(village: KnowledgeGraph) -> None:
-    network = ToolNetwork.read(village)
+def test_a_network_is_the_links_of_the_graph(search: ToolSearch) -> None:
+    network = search.network
 
     assert network.tools.keys() == {one.id for one in VILLAGE.tools}
     assert network.tools["maps/plan_route"].input == json.loads(json.dumps(VILLAGE.tools[2].input))

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pipeline.domains.tools.catalogue import Tool, service_id, tool_of
-from pipeline.domains.tools.schema import SERVICE, TOOL, ToolEdge
+from pipeline.domains.tools.catalogue import Tool
+from pipeline.domains.tools.schema import ToolEdge
 from pipeline.domains.tools.types.fields import Field, inputs, outputs
 from pipeline.domains.tools.types.flows import FieldMapping
-from pipeline.knowledge import KnowledgeGraph
+from pipeline.knowledge import KnowledgeEdge
 
-_LINKS = (ToolEdge.DATA_FLOW, ToolEdge.TRANSFORM, ToolEdge.SEQUENTIAL, ToolEdge.CONDITIONAL)
+LINKS = (ToolEdge.DATA_FLOW, ToolEdge.TRANSFORM, ToolEdge.SEQUENTIAL, ToolEdge.CONDITIONAL)
+"""The types of the edges that are links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +44,21 @@ class ToolNetwork:
     incoming: Mapping[str, Sequence[Link]]
 
     @classmethod
-    def read(cls, graph: KnowledgeGraph) -> ToolNetwork:
-        """Read the tools and links of a graph; two tools with several edges have one link."""
-        nodes = graph.find_nodes_by_type(TOOL)
-        services = {
-            node.id.removeprefix(service_id("")): str(node.properties.get("name", node.id))
-            for node in graph.find_nodes_by_type(SERVICE)
-        }
-        edges = [edge for kind in _LINKS for edge in graph.get_edges_by_type(kind.value)]
+    def of_edges(
+        cls, tools: Sequence[Tool], services: Mapping[str, str], edges: Iterable[KnowledgeEdge]
+    ) -> ToolNetwork:
+        """Make a network of the edges of a graph; two tools with several edges have one link.
+
+        Edges of other tools are left out: they were written since the tools were read.
+        """
+        ids = {tool.id for tool in tools}
         links: dict[tuple[str, str], Link] = {}
         for edge in edges:
-            link = _link(edge.source, edge.target, edge.weight, edge.properties)
-            known = links.get((edge.source, edge.target))
-            links[edge.source, edge.target] = _joined(known, link) if known else link
-        return cls.of([tool_of(node) for node in nodes], services, links.values())
+            if edge.source in ids and edge.target in ids:
+                link = _link(edge)
+                known = links.get((edge.source, edge.target))
+                links[edge.source, edge.target] = _joined(known, link) if known else link
+        return cls.of(tools, services, links.values())
 
     @classmethod
     def of(cls, tools: Sequence[Tool], services: Mapping[str, str], links: Iterable[Link]) -> ToolNetwork:
@@ -83,13 +85,13 @@ class ToolNetwork:
         return next((link for link in self.outgoing.get(source, ()) if link.target == target), None)
 
 
-def _link(source: str, target: str, weight: float, properties: Mapping[str, Any]) -> Link:
-    mappings = tuple(FieldMapping(**mapping) for mapping in properties.get("mappings", ()))
+def _link(edge: KnowledgeEdge) -> Link:
+    properties: Mapping[str, Any] = edge.properties
     return Link(
-        source,
-        target,
-        min(1.0, weight),
-        mappings,
+        edge.source,
+        edge.target,
+        min(1.0, edge.weight),
+        tuple(FieldMapping(**mapping) for mapping in properties.get("mappings", ())),
         str(properties.get("evidence", "")),
         properties.get("stated") is True,
         str(properties.get("condition", "")),

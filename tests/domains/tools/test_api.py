@@ -1,0 +1,95 @@
+"""The face of tool graphs: its methods, the code on the page of Python, and what a question reads."""
+
+from __future__ import annotations
+
+import json
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import HopRank, Tools
+from pipeline.domains.tools.build import build_catalogue
+from pipeline.domains.tools.settings import ToolSettings
+from pipeline.errors import UnknownGraph
+from tests.domains.code_on_page import run_section
+
+from .village import VILLAGE
+
+GARDEN = Path(__file__).parent / "fixtures" / "garden_server.py"
+
+
+@pytest.fixture
+def tools(hoprank: HopRank) -> Iterator[Tools]:
+    """The tools of the village."""
+    graph = hoprank.graph(f"tools-{uuid.uuid4().hex[:12]}")
+    build_catalogue(lambda: graph, VILLAGE, hoprank.settings.section(ToolSettings))
+    yield Tools(hoprank, graph.name)
+    graph.drop()
+
+
+def test_the_code_on_the_page_runs(hoprank: HopRank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = [{"name": one.name, "description": one.description, "inputSchema": one.input} for one in VILLAGE.tools]
+    (tmp_path / "tools.json").write_text(json.dumps(listed))
+    (tmp_path / "servers").mkdir()
+    monkeypatch.chdir(tmp_path)
+    name = f"tools-{uuid.uuid4().hex[:12]}"
+    server = repr([sys.executable, str(GARDEN)])
+
+    printed = run_section("Tools", {'"tools")': f'"{name}")', '["uvx", "mcp-server-time"]': server})
+
+    hoprank.graph(name).drop()
+    assert "send_letter" in printed
+    assert "'service': 2" in printed
+
+
+def test_a_question_is_one_query_once_the_graph_is_read(
+    hoprank: HopRank, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    client = type(hoprank.client)
+    for method in ("read", "stream", "write"):
+        own = getattr(client, method)
+
+        def counted(self: object, name: str, *rest: Any, own: Any = own, **params: Any) -> Any:
+            ran.append(name)
+            return own(self, name, *rest, **params)
+
+        monkeypatch.setattr(client, method, counted)
+
+    tools.find("Send a letter to my aunt")
+    cold = list(ran)
+    ran.clear()
+    tools.find("Send a letter to my uncle")
+    warm = list(ran)
+    tools.chains("Send a letter to my aunt")
+    ran.clear()
+    tools.chains_between("address", "forecast")
+    tools.show("plan_route")
+
+    assert len(cold) <= 5, cold
+    assert warm == ["graph_named"]
+    assert ran == ["graph_named"] * 2
+
+
+def test_a_question_sees_what_was_built_since_the_last(tools: Tools, tmp_path: Path) -> None:
+    (tmp_path / "bakery.json").write_text(json.dumps([{"name": "bake_bread", "description": "Bake a loaf of bread."}]))
+    assert "send_letter" in {found.name for found in tools.find("Send a letter to my aunt")}
+
+    tools.build(tmp_path)
+
+    assert [found.name for found in tools.find("Send a letter to my aunt")] == ["bake_bread"]
+    assert [tool.id for tool in tools.catalogue().tools] == ["bakery/bake_bread"]
+
+
+def test_a_graph_that_is_none_is_named(hoprank: HopRank) -> None:
+    with pytest.raises(UnknownGraph, match="no graph 'no-such-graph'"):
+        Tools(hoprank, "no-such-graph").find("mail me the weather")
+
+
+def test_nodes_are_reached_from_a_tool(tools: Tools) -> None:
+    assert {one.distance for one in tools.traverse("geocode_address", 1)} == {1}
+    assert [node.id for node in tools.path("geocode_address", "registry:village")][-1] == "registry:village"

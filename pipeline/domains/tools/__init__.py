@@ -1,6 +1,6 @@
 """Graphs of MCP tools: what there is, what fits together, and chains of tools for a task.
 
-May import: api, cli, embedding, errors, evaluate, flows, ingest, knowledge, limits, progress, records, registry,
+May import: api, cli, embedding, errors, evaluate, files, flows, ingest, knowledge, limits, progress, records, registry,
 retrieve, settings, text.
 """
 

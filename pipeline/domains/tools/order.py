@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from pipeline.domains.tools.catalogue import Need, Tool
-from pipeline.errors import SourceError
-from pipeline.ingest.sources.decode import decode
-from pipeline.ingest.sources.source import Unreadable, content_of
-from pipeline.limits import Limits
+from pipeline.files import Guard, Limits, lines
+from pipeline.files.validated import validated
 
 _CONDITION = re.compile(r"^\s*(?:if|when|unless|in case)\b[^.]*|\b(?:if|unless|in case)\b[^.]*", re.IGNORECASE)
 
@@ -113,46 +112,30 @@ def _texts(tool: Tool) -> Iterable[str]:
     yield tool.description
 
 
-_FORMAT = 'A line is {"session": "...", "tool": "a name or id"}, in the order of the calls.'
+class _Call(BaseModel):
+    session: str
+    tool: str
 
 
 def read_calls(path: Path, tools: Sequence[Tool], limits: Limits) -> Mapping[tuple[str, str], int]:
     """Return how often a tool was called right after another one in the same session, by their ids.
 
-    Calls of tools that aren't among ``tools``, or whose name several of them have, are passed over; a tool that is
-    called again right after itself follows itself not. Raises SourceError if the file can't be read, or if a line is of
-    another form.
+    Ignored: calls of tools that aren't among ``tools`` or whose name several have, and a tool called twice in a row.
+    Raises SourceError if the file can't be read, or if a line is of another form.
     """
+    guard = Guard(fix='A line is {"session": "...", "tool": "a name or id"}, in the order of the calls.', limits=limits)
+    calls = [validated(_Call, line.json(), line.place, guard) for line in lines(path, guard)]
+    if not calls:
+        raise guard.fault(path, "is empty")
     names = Names(tools)
     last: dict[str, str] = {}
     counts: Counter[tuple[str, str]] = Counter()
-    for number, line in enumerate(_lines(path, limits), 1):
-        if not line.strip():
-            continue
-        session, name = _call(line, f"{path}, line {number}")
-        tool = names.resolve(name, "")
+    for call in calls:
+        tool = names.resolve(call.tool, "")
         if tool is None:
             continue
-        before = last.get(session, tool)
+        before = last.get(call.session, tool)
         if before != tool:
             counts[before, tool] += 1
-        last[session] = tool
+        last[call.session] = tool
     return counts
-
-
-def _lines(path: Path, limits: Limits) -> list[str]:
-    try:
-        return decode(content_of(path, limits)).split("\n")
-    except Unreadable as error:
-        raise SourceError(f"{path} {error.message}.", error.fix) from None
-
-
-def _call(line: str, place: str) -> tuple[str, str]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        raise SourceError(f"{place} is no JSON.", _FORMAT) from None
-    session, tool = (value.get(name) if isinstance(value, dict) else None for name in ("session", "tool"))
-    if not isinstance(session, str) or not isinstance(tool, str):
-        raise SourceError(f"{place} has no session or no tool.", _FORMAT)
-    return session, tool

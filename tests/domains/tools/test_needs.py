@@ -166,8 +166,8 @@ def test_a_log_is_read_session_by_session(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{}", "line 1 has no session"),
-        ('{"session": "1", "tool": "x"}\n[', "line 2 is no JSON"),
+        ("{}", "line 1 has no `session`"),
+        ('{"session": "1", "tool": "x"}\n[', "line 2 isn't JSON"),
         ("", "is empty"),
         (None, "can't be read"),
     ],

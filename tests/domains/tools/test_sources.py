@@ -249,12 +249,15 @@ def test_text_stays_data(tmp_path: Path) -> None:
     assert tool.description == "\ufffd \ufffd"
     assert tool.input == {"title": "\ufffd"}
 
+    write(tmp_path / "a.json", '[{"name": "odd", "description": NaN, "inputSchema": {"default": Infinity}}]')
+    (tool,) = read([tmp_path / "a.json"]).tools
+    assert (tool.description, tool.input) == ("", {"default": None})
+
 
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
         ("bad.json", "{", "isn't JSON"),
-        ("bad.json", '[{"name": NaN}]', "isn't JSON: NaN"),
         ("bad.json", "[" * 100_000, "nested too deeply"),
         ("bad.json", b"\xff\xfe\x00", "UTF-16"),
         ("bad.json", b"[\xe9]", "isn't valid UTF-8"),
@@ -267,9 +270,9 @@ def test_text_stays_data(tmp_path: Path) -> None:
         ("bad/server.yaml", "- 1", "describes no server"),
         ("bad/server.yaml", "a: &a [1]\nb: *a", "has an alias"),
         ("bad/server.yaml", "a: !!python/object/apply:os.getcwd []", "isn't YAML"),
-        ("bad/server.yaml", "a: !!int ''", "isn't well-formed YAML"),
-        ("bad/server.yaml", "[" * 900, "YAML"),
-        ("bad/server.yaml", f"name: {'n' * 600}", "has a name of 600 characters"),
+        ("bad/server.yaml", "a: !!int ''", "isn't YAML"),
+        ("bad/server.yaml", "[" * 900, "nested too deeply"),
+        ("bad/server.yaml", f"name: {'n' * 600}", "at most 500 characters"),
     ],
 )
 def test_file_that_can_not_be_read_is_skipped(name: str, content: Any, reason: str, tmp_path: Path) -> None:
@@ -308,11 +311,11 @@ def test_of_a_descriptor_and_its_tools_the_readable_one_is_read(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("item", "reason"),
     [
-        ({"description": "Nameless."}, "has no name"),
-        ({"name": " "}, "has no name"),
-        ({"name": 7}, "has no name"),
-        ({"name": "n" * 501}, "has a name of 501 characters"),
-        ("find", "isn't an object"),
+        ({"description": "Nameless."}, "has no `name`"),
+        ({"name": " "}, "has the `name` ' ': it is blank"),
+        ({"name": 7}, "has the `name` 7: input should be a valid string"),
+        ({"name": "n" * 501}, f"has the `name` '{'n' * 79}: string should have at most 500 characters"),
+        ("find", "isn't an object of names and values"),
     ],
 )
 def test_tool_that_can_not_be_read_is_skipped(item: object, reason: str, tmp_path: Path) -> None:
@@ -326,11 +329,14 @@ def test_tool_that_can_not_be_read_is_skipped(item: object, reason: str, tmp_pat
     ("line", "reason"),
     [
         ("{", "isn't JSON: Expecting property name enclosed in double quotes at column 2"),
-        ("[]", "isn't an object"),
-        ({"title": "a"}, "has no id"),
-        ({"id": "a"}, "has no title"),
-        ({"id": "a", "title": "a", "server": "s" * 501}, "has a server of 501 characters"),
-        ({"id": "a", "title": "a", "text": "x" * 2000}, "is larger than 0.001 MB"),
+        ("[]", "isn't an object of names and values"),
+        ({"title": "a"}, "has no `id`"),
+        ({"id": "a"}, "has no `title`"),
+        (
+            {"id": "a", "title": "a", "server": "s" * 501},
+            f"has the `server` '{'s' * 79}: string should have at most 500 characters",
+        ),
+        ({"id": "a", "title": "a", "text": "x" * 2000}, "is longer than 1,000 characters"),
     ],
 )
 def test_line_that_can_not_be_read_is_skipped(line: object, reason: str, tmp_path: Path) -> None:

@@ -9,14 +9,15 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 from urllib.parse import urlsplit
 
 from pipeline.domains.tools.catalogue import Catalogue, Service
-from pipeline.domains.tools.sources.formats import LONGEST_NAME, catalogue_of, checked_name, cleaned
+from pipeline.domains.tools.sources.formats import LONGEST_NAME, catalogue_of
 from pipeline.domains.tools.sources.paths import merged
 from pipeline.errors import ConfigurationError, SourceError
-from pipeline.ingest.sources.source import Unreadable
+from pipeline.files import Guard, well_formed
+from pipeline.files.guard import storable
 from pipeline.records import Skipped
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ MOST_PAGES = 100
 
 _SCHEMES = ("http://", "https://")
 _LONGEST_REASON = 200
+_MENDING = Guard(mend=True)
 
 # The faults that it logs, with tracebacks, are raised here.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
@@ -81,7 +83,8 @@ class _Server:
             async with self._connected(errors) as client:
                 service = self._service(client)
                 tools, skipped = await self._tools(client)
-        read = catalogue_of(service, [_fields(tool) for tool in tools], self.name)
+        listed = [storable(tool.model_dump(by_alias=True, exclude_none=True), _MENDING) for tool in tools]
+        read = catalogue_of(service, listed, self.name)
         return replace(read, skipped=[*read.skipped, *skipped])
 
     def error(self, error: Exception, timeout: float, said: str) -> SourceError:
@@ -135,12 +138,11 @@ class _Server:
 
     def _service(self, client: Client) -> Service:
         info = client.server_info
-        try:
-            name = checked_name(cleaned(info.name if info else None))
-        except Unreadable:
+        name = well_formed(info.name) if info else ""
+        if not name.strip() or len(name) > LONGEST_NAME:
             name = self._fallback[:LONGEST_NAME]
-        title = cleaned((info.title if info else None) or "")
-        return Service(name, title[:LONGEST_NAME] or name, cleaned(client.instructions or ""))
+        title = well_formed((info.title if info else None) or "")
+        return Service(name, title[:LONGEST_NAME] or name, well_formed(client.instructions or ""))
 
     async def _tools(self, client: Client) -> tuple[list[Tool], list[Skipped]]:
         """Return the tools of all pages, up to MOST_PAGES; none of a server that offers none."""
@@ -182,21 +184,6 @@ def _place(url: str) -> tuple[str, str]:
         known = url.rpartition("@")[2].partition("?")[0]
         raise SourceError(f"{known} is no address.", "Give one such as https://example.com/mcp.")
     return f"{parts.scheme}://{netloc}{parts.path}", host
-
-
-def _fields(tool: Tool) -> Any:
-    """Return a tool as its JSON has it."""
-    hints = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations else None
-    return cleaned(
-        {
-            "name": tool.name,
-            "title": tool.title,
-            "description": tool.description,
-            "inputSchema": tool.input_schema,
-            "outputSchema": tool.output_schema,
-            "annotations": hints,
-        }
-    )
 
 
 def _first(error: BaseException) -> Exception:

@@ -18,10 +18,8 @@ from pipeline.domains.tools.sources.formats import (
     registry_folder,
 )
 from pipeline.errors import SourceError
-from pipeline.ingest.sources.decode import well_formed
-from pipeline.ingest.sources.source import Unreadable, unopenable
+from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable, unopenable, well_formed
 from pipeline.ingest.sources.walk import SourceFile, find
-from pipeline.limits import DEFAULT_LIMITS, Limits
 from pipeline.records import Skipped
 
 _FORMATS = "Give results of tools/list (.json), folders with a server.yaml, or a corpus.jsonl with a tool per line."

@@ -49,7 +49,7 @@ class Tools:
         self._searches: SharedCache[tuple[str, int], ToolSearch] = SharedCache(1)
 
     def build(self, *paths: str | Path, log: str | Path | None = None, progress: Progress | None = None) -> Built:
-        """Bring the graph to hold the tools of files and folders, and nothing else; only differences are written.
+        """Make the graph hold exactly the tools of files and folders; only differences are written.
 
         ``log`` is a log of calls: lines of ``{"session": ..., "tool": ...}``. Raises SourceError if the paths hold no
         tool that can be read, or if the log can't be read; the graph then stays as it is.
@@ -66,7 +66,7 @@ class Tools:
         env: Mapping[str, str] | None = None,
         progress: Progress | None = None,
     ) -> Built:
-        """Add the tools of a live MCP server to the graph, or replace those that it has of this server.
+        """Add the tools of a live MCP server to the graph, replacing those of the same server.
 
         ``server`` is an address (http:// or https://), or a command with its arguments; see
         :func:`pipeline.domains.tools.sources.live.list_live`. Raises SourceError if it doesn't answer.

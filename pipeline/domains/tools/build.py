@@ -39,7 +39,7 @@ from pipeline.progress import Progress
 from pipeline.records import Vector
 
 OpenGraph = Callable[[], KnowledgeGraph]
-"""A function that opens or makes the graph; it is called once all sources are read."""
+"""A function that opens or creates the graph; called once all sources are read."""
 
 
 def build(
@@ -51,10 +51,10 @@ def build(
     limits: Limits = DEFAULT_LIMITS,
     log: Path | None = None,
 ) -> Built:
-    """Bring a graph to hold the tools of some files and folders, and nothing else; see :func:`build_catalogue`.
+    """Make a graph hold exactly the tools of files and folders; see :func:`build_catalogue`.
 
-    ``log`` is a log of calls, see :func:`pipeline.domains.tools.order.read_calls`. Raises SourceError if the
-    paths hold no tool that can be read, or if the log can't be read.
+    ``log`` is a log of calls; see :func:`pipeline.domains.tools.order.read_calls`. Raises SourceError if the paths hold
+    no readable tool, or if the log can't be read.
     """
     progress = progress or Progress()
     with progress.stage("read"):
@@ -65,7 +65,7 @@ def build(
 
 
 def add(open_graph: OpenGraph, catalogue: Catalogue, settings: ToolSettings, progress: Progress | None = None) -> Built:
-    """Add the services of a catalogue to a graph, or replace them with all their tools; the others stay.
+    """Add the services of a catalogue with their tools to a graph, replacing those already there.
 
     See :func:`build_catalogue`.
     """
@@ -85,10 +85,10 @@ def add(open_graph: OpenGraph, catalogue: Catalogue, settings: ToolSettings, pro
 def build_catalogue(
     open_graph: OpenGraph, catalogue: Catalogue, settings: ToolSettings, progress: Progress | None = None
 ) -> Built:
-    """Bring a graph to hold a catalogue's tools, with their services, types, concepts and what joins them.
+    """Make a graph hold exactly a catalogue's tools, their services, types and concepts, and the edges between them.
 
-    Only new texts are embedded, and only differences are written; readers see the graph before or after all of them.
-    Raises SourceError if the catalogue holds no tool.
+    Embeds only new texts and writes only differences; readers see the graph before or after all of them. Raises
+    SourceError if the catalogue holds no tool.
     """
     if not catalogue.tools:
         raise SourceError("There is no tool to build a graph of.", "Give tools/list JSON, server.yaml or corpus.jsonl.")
@@ -115,7 +115,7 @@ def build_catalogue(
 
 
 def _with_services(catalogue: Catalogue) -> Catalogue:
-    """Return a catalogue in which every tool's service and every service's registry is described."""
+    """Add the services and registries that tools and services name and the catalogue lacks."""
     known = {service.id for service in catalogue.services}
     unknown = sorted({tool.service for tool in catalogue.tools} - known)
     services = [*catalogue.services, *(Service(name, name) for name in unknown)]
@@ -126,10 +126,7 @@ def _with_services(catalogue: Catalogue) -> Catalogue:
 def tool_graph(
     catalogue: Catalogue, vectors: Vector, settings: ToolSettings
 ) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
-    """Return the nodes and edges of a catalogue; ``vectors`` has the embedding of each tool, row by row.
-
-    The nodes are without embeddings.
-    """
+    """Return the nodes, without embeddings, and edges of a catalogue; ``vectors`` has a row for each tool."""
     tools = catalogue.tools
     system = TypeSystem(settings.conversions)
     needs = resolved(tools)
@@ -174,7 +171,7 @@ def _tool_node(tool: Tool, needs: Sequence[str]) -> KnowledgeNode:
 
 
 def _dumped(value: Mapping[str, Any] | None) -> str:
-    """Return a JSON value as text: a schema's own names are no names of properties."""
+    """Return a JSON value as text: the names in a schema must not become properties of the node."""
     return "" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 

@@ -30,7 +30,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A stated dependency of a tool: the name or id of the tool that it needs, for which parameter, and why."""
+    """A stated dependency: the name or id of the needed tool, the parameter that it fills, and the reason."""
 
     tool: str
     parameter: str = ""
@@ -41,8 +41,8 @@ class Need:
 class Tool:
     """A tool of a service. ``id`` is unique in its graph.
 
-    ``input`` and ``output`` are JSON Schemas; None if the tool has none, or none that is valid: ``faults`` then says
-    why. ``needs`` are the dependencies that its author states. ``annotations`` are those of MCP (``readOnlyHint`` ...).
+    ``input`` and ``output`` are JSON Schemas; None if missing or invalid, as ``faults`` explains. ``needs`` are the
+    dependencies that its author states, ``annotations`` the hints of MCP (``readOnlyHint`` ...).
     """
 
     id: str
@@ -59,9 +59,9 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Tools as read: registries by id with their names, services, tools, and the files or tools left out.
+    """Registries (names by id), services and tools, and the files and tools that were skipped.
 
-    ``transitions`` counts how often a tool was called right after another one, by the ids of both.
+    ``transitions`` counts how often the second of two tools, by their ids, was called right after the first.
     """
 
     registries: Mapping[str, str] = field(default_factory=dict)
@@ -73,10 +73,10 @@ class Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Counts of a built graph by type of node and of edge, and what was left out.
+    """Counts of a built graph by type of node and edge, and what was skipped.
 
-    ``embedded`` is the number of texts that were embedded, ``written`` that of nodes and edges that were added, changed
-    or removed. ``faults`` are the tools' schemas that couldn't be used, as ``tool: reason``.
+    ``embedded`` counts texts, ``written`` the nodes and edges added, changed or removed. ``faults`` are the schemas
+    that couldn't be used, as ``tool: reason``.
     """
 
     nodes: Mapping[str, int]
@@ -96,12 +96,12 @@ def words_of_name(name: str) -> str:
 
 
 def tool_text(tool: Tool) -> str:
-    """Return what a tool is: the words of its name, and its description."""
+    """Return the text of a tool that is embedded: the words of its name, and its description."""
     return f"{words_of_name(tool.name)}: {tool.description.strip()}"
 
 
 def service_text(service: Service) -> str:
-    """Return what a service is: its name and description."""
+    """Return the text of a service that is embedded: its name and description."""
     return f"{service.name}: {service.description.strip()}"
 
 

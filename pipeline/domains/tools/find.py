@@ -1,4 +1,4 @@
-"""Find the tools for a task: rank all tools, then put what each found tool needs behind it."""
+"""Find the tools for a task: split it into clauses, rank all tools, and insert what each found tool needs after it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ on average, with recall 52%; of ten tools recall is 60%. 0.7 to 0.85 differ in F
 tasks for a tool with stated needs all find 99%. A cut at the widest gap, or as many tools as clauses, is not better."""
 
 _MOST_WORDS = 5
+"""Words of a task that an explanation lists: it stays on a line."""
 
 
 class Role(StrEnum):
@@ -44,8 +45,8 @@ class Role(StrEnum):
 class FoundTool:
     """A tool found for a task, at ``rank`` from 1; ``service`` is the name of its service.
 
-    ``why`` says what speaks for it. A needed tool has the score of its target, and ``needed_by`` the id of the tool
-    that needs it, which is empty for a target.
+    ``why`` lists the evidence. A needed tool has the score of its target, and in ``needed_by`` the id of the tool that
+    needs it; empty for a target.
     """
 
     id: str
@@ -84,7 +85,7 @@ def find_tools(index: ToolIndex, task: str, embed: Embed, top_k: int | None = No
 
 
 def _found(index: ToolIndex, task: str, scored: Scored, rows: list[int]) -> Iterator[FoundTool]:
-    """Yield all tools, each target followed by the tools that it needs and that weren't there before."""
+    """Yield all tools, each target followed by the tools that it needs; no tool twice."""
     by_id = {tool.id: row for row, tool in enumerate(index.tools)}
     seen: dict[str, int] = {}
     for row in rows:
@@ -108,7 +109,7 @@ def _tool(
 
 
 def _why(index: ToolIndex, rows: Mapping[str, int], id_: str, by: str, task: str, scored: Scored) -> tuple[str, ...]:
-    """Say which tool needs a tool or may take its output, or which clause and which words of the task it fits."""
+    """Return why a tool was found: which tool needs it or takes its output, else which clause and words it fits."""
     if by:
         return (f"needed by {index.tools[rows[by]].name}",)
     tool, best, fed = index.tools[rows[id_]], int(scored.best[rows[id_]]), int(scored.feeds[rows[id_]])
@@ -180,7 +181,7 @@ def score_tools(index: ToolIndex, task: str, embed: Embed) -> Scored:
 
 
 def _with_flows(index: ToolIndex, scores: Scores) -> tuple[Scores, NDArray[np.intp]]:
-    """Raise the scores of tools whose output fits another; return the scores, and the row of each one's other tool.
+    """Raise the scores of tools whose output fits a better tool; return the scores, and the row of that better tool.
 
     A raised score raises no other.
     """
@@ -243,7 +244,7 @@ def _of(tool: str, needs: Needs) -> list[str]:
 
 
 def _count(tool: str, needs: Needs) -> int:
-    """Return the number of tools that a tool needs, directly or indirectly."""
+    """Count the tools that a tool needs, directly or indirectly."""
     found = {tool}
     waiting = [tool]
     while waiting:

@@ -1,4 +1,4 @@
-"""The index: what finding tools needs of a tool graph, in memory."""
+"""The index in memory by which tools are found: texts, embeddings, needs and flows of a tool graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pipeline.text.names import FUNCTION_WORDS
 Scores = NDArray[np.float64]
 
 _DIGITS = 6
-"""Digits of a cosine that count."""
+"""Digits of a cosine that count, so that equal texts tie."""
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 """A single ideograph, or a word of letters and digits."""
@@ -186,7 +186,7 @@ def _words(tool: IndexedTool, service: IndexedService) -> str:
 
 
 def _cosines(vectors: Vector, vector: Vector) -> Vector:
-    """Return cosines, rounded so that equal texts tie, in whatever order a product is summed up."""
+    """Return the rounded cosine of each row to a vector."""
     if not vectors.size:
         return np.zeros(len(vectors), dtype=np.float32)
     if vectors.shape[1] != len(vector):

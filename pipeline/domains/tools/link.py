@@ -24,15 +24,22 @@ from pipeline.records import Vector
 from pipeline.text.labels import labels, terms_of
 
 _DIGITS = 4
-_STRUCTURAL, _SEMANTIC, _CAUSAL = (
-    SupportedEdgeType.STRUCTURAL,
-    SupportedEdgeType.SEMANTIC,
-    SupportedEdgeType.CAUSAL,
-)
+"""Digits of a weight: so that rounding errors change no edge."""
+
+_SUPPORTED = {
+    ToolEdge.BELONGS_TO: SupportedEdgeType.STRUCTURAL,
+    ToolEdge.TYPE_RELATION: SupportedEdgeType.STRUCTURAL,
+    ToolEdge.SEMANTIC_SIMILARITY: SupportedEdgeType.SEMANTIC,
+    ToolEdge.CONCEPT_RELATION: SupportedEdgeType.SEMANTIC,
+}
+"""The kind of each edge type; those that are left out are causal."""
+
 _NAMED = 0.6
-"""Weight of an order that a text names: below that of a stated need, which is 1."""
+"""Weight of an order that a text names: above a flow inferred from texts (0.5 at most), below a stated need (1). Chosen
+by hand; not measured."""
 
 _REPEATED = 2
+"""Calls in a row that make an order, since one may be chance. Chosen by hand; not measured."""
 
 Needs = Mapping[str, Sequence[tuple[str, Need]]]
 
@@ -40,14 +47,14 @@ Needs = Mapping[str, Sequence[tuple[str, Need]]]
 def belonging(catalogue: Catalogue) -> Iterator[KnowledgeEdge]:
     """Yield the edges from each tool to its service, and from each service to its registry."""
     for tool in catalogue.tools:
-        yield _edge(tool.id, service_id(tool.service), ToolEdge.BELONGS_TO, _STRUCTURAL, 1.0)
+        yield _edge(tool.id, service_id(tool.service), ToolEdge.BELONGS_TO, 1.0)
     for service in catalogue.services:
         if service.registry:
-            yield _edge(service_id(service.id), registry_id(service.registry), ToolEdge.BELONGS_TO, _STRUCTURAL, 1.0)
+            yield _edge(service_id(service.id), registry_id(service.registry), ToolEdge.BELONGS_TO, 1.0)
 
 
 def flow_edges(flows: Iterable[Flow]) -> Iterator[KnowledgeEdge]:
-    """Yield a flow of data as an edge, as ``transform`` if its best mapping needs a converter."""
+    """Yield an edge for each flow of data: ``transform`` if its best mapping needs a converter, else ``data_flow``."""
     for flow in flows:
         mappings = [
             {
@@ -62,17 +69,16 @@ def flow_edges(flows: Iterable[Flow]) -> Iterator[KnowledgeEdge]:
         ]
         kind = ToolEdge.TRANSFORM if flow.converter else ToolEdge.DATA_FLOW
         properties = {"mappings": mappings, "evidence": flow.evidence}
-        yield _edge(flow.source, flow.target, kind, _CAUSAL, flow.confidence, properties)
+        yield _edge(flow.source, flow.target, kind, flow.confidence, properties)
 
 
 def order_edges(
     needs: Needs, mentions: Iterable[Mention], transitions: Mapping[tuple[str, str], int]
 ) -> Iterator[KnowledgeEdge]:
-    """Yield an edge from each tool to the tools that run after it: by stated needs, by texts, and by a log of calls.
+    """Yield an edge for each pair of tools of which one runs before the other: by needs, by texts, by a log of calls.
 
-    A need with a condition is ``conditional``. A pair of tools has one edge at most: a stated need comes before what a
-    text names, and this before calls, whose weight is their share of the calls that followed the first tool. An order
-    that a log shows once is chance.
+    A pair has one edge at most: from a stated need (``conditional`` if it has a condition), else from a text, else from
+    calls in a row, weighted by their share of the calls that followed the first tool.
     """
     found: dict[tuple[str, str], tuple[ToolEdge, float, dict[str, Any]]] = {}
     for tool, stated in needs.items():
@@ -93,11 +99,11 @@ def order_edges(
         if ends in found or count >= _REPEATED:
             found[ends] = kind, weight, {**properties, "calls": count}
     for (before, after), (kind, weight, properties) in sorted(found.items()):
-        yield _edge(before, after, kind, _CAUSAL, weight, properties)
+        yield _edge(before, after, kind, weight, properties)
 
 
 def parallel_edges(needs: Needs) -> Iterator[KnowledgeEdge]:
-    """Yield an edge between two tools that a third one needs, if neither needs the other, however indirectly."""
+    """Yield an edge between two tools that a third one needs, if neither needs the other, directly or indirectly."""
     pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
     all_needed = {tool: closure(tool, needs) for tool in needs}
     for tool, stated in sorted(needs.items()):
@@ -106,11 +112,11 @@ def parallel_edges(needs: Needs) -> Iterator[KnowledgeEdge]:
                 pairs[pair].append(tool)
     for (first, second), tools in sorted(pairs.items()):
         properties = {"for": tools[:10]}
-        yield _edge(first, second, ToolEdge.PARALLEL, _CAUSAL, 1.0, properties, directed=False)
+        yield _edge(first, second, ToolEdge.PARALLEL, 1.0, properties, directed=False)
 
 
 def closure(tool: str, needs: Needs) -> list[str]:
-    """Return what a tool needs, and what that needs, the nearest first; a cycle ends where it began."""
+    """Return the tools that a tool needs, directly or indirectly, nearest first; a cycle ends where it began."""
     found: dict[str, None] = {}
     level = [tool]
     while level:
@@ -121,7 +127,7 @@ def closure(tool: str, needs: Needs) -> list[str]:
 
 
 def similar_tools(tools: Sequence[Tool], vectors: Vector, top_k: int, threshold: float) -> list[tuple[str, str, float]]:
-    """Return the pairs of tools with similar texts, and their cosines; ``vectors`` are the tools', row by row."""
+    """Return the pairs of tools with similar texts, with their cosines; ``vectors`` has a row for each tool."""
     pairs = similar_pairs(
         np.asarray(vectors), top_k=top_k, threshold=threshold, degree_limit=max(1, len(tools)), exact_up_to=50_000
     )
@@ -131,11 +137,11 @@ def similar_tools(tools: Sequence[Tool], vectors: Vector, top_k: int, threshold:
 def similarity_edges(similar: Iterable[tuple[str, str, float]]) -> Iterator[KnowledgeEdge]:
     """Yield an edge between two similar tools, weighted by the cosine."""
     for source, target, cosine in similar:
-        yield _edge(source, target, ToolEdge.SEMANTIC_SIMILARITY, _SEMANTIC, cosine, directed=False)
+        yield _edge(source, target, ToolEdge.SEMANTIC_SIMILARITY, cosine, directed=False)
 
 
 def type_edges(tools: Sequence[Tool], system: TypeSystem) -> Iterator[KnowledgeEdge]:
-    """Yield the edges from tools to the types that they take and return, and from each type to those above it."""
+    """Yield the edges from tools to the types of their inputs and outputs, and from types to their parents."""
     types: dict[str, None] = {}
     for tool in tools:
         for role, fields in (("takes", inputs(tool)), ("returns", outputs(tool))):
@@ -149,7 +155,6 @@ def type_edges(tools: Sequence[Tool], system: TypeSystem) -> Iterator[KnowledgeE
                     tool.id,
                     type_id(name),
                     ToolEdge.TYPE_RELATION,
-                    _STRUCTURAL,
                     1.0,
                     {"role": role, "fields": paths},
                     id_=f"{tool.id} {role} {name}",
@@ -158,13 +163,13 @@ def type_edges(tools: Sequence[Tool], system: TypeSystem) -> Iterator[KnowledgeE
 
 
 def _inheritance(types: Iterable[str], system: TypeSystem) -> Iterator[KnowledgeEdge]:
-    """Yield the edges from types to their parents, and from these to theirs."""
+    """Yield the edges from types to their parents, transitively."""
     waiting, known = list(types), set(types)
     while waiting:
         name = waiting.pop()
         for parent in system.parents(system.types.get(name, DataType(name))):
             ends = type_id(name), type_id(parent.name)
-            yield _edge(*ends, ToolEdge.TYPE_RELATION, _STRUCTURAL, INHERITANCE, {"role": "is"})
+            yield _edge(*ends, ToolEdge.TYPE_RELATION, INHERITANCE, {"role": "is"})
             if parent.name not in known:
                 known.add(parent.name)
                 waiting.append(parent.name)
@@ -177,7 +182,7 @@ def concept_edges(concepts: Sequence[Concept], flows: Iterable[Flow]) -> Iterato
     """
     of_tool = {tool: concept.id for concept in concepts for tool in concept.tools}
     for tool, concept in sorted(of_tool.items()):
-        yield _edge(tool, concept, ToolEdge.CONCEPT_RELATION, _SEMANTIC, 1.0)
+        yield _edge(tool, concept, ToolEdge.CONCEPT_RELATION, 1.0)
     between: Counter[tuple[str, str]] = Counter()
     degrees: Counter[str] = Counter()
     for flow in flows:
@@ -187,14 +192,13 @@ def concept_edges(concepts: Sequence[Concept], flows: Iterable[Flow]) -> Iterato
             degrees.update(ends)
     for (first, second), count in sorted(between.items()):
         weight = 2 * count / (degrees[first] + degrees[second])
-        yield _edge(first, second, ToolEdge.CONCEPT_RELATION, _SEMANTIC, weight, {"flows": count}, directed=False)
+        yield _edge(first, second, ToolEdge.CONCEPT_RELATION, weight, {"flows": count}, directed=False)
 
 
 def _edge(
     source: str,
     target: str,
     kind: ToolEdge,
-    supported: SupportedEdgeType,
     weight: float,
     properties: Mapping[str, Any] | None = None,
     *,
@@ -206,7 +210,7 @@ def _edge(
         target,
         kind.value,
         id=id_,
-        supported_edge_type=supported,
+        supported_edge_type=_SUPPORTED.get(kind, SupportedEdgeType.CAUSAL),
         weight=round(weight, _DIGITS),
         directed=directed,
         properties=properties or {},
@@ -214,25 +218,26 @@ def _edge(
 
 
 _SMALLEST = 2
+"""Tools of the smallest concept: a tool alone is no group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A cluster of tools: its label, and the ids of its tools in order."""
+    """A cluster of similar tools: its label, and the ids of its tools in order."""
 
     name: str
     tools: tuple[str, ...]
 
     @property
     def id(self) -> str:
-        """The id of its node: that of its first tool, so that it stays while others come and go."""
+        """The id of its node, from its first tool: stable while other tools come and go."""
         return f"concept:{self.tools[0]}"
 
 
 def find_concepts(tools: Sequence[Tool], similar: Sequence[tuple[str, str, float]], resolution: float) -> list[Concept]:
-    """Return the communities of two tools or more among ``similar`` pairs, the largest first.
+    """Return the Louvain communities of two or more tools among ``similar`` pairs, the largest first.
 
-    The communities are Louvain's. A label are the terms of the tools' names with the highest tf-idf.
+    A label consists of the terms of the tools' names with the highest tf-idf.
     """
     by_id: Mapping[str, Tool] = {tool.id: tool for tool in tools}
     groups = [group for group in local_communities(by_id, similar, resolution, seed=0) if len(group) >= _SMALLEST]

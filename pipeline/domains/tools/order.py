@@ -1,4 +1,4 @@
-"""The order of tools: needs that authors state, tools that texts name, and logs of calls."""
+"""Evidence that one tool runs before another: needs that authors state, names in texts, and logs of calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Names:
             self._by_name[tool.name].append(tool)
 
     def resolve(self, name: str, service: str) -> str | None:
-        """Return the id of the tool that ``name`` means in a service: an id, a tool of the service, the only one."""
+        """Return the tool with the id ``name``, else that of the service with this name, else the only one anywhere."""
         if name in self._ids:
             return name
         tools = self._by_name.get(name, [])
@@ -37,9 +37,9 @@ class Names:
 
 
 def resolved(tools: Sequence[Tool]) -> Mapping[str, Sequence[tuple[str, Need]]]:
-    """Return the needs of each tool by its id, each with the id of the tool that it names, in their order.
+    """Return the needs of each tool, each with the id of the needed tool, in the author's order.
 
-    A need that names no tool, or the tool itself, is left out.
+    Ignored: needs that name no tool, or the tool itself.
     """
     names = Names(tools)
     found: dict[str, list[tuple[str, Need]]] = {}
@@ -54,7 +54,7 @@ def resolved(tools: Sequence[Tool]) -> Mapping[str, Sequence[tuple[str, Need]]]:
 
 
 def condition(need: Need) -> str:
-    """Return the condition under which a need holds, as its reason states it; empty if it always holds."""
+    """Return the condition in the reason of a need ("if ..."); empty if the need is unconditional."""
     match = _CONDITION.search(need.reason)
     return " ".join(match[0].split()) if match else ""
 
@@ -65,11 +65,12 @@ _CLAUSE = re.compile(r"[.;!?\n。；！？]")
 _AFTER = re.compile(r"\b(?:then|after\s+(?:this|that|calling|running|using)|next|followed|afterwards|later)\b", re.I)
 _INSTEAD = re.compile(r"\b(?:instead|rather\s+than|unlike|similar\s+to|deprecated|not\s+use|alternative)\b", re.I)
 _LONGEST = 20_000
+"""Characters of a text that are searched: far more than any description seen, against hostile ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """The tool ``before`` is to run before the tool ``after``, as the clause ``text`` of one of them says."""
+    """A clause ``text`` of one of two tools says that the tool ``before`` runs before the tool ``after``."""
 
     before: str
     after: str
@@ -77,11 +78,11 @@ class Mention:
 
 
 def mentions(tools: Sequence[Tool]) -> list[Mention]:
-    """Return what tools say of the order between them and other tools of their service, each pair once.
+    """Return the orders that the texts of tools state between tools of one service, each pair once.
 
-    A name counts if it is composed (``get_user``, ``get-user``, ``getUser``); a plain word may mean anything. A tool
-    that a description or a parameter names runs before the tool, unless the clause says that it comes after it. A
-    clause that names an alternative says nothing of the order.
+    Only compound names count (``get_user``, ``get-user``, ``getUser``): a plain word may mean anything. A tool named in
+    the text of another runs before it, unless the clause says "then", "next" or the like. Ignored: clauses that name an
+    alternative ("instead", "unlike").
     """
     of_service: dict[str, dict[str, str]] = defaultdict(dict)
     for tool in tools:

@@ -8,11 +8,11 @@ from pipeline.settings import Section
 
 
 class Conversion(Section):
-    """A rule of compatibility: data of the type ``source`` fits the type ``target``, by a converter if one is named."""
+    """A rule: the type ``source`` fits ``target``, through the converter if one is named; never with confidence 0."""
 
     source: str = Field(min_length=1)
     target: str = Field(min_length=1)
-    confidence: float = Field(gt=0, le=1)
+    confidence: float = Field(ge=0, le=1)
     converter: str = ""
 
 

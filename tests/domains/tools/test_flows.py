@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.domains.tools.catalogue import Tool
+from pipeline.domains.tools.settings import Conversion
 from pipeline.domains.tools.types.fields import inputs, missing_inputs, outputs, required_inputs
 from pipeline.domains.tools.types.flows import TEXT, Flow, flows
-from pipeline.domains.tools.types.system import CompatibilityRule, TypeSystem
+from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.domains.tools.types.words import split, subject
 
 STR, INT = {"type": "string"}, {"type": "integer"}
@@ -25,7 +26,7 @@ def tool(name: str, taken: Any = None, given: Any = None, description: str = "",
     return Tool(f"{service}/{name}", name, service, description, input=taken, output=given)
 
 
-def found(*tools: Tool, rules: Sequence[CompatibilityRule] = (), **keywords: Any) -> dict[tuple[str, str], Flow]:
+def found(*tools: Tool, rules: Sequence[Conversion] = (), **keywords: Any) -> dict[tuple[str, str], Flow]:
     every = flows(tools, TypeSystem(rules), **keywords)
     return {(each.source.partition("/")[2], each.target.partition("/")[2]): each for each in every}
 
@@ -165,7 +166,9 @@ def test_types_that_dont_fit_dont_flow() -> None:
     )
 
     assert not found(*pair)
-    flow = found(*pair, rules=[CompatibilityRule("integer", "string", 0.7, "str")])["get_customer", "refund"]
+    flow = found(*pair, rules=[Conversion(source="integer", target="string", confidence=0.7, converter="str")])[
+        "get_customer", "refund"
+    ]
     assert (flow.confidence, flow.converter, flow.mappings[0].how) == (0.7, "str", "rule")
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.domains.tools.settings import Conversion
 from pipeline.domains.tools.types.datatypes import (
     ANY,
     INTEGER,
@@ -19,7 +20,7 @@ from pipeline.domains.tools.types.datatypes import (
     read_type,
     union_of,
 )
-from pipeline.domains.tools.types.system import INHERITANCE, UNKNOWN, CompatibilityRule, TypeSystem
+from pipeline.domains.tools.types.system import INHERITANCE, UNKNOWN, TypeSystem
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=8),
@@ -166,7 +167,7 @@ def test_reading_never_fails_and_names_are_bounded(schema: object, root: object)
         assert 0 < len(read.name) <= MAX_NAME
         system = TypeSystem(types=[read])
         assert system.compatibility(read, read) is not None
-        list(system.relations())
+        [system.parents(known) for known in system.types.values()]
 
 
 @given(SIMPLE)
@@ -272,7 +273,7 @@ def test_any_fits_everything_a_little() -> None:
 
 
 def test_a_rule_converts_between_types() -> None:
-    system = TypeSystem([CompatibilityRule("number", "string", 0.6, "str")])
+    system = TypeSystem([Conversion(source="number", target="string", confidence=0.6, converter="str")])
     exact, inherited = system.compatibility(NUMBER, STRING), system.compatibility(INTEGER, STRING)
 
     assert exact is not None
@@ -285,7 +286,10 @@ def test_a_rule_converts_between_types() -> None:
 
 
 def test_a_rule_for_two_types_counts_more_than_inheritance() -> None:
-    rules = [CompatibilityRule("integer", "number", 0.95, "float"), CompatibilityRule("string:date", "string", 0)]
+    rules = [
+        Conversion(source="integer", target="number", confidence=0.95, converter="float"),
+        Conversion(source="string:date", target="string", confidence=0),
+    ]
     system = TypeSystem(rules)
     found = system.compatibility(INTEGER, NUMBER)
 
@@ -297,7 +301,7 @@ def test_a_rule_for_two_types_counts_more_than_inheritance() -> None:
 @pytest.mark.parametrize("confidence", [-0.1, 1.1])
 def test_the_confidence_of_a_rule_is_a_share(confidence: float) -> None:
     with pytest.raises(ValueError, match=r"not in 0\.\.1"):
-        CompatibilityRule("a", "b", confidence)
+        Conversion(source="a", target="b", confidence=confidence)
 
 
 def test_of_two_objects_of_a_name_that_with_fields_is_kept() -> None:
@@ -310,7 +314,7 @@ def test_of_two_objects_of_a_name_that_with_fields_is_kept() -> None:
 def test_relations_are_those_of_all_types_met() -> None:
     system = TypeSystem(types=[read_type({"type": "array", "items": WHOLE}), union_of([STRING, NUMBER])])
 
-    named = {(child.name, parent.name) for child, parent in system.relations()}
+    named = {(child.name, parent.name) for child in system.types.values() for parent in system.parents(child)}
 
     assert named == {
         ("integer", "number"),

@@ -1,4 +1,4 @@
-"""The links between the tools of a graph, in memory: flows of data, and the order that needs and texts ask for."""
+"""The links between the tools of a graph, in memory: flows of data, and orders from needs, texts and calls."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LINKS = (ToolEdge.DATA_FLOW, ToolEdge.TRANSFORM, ToolEdge.SEQUENTIAL, ToolEdge.C
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The tool ``source`` runs before the tool ``target``: data flows, or a need or a text asks for it.
+    """The tool ``source`` runs before the tool ``target``: data flows, or a need or a text demands it.
 
-    ``stated`` marks a need that the target's author states, ``condition`` when it holds.
+    ``stated`` marks a need that the target's author states; ``condition`` says when it applies.
     """
 
     source: str
@@ -36,7 +36,7 @@ class Link:
 
 @dataclass(frozen=True)
 class ToolNetwork:
-    """The tools of a graph by id, the names of their services, and the links from and to each tool, best first."""
+    """The tools of a graph by id, the names of their services, and each tool's links, the most confident first."""
 
     tools: Mapping[str, Tool]
     services: Mapping[str, str]
@@ -72,12 +72,12 @@ class ToolNetwork:
 
     @cached_property
     def takes(self) -> Mapping[str, Sequence[Field]]:
-        """The fields that each tool takes, by id: reading them from schemas costs more than a search of chains."""
+        """The input fields of each tool, by id; kept, since reading them from schemas takes longer than a search."""
         return {tool.id: inputs(tool) for tool in self.tools.values()}
 
     @cached_property
     def returns(self) -> Mapping[str, Sequence[Field]]:
-        """The fields that each tool returns, by id."""
+        """The output fields of each tool, by id."""
         return {tool.id: outputs(tool) for tool in self.tools.values()}
 
     def link(self, source: str, target: str) -> Link | None:
@@ -99,7 +99,7 @@ def _link(edge: KnowledgeEdge) -> Link:
 
 
 def _joined(first: Link, second: Link) -> Link:
-    """Return one link for two between the same tools: the higher confidence, and what either knows."""
+    """Merge two links between the same tools: the higher confidence, and the evidence of either."""
     return Link(
         first.source,
         first.target,

@@ -1,4 +1,4 @@
-"""Plans: a path of tools as steps that can be executed, with the field that each input comes from."""
+"""Plan a path of tools as executable steps: which field fills each input, what is missing, what may run in parallel."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from pipeline.domains.tools.chains.network import Link, ToolNetwork
 from pipeline.domains.tools.types.fields import missing_inputs, required_inputs
 
 _SURE = 0.7
-"""Least confidence of a flow for which a tool outside of the path is added, to fill an input that is missing."""
+"""Least confidence of a flow at which its tool is inserted to fill a missing input: that of a rule's conversion, below
+inheritance (0.8) and above what texts alone say (0.5). Chosen by hand; not measured."""
 
 _MOST_ADDED = 4
+"""Prerequisites inserted at most, besides two for each tool of the path: a plan stays readable. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """The input of a step comes from an output of an earlier step, counted from 1."""
+    """An input of a step, and the output that fills it; ``step`` is the number of the earlier step, from 1."""
 
     input: str
     step: int
@@ -28,10 +30,10 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A tool of a chain. Steps of one ``level`` don't need each other: they can run in parallel.
+    """A tool of a chain. Steps of the same ``level`` can run in parallel.
 
-    ``missing`` are required inputs that no earlier step fills: the caller has them. ``after`` are the earlier steps,
-    from 1, that have to be done, also those without data for it; ``condition`` is when the step is needed.
+    ``missing`` are required inputs that no earlier step fills: the caller supplies them. ``after`` are the numbers of
+    the steps that must run before it, with or without data for it; ``condition`` says when the step is needed.
     """
 
     tool: str
@@ -46,9 +48,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Steps in the order of execution; ``confidence`` is the product of those of the links that join them.
+    """Steps in the order of execution; ``confidence`` is the product of the confidences of the links between them.
 
-    ``relevance`` is how well the tools suit the task, 1 if there is none.
+    ``relevance`` is the sum of the tools' relevance to the task; 1 if there is no task.
     """
 
     steps: tuple[Step, ...]
@@ -64,11 +66,11 @@ class Chain:
 def plan(
     network: ToolNetwork, path: Sequence[str], confidence: float, given: Sequence[str] = (), *, in_order: bool = False
 ) -> Chain:
-    """Return a path of tools as a chain, with what its tools need besides.
+    """Return a path of tools as a chain, with each tool's missing prerequisites inserted before it.
 
-    Stated needs of the path's tools are added before them, and tools that surely fill a required input. ``given`` are
-    inputs of the first tool that the caller's data fill. With ``in_order`` a tool of the path that no link joins with
-    an earlier one comes after the one before it. Raises KeyError for a tool that the network lacks.
+    Prerequisites are stated needs, and tools whose output surely fills a required input. ``given`` are inputs of the
+    first tool that the caller's data fill. With ``in_order``, a tool without a link from an earlier one runs after the
+    previous tool of the path. Raises KeyError for a tool that the network lacks.
     """
     tools = _with_needs(network, path)
     links = {
@@ -104,7 +106,7 @@ def plan(
 
 
 def _with_needs(network: ToolNetwork, path: Sequence[str]) -> list[str]:
-    """Return a path with what its tools need before each of them, as far as the path doesn't have it already."""
+    """Insert each tool's missing prerequisites before it."""
     tools: list[str] = []
     added = 0
     for tool in path:
@@ -118,7 +120,7 @@ def _with_needs(network: ToolNetwork, path: Sequence[str]) -> list[str]:
 
 
 def _needs(network: ToolNetwork, tool: str, path: set[str], seen: frozenset[str] = frozenset()) -> list[str]:
-    """Return the tools to run before a tool, those that these need first; a cycle ends where it began."""
+    """Return the prerequisites of a tool, each after its own; a cycle ends where it began."""
     found: list[str] = []
     for link in _wanted(network, tool, path):
         if link.source not in seen and link.source != tool:
@@ -127,7 +129,7 @@ def _needs(network: ToolNetwork, tool: str, path: set[str], seen: frozenset[str]
 
 
 def _wanted(network: ToolNetwork, tool: str, path: set[str]) -> list[Link]:
-    """Return the links of a tool's stated needs, and of the surest source of each input that nothing else fills."""
+    """Return the links of stated needs, and the surest link for each required input that nothing else fills."""
     incoming = network.incoming.get(tool, ())
     wanted = [link for link in incoming if link.stated]
     sources = path | {link.source for link in wanted}
@@ -146,7 +148,7 @@ def _wanted(network: ToolNetwork, tool: str, path: set[str]) -> list[Link]:
 
 
 def _bindings(links: Sequence[Link], numbers: Mapping[str, int]) -> tuple[Binding, ...]:
-    """Return where each input comes from: the most confident output, of the latest step among equals."""
+    """Return the binding of each input: the most confident output, on a tie that of the latest step."""
     best: dict[str, Binding] = {}
     for link in links:
         for fit in link.mappings:
@@ -158,7 +160,7 @@ def _bindings(links: Sequence[Link], numbers: Mapping[str, int]) -> tuple[Bindin
 
 
 def _condition(network: ToolNetwork, tool: str, tools: Sequence[str]) -> str:
-    """Return the condition under which a tool is needed: that of the only tool of the chain which needs it."""
+    """Return the condition under which a step is needed; empty if the tools of the chain that need it state several."""
     links = [link for link in network.outgoing.get(tool, ()) if link.target in tools]
     conditions = {link.condition for link in links}
     return conditions.pop() if len(conditions) == 1 else ""

@@ -1,4 +1,4 @@
-"""Find chains: the best paths along the links between tools, from one end to another or for a task."""
+"""Find chains: the most confident paths along the links between tools, between two ends or for a task."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from pipeline.domains.tools.types.words import split, stems
 from pipeline.errors import GraphError, did_you_mean
 
 UNLINKED = 0.2
-"""Confidence that a tool goes on from an earlier one if nothing but the order of the task says so: below any link."""
+"""Confidence of a step that only the order of the task supports: below that of any link, which is 0.3 (the setting
+``tools.flow``) or more. Chosen by hand; not measured."""
 
 _BEAM = 50
+"""Partial chains kept after each clause: ten times the chains that are returned by default. Chosen by hand."""
+
 _PATHS = 40
-"""Paths between found tools that are made into chains, before the best chains are chosen."""
+"""Paths from each found tool that are planned before the best chains are chosen. Chosen by hand; not measured."""
 
 
 def chains_between(
@@ -28,8 +31,7 @@ def chains_between(
 ) -> list[Chain]:
     """Return the ``limit`` best chains of at most ``longest`` tools from one end to the other, best first.
 
-    An end is a tool, by id or name, a type, or the name of a field: data that the caller has, or wants. Raises
-    GraphError if there is no such tool or data.
+    An end is a tool (its id or name), a type, or the name of a field. Raises GraphError if no tool matches an end.
     """
     first, last = _start(network, system, start), _goal(network, system, goal)
     paths = best_paths(network, first.tools, last.tools, longest=longest, limit=limit)
@@ -37,10 +39,10 @@ def chains_between(
 
 
 def chains_for(network: ToolNetwork, found: Mapping[str, float], *, longest: int, limit: int) -> list[Chain]:
-    """Return the ``limit`` best chains of tools that were found for a task, best first.
+    """Return the ``limit`` best chains of tools found for a task, best first.
 
-    ``found`` are tools with their relevance, above 0 and at most 1. A chain is as good as the relevance of its tools
-    together, times the confidence of its links; no chain is a part of a better one.
+    ``found`` maps tools to their relevance, above 0 and at most 1. Chains are ranked by the sum of their tools'
+    relevance times the confidence of their links; a chain whose tools all occur in a better one is left out.
     """
     candidates: dict[tuple[str, ...], Chain] = {}
     for tool in found:
@@ -56,10 +58,10 @@ def chains_for(network: ToolNetwork, found: Mapping[str, float], *, longest: int
 
 
 def chains_in_order(network: ToolNetwork, candidates: Sequence[Mapping[str, float]], *, limit: int) -> list[Chain]:
-    """Return the ``limit`` best chains with a tool for each clause of a task, in their order, best first.
+    """Return the ``limit`` best chains with a tool for each clause of a task, in the order of the clauses, best first.
 
-    ``candidates`` are the tools for each clause with their relevance, above 0 and at most 1. A tool follows the best
-    link from an earlier one; without any it follows by the order of the task alone, which is worth ``UNLINKED``.
+    ``candidates`` has the tools for each clause with their relevance, above 0 and at most 1. A step counts as its best
+    link from an earlier step, or as ``UNLINKED`` if it has none.
     """
     beam = [_Partial((), 1.0, 0.0)]
     for tools in filter(None, candidates):
@@ -85,7 +87,7 @@ class _Partial(NamedTuple):
         return -self.confidence * self.relevance, self.tools
 
     def extended(self, network: ToolNetwork, tool: str, relevance: float) -> _Partial:
-        """Return the chain with a tool for the next clause, which may be one that it has already."""
+        """Return the chain with a tool for the next clause; the chain may hold that tool already."""
         if not self.tools or tool in self.tools:
             confidence = 1.0
         else:
@@ -96,7 +98,7 @@ class _Partial(NamedTuple):
 
 
 def _without_parts(ranked: Sequence[Chain]) -> list[Chain]:
-    """Return chains without those whose tools all are in a better one."""
+    """Return the chains, best first, without those whose tools all occur in a better one."""
     kept: list[Chain] = []
     for chain in ranked:
         if not any(set(chain.tools) <= set(better.tools) for better in kept):
@@ -105,11 +107,11 @@ def _without_parts(ranked: Sequence[Chain]) -> list[Chain]:
 
 
 _MOST_EXPANDED = 20_000
-"""Paths that a search extends before it ends with what it has found."""
+"""Paths extended before a search stops with what it has. Chosen by hand; not measured."""
 
 
 class Path(NamedTuple):
-    """Tools in order, by id, and the product of the confidences of the links between them and of both ends."""
+    """The ids of tools in order, and the product of the confidences of both ends and of the links between."""
 
     confidence: float
     tools: tuple[str, ...]
@@ -124,10 +126,10 @@ def best_paths(
     limit: int,
     within: Collection[str] | None = None,
 ) -> list[Path]:
-    """Return the ``limit`` best paths of at most ``longest`` tools from a start to a goal, the best first.
+    """Return the ``limit`` most confident paths of at most ``longest`` tools from a start to a goal, best first.
 
-    ``starts`` and ``goals`` are tools with confidences of their own. No path visits a tool twice, or leaves the tools
-    ``within``. The search is best-first: no confidence exceeds 1, so that a path is at most as good as its beginning.
+    ``starts`` and ``goals`` map tools to confidences. A path visits no tool twice and stays among the tools ``within``.
+    Best-first search is exact here: a confidence is at most 1, so a path is never better than its beginning.
     """
     heap: list[tuple[float, tuple[str, ...], bool]] = [
         (-confidence, (tool,), False) for tool, confidence in starts.items() if within is None or tool in within
@@ -151,19 +153,19 @@ def best_paths(
 
 
 _TEXT = 0.5
-"""Confidence that a tool returns what only its name and description say."""
+"""Confidence of an output that only the tool's name and description mention, as in the flows (``flows.TEXT``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The tools at one end of a chain, with their confidences, and the inputs of each that the named data fill."""
+    """The tools at one end of a chain with their confidences, and the fields of each that match the named data."""
 
     tools: Mapping[str, float]
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def find_tool(tools: Iterable[Tool], name: str) -> Tool | None:
-    """Return the tool with an id or a name; None if there is none. Raises GraphError if several have the name."""
+    """Return the tool with that id or name, or None; raises GraphError if several have the name."""
     by_id = {tool.id: tool for tool in tools}
     if name in by_id:
         return by_id[name]
@@ -175,12 +177,12 @@ def find_tool(tools: Iterable[Tool], name: str) -> Tool | None:
 
 
 def _start(network: ToolNetwork, system: TypeSystem, name: str) -> End:
-    """Return the tool of a name, else the tools that take data of the type or field that is so named."""
+    """Return the tool with that name, else the tools with an input of that type or field name."""
     return _end(network, name, "takes", network.takes, lambda given, wanted: _fit(system, given, wanted))
 
 
 def _goal(network: ToolNetwork, system: TypeSystem, name: str) -> End:
-    """Return the tool of a name, else the tools that return data of the type or field that is so named."""
+    """Return the tool with that name, else the tools with an output of that type or field name."""
     return _end(network, name, "returns", network.returns, lambda given, wanted: _fit(system, wanted, given))
 
 
@@ -212,14 +214,14 @@ def _end(
 
 
 def _named(one: Field, wanted: frozenset[str]) -> float:
-    """Return how surely a field is named by some words: all of them have to be in its name."""
+    """Return the share of a field's words that are ``wanted``; 0 unless all wanted words are among them."""
     if not wanted or not wanted <= one.words:
         return 0.0
     return (_TEXT if one.evidence == "text" else 1.0) * len(wanted) / len(one.words)
 
 
 def _fit(system: TypeSystem, source: str, target: str) -> float:
-    """Return how well a type fits another, both by name; 0 for what the tools have no such type of."""
+    """Return the confidence that a type fits another, both by name; 0 if either is unknown to the tools."""
     known = system.types
     if "any" in (source, target) or not {source, target} <= known.keys():
         return 0.0

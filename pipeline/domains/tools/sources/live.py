@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcp_types import Tool
 
 MOST_PAGES = 100
-"""Most pages of tools that are read: a server may go on for ever."""
+"""Most pages of tools that are read: a server may never end. Chosen by hand."""
 
 _SCHEMES = ("http://", "https://")
 _LONGEST_REASON = 200
@@ -61,7 +61,7 @@ def list_live(target: str | Sequence[str], *, timeout: float = 30, env: Mapping[
 
 
 class _Server:
-    """A server to ask. ``name`` is for messages: the command, or the address without what may be secret in it."""
+    """A server to ask. ``name`` is for messages: the command, or the address without secrets."""
 
     def __init__(self, target: str | Sequence[str], env: Mapping[str, str] | None) -> None:
         self._env = env
@@ -88,7 +88,7 @@ class _Server:
         return replace(read, skipped=[*read.skipped, *skipped])
 
     def error(self, error: Exception, timeout: float, said: str) -> SourceError:
-        """Return the error for what went wrong; ``said`` is the last line that the server wrote to standard error."""
+        """Return the error to raise; ``said`` is the last line that the server wrote to standard error."""
         from mcp import MCPError
 
         started = "Check that the command starts an MCP server that talks over its standard streams."
@@ -107,7 +107,7 @@ class _Server:
 
     @asynccontextmanager
     async def _connected(self, errors: TextIO) -> AsyncIterator[Client]:
-        """Yield a client: of the protocol's versions with a handshake, else of those without."""
+        """Yield a client: by the versions of the protocol with a handshake, else by those without."""
         from mcp import Client, MCPError
         from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
@@ -133,7 +133,7 @@ class _Server:
         return stdio_client(StdioServerParameters(command=command, args=arguments, env=dict(self._env or {})), errors)
 
     async def _count(self, message: object) -> None:
-        """Count what the server sends that is no message of the protocol."""
+        """Count what the server sends besides messages of the protocol."""
         self._strays += isinstance(message, Exception)
 
     def _service(self, client: Client) -> Service:

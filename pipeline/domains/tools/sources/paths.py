@@ -1,4 +1,4 @@
-"""Read tools from files and folders: lists of tools, server descriptors and corpora, below each other at will."""
+"""Read tools from files and folders: lists of tools, server descriptors and corpora, nested at will."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ _FORMATS = "Give results of tools/list (.json), folders with a server.yaml, or a
 
 
 def read(paths: Sequence[Path], limits: Limits = DEFAULT_LIMITS) -> Catalogue:
-    """Return the tools and services of files and folders; what can't be read is skipped. Hidden files are left out.
+    """Return the tools and services of files and folders. Skips what can't be read, and hidden files.
 
-    Below a folder, files are read that are called *.json, server.yaml or corpus.jsonl, in order of their names; a path
-    that is no folder may also have another name that ends with .jsonl, and may be a pattern. Raises SourceError if a
-    path doesn't exist, or if no service can be read.
+    In a folder, *.json, server.yaml and corpus.jsonl are read, ordered by name; a path that is no folder may also be
+    any *.jsonl, or a pattern. Raises SourceError if a path doesn't exist, or if no service can be read.
     """
     if not paths:
         raise SourceError("No path was given.", _FORMATS)
@@ -52,7 +51,7 @@ class _Reading:
         self._registries: dict[Path, str] = {}
 
     def parts(self, path: Path) -> Iterator[Catalogue]:
-        """Yield what each file holds that ``path`` names or that lies below it."""
+        """Yield the contents of each file that ``path`` names or encloses."""
         inside = path.is_dir()
         for item in find(str(path)):
             if isinstance(item, Skipped):
@@ -69,7 +68,7 @@ class _Reading:
                 yield Catalogue(skipped=(Skipped(str(item.path), unopenable(error).message),))
 
     def _part(self, file: Path, root: Path | None) -> Catalogue:
-        """Return what a file holds; ``root`` is the folder that is read, None if the file itself was named."""
+        """Return the contents of a file; ``root`` is the folder that is read, None if the file itself was named."""
         suffix = file.suffix.casefold()
         if file.name == SERVER_FILE:
             return self._server(file.parent, root)
@@ -101,10 +100,10 @@ def _descriptor_of(item: SourceFile) -> Path:
 
 
 def merged(catalogues: Iterable[Catalogue]) -> Catalogue:
-    """Return one catalogue of all, in order.
+    """Merge catalogues, in order.
 
-    A service that several describe is one, unless they belong to different registries. Of tools with the same id, all
-    but the first get a number: ``mail/send (2)``.
+    Services with the same id are merged, unless different registries list them. Of tools with the same id, all but the
+    first get a number: ``mail/send (2)``.
     """
     registries: dict[str, str] = {}
     services: dict[str, Service] = {}
@@ -136,7 +135,7 @@ def _key(service: Service, services: dict[str, Service]) -> str:
 
 
 def _filled(known: Service, other: Service) -> Service:
-    """Return a service with what only the other source says of it."""
+    """Fill the empty fields of a service from another description of it."""
     return Service(
         id=known.id,
         name=known.name if known.name != known.id else other.name,

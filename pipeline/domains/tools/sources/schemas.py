@@ -1,53 +1,84 @@
-"""Check the JSON Schemas of tools, which strangers write: size, depth, shape and references."""
+"""Check the JSON Schemas of tools, which strangers write: size, depth, form and references."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from pipeline.domains.tools.catalogue import JsonSchema
 
 LARGEST = 200_000
-"""Largest schema, in bytes as JSON."""
+"""Largest schema, in bytes of JSON: a node of the graph holds it. Chosen by hand."""
 
 DEEPEST = 50
-"""Deepest nesting of objects and lists in a schema."""
+"""Deepest nesting of objects and lists in a schema. Chosen by hand."""
 
-_TYPES = frozenset(("array", "boolean", "integer", "null", "number", "object", "string"))
-_REFERENCES = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
-_SCHEMA_MAPS = frozenset(("$defs", "definitions", "dependentSchemas", "patternProperties", "properties"))
-_SCHEMA_LISTS = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
+_TYPES = frozenset("array boolean integer null number object string".split())
+_REFERENCES = frozenset("$ref $dynamicRef $recursiveRef".split())
+_SCHEMA_MAPS = frozenset("$defs definitions dependentSchemas patternProperties properties".split())
+_SCHEMA_LISTS = frozenset("allOf anyOf oneOf prefixItems".split())
 _SCHEMAS = frozenset(
     "additionalItems additionalProperties contains contentSchema else if items not propertyNames then"
     " unevaluatedItems unevaluatedProperties".split()
 )
-_TEXTS = frozenset(
-    "$anchor $comment $dynamicAnchor $id $schema contentEncoding contentMediaType description format pattern"
-    " title".split()
+
+
+def _is_type(value: object) -> bool:
+    names = value if isinstance(value, list) and value else [value]
+    return all(isinstance(name, str) and name in _TYPES for name in names)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value == int(value)
+
+
+_RULES: tuple[tuple[Iterable[str], Callable[[object], bool], str], ...] = (
+    (["type"], _is_type, "a type"),
+    (_SCHEMA_MAPS | {"dependencies", "dependentRequired"}, lambda value: isinstance(value, Mapping), "an object"),
+    (_SCHEMA_LISTS, lambda value: isinstance(value, list) and bool(value), "a list of schemas"),
+    (["required"], _are_texts, "a list of names"),
+    (["enum", "examples"], lambda value: isinstance(value, list), "a list"),
+    (
+        "$anchor $comment $dynamicAnchor $id $schema contentEncoding contentMediaType description format pattern"
+        " title".split(),
+        lambda value: isinstance(value, str),
+        "a text",
+    ),
+    ("deprecated readOnly uniqueItems writeOnly".split(), lambda value: isinstance(value, bool), "true or false"),
+    (
+        "exclusiveMaximum exclusiveMinimum maximum minimum multipleOf".split(),
+        lambda value: isinstance(value, int | float),  # draft 4 has true and false for the exclusive ones
+        "a number",
+    ),
+    (
+        "maxContains maxItems maxLength maxProperties minContains minItems minLength minProperties".split(),
+        _is_count,
+        "a count",
+    ),
 )
-_FLAGS = frozenset(("deprecated", "readOnly", "uniqueItems", "writeOnly"))
-_NUMBERS = frozenset(("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"))
-_COUNTS = frozenset(
-    ("maxContains", "maxItems", "maxLength", "maxProperties", "minContains", "minItems", "minLength", "minProperties")
-)
+_EXPECTED = {keyword: (fits, expected) for keywords, fits, expected in _RULES for keyword in keywords}
 
 
 _Place: TypeAlias = "tuple[()] | tuple[_Place, str]"
-"""The place of a schema in another: the place that it is in, and its name there."""
+"""The place of a schema in another: the place of the enclosing schema, and the name in that."""
 
 
 class Checked(NamedTuple):
-    """A schema that can be used, or None; ``fault`` says why it can't be, if a tool has one that can't."""
+    """A usable schema, or None; ``fault`` says why a given schema is unusable."""
 
     schema: JsonSchema | None
     fault: str = ""
 
 
 def checked_schema(value: object) -> Checked:
-    """Return the JSON Schema ``value``, an object or a bool, if it can be used; None is no schema, and no fault.
+    """Return the JSON Schema ``value``, an object or a bool, if it is usable; None is neither a schema nor a fault.
 
-    Its shape is what the drafts 4 to 2020-12 have. References may be recursive, but must stay in the schema.
+    It may follow any draft from 4 to 2020-12. References may be recursive, but must stay inside the schema.
     """
     match value:
         case None:
@@ -84,7 +115,7 @@ def _is_deeper(value: object, most: int) -> bool:
 
 
 def _faults(root: object) -> Iterator[str]:
-    """Yield what is wrong in a schema and the schemas in it, each with its place."""
+    """Yield the faults of a schema and of those in it, each with its place."""
     pending: list[tuple[_Place, object]] = [((), root)]
     while pending:
         place, schema = pending.pop()
@@ -102,55 +133,13 @@ def _faults(root: object) -> Iterator[str]:
 
 
 def _problem(keyword: str, value: object) -> str:
-    """Return what is wrong with the value of a keyword itself; empty if nothing, or if the keyword is unknown."""
+    """Return the fault of a keyword's own value; empty if it has none, or if the keyword is unknown."""
     if keyword in _REFERENCES:
-        return _problem_of_reference(value)
-    expected = _expected(keyword, value)
-    return f"has {_kind(value)} in place of {expected}" if expected else ""
-
-
-def _problem_of_reference(value: object) -> str:
-    if not isinstance(value, str):
-        return f"has {_kind(value)} in place of a reference"
-    return "" if value.startswith("#") else f"refers to another file, {_shortened(value)!r},"
-
-
-def _expected(keyword: str, value: object) -> str:
-    """Return what a keyword needs and ``value`` isn't; empty if it is."""
-    for keywords, fits, expected in _RULES:
-        if keyword in keywords:
-            return "" if fits(value) else expected
-    return ""
-
-
-def _is_type(value: object) -> bool:
-    names = value if isinstance(value, list) and value else [value]
-    return all(isinstance(name, str) and name in _TYPES for name in names)
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)  # and so a bool, which draft 4 has for exclusiveMinimum
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value == int(value)
-
-
-_RULES = (
-    (frozenset(("type",)), _is_type, "a type"),
-    (_SCHEMA_MAPS | {"dependencies", "dependentRequired"}, lambda value: isinstance(value, Mapping), "an object"),
-    (_SCHEMA_LISTS, lambda value: isinstance(value, list) and bool(value), "a list of schemas"),
-    (frozenset(("required",)), _are_texts, "a list of names"),
-    (frozenset(("enum", "examples")), lambda value: isinstance(value, list), "a list"),
-    (_TEXTS, lambda value: isinstance(value, str), "a text"),
-    (_FLAGS, lambda value: isinstance(value, bool), "true or false"),
-    (_NUMBERS, _is_number, "a number"),
-    (_COUNTS, _is_count, "a count"),
-)
+        if not isinstance(value, str):
+            return f"has {_kind(value)} in place of a reference"
+        return "" if value.startswith("#") else f"refers to another file, {_shortened(value)!r},"
+    fits, expected = _EXPECTED.get(keyword, (None, ""))
+    return f"has {_kind(value)} in place of {expected}" if fits and not fits(value) else ""
 
 
 def _below(place: _Place, name: str) -> _Place:
@@ -166,7 +155,7 @@ def _path(place: _Place) -> str:
 
 
 def _parts(keyword: str, value: object) -> Iterator[tuple[str, object]]:
-    """Yield the schemas in the value of a keyword, each with its name in it; none of data such as ``default``."""
+    """Yield the schemas in the value of a keyword, with their names in it; none in data such as ``default``."""
     if keyword in _SCHEMA_MAPS and isinstance(value, Mapping):
         yield from value.items()
     elif isinstance(value, list) and (keyword in _SCHEMA_LISTS or keyword == "items"):

@@ -12,13 +12,13 @@ from typing import Any
 from urllib.parse import unquote
 
 MAX_DEPTH = 8
-"""The levels of a schema that are read; what lies deeper is ``any``."""
+"""Levels of a schema that are read; deeper parts are ``any``."""
 
 MAX_TYPES = 400
-"""The parts of a schema that are read; the others are ``any``."""
+"""Parts of a schema that are read; others are ``any``. Both bound the time that a hostile schema takes."""
 
 MAX_NAME = 120
-"""The length of the longest name of a type; a longer one ends in a digest."""
+"""Longest name of a type, in characters, which people read; a digest replaces a longer one."""
 
 _SCALARS = ("string", "integer", "number", "boolean", "null", "any", "object")
 _TITLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\- ]{0,59}")
@@ -32,7 +32,7 @@ _MEANINGLESS = frozenset(
 
 
 class Kind(StrEnum):
-    """The kinds of types of data."""
+    """The kinds of data types."""
 
     SCALAR = "scalar"
     FORMAT = "format"
@@ -45,11 +45,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """A type of data. Its name is its identity: types of the same name are equal.
+    """A data type. Types with the same name are equal.
 
-    ``parts`` are the item of a list, the value of a map, the members of a union, the base of an enum, and the types
-    that an object inherits from. ``fields`` are an object's properties, ``required`` those that it always has.
-    ``faults`` say what of its schema wasn't read.
+    ``parts`` are the item of a list, the value of a map, the members of a union, the base of an enum or format, and the
+    parents of an object. ``fields`` are an object's properties, ``required`` the names of those it always has.
+    ``faults`` say which parts of its schema weren't read.
     """
 
     name: str
@@ -61,18 +61,18 @@ class DataType:
 
     @property
     def named(self) -> bool:
-        """True for an object with a name of its own."""
+        """True for an object with a title."""
         return self.kind is Kind.OBJECT and self.name != "object" and not self.name.startswith(("{", "object:"))
 
     @property
     def element(self) -> DataType:
-        """The type of the items of a list, through lists of lists; of anything else, the type itself."""
+        """The type of the items of a list or of nested lists; any other type itself."""
         return self.parts[0].element if self.kind is Kind.LIST else self
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property of an object: its schema as ``stated`` and without references, and whether it is required."""
+    """A property of an object: its schema as written and with references resolved, and whether it is required."""
 
     stated: object
     schema: Mapping[str, Any]
@@ -85,9 +85,9 @@ _NAMED = {each.name: each for each in (ANY, STRING, INTEGER, NUMBER, BOOLEAN, NU
 
 
 def read_type(schema: object, root: object = None) -> DataType:
-    """Return the type that a JSON Schema describes, ``any`` for what isn't one.
+    """Return the type that a JSON Schema describes; ``any`` if it is no schema.
 
-    ``root`` is the document that the schema's references point into, by default the schema itself.
+    ``root`` is the document that its references point into; the default is the schema itself.
     """
     reader = _Reader(schema if root is None else root)
     data_type = reader.read(schema)
@@ -105,7 +105,7 @@ def list_name(item: str) -> str:
 
 
 def union_of(members: Iterable[DataType]) -> DataType:
-    """Return the union of types, without null; that of one type is the type itself."""
+    """Return the union of types without null; a single type is returned as it is."""
     flat: dict[str, DataType] = {}
     for member in members:
         flat.update((each.name, each) for each in (member.parts if member.kind is Kind.UNION else (member,)))
@@ -295,14 +295,14 @@ def _digest(text: str) -> str:
 
 
 def _title(title: object) -> str:
-    """Return a title or the name of a definition if it can name a type, else nothing."""
+    """Return a title or the name of a definition if it can name a type, else an empty text."""
     if not isinstance(title, str) or not _TITLE.fullmatch(title) or title.endswith(_GENERATED):
         return ""
     return "" if title.lower() in _MEANINGLESS or title.lower() in _SCALARS else title.strip()
 
 
 def _resolve(reference: str, root: object) -> object:
-    """Return what a local reference points to, None if there is nothing."""
+    """Return what a local reference points to, or None."""
     if not reference.startswith("#"):
         return None
     place = root

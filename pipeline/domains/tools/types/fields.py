@@ -1,4 +1,4 @@
-"""The fields that a tool takes and returns: from its schemas, or where it has none from its name and description."""
+"""The inputs and outputs of a tool: from its schemas, or without them from its name and description."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ from pipeline.domains.tools.types.words import GENERIC, split, stem, stems, subj
 Evidence = Literal["schema", "text"]
 
 _LEVELS = 2
-_MOST_FIELDS = 200
-_MOST_PHRASES = 8
+"""Levels of objects and lists whose fields are read. Chosen by hand; not measured."""
+
+_MOST_FIELDS, _MOST_PHRASES = 200, 8
+"""Bounds against endless schemas and texts. Chosen by hand; not measured."""
+
 _CONTAINERS = frozenset("data item items list result results value values response records entries output".split())
 _SETTINGS = frozenset(
     "limit offset page pages format language lang locale sort order width height timeout verbose encoding cursor count "
@@ -63,11 +66,11 @@ _SAYS_LITTLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field that a tool takes or returns.
+    """An input or output of a tool.
 
-    ``path`` is its place (``users[].id``), ``words`` the stems of what it means, ``head`` the stem of its last word,
-    ``thing`` that of what it belongs to (``domain`` of ``email_domain_id``), empty if it names nothing.
-    ``setting`` says that it configures the tool rather than takes data. With evidence "text" nothing declares it.
+    ``path`` is its place (``users[].id``), ``words`` the stems of its meaning, ``head`` the stem of its last word,
+    ``thing`` the stem of what it belongs to (``domain`` of ``email_domain_id``), or empty. A ``setting`` configures the
+    tool rather than supplies data. Evidence "text": inferred from texts, not declared.
     """
 
     name: str
@@ -83,7 +86,7 @@ class Field:
 
 
 def inputs(tool: Tool) -> list[Field]:
-    """Return the fields that a tool takes: the properties of its input, and those of objects in it."""
+    """Return the inputs of a tool: the properties of its input schema, and those of objects in it."""
     about = subject(tool.name, tool.service).words
     found: list[Field] = []
     for name, inner in properties(tool.input, tool.input).items():
@@ -99,7 +102,7 @@ def inputs(tool: Tool) -> list[Field]:
 
 
 def outputs(tool: Tool) -> list[Field]:
-    """Return the fields that a tool returns: those of its output schema, else those that its texts tell of."""
+    """Return the outputs of a tool: those of its output schema, else those inferred from its texts."""
     schema, path = _unwrapped(tool.output)
     about = subject(tool.name, tool.service).words
     if properties(schema, tool.output):
@@ -117,7 +120,7 @@ def outputs(tool: Tool) -> list[Field]:
 
 
 def told(tool: Tool) -> list[Field]:
-    """Return the fields that the name and the description of a tool say that it returns."""
+    """Return the outputs inferred from the name and the description of a tool."""
     named = subject(tool.name, tool.service)
     phrases = [named.words] if named.returned else []
     phrases += _phrases(tool.description)
@@ -130,17 +133,17 @@ def told(tool: Tool) -> list[Field]:
 
 
 def required_inputs(tool: Tool) -> list[Field]:
-    """Return the fields that a tool can't do without, at the top of its input."""
+    """Return the required inputs of a tool, without those inside objects."""
     return [each for each in inputs(tool) if each.required and "." not in each.path]
 
 
 def missing_inputs(tool: Tool, mapped: Collection[str]) -> list[Field]:
-    """Return the required fields of a tool that aren't among the names or paths that are mapped."""
+    """Return the required inputs whose name or path isn't among ``mapped``."""
     return [each for each in required_inputs(tool) if each.name not in mapped and each.path not in mapped]
 
 
 def _returned(schema: object, path: str, root: object, about: Sequence[str], levels: int) -> Iterator[Field]:
-    """Yield the fields of an object, those of the objects in it after their own."""
+    """Yield the fields of an object, and after each those of the object that it holds."""
     for name, inner in properties(schema, root).items():
         at, below, _ = _through_lists(inner.schema, f"{path}.{name}" if path else name, root)
         nested = properties(below, root)
@@ -170,7 +173,7 @@ def _field(name: str, path: str, inner: Property, root: object, about: Sequence[
 
 
 def _meaning(words: Sequence[str], about: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of a name; before generic ones, and before ``domain id``, those of what it belongs to."""
+    """Return the words of a name, after those of what it belongs to if it is generic (``id``) or repeats them."""
     belongs = all(word in GENERIC for word in words) or (about and words[:-1] == tuple(about[-1:]))
     return tuple(dict.fromkeys((*about, *words))) if belongs else tuple(words)
 
@@ -191,13 +194,13 @@ def _configures(words: Sequence[str], inner: Property, data_type: DataType) -> b
 
 
 def _unwrapped(schema: object) -> tuple[object, str]:
-    """Return the schema of what an output is about and its path, without a wrapper with ``result`` alone."""
+    """Return the schema of an output and its path; an object with ``result`` alone is unwrapped."""
     own = properties(schema, schema)
     return (own["result"].stated, "result") if own.keys() == {"result"} else (schema, "")
 
 
 def _through_lists(schema: object, path: str, root: object) -> tuple[str, Mapping[str, Any], int]:
-    """Return the path and the schema of the items of lists, through lists of lists, and how many lists there are."""
+    """Return the path and the schema of the items of nested lists, and the number of lists."""
     plain, lists = plain_schema(schema, root), 0
     while isinstance(plain.get("items"), Mapping) and lists < _LEVELS:
         plain, path, lists = plain_schema(plain["items"], root), f"{path}[]", lists + 1
@@ -205,7 +208,7 @@ def _through_lists(schema: object, path: str, root: object) -> tuple[str, Mappin
 
 
 def _phrases(description: str) -> list[tuple[str, ...]]:
-    """Return the noun phrases that a description says that its tool returns."""
+    """Return the noun phrases of a description for what the tool returns ("Returns the ...")."""
     found: list[tuple[str, ...]] = []
     if opening := _OPENING.match(description):
         found += _cut(description[opening.end() :])[:1]

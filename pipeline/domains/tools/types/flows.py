@@ -1,7 +1,7 @@
-"""Flows of data between tools: which outputs of a tool fit which inputs of another, by type and by meaning.
+"""Flows of data between tools: which outputs of one tool fit which inputs of another, by type and by meaning.
 
-A text fits everywhere that a text is asked for, which says nothing. Two fields match if their types fit and if they
-mean the same: the cosine of their words, weighted by rarity.
+That a string fits where a string is expected says little. So two fields match if their types fit and their words agree:
+the cosine of the words of both, weighted by rarity.
 """
 
 from __future__ import annotations
@@ -19,19 +19,26 @@ from pipeline.domains.tools.types.fields import Evidence, Field, inputs, outputs
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.domains.tools.types.words import GENERIC, HANDLES, IDENTIFYING, PORTABLE, stems, subject
 
+# The factors below were chosen by hand; none is measured.
+
 TEXT = 0.5
-"""The confidence that is left to a field that texts alone tell of, or whose type is unknown."""
+"""Factor for fields inferred from text, or of unknown type."""
 
 COMMON = 1 / 20
-"""The share of all tools from which on a word in their fields counts less."""
+"""Share of all tools above which a word in their fields counts less than a rare one."""
 
 HANDLE = 0.5
-"""The rarity at most of a word such as id or name, beside that of a word in few tools."""
+"""Highest rarity of a word such as id or name, as a share of the rarity at ``COMMON``."""
 
 _OTHER_HEAD = 0.4
+"""Factor for fields whose last words differ: a ``user id`` is no ``user name``."""
+
 _OTHER_SERVICE = 0.5
-_OTHER_SERVICE_TEXT = 0.5
-_PORTABLE_TEXT = 0.7
+"""Factor for an identifier of another service (``_OWN``): one service's ids mean nothing to another."""
+
+_OTHER_SERVICE_TEXT, _PORTABLE_TEXT = 0.5, 0.7
+"""Factors for a field inferred from the text of another service, and for one that means the same in each service."""
+
 _DIGITS = 4
 _OWN = frozenset("id key token slug index handle session number hash code name".split())
 _STEMMED_HANDLES = stems(HANDLES)
@@ -48,7 +55,7 @@ Way = Literal["direct", "inheritance", "rule", "any", "mention"]
 
 @dataclass(frozen=True, slots=True)
 class FieldMapping:
-    """An output that fills an input. ``how`` says how its type fits; "mention" that the input's text names the tool."""
+    """An output that fills an input; ``how`` their types fit, or "mention" if the input's text names the tool."""
 
     output: str
     input: str
@@ -60,7 +67,7 @@ class FieldMapping:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A flow of data from one tool to another, by their ids, with its best mapping first."""
+    """A flow of data from one tool to another, by id; the most confident mapping first."""
 
     source: str
     target: str
@@ -70,7 +77,7 @@ class Flow:
 
     @property
     def converter(self) -> str:
-        """The converter that its best mapping goes through, empty if that needs none."""
+        """The converter of its best mapping; empty if it needs none."""
         return self.mappings[0].converter
 
 
@@ -82,10 +89,10 @@ def flows(
     sources: int = 10,
     text: float = TEXT,
 ) -> list[Flow]:
-    """Return the flows between tools, by their ids.
+    """Return the flows between tools, ordered by id.
 
-    Each input of a tool keeps its best ``sources`` at or above ``threshold``. ``text`` is the highest confidence of a
-    mapping that texts alone tell of.
+    Each input keeps its ``sources`` most confident mappings at or above ``threshold``. ``text`` is the highest
+    confidence of a mapping inferred from text.
     """
     matcher = _Matcher(tools, system, text, threshold)
     by_pair: dict[tuple[str, str], list[FieldMapping]] = defaultdict(list)
@@ -125,7 +132,7 @@ class _Matcher:
             self._names[tool.service, tool.name.lower()].append(tool.id)
 
     def sources_of(self, target: Tool, taken: Field) -> Iterator[tuple[str, FieldMapping]]:
-        """Yield the tools that return what an input takes, each with the best of its fields."""
+        """Yield the tools with an output that fits an input, each with its best mapping."""
         best: dict[str, FieldMapping] = {}
         for source, mapping in (*self._by_words(target, taken), *self._by_mention(target, taken)):
             if source != target.id and (source not in best or _better(mapping, best[source])):
@@ -174,7 +181,7 @@ class _Matcher:
         return FieldMapping(returned.path, taken.path, round(confidence * agreement, _DIGITS), fit.how, fit.converter)
 
     def _by_mention(self, target: Tool, taken: Field) -> Iterator[tuple[str, FieldMapping]]:
-        """Yield the tools of the same service that the description of an input names."""
+        """Yield mappings from the tools of the service that the description of an input names."""
         if _INSTEAD.search(taken.description):
             return
         for name in dict.fromkeys(_NAME_IN_TEXT.findall(taken.description)):
@@ -183,7 +190,7 @@ class _Matcher:
                 yield source, FieldMapping(output, taken.path, self._text, "mention", evidence="text")
 
     def _nearest(self, source: str, taken: Field) -> str:
-        """Return the path of the field of a tool that is nearest in words to an input."""
+        """Return the path of the output that shares the most words with an input."""
         ranked = sorted(self._told[source], key=lambda each: (-len(each.words & taken.words), each.path))
         return ranked[0].path if ranked else ""
 
@@ -212,7 +219,7 @@ class _Matcher:
 
 
 def _meant(each: Field) -> frozenset[str]:
-    """Return the words of a field and those of its type, if that is named or has a format."""
+    """Return the words of a field, and of its type if that has a name or a format."""
     element = each.type.element
     if element.named:
         return each.words | {f"type {element.name}"}
@@ -220,7 +227,7 @@ def _meant(each: Field) -> frozenset[str]:
 
 
 def _takes(tool: Tool, each: Field) -> bool:
-    """Say whether an input takes data that another tool may have: no setting, and nothing of a thing yet to be made."""
+    """Return whether another tool may supply an input: no option, and nothing that the tool itself creates."""
     about = subject(tool.name, tool.service)
     own = each.words - _STEMMED_GENERIC <= stems(about.words) and each.head != "id"
     made = own and (about.created or (about.changed and each.name in ("name", "title")))
@@ -228,19 +235,19 @@ def _takes(tool: Tool, each: Field) -> bool:
 
 
 def _keys(fields: Iterable[Field]) -> set[str | frozenset[str]]:
-    """Return what tells the meanings of fields: a source that must be given one itself only echoes it."""
+    """Return keys of what fields mean: an output that the tool also takes as an input is only an echo."""
     named = list(fields)
     return {each.name for each in named if each.name not in HANDLES} | {each.words | {each.head} for each in named}
 
 
 def _tells(returned: Field, taken: Field) -> bool:
-    """Say whether texts that tell of an output tell of an input: of the same thing, or of what identifies it."""
+    """Return whether an output inferred from text can be an input: the same thing, or what identifies it."""
     same = not taken.thing or taken.thing in returned.words
     return same and (taken.head in returned.words or taken.head in _STEMMED_IDENTIFYING)
 
 
 def _place(target: Tool, taken: Field, source: Tool, returned: Field) -> float:
-    """Return how much of their agreement is left to two fields by their last words and by their services."""
+    """Return the factor for the last words and the services of two fields."""
     factor = 1.0
     same_type = returned.type.element.named and returned.type.element == taken.type.element
     if returned.evidence == "schema" and returned.head != taken.head and not same_type:

@@ -1,65 +1,33 @@
-"""The type system: which types there are, what they inherit from, and which fits where another is asked for."""
+"""The type system: the known types, their parents, and which type can be passed where another is expected."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
+from pipeline.domains.tools.settings import Conversion
 from pipeline.domains.tools.types.datatypes import ANY, NUMBER, OBJECT, DataType, Kind, list_name, list_of
 
 INHERITANCE = 0.8
-"""The confidence that a type fits where one that it inherits from is asked for; it is multiplied for each step."""
+"""Confidence that a type fits where its parent is expected, multiplied for each step. The value of the design that tool
+graphs follow; not measured."""
 
 UNKNOWN = 0.3
-"""The confidence that ``any`` fits: nothing is known for it, nothing against it."""
+"""Confidence that ``any`` fits: no evidence for or against it. The least confidence of a flow; chosen by hand."""
 
 MAX_STEPS = 6
-"""The steps of the longest chain of inheritance that is followed."""
+"""Longest chain of inheritance that is followed: 0.8 to the 6th is 0.26, below the least confidence of a flow."""
 
 How = Literal["direct", "inheritance", "rule", "any"]
 
 
-class Rule(Protocol):
-    """A stated conversion, whether written in code or in the settings."""
-
-    @property
-    def source(self) -> str:
-        """The name of the type that is converted."""
-
-    @property
-    def target(self) -> str:
-        """The name of the type that it becomes."""
-
-    @property
-    def confidence(self) -> float:
-        """The confidence that it fits, from 0 to 1."""
-
-    @property
-    def converter(self) -> str:
-        """The converter, empty if it needs none."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompatibilityRule:
-    """A stated conversion from one type to another, by their names; with confidence 0 the one doesn't fit the other."""
-
-    source: str
-    target: str
-    confidence: float
-    converter: str = ""
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.confidence <= 1:
-            raise ValueError(f"the confidence of {self.source} -> {self.target} is {self.confidence}: not in 0..1")
-
-
 @dataclass(frozen=True, slots=True)
 class Compatibility:
-    """The fit of one type where another is asked for: ``chain`` are the names of the types from the one to the other.
+    """The fit of a type where another is expected; ``chain`` names the types from the one to the other.
 
-    That of a union is the chain of its member that fits worst.
+    The chain of a union is that of its worst member.
     """
 
     confidence: float
@@ -69,9 +37,9 @@ class Compatibility:
 
 
 class TypeSystem:
-    """The types that were met, with their parents, and the rules between them."""
+    """The known types, their parents, and the rules between them."""
 
-    def __init__(self, rules: Iterable[Rule] = (), types: Iterable[DataType] = ()) -> None:
+    def __init__(self, rules: Iterable[Conversion] = (), types: Iterable[DataType] = ()) -> None:
         self._rules = {(rule.source, rule.target): rule for rule in rules}
         self._types: dict[str, DataType] = {}
         self._unions: dict[str, set[str]] = defaultdict(set)
@@ -84,11 +52,11 @@ class TypeSystem:
 
     @property
     def types(self) -> Mapping[str, DataType]:
-        """The types that were met, by name."""
+        """The known types, by name."""
         return self._types
 
     def add(self, data_type: DataType) -> None:
-        """Meet a type and the types that it is made of. Of two objects of one name the first with fields is kept."""
+        """Add a type and its parts. Of two objects with the same name, the first with fields is kept."""
         known = self._types.get(data_type.name)
         if known is not None and (known.fields or not data_type.fields):
             return
@@ -104,7 +72,7 @@ class TypeSystem:
             self.add(part)
 
     def parents(self, data_type: DataType) -> tuple[DataType, ...]:
-        """Return the types that a type is one of, one step up, by name."""
+        """Return the direct parents of a type, by name."""
         if data_type.name not in self._parents:
             data_type = self._types.get(data_type.name, data_type)
             found = {parent.name: parent for parent in (*_stated(data_type), *self._met(data_type))}
@@ -115,17 +83,11 @@ class TypeSystem:
             self._parents[data_type.name] = tuple(found[name] for name in sorted(found))
         return self._parents[data_type.name]
 
-    def relations(self) -> Iterator[tuple[DataType, DataType]]:
-        """Yield each type that was met with each of its parents, by name."""
-        for name in sorted(self._types):
-            for parent in self.parents(self._types[name]):
-                yield self._types[name], parent
-
     def compatibility(self, source: DataType, target: DataType) -> Compatibility | None:
-        """Return how a value of one type fits where another is asked for, None if it doesn't.
+        """Return how a value of one type fits where another is expected; None if it doesn't.
 
-        A rule for exactly these types counts more than inheritance; through a rule for their ancestors its confidence
-        is multiplied by that of the steps.
+        A rule for exactly these types wins over inheritance. The confidence of a rule for their ancestors is multiplied
+        by that of the steps.
         """
         self.add(source)
         self.add(target)
@@ -159,7 +121,7 @@ class TypeSystem:
         return max(found, key=lambda each: each.confidence, default=None)
 
     def _by_parts(self, source: DataType, target: DataType) -> Compatibility | None:
-        """Fit lists by their items, and a union if each of its members fits."""
+        """Compare lists by their items; a union fits if each member does."""
         if source.kind is Kind.LIST and target.kind is Kind.LIST:
             item = self.compatibility(source.parts[0], target.parts[0])
             chain = tuple(map(list_name, item.chain)) if item else ()
@@ -173,7 +135,7 @@ class TypeSystem:
         return Compatibility(worst.confidence, worst.how, (source.name, *worst.chain[1:]), worst.converter)
 
     def _ancestors(self, source: DataType) -> dict[str, tuple[str, ...]]:
-        """Return the shortest chain from a type to each of its ancestors and to itself."""
+        """Return the shortest chain from a type to itself and each of its ancestors."""
         if source.name not in self._chains:
             chains: dict[str, tuple[str, ...]] = {source.name: (source.name,)}
             waiting = deque([source])
@@ -188,7 +150,7 @@ class TypeSystem:
         return self._chains[source.name]
 
     def _met(self, data_type: DataType) -> Iterator[DataType]:
-        """Yield the parents of a type among those met: unions with it, and shapes of which it has what they require."""
+        """Yield the parents among the known types: unions with the type, and objects whose required fields it has."""
         if data_type.kind is Kind.UNION:
             names = {name for member in data_type.parts for name in self._unions[member.name]}
             yield from (self._types[name] for name in names if set(data_type.parts) < set(self._types[name].parts))
@@ -198,14 +160,14 @@ class TypeSystem:
             yield from (shape for shape in shapes if self._has(data_type, shape))
 
     def _has(self, data_type: DataType, shape: DataType) -> bool:
-        """Say whether an object has all fields that a shape requires, of types that fit."""
+        """Return whether an object has all fields that a shape requires, with fitting types."""
         return shape.required <= data_type.required and all(
             _fits(data_type.fields[key], shape.fields[key]) for key in shape.required
         )
 
 
 def _stated(data_type: DataType) -> Iterator[DataType]:
-    """Yield the parents of a type that it states itself."""
+    """Yield the parents that follow from the type alone."""
     if data_type.kind in (Kind.FORMAT, Kind.ENUM):
         yield from data_type.parts
     if data_type.kind in (Kind.OBJECT, Kind.MAP):
@@ -217,7 +179,7 @@ def _stated(data_type: DataType) -> Iterator[DataType]:
 
 
 def _fits(inner: DataType, asked: DataType) -> bool:
-    """Say whether the type of a field is one that is asked for by what it states itself."""
+    """Return whether the type of a field fits an expected one, by :func:`_stated` parents alone."""
     if ANY in (inner, asked) or inner == asked:
         return True
     if inner.kind is Kind.LIST and asked.kind is Kind.LIST:

@@ -1,4 +1,4 @@
-"""Words of names: how they are split, stemmed, and which of them say what a tool is about."""
+"""Words of names: split, stemmed, and told apart into verbs, nouns and fillers. The lists were made by hand."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _ALIASES = {
 }  # fmt: skip
 
 HANDLES = frozenset("id name title key code number index slug type value text status no hash position".split())
-"""Names of fields that mean something only together with the thing that they belong to."""
+"""Field names that mean something only together with what they belong to."""
 
 IDENTIFYING = frozenset("id name title key code number index slug path url token handle hash email".split())
-"""Names of fields that tell a thing from others of its kind: who has the thing has them too."""
+"""Field names that identify a thing: a tool that returns the thing returns them, too."""
 
 PORTABLE = frozenset(
     "address city code coordinate country currency date doi email isbn latitude longitude phone sql svg symbol "
     "timezone url zip".split()
 )
-"""Names of fields that mean the same in each service."""
+"""Field names that mean the same in each service."""
 
 GENERIC = HANDLES | frozenset("path url description content body label date time file data email address".split())
-"""``HANDLES``, and names that mean something alone, but more with the thing that they belong to."""
+"""``HANDLES``, and names that mean more together with what they belong to."""
 
 _PRODUCING = frozenset(
     "get list search find fetch retrieve read lookup query describe show browse discover load locate download export "
@@ -72,29 +72,29 @@ _EMPTY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The subject of a tool by its name: its verb, empty if it has none, and the words of what it is about."""
+    """The verb of a tool's name, or an empty text, and the words of its object (``get``, ``weather forecast``)."""
 
     verb: str
     words: tuple[str, ...]
 
     @property
     def returned(self) -> bool:
-        """True if a tool of that name returns what it is about."""
+        """True if a tool of that name returns its object."""
         return bool(self.words) and (self.verb in _PRODUCING or not self.verb)
 
     @property
     def created(self) -> bool:
-        """True if a tool of that name makes anew what it is about."""
+        """True if a tool of that name creates its object."""
         return self.verb in _CREATING
 
     @property
     def changed(self) -> bool:
-        """True if a tool of that name changes what it is about."""
+        """True if a tool of that name changes its object."""
         return self.verb in _CHANGING
 
 
 def split(name: str) -> tuple[str, ...]:
-    """Return the words of a name in snake_case, kebab-case or camelCase, in lower case and by their usual spelling."""
+    """Return the words of a name in snake_case, kebab-case or camelCase: in lower case, synonyms made one."""
     words = " ".join(_ALIASES.get(part.lower(), part.lower()) for part in _CUT.split(name) if part).split()
     return tuple(
         word for before, word in zip(("", *words), words, strict=False) if (before, word) != ("email", "address")
@@ -115,7 +115,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def subject(name: str, service: str = "") -> Subject:
-    """Return what the name of a tool says that it is about, but for the name of its service before it."""
+    """Return the verb and the object of a tool's name, without a leading name of its service."""
     words = _without_service(split(name), service)
     place = next((index for index, word in enumerate(words) if _is_verb(word, index)), None)
     if place is None:
@@ -139,7 +139,7 @@ def _is_verb(word: str, index: int) -> bool:
 
 
 def _noun(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of the noun phrase that words open with, without those that say little."""
+    """Return the noun phrase at the beginning of words, without fillers."""
     end = next((index for index, word in enumerate(words) if index and word in _PREPOSITIONS), len(words))
     kept = [word for word in words[:end] if word not in _MODIFIERS]
     while kept and kept[-1] in _EMPTY:

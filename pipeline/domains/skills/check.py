@@ -17,6 +17,9 @@ from pipeline.domains.skills.settings import SkillSettings
 from pipeline.embedding.nearest import nearest, unit_vectors
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
 
+_SIMILAR_ID = 0.7
+"""Least similarity (difflib) of the id that a missing dependency may have meant. Chosen by hand; not measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
@@ -65,7 +68,7 @@ def check(graph: KnowledgeGraph, settings: SkillSettings) -> Findings:
     skills = list_skills(graph)
     ids = [skill.id for skill in skills]
     missing = [
-        Missing(skill.id, text, next(iter(difflib.get_close_matches(folded(text), ids, n=1, cutoff=0.7)), None))
+        Missing(skill.id, text, next(iter(difflib.get_close_matches(folded(text), ids, n=1, cutoff=_SIMILAR_ID)), None))
         for skill in skills
         for text in missing_of(skill)
     ]

@@ -18,7 +18,10 @@ from pipeline.knowledge import KnowledgeEdge, SupportedEdgeType
 from pipeline.records import Vector
 
 _DIGITS = 4
-_STRUCTURAL, _SEMANTIC = SupportedEdgeType.STRUCTURAL, SupportedEdgeType.SEMANTIC
+"""Digits of a weight, so that rounding errors change no edge."""
+
+_SEMANTIC = frozenset((SkillEdge.MENTIONS, SkillEdge.SHARES_TAGS, SkillEdge.SIMILAR))
+"""The edge types that are about meaning; the others are about structure."""
 
 
 def package_id(package: str) -> str:
@@ -47,18 +50,18 @@ def requirement_edges(
         depends = {need.skill: need.text for need in requirements[skill.id] if need.skill}
         for required in sorted({*depends, *demanded} - {skill.id}):
             stated = {"dependency": depends[required]} if required in depends else {"stated": "in the text"}
-            yield _edge(skill.id, required, SkillEdge.REQUIRES, _STRUCTURAL, 1.0, properties=stated)
+            yield _edge(skill.id, required, SkillEdge.REQUIRES, 1.0, properties=stated)
         for mentioned, count in counts.items():
             weight = min(1.0, settings.mention * (1 + math.log(count)))
-            yield _edge(skill.id, mentioned, SkillEdge.MENTIONS, _SEMANTIC, weight, properties={"count": count})
+            yield _edge(skill.id, mentioned, SkillEdge.MENTIONS, weight, properties={"count": count})
         for need in requirements[skill.id]:
             if need.package:
                 idf = math.log(1 + len(skills) / users[need.package]) / math.log(1 + len(skills))
                 properties = {"dependency": need.text, **({"assumed": True} if need.assumed else {})}
                 target, weight = package_id(need.package), settings.package * idf
-                yield _edge(skill.id, target, SkillEdge.USES, _STRUCTURAL, weight, properties=properties)
+                yield _edge(skill.id, target, SkillEdge.USES, weight, properties=properties)
         for name in sorted({package_key(skill.name), package_key(skill.path.rsplit("/", 1)[-1])} & packages):
-            yield _edge(skill.id, package_id(name), SkillEdge.DOCUMENTS, _STRUCTURAL, 1.0)
+            yield _edge(skill.id, package_id(name), SkillEdge.DOCUMENTS, 1.0)
 
 
 def tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[KnowledgeEdge]:
@@ -81,7 +84,7 @@ def tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[Know
     for a, b in sorted(_best_pairs(cosines, settings)):
         shared = sorted(tags[a][tag] for tag in tags[a].keys() & tags[b].keys())
         weight = round(cosines[a, b], _DIGITS)
-        yield _edge(a, b, SkillEdge.SHARES_TAGS, _SEMANTIC, weight, directed=False, properties={"tags": shared})
+        yield _edge(a, b, SkillEdge.SHARES_TAGS, weight, directed=False, properties={"tags": shared})
 
 
 def similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSettings) -> Iterator[KnowledgeEdge]:
@@ -98,13 +101,13 @@ def similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSetti
     )
     for link in (link for link in links if link.linked):
         source, target = sorted((skills[link.source].id, skills[link.target].id))
-        yield _edge(source, target, SkillEdge.SIMILAR, _SEMANTIC, link.score, directed=False)
+        yield _edge(source, target, SkillEdge.SIMILAR, link.score, directed=False)
 
 
 def folder_edges(parents: Mapping[str, str], settings: SkillSettings) -> Iterator[KnowledgeEdge]:
     """Yield an edge from each parent to each of its children; ``parents`` maps a child to its parent."""
     for child, parent in sorted(parents.items()):
-        yield _edge(parent, child, SkillEdge.CONTAINS, _STRUCTURAL, settings.folder)
+        yield _edge(parent, child, SkillEdge.CONTAINS, settings.folder)
 
 
 def _best_pairs(cosines: Mapping[tuple[str, str], float], settings: SkillSettings) -> set[tuple[str, str]]:
@@ -121,7 +124,6 @@ def _edge(
     source: str,
     target: str,
     kind: SkillEdge,
-    supported: SupportedEdgeType,
     weight: float,
     *,
     directed: bool = True,
@@ -131,7 +133,7 @@ def _edge(
         source,
         target,
         kind.value,
-        supported_edge_type=supported,
+        supported_edge_type=SupportedEdgeType.SEMANTIC if kind in _SEMANTIC else SupportedEdgeType.STRUCTURAL,
         weight=round(weight, _DIGITS),
         directed=directed,
         properties=properties or {},  # type: ignore[arg-type]  # KnowledgeEdge checks the values

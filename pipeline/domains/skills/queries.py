@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -77,10 +78,14 @@ def find_skill(graph: KnowledgeGraph, name: str) -> KnowledgeNode:
 
 
 def with_edges(graph: KnowledgeGraph, name: str) -> tuple[KnowledgeNode, list[KnowledgeEdge]]:
-    """Return a skill and its edges; see :func:`find_skill`."""
+    """Return a skill with all its edges; see :func:`find_skill`."""
     skill = find_skill(graph, name)
-    ids = [skill.id, *(node.id for node in graph.get_neighbors(skill.id, direction=Direction.BOTH))]
-    return skill, [edge for edge in graph.get_subgraph(ids).edges() if skill.id in (edge.source, edge.target)]
+    return skill, _edges_of(graph, skill)
+
+
+def _edges_of(graph: KnowledgeGraph, skill: KnowledgeNode) -> list[KnowledgeEdge]:
+    ids = dict.fromkeys(info.id for info in graph.get_neighbor_info(skill.id, direction=Direction.BOTH))
+    return [edge for edge in graph.get_subgraph([skill.id, *ids]).edges() if skill.id in (edge.source, edge.target)]
 
 
 def list_skills(graph: KnowledgeGraph, tag: str | None = None) -> list[KnowledgeNode]:
@@ -100,7 +105,10 @@ def related(graph: KnowledgeGraph, name: str, top_k: int, restart_prob: float) -
     skill = find_skill(graph, name)
     ranked = graph.walk_from({skill.id: 1.0}, top_k=graph.size().nodes, restart_prob=restart_prob)
     candidates = (entry for entry in ranked if entry.node.type == SKILL and entry.node.id != skill.id)
-    explained = ((entry, _evidence(graph, skill, entry.node)) for entry in candidates)
+    edges: dict[str, list[KnowledgeEdge]] = defaultdict(list)
+    for edge in sorted(_edges_of(graph, skill), key=lambda edge: (-edge.weight, edge.type)):
+        edges[edge.other(skill.id)].append(edge)
+    explained = ((entry, _evidence(graph, skill, entry.node, edges[entry.node.id])) for entry in candidates)
     return list(islice((Related(entry.node, entry.score, why) for entry, why in explained if why), top_k))
 
 
@@ -167,6 +175,7 @@ def path_between(
 
 def search(graph: KnowledgeGraph, text: str, top_k: int) -> list[RankedNode]:
     """Return the ``top_k`` skills that match a text, by full text, graph and embeddings fused, best first."""
+    # More than top_k, since packages and folders rank too. Both figures were chosen by hand; they aren't measured.
     ranked = graph.search(text, top_k=max(50, 3 * top_k), mode=Mode.ALL, graph_hops=1)
     return [entry for entry in ranked if entry.node.type == SKILL][:top_k]
 
@@ -197,9 +206,10 @@ def describe_edge(edge: KnowledgeEdge, node_id: str) -> str:
             return f"{'used' if kind is SkillEdge.USES else 'documented'} by it" if passive else f"{kind.value} it"
 
 
-def _evidence(graph: KnowledgeGraph, skill: KnowledgeNode, other: KnowledgeNode) -> list[str]:
+def _evidence(
+    graph: KnowledgeGraph, skill: KnowledgeNode, other: KnowledgeNode, edges: Sequence[KnowledgeEdge]
+) -> list[str]:
     """Return the edges between two skills in words, else the strongest path; nothing if it passes a folder."""
-    edges = sorted(graph.get_subgraph([skill.id, other.id]).edges(), key=lambda edge: (-edge.weight, edge.type))
     if edges:
         return [describe_edge(edge, skill.id) for edge in edges]
     path = graph.find_path(skill.id, other.id, by="strength", direction=Direction.BOTH)

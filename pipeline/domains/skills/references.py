@@ -21,6 +21,7 @@ _INSTALLED = re.compile(
 _IMPORTED = re.compile(r"^\s*(?:import|from)[ ]+([A-Za-z_]\w*)|require\(['\"]([^'\"]+)['\"]\)", re.MULTILINE)
 _WORD = re.compile(r"@?[\w./-]+")
 _TYPO_SIMILARITY = 0.85
+"""Least similarity (difflib) of a misspelt name: one letter in seven. Chosen by hand; not measured."""
 _SKILL_PREFIX = re.compile(r"(?:skills?|[\w-]+):(?P<name>[\w.-]+)")
 
 

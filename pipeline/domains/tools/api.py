@@ -134,7 +134,7 @@ def find(
     graph: Graph = "tools",
 ) -> dict[str, Any]:
     """Return the tools for a task with what they need, best first."""
-    return {"tools": [asdict(tool) for tool in Tools(hoprank, graph).find(task, top_k)]}
+    return {"tools": [asdict(tool) for tool in hoprank.kept(Tools, graph).find(task, top_k)]}
 
 
 def chain(
@@ -144,7 +144,7 @@ def chain(
     graph: Graph = "tools",
 ) -> dict[str, Any]:
     """Return chains of tools for a task, in which each output fits the next input, best first."""
-    return {"chains": [asdict(one) for one in Tools(hoprank, graph).chains(task, limit)]}
+    return {"chains": [asdict(one) for one in hoprank.kept(Tools, graph).chains(task, limit)]}
 
 
 VERBS = (

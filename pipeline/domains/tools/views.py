@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.tables import measures_table, plain_table, property_grid
-from pipeline.domains.tools.chains.plan import Chain, Step
 
 if TYPE_CHECKING:
     from pipeline.domains.tools.catalogue import Built, Tool

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pipeline.domains.tools.catalogue import Catalogue, Need, Service
+from pipeline.domains.tools.order import read_calls
+from pipeline.domains.tools.sources.formats import (
+    CORPUS_FILE,
+    SERVER_FILE,
+    TOOLS_FILE,
+    read_corpus,
+    read_listing,
+    read_server,
+)
 from pipeline.domains.tools.sources.paths import read
 from pipeline.domains.tools.sources.schemas import DEEPEST, LARGEST, checked_schema
 from pipeline.errors import SourceError
@@ -387,6 +399,37 @@ def test_path_without_tools_is_an_error(given: list[str], tmp_path: Path) -> Non
 
     assert all(name in caught.value.message for name in given or ["No path was given"])
     assert caught.value.fix
+
+
+KEYS = (
+    "tools result serverInfo name title description instructions inputSchema outputSchema annotations arguments desc"
+    " type properties required items $ref id text server server_name category depends_on dependencies parameter_name"
+    " meta about tags session tool"
+).split()
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(KEYS), inner, max_size=6)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=60) | VALUES.map(lambda value: json.dumps(value).encode()))
+def test_any_content_is_read_or_refused_by_one_error(content: bytes, tmp_path: Path) -> None:
+    for name in (SERVER_FILE, TOOLS_FILE, CORPUS_FILE):
+        (tmp_path / name).write_bytes(content)
+
+    read_server(tmp_path, "", Limits())
+    with suppress(SourceError):
+        assert all(tool.name and tool.service for tool in read_listing(tmp_path / TOOLS_FILE, Limits()).tools)
+    with suppress(SourceError):
+        assert all(tool.id and tool.service for tool in read_corpus(tmp_path / CORPUS_FILE, Limits()).tools)
+    with suppress(SourceError):
+        read_calls(tmp_path / CORPUS_FILE, [], Limits())
 
 
 def test_pipe_is_not_waited_for(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Stated needs, and the order that the texts of tools ask for."""
+"""Evidence that one tool runs before another: stated needs, names in texts, logs of calls."""
 
 from __future__ import annotations
 

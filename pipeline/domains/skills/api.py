@@ -28,7 +28,7 @@ class Skills:
 
     Example::
 
-        from pipeline import HopRank, Skills
+        from hoprank import HopRank, Skills
 
         with HopRank.connect() as hoprank:
             skills = Skills(hoprank, "skills")

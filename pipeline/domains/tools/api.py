@@ -33,7 +33,7 @@ class Tools:
 
     Example::
 
-        from pipeline import HopRank, Tools
+        from hoprank import HopRank, Tools
 
         with HopRank.connect() as hoprank:
             tools = Tools(hoprank, "tools")

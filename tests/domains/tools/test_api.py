@@ -13,9 +13,10 @@ import pytest
 
 from pipeline import HopRank, Tools
 from pipeline.domains.tools.build import build_catalogue
+from pipeline.domains.tools.catalogue import Built
 from pipeline.domains.tools.settings import ToolSettings
 from pipeline.errors import UnknownGraph
-from tests.domains.code_on_page import run_section
+from tests.domains.python_page import run_section
 
 from .village import VILLAGE
 
@@ -31,19 +32,29 @@ def tools(hoprank: HopRank) -> Iterator[Tools]:
     graph.drop()
 
 
-def test_the_code_on_the_page_runs(hoprank: HopRank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+class _Named(Tools):
+    """The tools of the page's name in a graph of the test, whose live server is the garden."""
+
+    def __init__(self, connection: HopRank, _: str) -> None:
+        super().__init__(connection, f"tools-{uuid.uuid4().hex[:12]}")
+
+    def connect(self, *_: Any, **__: Any) -> Built:
+        return super().connect([sys.executable, str(GARDEN)])
+
+
+def test_the_code_of_the_page_runs(hoprank: HopRank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = [{"name": one.name, "description": one.description, "inputSchema": one.input} for one in VILLAGE.tools]
     (tmp_path / "tools.json").write_text(json.dumps(listed))
     (tmp_path / "servers").mkdir()
     monkeypatch.chdir(tmp_path)
-    name = f"tools-{uuid.uuid4().hex[:12]}"
-    server = repr([sys.executable, str(GARDEN)])
 
-    printed = run_section("Tools", {'"tools")': f'"{name}")', '["uvx", "mcp-server-time"]': server})
+    named: Any = run_section("Tools", hoprank=hoprank, Tools=_Named)
 
-    hoprank.graph(name).drop()
-    assert "send_letter" in printed
-    assert "'service': 2" in printed
+    hoprank.graph(named["tools"].name).drop()
+    assert named["built"].nodes["service"] == 2
+    assert "send_letter" in {tool.name for tool in named["found"]}
+    assert named["chains"][0].steps
+    assert named["details"].name == "send_letter"
 
 
 def test_a_question_is_one_query_once_the_graph_is_read(

@@ -16,7 +16,10 @@ _TO_KNOWLEDGE = (
     *("install", "ingest", "corpora", "search", "graph", "queries"),
     *("evaluate", "tune", "measured", "knowledge"),
 )
-_FROM_PYTHON = ("python", "frameworks", "serve", "mcp", "settings", "server", "errors", "layout")
+_FROM_PYTHON = (
+    *("python", "frameworks", "serve", "mcp", "settings", "server", "errors", "security"),
+    *("layout", "contributing", "decisions", "changelog"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 
-def now() -> str:
-    """Return the time in ISO 8601 as UTC, to the microsecond."""
-    return datetime.now(UTC).isoformat()
+def now(*, whole_seconds: bool = False) -> str:
+    """Return the time in ISO 8601 as UTC, to the microsecond, or in ``whole_seconds`` where people read it."""
+    return datetime.now(UTC).isoformat(timespec="seconds" if whole_seconds else "auto")

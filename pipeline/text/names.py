@@ -72,6 +72,15 @@ class Word(NamedTuple):
     initial: bool
 
 
+def folded(name: str, *, spaces: str = "") -> str:
+    """Return the form in which to compare names that people give: one case, one normal form, single spaces.
+
+    The characters in ``spaces`` count as spaces. Names in running text have :func:`name_key`, which drops accents.
+    """
+    normal = unicodedata.normalize("NFC", name.casefold())
+    return " ".join(normal.translate(dict.fromkeys(map(ord, spaces), " ")).split())
+
+
 @lru_cache(maxsize=200_000)
 def name_key(name: str) -> str:
     """Return a name's key: no accents, case, punctuation, possessive or leading article; single spaces between words.

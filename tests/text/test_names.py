@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.names import Casing, Name, name_key, spans, without_disambiguation, words
+from pipeline.text.names import Casing, Name, folded, name_key, spans, without_disambiguation, words
 
 EVERYDAY = "the he it what was in by we met bridge river is a"
 """Makes these words common, as they are in any corpus of some size."""
@@ -145,3 +145,17 @@ def test_a_name_stands_where_it_says_without_its_possessive(text: str) -> None:
 def test_a_name_is_a_plain_tuple() -> None:
     text = "by Ada’s"
     assert list(spans(text, words(text), Casing([]))) == [Name("ada", "Ada", 3, 8)]
+
+
+@pytest.mark.parametrize(
+    ("name", "compared", "spaced"),
+    [
+        ("  API-Server\t2 ", "api-server 2", "api server 2"),
+        ("Cafe\u0301__STRASSE", "café__strasse", "café strasse"),
+        ("-x-", "-x-", "x"),
+        ("", "", ""),
+    ],
+)
+def test_names_are_compared_in_one_case_with_single_spaces(name: str, compared: str, spaced: str) -> None:
+    assert folded(name) == compared
+    assert folded(name, spaces="-_") == spaced

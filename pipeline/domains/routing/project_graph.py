@@ -10,13 +10,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, Self
 
 from pipeline.api import HopRank
 from pipeline.domains.routing.schema import DOMAIN, PROJECT, REFERENCE, Project, Relation, RelationType, Step
 from pipeline.errors import GraphError, did_you_mean
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.knowledge.clock import now
 from pipeline.knowledge.records import edge_id
 
 DECLARED = "declared"
@@ -78,7 +78,10 @@ class ProjectGraph:
         self.graph.update_node(
             project,
             remove_properties=[name for name, value in found.items() if not value],
-            properties={"last_indexed": now(), **{name: value for name, value in found.items() if value}},
+            properties={
+                "last_indexed": now(whole_seconds=True),
+                **{name: value for name, value in found.items() if value},
+            },
         )
 
     def remove_node(self, project: str) -> None:
@@ -336,7 +339,7 @@ def relation_edge(relation: Relation, before: KnowledgeEdge | None = None) -> Kn
     kept = dict(before.properties) if before else {}
     properties = {
         **{name: value for name, value in kept.items() if name != "evidence"},
-        "created": kept.get("created") or relation.created or now(),
+        "created": kept.get("created") or relation.created or now(whole_seconds=True),
         **({"evidence": relation.evidence} if relation.evidence else {}),
     }
     if before:
@@ -349,8 +352,3 @@ def relation_edge(relation: Relation, before: KnowledgeEdge | None = None) -> Kn
         directed=kind not in _UNDIRECTED,
         properties=properties,
     )
-
-
-def now() -> str:
-    """Return the time in ISO 8601 as UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")

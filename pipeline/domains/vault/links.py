@@ -22,11 +22,10 @@ from pipeline.domains.vault.note import Folder, Note, Resolution
 from pipeline.errors import SourceError, did_you_mean
 from pipeline.ingest.sources.link_targets import document_target, wikilink_target
 from pipeline.records import BlockKind
+from pipeline.text.names import folded as folded_name
 
 SUFFIXES = (".md", ".markdown")
 """Suffixes of the files that are notes."""
-
-_SPACING = re.compile(r"[-_\s]+")
 
 
 class Named(Protocol):
@@ -163,7 +162,7 @@ def names_of(note: Named) -> set[str]:
 
 def folded(name: str) -> str:
     """Return a name without case, and with single spaces for dashes, underscores and spaces."""
-    return _SPACING.sub(" ", unicodedata.normalize("NFC", name).casefold()).strip()
+    return folded_name(name, spaces="-_")
 
 
 def _without_suffix(key: str) -> str:

@@ -22,7 +22,6 @@ from pipeline.domains.memory.dedupe.variants import (
     Name,
     Variant,
     difference,
-    folded,
     opposites,
     read_name,
     variant,
@@ -31,6 +30,7 @@ from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.embedding.nearest import nearest, unit_vectors
 from pipeline.knowledge.records import Json
+from pipeline.text.names import folded
 
 Pair = tuple[str, str]
 """The ids of two entities, in order."""

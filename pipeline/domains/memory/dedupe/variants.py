@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pipeline.text.names import singular
+from pipeline.text.names import folded, singular
 
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)\s*[\s_.,:\-–]\s*(?=\d)")
 _CAMEL = re.compile(r"(?<=[^\W\dA-Z_])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -373,11 +373,6 @@ def without_accents(text: str) -> str:
     """Return a text in one case and without the accents of Latin letters; other scripts keep their marks."""
     decomposed = unicodedata.normalize("NFD", text.casefold())
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
-
-
-def folded(name: str) -> str:
-    """Return a name in one case, with single spaces."""
-    return " ".join(unicodedata.normalize("NFC", name.casefold()).split())
 
 
 def numbers_of(name: str) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def test_a_question_is_one_query_once_the_graph_is_read(tools: Tools, monkeypatc
     tools.chains_between("address", "forecast")
     tools.show("plan_route")
 
-    assert len(cold) <= 5, cold
+    assert len(cold) <= 6, cold  # the name is resolved three times: the first question opens the graph
     assert warm == ["graph_named"]
     assert ran == ["graph_named"] * 2
 

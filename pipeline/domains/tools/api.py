@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.api import HopRank
+from pipeline.db.catalogue import get_graph
 from pipeline.domains.tools import build, queries
 from pipeline.domains.tools.catalogue import Built, Catalogue, stored_catalogue
 from pipeline.domains.tools.chains.plan import Chain
@@ -20,7 +21,6 @@ from pipeline.domains.tools.queries import FARTHEST, ReachedNode, ToolDetails, T
 from pipeline.domains.tools.settings import ToolSettings
 from pipeline.domains.tools.sources.live import list_live
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
-from pipeline.knowledge.catalogue import get_graph
 from pipeline.progress import Progress
 from pipeline.registry import Verb
 from pipeline.retrieve.lru import SharedCache

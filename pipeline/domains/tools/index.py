@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import Stemmer
@@ -114,7 +114,7 @@ class ToolIndex:
         }
         return cls.of(
             [_tool(node) for node in tools],
-            [IndexedService(node.id, _text(node, "name"), _text(node, "description")) for node in services],
+            [_service(node) for node in services],
             embeddings,
             ((edge.source, edge.target) for edge in flows),
         )
@@ -147,24 +147,14 @@ def terms_of(text: str) -> list[str]:
 
 
 def _tool(node: KnowledgeNode) -> IndexedTool:
-    return IndexedTool(
-        node.id,
-        _text(node, "name") or node.id,
-        _text(node, "service"),
-        _text(node, "description"),
-        _texts(node, "parameters"),
-        _texts(node, "needs"),
-    )
+    values: Mapping[str, Any] = node.properties
+    name, service, description = (str(values.get(each, "")) for each in ("name", "service", "description"))
+    parameters, needs = (tuple(map(str, values.get(each, ()))) for each in ("parameters", "needs"))
+    return IndexedTool(node.id, name or node.id, service, description, parameters, needs)
 
 
-def _text(node: KnowledgeNode, name: str) -> str:
-    value = node.properties.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _texts(node: KnowledgeNode, name: str) -> tuple[str, ...]:
-    values = node.properties.get(name)
-    return tuple(map(str, values)) if isinstance(values, list | tuple) else ()
+def _service(node: KnowledgeNode) -> IndexedService:
+    return IndexedService(node.id, *(str(node.properties.get(name, "")) for name in ("name", "description")))
 
 
 def _within_services(

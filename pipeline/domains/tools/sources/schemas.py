@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from pipeline.domains.tools.catalogue import JsonSchema
+from pipeline.files import Guard, Limits, Unreadable
+from pipeline.files.guard import check_depth
 
 LARGEST = 200_000
 """Largest schema, in bytes of JSON: a node of the graph holds it. Chosen by hand."""
@@ -14,6 +16,8 @@ LARGEST = 200_000
 DEEPEST = 50
 """Deepest nesting of objects and lists in a schema. Chosen by hand."""
 
+# check_depth doesn't count the innermost level
+_SHALLOW = Guard(limits=Limits(depth=DEEPEST - 1))
 _TYPES = frozenset("array boolean integer null number object string".split())
 _REFERENCES = frozenset("$ref $dynamicRef $recursiveRef".split())
 _SCHEMA_MAPS = frozenset("$defs definitions dependentSchemas patternProperties properties".split())
@@ -92,26 +96,16 @@ def checked_schema(value: object) -> Checked:
 
 
 def _fault(schema: JsonSchema) -> str:
-    if _is_deeper(schema, DEEPEST):
-        return f"is nested more than {DEEPEST} deep"
     try:
+        check_depth(schema, _SHALLOW)
         size = len(json.dumps(schema, ensure_ascii=False, allow_nan=False).encode(errors="replace"))
+    except Unreadable:
+        return f"is nested more than {DEEPEST} deep"
     except ValueError:
         return "has a number that JSON can't hold"
     if size > LARGEST:
         return f"is larger than {LARGEST // 1000} kB"
     return next(_faults(schema), "")
-
-
-def _is_deeper(value: object, most: int) -> bool:
-    """Return whether objects and lists are nested more than ``most`` deep."""
-    level = [value]
-    for _ in range(most + 1):
-        containers = [item for item in level if isinstance(item, Mapping | list)]
-        if not containers:
-            return False
-        level = [inner for item in containers for inner in (item.values() if isinstance(item, Mapping) else item)]
-    return True
 
 
 def _faults(root: object) -> Iterator[str]:

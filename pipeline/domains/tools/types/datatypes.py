@@ -112,11 +112,9 @@ def union_of(members: Iterable[DataType]) -> DataType:
     kept = [flat[name] for name in sorted(flat) if name != NULL.name]
     if not kept or ANY in kept:
         return ANY if kept or not flat else NULL
-    return (
-        kept[0]
-        if len(kept) == 1
-        else DataType(_bounded(" | ".join(map(_name, kept)), "union"), Kind.UNION, tuple(kept))
-    )
+    if len(kept) == 1:
+        return kept[0]
+    return DataType(_bounded(" | ".join(each.name for each in kept), "union"), Kind.UNION, tuple(kept))
 
 
 def properties(schema: object, root: object) -> dict[str, Property]:
@@ -315,10 +313,6 @@ def _resolve(reference: str, root: object) -> object:
         else:
             return None
     return place
-
-
-def _name(data_type: DataType) -> str:
-    return data_type.name
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -16,9 +16,8 @@ from typer.testing import CliRunner
 import pipeline
 from pipeline import errors
 from pipeline.cli.app import app
-from pipeline.db.catalogue import SCHEMA_VERSION
+from pipeline.db.catalogue import GRAPH_SCHEMA_VERSION, SCHEMA_VERSION
 from pipeline.docs import read_pages, topics
-from pipeline.knowledge.catalogue import GRAPH_SCHEMA_VERSION
 from pipeline.registry import registry
 from pipeline.retrieve.filters.parse import Operator
 from pipeline.retrieve.legs import Leg

@@ -1,7 +1,7 @@
 """Vaults of linked notes: kept in a corpus, asked for context, checked and mended.
 
-May import: api, cli, db, errors, evaluate, flows, ids, ingest, knowledge, limits, progress, records, registry,
-retrieve, settings, temporary, text.
+May import: api, cli, db, errors, evaluate, files, flows, ids, ingest, knowledge, progress, records, registry, retrieve,
+settings, temporary, text.
 """
 
 from pipeline.registry import Domain

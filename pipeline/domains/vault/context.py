@@ -14,20 +14,23 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from pipeline.domains.vault.evidence import ByMeaning, ByWords, Evidence
+from pipeline.domains.vault.evidence import Evidence, by_meaning, by_words
+from pipeline.domains.vault.note import Note
 from pipeline.domains.vault.settings import VaultSettings
-from pipeline.domains.vault.stored import NoteGraph, NoteLink, OpenVault, StoredNote
+from pipeline.domains.vault.stored import NoteGraph, NoteLink, OpenVault
 from pipeline.errors import ConfigurationError, DownloadFailed
 from pipeline.retrieve.question import check_question
 
 _LINKED = 0.3
-"""The most that a link adds to a note, in shares of the note from which or to which it leads."""
+"""The most that a link adds to a note, as a share of the score of the note at its other end. Chosen by hand: a linked
+note stays behind the note that leads to it. Not measured."""
 
 _TELLING = 0.5
-"""Relevance of a link's sentence, from chance (0) to the best note (1), from which its note needs none of its own."""
+"""Relevance of a link's sentence, from chance (0) to the best note (1), above which the linked note needs no relevance
+of its own. Chosen by hand; not measured."""
 
 _LEADING = 5
-"""Notes whose links are followed in a step."""
+"""Notes whose links are followed in a step: as many as a context holds by default."""
 
 _SECONDS_A_DAY = 86_400
 
@@ -132,10 +135,9 @@ def _evidence(vault: OpenVault, graph: NoteGraph, message: str, *, vectors: bool
         try:
             query = vault.hoprank.embedder.embed_query(message)
         except (ConfigurationError, DownloadFailed):
-            pass  # no model: words are left
-        else:
-            return ByMeaning.of(vault, graph, message, query)
-    return ByWords.of(vault, graph, message)
+            return by_words(vault, graph, message)  # there is no model
+        return by_meaning(vault, graph, message, query)
+    return by_words(vault, graph, message)
 
 
 def _direct(graph: NoteGraph, evidence: Evidence) -> dict[str, _Candidate]:
@@ -160,8 +162,8 @@ def _with_links(graph: NoteGraph, evidence: Evidence, candidates: Mapping[str, _
             meaning = min(max(0.0, (meanings.get((link.source, link.target), chance) - chance) / reach), 1.0)
             gain = _LINKED * candidates[source].strength * meaning
             known = result.get(other, _Candidate())
-            heard = meaning >= _TELLING or evidence.relevance[graph.rows[other]] > evidence.threshold.least
-            if gain > known.link and heard:
+            counts = meaning >= _TELLING or evidence.relevance[graph.rows[other]] > evidence.threshold.least
+            if gain > known.link and counts:
                 why = (*(text for text in known.why if not text.startswith("link")), _reason(graph, link, source))
                 result[other] = replace(known, link=gain, why=why)
     return result
@@ -182,29 +184,24 @@ def _first(
     now: datetime,
 ) -> list[LoadedNote]:
     """Return the best notes, best first, ties by key."""
-    notes = [
-        _loaded(graph.notes[key], candidate, float(evidence.relevance[graph.rows[key]]), settings, now)
-        for key, candidate in candidates.items()
-    ]
+    notes = []
+    for key, candidate in candidates.items():
+        note = graph.notes[key]
+        fresh = freshness(note.updated, now, settings.half_life_days)
+        loaded = LoadedNote(
+            key=key,
+            title=note.title,
+            description=note.description,
+            type=note.type.value,
+            updated=note.updated,
+            score=candidate.rank + candidate.link + settings.freshness * fresh,
+            relevance=float(evidence.relevance[graph.rows[key]]),
+            link=candidate.link,
+            freshness=fresh,
+            why=candidate.why,
+        )
+        notes.append(loaded)
     return sorted(notes, key=lambda note: (-note.score, note.key))[: settings.top_k]
-
-
-def _loaded(
-    note: StoredNote, candidate: _Candidate, relevance: float, settings: VaultSettings, now: datetime
-) -> LoadedNote:
-    fresh = freshness(note.updated, now, settings.half_life_days)
-    return LoadedNote(
-        key=note.key,
-        title=note.title,
-        description=note.description,
-        type=note.type.value,
-        updated=note.updated,
-        score=candidate.rank + candidate.link + settings.freshness * fresh,
-        relevance=relevance,
-        link=candidate.link,
-        freshness=fresh,
-        why=candidate.why,
-    )
 
 
 def freshness(updated: str, now: datetime, half_life_days: float) -> float:
@@ -231,7 +228,7 @@ class _Passage(NamedTuple):
 
 def disclose(
     graph: NoteGraph,
-    notes: Sequence[StoredNote],
+    notes: Sequence[Note],
     found: Mapping[str, Sequence[int]],
     full: int,
     tokens: int,
@@ -288,7 +285,7 @@ def _joined(kept: set[_Passage], every: Sequence[_Passage]) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _section(notes: Sequence[StoredNote], contents: Mapping[str, str]) -> str:
+def _section(notes: Sequence[Note], contents: Mapping[str, str]) -> str:
     """Return the section of a prompt. Text of notes stands between tags, which it can't close itself."""
     if not notes:
         return ""

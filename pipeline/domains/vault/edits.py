@@ -10,18 +10,17 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from pipeline.domains.vault.note import Folder, Note
 from pipeline.errors import SourceError
-from pipeline.ingest.sources.decode import well_formed
-from pipeline.ingest.sources.source import unopenable
+from pipeline.files import unopenable, well_formed
 from pipeline.temporary import replacing
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (b"", "utf-8"),
 )
 _CHANGED = "has changed since it was read"
 _AGAIN = "Run the command again."
@@ -63,19 +62,16 @@ def write_edits(folder: Folder, edits: Mapping[str, Sequence[Edit]]) -> Written:
     The file keeps its encoding, byte order mark, line ends and mode. A note that has changed since ``folder`` was read
     is a conflict, and so is one that can't be written. Raises ValueError if edits of a note overlap.
     """
-    changed, conflicts, count = [], [], 0
+    changed, conflicts = [], []
     for note in folder.notes:
-        wanted = edits.get(note.key, ())
-        if not wanted:
-            continue
-        try:
-            _write(Path(folder.root), note, wanted)
-        except Unwritable as error:
-            conflicts.append(Conflict(note.key, error.message))
-        else:
-            changed.append(note.key)
-            count += len(wanted)
-    return Written(tuple(sorted(changed)), count, tuple(sorted(conflicts, key=lambda conflict: conflict.note)))
+        if edits.get(note.key):
+            try:
+                _write(Path(folder.root), note, edits[note.key])
+                changed.append(note.key)
+            except Unwritable as error:
+                conflicts.append(Conflict(note.key, error.message))
+    conflicts.sort(key=lambda conflict: conflict.note)
+    return Written(tuple(sorted(changed)), sum(len(edits[key]) for key in changed), tuple(conflicts))
 
 
 def find_conflicts(folder: Folder, keys: Iterable[str]) -> list[Conflict]:
@@ -106,7 +102,21 @@ def move(folder: Folder, note: Note, key: str) -> None:
                 new.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise Unwritable(f"can't be moved: {(error.strerror or str(error)).lower()}") from None
+        raise Unwritable(f"can't be moved: {_reason(error)}") from None
+
+
+def create_file(path: Path, text: str) -> None:
+    """Write a new file; raises FileExistsError if there is one. Readers see an empty file or the whole text."""
+    path.open("xb").close()
+    try:
+        with replacing(path) as partial:
+            _write_through(partial, text.encode())
+            if path.stat().st_size:
+                raise FileExistsError("somebody else has written to it")
+    except OSError:
+        if path.stat().st_size == 0:
+            path.unlink()
+        raise
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
@@ -136,15 +146,24 @@ def _write(root: Path, note: Note, edits: Sequence[Edit]) -> None:
     data = _unchanged(root, note)
     try:
         with replacing(path) as partial:
-            with partial.open("xb") as file:
-                file.write(_edited_bytes(data, edits))
-                file.flush()
-                os.fsync(file.fileno())
+            _write_through(partial, _edited_bytes(data, edits))
             shutil.copymode(path, partial)
             if path.read_bytes() != data:
                 raise Unwritable(_CHANGED, _AGAIN)
     except OSError as error:
-        raise Unwritable(f"can't be written: {(error.strerror or str(error)).lower()}") from None
+        raise Unwritable(f"can't be written: {_reason(error)}") from None
+
+
+def _write_through(path: Path, data: bytes) -> None:
+    """Write a new file down to the disk, so that a loss of power leaves the old file or the whole new one."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
 
 
 def _unchanged(root: Path, note: Note) -> bytes:
@@ -161,7 +180,7 @@ def _unchanged(root: Path, note: Note) -> bytes:
     if not os.access(path, os.W_OK):
         raise Unwritable("is read-only")
     try:
-        raw = _content(data).raw
+        _, _, raw = _content(data)
     except UnicodeDecodeError:
         raise Unwritable(_CHANGED, _AGAIN) from None
     text = well_formed(raw.replace("\r\n", "\n").replace("\r", "\n"))
@@ -171,17 +190,10 @@ def _unchanged(root: Path, note: Note) -> bytes:
     return data
 
 
-class _Content(NamedTuple):
-    """A file's byte order mark, its encoding, and its text with the line ends that it has."""
-
-    mark: bytes
-    encoding: str
-    raw: str
-
-
-def _content(data: bytes) -> _Content:
-    mark, encoding = next((known for known in _MARKS if data.startswith(known[0])), (b"", "utf-8"))
-    return _Content(mark, encoding, data[len(mark) :].decode(encoding))
+def _content(data: bytes) -> tuple[bytes, str, str]:
+    """Return a file's byte order mark, its encoding, and its text with the line ends that it has."""
+    mark, encoding = next(known for known in _MARKS if data.startswith(known[0]))
+    return mark, encoding, data[len(mark) :].decode(encoding)
 
 
 def _edited_bytes(data: bytes, edits: Iterable[Edit]) -> bytes:
@@ -190,11 +202,7 @@ def _edited_bytes(data: bytes, edits: Iterable[Edit]) -> bytes:
     ends = [match.start() - index for index, match in enumerate(re.finditer("\r\n", raw))]
     newline = "\r\n" if ends else "\n"
     shifted = [
-        Edit(
-            edit.start + bisect_left(ends, edit.start),
-            edit.end + bisect_left(ends, edit.end),
-            edit.text.replace("\n", newline),
-        )
-        for edit in edits
+        Edit(at.start + bisect_left(ends, at.start), at.end + bisect_left(ends, at.end), at.text.replace("\n", newline))
+        for at in edits
     ]
     return mark + edited(raw, shifted).encode(encoding)

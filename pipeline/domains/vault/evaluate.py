@@ -16,8 +16,7 @@ from typing import Any
 
 from pipeline.api import HopRank
 from pipeline.db.corpus import open_corpus
-from pipeline.domains.vault.build import documents
-from pipeline.domains.vault.links import NoteResolver
+from pipeline.domains.vault.links import NoteResolver, documents
 from pipeline.domains.vault.note import Folder, Note
 from pipeline.domains.vault.related import Ranking, ranked_keys, related_scores
 from pipeline.domains.vault.sources import read_folder, reread

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from pipeline.domains.vault.agent_notes import PresentNotes, VaultFolder, is_created, read_created, store_notes, touched
-from pipeline.domains.vault.build import stored_document
+from pipeline.domains.vault.create import (
+    SECTION,
+    PresentNotes,
+    VaultFolder,
+    link_line,
+    read_created,
+    section_of,
+    store_notes,
+    touched,
+)
 from pipeline.domains.vault.edits import Edit, edited
-from pipeline.domains.vault.links import NoteResolver, folded, shortest_target
+from pipeline.domains.vault.links import NoteResolver, folded, stored_document
 from pipeline.domains.vault.note import Note
 from pipeline.domains.vault.requests import LinkedNodes, LinkKnowledgeNodes, NewLink
 from pipeline.domains.vault.sources import reread
-from pipeline.domains.vault.stored import OpenVault, StoredNote
-from pipeline.errors import CorpusError, InputError, SourceError
-from pipeline.ingest.sources.link_targets import wikilink_target
+from pipeline.domains.vault.stored import OpenVault
+from pipeline.errors import CorpusError, SourceError
 from pipeline.records import BlockKind, Document
 from pipeline.text.outline import heading_text
 
@@ -27,14 +33,14 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
         raise CorpusError(
             f"{request.source!r} and {request.target!r} are the same note, {start.key}.", "Name two notes."
         )
-    if folder is None and not is_created(start):
+    if folder is None and not start.original:
         raise SourceError(
             f"{start.key!r} is a note of the vault's folder: its links are those of its file.",
             "Give the folder too: folder=Path(DIR), or --folder DIR.",
         )
     place = VaultFolder.read(vault, folder)
 
-    def decide(stored: Mapping[str, StoredNote]) -> tuple[list[Document], LinkedNodes]:
+    def decide(stored: Mapping[str, Note]) -> tuple[list[Document], LinkedNodes]:
         if lost := {start.key, end.key} - stored.keys():
             raise CorpusError(f"The note {min(lost)!r} was removed meanwhile.", "Name another note.")
         present = PresentNotes.of(stored.values())
@@ -48,14 +54,14 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
         result = LinkedNodes(**linked, created=after is not before)
         if after is before:
             return [], result
-        return [stored_document(after, present.with_note(after).resolver(place.attachments))], result
+        return [stored_document(after, present.with_note(after).resolver(place.folder.attachments))], result
 
     return store_notes(vault, decide)
 
 
 def _linked(before: Note, target: str, request: LinkKnowledgeNodes, present: PresentNotes, place: VaultFolder) -> Note:
     """Return the note with the link; the same note if it has the link. Raises SourceError if no link can be added."""
-    resolver = present.resolver(place.attachments)
+    resolver = present.resolver(place.folder.attachments)
     if has_link(before, target, request.relation, resolver):
         return before
     notes = {note.key: note for note in (*present.folder, *present.created)}
@@ -66,40 +72,6 @@ def _linked(before: Note, target: str, request: LinkKnowledgeNodes, present: Pre
     if not has_link(after, target, request.relation, resolver):
         raise SourceError(f"A link at the end of {before.key!r} would be none.", "Close the code or comment there.")
     return after
-
-
-SECTION = "Related"
-"""The heading of the section that holds new links."""
-
-_WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
-
-
-def link_line(link: NewLink, target: Note, source: str, resolver: NoteResolver) -> str:
-    """Return the list item that links the note with the key ``source`` to ``target``.
-
-    Raises InputError if the context holds a link to another note, or if no wikilink means the target alone.
-    """
-    relation = f"{link.relation}:: " if link.relation else ""
-    names = [wikilink_target(match[1]) or "" for match in _WIKILINK.finditer(link.context)]
-    if wrong := [name for name in names if resolver.resolve(name, source).key != target.key]:
-        raise InputError(
-            f"The context of the link to {target.title!r} has a link to {wrong[0]!r}.",
-            "Link one note at a time: leave the brackets out, or make a second link.",
-        )
-    if names:
-        return f"- {relation}{link.context}"
-    name = shortest_target(target, source, resolver)
-    if name is None:
-        raise InputError(
-            f"No wikilink means only {target.key!r}.", "Rename the note: hoprank vault rename DIR OLD NEW."
-        )
-    return f"- {relation}[[{name}]]" + (f": {link.context}" if link.context else "")
-
-
-def section_of(lines: Iterable[str]) -> str:
-    """Return the section that holds new links, empty without any."""
-    joined = "\n".join(lines)
-    return f"\n\n## {SECTION}\n\n{joined}" if joined else ""
 
 
 def appended(note: Note, line: str) -> Edit:

@@ -1,4 +1,4 @@
-"""Resolve links to notes as Obsidian does: by path, by file name, then by title and alias.
+"""Resolve links to notes as Obsidian does, by path, by file name, then by title and alias; notes as documents.
 
 Case, and spaces, dashes and underscores, make no difference where no exact name is found. Of several notes with a name
 the one in the link's own folder is taken, then the one with the shortest path.
@@ -11,37 +11,20 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum, auto
+from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Protocol
-from urllib.parse import quote
 
-from pipeline.domains.vault.note import Folder, Note, Resolution
+from pipeline.domains.vault.note import Folder, Note, Resolution, Scope
 from pipeline.errors import SourceError, did_you_mean
-from pipeline.ingest.sources.link_targets import document_target, wikilink_target
-from pipeline.records import BlockKind
+from pipeline.records import BlockKind, Document, Metadata
 from pipeline.text.names import folded as folded_name
+
+ORIGIN = {"origin": "agent"}
+"""Metadata of a note that an agent created and that is in no folder."""
 
 SUFFIXES = (".md", ".markdown")
 """Suffixes of the files that are notes."""
-
-
-class Named(Protocol):
-    """A note, as read or as stored, as far as its names go."""
-
-    @property
-    def key(self) -> str:
-        """Its path."""
-
-    @property
-    def title(self) -> str:
-        """Its title."""
-
-    @property
-    def aliases(self) -> tuple[str, ...]:
-        """Its other titles."""
 
 
 class NoteResolver:
@@ -154,7 +137,7 @@ class VaultResolver(NoteResolver):
         return self._created_for[user].resolve(target, source)
 
 
-def names_of(note: Named) -> set[str]:
+def names_of(note: Note) -> set[str]:
     """Return the folded names by which a note can be meant: its path, file name, title and aliases."""
     path = _without_suffix(note.key)
     return {folded(name) for name in (path, path.rsplit("/", 1)[-1], note.title, *note.aliases)} - {""}
@@ -174,75 +157,8 @@ def _nearness(key: str, source: str) -> tuple[bool, int, str]:
     return posixpath.dirname(key) != posixpath.dirname(source), key.count("/"), key
 
 
-_BRACKETS = ("[[", "![[")
-_DESTINATION = r"(?:<(?P<angled>[^<>\n]*)>|(?P<plain>(?:\\[^\n]|[^\s()<>\\]|\([^\s()]*\))+))"
-_INLINE = re.compile(r"\]\([ \t]*\n?[ \t]*" + _DESTINATION)
-_DEFINITION = re.compile(
-    r"^[ >]*\[(?!\^)[^\[\]\n]+\]:[ \t]*" + _DESTINATION + r"""(?=[ \t]*(?:["'(][^\n]*)?$)""", re.MULTILINE
-)
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_PATH_END = re.compile("[?#]")
 _NOT_IN_WIKILINK = re.compile(r"[\[\]|#^\\\n]")
-_DEEP = "/_" * 64
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:.(?!\n\s*\n))+?(?<!`)\1(?!`)", re.DOTALL)
-
-
-class Form(Enum):
-    """A way to write a target: in ``[[...]]``, in ``](...)``, or in ``](<...>)``; the last two in definitions too."""
-
-    WIKILINK = auto()
-    PLAIN = auto()
-    ANGLED = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenTarget:
-    """A target at ``text[start:end]`` of a note, without fragment, alias and title.
-
-    ``target`` is decoded; ``source`` is as written.
-    """
-
-    target: str
-    source: str
-    start: int
-    end: int
-    form: Form
-
-
-def written_targets(note: Note) -> Iterator[WrittenTarget]:
-    """Yield the targets in a note's wikilinks, Markdown links, images and link definitions; those in code don't count.
-
-    Links to the web and within the note have none.
-    """
-    for link in note.links:
-        if note.text.startswith(_BRACKETS, link.start):
-            begin = note.text.index("[[", link.start) + 2
-            inside = note.text[begin : link.end - 2]
-            if name := wikilink_target(inside):
-                start = begin + len(inside) - len(inside.lstrip())
-                yield WrittenTarget(name, name, start, start + len(name), Form.WIKILINK)
-    code = list(code_spans(note))
-    for pattern in (_INLINE, _DEFINITION):
-        for match in pattern.finditer(note.text, note.body_start):
-            form = Form.PLAIN if match["angled"] is None else Form.ANGLED
-            group = "plain" if form is Form.PLAIN else "angled"
-            source, start = _PATH_END.split(match[group], maxsplit=1)[0], match.start(group)
-            target = document_target(_ESCAPED.sub(r"\1", source))
-            if target and not any(begin <= start < end for begin, end in code):
-                yield WrittenTarget(target, source, start, start + len(source), form)
-
-
-def spelled(target: str, like: WrittenTarget) -> str:
-    """Return a target as a link of that form writes it; paths are percent-encoded as far as the form needs it.
-
-    Letters beyond ASCII are encoded only if ``like`` encodes them.
-    """
-    if like.form is Form.WIKILINK:
-        return target
-    safe = "/!$&'*+,;=:@~" + (" ()" if like.form is Form.ANGLED and "%" not in like.source else "")
-    if like.source.isascii() and not like.target.isascii():
-        return quote(target, safe=safe)
-    return "".join(char if ord(char) > 127 and char.isprintable() else quote(char, safe=safe) for char in target)
 
 
 def fits_wikilink(target: str) -> bool:
@@ -284,16 +200,6 @@ def note_suffix(path: str) -> str:
     return path[len(path) - len(suffix) :]
 
 
-def joined(folder: str, target: str) -> str:
-    """Return the path in the vault of a target relative to a folder of it."""
-    return posixpath.normpath(posixpath.join(folder, target))
-
-
-def relative(path: str, folder: str) -> str:
-    """Return a path of the vault, or above it, relative to a folder of the vault."""
-    return posixpath.relpath(posixpath.join(_DEEP, path), posixpath.join(_DEEP, folder))
-
-
 _MOST_LISTED = 5
 
 
@@ -324,3 +230,69 @@ def code_spans(note: Note) -> Iterator[tuple[int, int]]:
         else:
             for match in _CODE.finditer(note.text, block.start, block.end):
                 yield match.span()
+
+
+def documents(folder: Folder, created: Iterable[Note] = ()) -> Iterator[Document]:
+    """Yield the notes of a vault as documents. A link's target is its note's key, with ``/`` before it.
+
+    Links that lead to no note are kept as the metadata ``unresolved``. ``created`` are the notes of agents, which
+    notes of the folder with the same keys replace.
+    """
+    keys = {note.key for note in folder.notes}
+    kept = [note for note in created if note.key not in keys]
+    resolver = VaultResolver(folder.notes, kept, folder.attachments)
+    for note in folder.notes:
+        yield document_of(note, resolver)
+    for note in kept:
+        yield created_document(note, resolver)
+
+
+def stored_document(note: Note, resolver: NoteResolver) -> Document:
+    """Return a note as a document: one of the folder if it has a path, else one that an agent created."""
+    return document_of(note, resolver) if note.path else created_document(note, resolver)
+
+
+def created_document(note: Note, resolver: NoteResolver) -> Document:
+    """Return a note that an agent created as a document, which holds the note's whole text."""
+    document = document_of(note, resolver)
+    return replace(document, metadata={**document.metadata, **ORIGIN}, original=note.text)
+
+
+def document_of(note: Note, resolver: NoteResolver) -> Document:
+    """Return a note as a document; one without any text has its title as text."""
+    meanings = [(link, resolver.resolve(link.target, note.key)) for link in note.links]
+    links = [replace(link, target=f"/{to.key}") for link, to in meanings if to.key not in ("", note.key)]
+    metadata = _metadata(note, unresolved_targets(note, resolver))
+    document = Document(note.key, note.title, note.title, metadata=metadata, path=note.path, modified=note.modified)
+    if not note.text[note.body_start :].strip() and note.described[0] == note.described[1]:
+        return replace(document, links=tuple(replace(link, start=0, end=0) for link in links))
+    return replace(
+        document,
+        text=note.text,
+        blocks=note.blocks,
+        links=tuple(links),
+        body_start=note.body_start,
+        summary=note.described,
+    )
+
+
+def unresolved_targets(note: Note, resolver: NoteResolver) -> tuple[str, ...]:
+    """Return the targets of a note's links that lead to no file, each once."""
+    targets = dict.fromkeys(link.target for link in note.links)
+    return tuple(target for target in targets if resolver.resolve(target, note.key).is_nothing)
+
+
+def _metadata(note: Note, unresolved: tuple[str, ...]) -> Metadata:
+    """Return the fields of a note as metadata; empty ones are left out."""
+    own: Mapping[str, object] = {
+        **{name: getattr(note.scope, name) for name in Scope._fields},
+        "description": note.description,
+        "type": note.type.value,
+        "tags": list(note.tags),
+        "aliases": list(note.aliases),
+        "created": note.created,
+        "updated": note.updated,
+        "unresolved": list(unresolved),
+    }
+    given = {name: value for name, value in own.items() if value}
+    return {**note.metadata, **given, "published": note.published}  # type: ignore[dict-item]  # texts, and lists of texts

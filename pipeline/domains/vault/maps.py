@@ -16,9 +16,9 @@ from pipeline.api import HopRank
 from pipeline.db.catalogue import find_corpus, find_graph
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.domains.vault.links import without_suffix
-from pipeline.domains.vault.note import ANY
+from pipeline.domains.vault.note import ANY, Note
 from pipeline.domains.vault.schema import HOLDS, INDEX, LINKS_TO, NOTE, SCHEMA, TOPIC
-from pipeline.domains.vault.stored import NoteGraph, OpenVault, StoredNote, read_graph
+from pipeline.domains.vault.stored import NoteGraph, OpenVault, read_graph
 from pipeline.errors import CorpusError, GraphError, InputError, did_you_mean
 from pipeline.flows import maintain
 from pipeline.ids import digest
@@ -71,7 +71,7 @@ def refresh_index(hoprank: HopRank, vault: str) -> KnowledgeGraph:
     return graph
 
 
-def indexes(notes: Mapping[str, StoredNote]) -> dict[IndexKey, list[str]]:
+def indexes(notes: Mapping[str, Note]) -> dict[IndexKey, list[str]]:
     """Return the keys of the notes of each index: of each skill, of each folder for notes without, and of all."""
     keys: dict[IndexKey, list[str]] = {}
     for key, note in notes.items():
@@ -105,7 +105,7 @@ def _sync_notes(graph: KnowledgeGraph, nodes: Sequence[KnowledgeNode], links: Se
     graph.sync([*nodes, *old], [*links, *holds])
 
 
-def _note_node(note: StoredNote) -> KnowledgeNode:
+def _note_node(note: Note) -> KnowledgeNode:
     properties = {"title": note.title, "description": note.description, "type": note.type.value, **note.scope._asdict()}
     return KnowledgeNode(note.key, NOTE, labels=note.tags, properties={name: v for name, v in properties.items() if v})
 
@@ -187,7 +187,7 @@ def clusters(communities: Iterable[Sequence[str]], notes: NoteGraph) -> list[Clu
     return [*linked, *([Cluster(tuple(rest), linked=False)] if rest else [])]
 
 
-def topic_names(topics: Sequence[Cluster], notes: Mapping[str, StoredNote]) -> list[str]:
+def topic_names(topics: Sequence[Cluster], notes: Mapping[str, Note]) -> list[str]:
     """Return the name of each topic: the terms of titles and tags that tell it from the others.
 
     Each name is another: one that is taken gets the title of the central note.
@@ -201,7 +201,7 @@ def topic_names(topics: Sequence[Cluster], notes: Mapping[str, StoredNote]) -> l
     return names
 
 
-def _terms(note: StoredNote) -> Mapping[str, str]:
+def _terms(note: Note) -> Mapping[str, str]:
     return {**terms_of(note.title), **{tag.casefold(): tag for tag in note.tags}}
 
 

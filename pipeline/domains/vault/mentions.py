@@ -19,7 +19,11 @@ from pipeline.text.matcher import Matcher, lowered
 from pipeline.text.names import FUNCTION_WORDS
 
 _SHORT = 4
+"""Characters below which a name counts in its own letter case only: `rag` and `it` are words. Chosen by hand."""
+
 _AROUND = 60
+"""Characters of its line on each side of a mention that is listed."""
+
 _SPACING = re.compile(r"[-_\s]")
 _WORDS = re.compile(r"[^\W_]+")
 _JOINING = "-_/\\"
@@ -93,41 +97,34 @@ def _names(notes: Iterable[Note]) -> dict[str, list[_Name]]:
     for note in notes:
         own = (note.title, PurePosixPath(note.key).stem, *note.aliases)
         for text in dict.fromkeys(" ".join(name.split()) for name in own):
-            exact = _is_weak(text)
-            if not text or _NOT_IN_ALIAS.search(text) or (exact and not _is_telling(text)):
+            exact = len(text) < _SHORT or _is_function_words(text)
+            if not text or _NOT_IN_ALIAS.search(text) or (exact and not _is_distinct(text)):
                 continue
             for form in ("NFC", "NFD"):
-                spelling = _spaced(unicodedata.normalize(form, text))
+                spelling = _spelled(unicodedata.normalize(form, text))
                 if (name := _Name(text, note.key, exact)) not in names[spelling]:
                     names[spelling].append(name)
     return dict(names)
-
-
-def _is_weak(name: str) -> bool:
-    return len(name) < _SHORT or _is_function_words(name)
 
 
 def _is_function_words(name: str) -> bool:
     return FUNCTION_WORDS.issuperset(_WORDS.findall(name.lower()))
 
 
-def _is_telling(name: str) -> bool:
-    """Return whether a weak name tells something in its own letter case: ``Ada``, ``k8s``, ``IT``, but not ``It``."""
+def _is_distinct(name: str) -> bool:
+    """Return whether a short or common name is one in its own letter case: ``Ada``, ``k8s``, ``IT``, but not ``It``."""
     marks = sum(char.isupper() or char.isdigit() for char in name)
-    if len(name) < 2 or not any(map(str.isalpha, name)):
-        return False
-    return marks >= (2 if _is_function_words(name) else 1)
+    return len(name) > 1 and any(map(str.isalpha, name)) and marks >= (2 if _is_function_words(name) else 1)
 
 
-def _spaced(text: str) -> str:
+def _spelled(text: str) -> str:
     """Return a text in small letters, with spaces for dashes and underscores, each character at its place."""
     return lowered(_SPACING.sub(" ", text))
 
 
 def _mentions_in(note: Note, matcher: Matcher[list[_Name]]) -> Iterator[Mention]:
-    text, mask = note.text, prose_mask(note)
-    at = 0
-    for start, end, names in matcher.leftmost_longest(_spaced(text)):
+    text, mask, at = note.text, prose_mask(note), 0
+    for start, end, names in matcher.leftmost_longest(_spelled(text)):
         if start < at or not all(mask[start:end]) or not _is_whole(text, start, end):
             continue
         written = text[start:end]

@@ -39,12 +39,16 @@ ANY = Scope()
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note as read. ``key`` is its path relative to the vault, with ``/``.
+    """A note, read from a file or from its corpus. ``key`` is its path relative to the vault, with ``/``.
 
-    ``text`` is the whole file; ``body_start`` is the character where its front matter ends, and ``described`` the span
-    of the description in it, empty if the note gives none. ``blocks`` and ``links`` are in characters of ``text``;
-    ``in_code`` are wikilinks that a code block or span shows, which link nothing. ``created`` and ``updated`` are what
-    the front matter says, ``modified`` is the file's time, in ISO 8601. ``metadata`` is the rest of the front matter.
+    ``created`` and ``updated`` are the times in its front matter, ``modified`` is the file's, in ISO 8601; of a stored
+    note ``updated`` is the file's unless the front matter has one. ``metadata`` is the rest of the front matter.
+
+    Only a note that was read from a text has one: ``text`` is the whole file, ``body_start`` the character where its
+    front matter ends, ``described`` the span of the description in it, empty if the note gives none. ``blocks`` and
+    ``links`` are in characters of ``text``; ``in_code`` are wikilinks that a code block or span shows, which link
+    nothing. Only a stored note has ``unresolved``, the targets of its links that lead to no note, and ``original``, its
+    whole text if an agent created it and it is in no folder.
     """
 
     key: str
@@ -52,7 +56,7 @@ class Note:
     title: str
     description: str
     type: NoteType
-    text: str
+    text: str = ""
     body_start: int = 0
     described: tuple[int, int] = (0, 0)
     blocks: tuple[Block, ...] = ()
@@ -66,6 +70,8 @@ class Note:
     updated: str = ""
     modified: str = ""
     metadata: Metadata = field(default_factory=dict)
+    unresolved: tuple[str, ...] = ()
+    original: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +94,8 @@ class Resolution:
     key: str = ""
     others: tuple[str, ...] = ()
     attachment: bool = False
+
+    @property
+    def is_nothing(self) -> bool:
+        """Return whether the link leads to no file."""
+        return not (self.key or self.attachment)

@@ -1,4 +1,4 @@
-"""Rename or move a note, and rewrite the links to it and in it."""
+"""Rename or move a note, and rewrite the links to it and in it, so that all lead to the same notes as before."""
 
 from __future__ import annotations
 
@@ -6,33 +6,40 @@ import os
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from pathlib import Path
+from urllib.parse import quote
 
 from pipeline.domains.vault.check import line_of
 from pipeline.domains.vault.edits import Conflict, Edit, Unwritable, edited, find_conflicts, move, write_edits
 from pipeline.domains.vault.links import (
-    Form,
     NoteResolver,
-    WrittenTarget,
+    code_spans,
     find_note,
     fits_wikilink,
-    joined,
     note_suffix,
     path_ends,
-    relative,
-    spelled,
     without_suffix,
-    written_targets,
 )
 from pipeline.domains.vault.note import Folder, Note, Resolution
 from pipeline.domains.vault.sources import reread
 from pipeline.errors import SourceError
-from pipeline.ingest.sources.source import Unreadable
+from pipeline.files import Unreadable
+from pipeline.ingest.sources.link_targets import document_target, wikilink_target
 from pipeline.records import Skipped
 
 _UNFIT = re.compile(r"[\[\]#^|\x00-\x1f]")
+_DESTINATION = r"(?:<(?P<angled>[^<>\n]*)>|(?P<plain>(?:\\[^\n]|[^\s()<>\\]|\([^\s()]*\))+))"
+_INLINE = re.compile(r"\]\([ \t]*\n?[ \t]*" + _DESTINATION)
+_DEFINITION = re.compile(
+    r"^[ >]*\[(?!\^)[^\[\]\n]+\]:[ \t]*" + _DESTINATION + r"""(?=[ \t]*(?:["'(][^\n]*)?$)""", re.MULTILINE
+)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_PATH_END = re.compile("[?#]")
+_DEEP = "/_" * 64
+"""A folder so deep that no relative path leads above the root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +95,16 @@ def plan_rename(folder: Folder, old: str, new: str) -> Rename:
     """
     note = find_note(folder, old)
     key = _new_key(folder, note, new)
-    after = _renamed(note, key)
-    notes = [after if one is note else one for one in folder.notes]
-    relinker = Relinker(folder.notes, notes, folder.attachments)
+    relinker = _Relinker(folder, note, reread(replace(note, key=key), note.text))
     rewrites: list[Rewrite] = []
     left: list[Left] = []
-    for before, moved in zip(folder.notes, notes, strict=True):
-        edits = _safe_edits(before, moved, relinker)
-        rewrites += (_rewrite(before, edit) for edit in edits)
-        left += _left(before, moved, edits, relinker)
+    for before in folder.notes:
+        edits = relinker.safe_edits(before)
+        for edit in edits:
+            target = before.text[edit.start : edit.end]
+            line = line_of(before.text, edit.start)
+            rewrites.append(Rewrite(before.key, line, edit.start, edit.end, target, edit.text))
+        left += relinker.left(before, edits)
     return Rename(note.key, key, tuple(rewrites), tuple(left), folder.skipped)
 
 
@@ -158,71 +166,106 @@ def _check_name(new: str, key: str) -> None:
         raise SourceError(f"{new!r} has a character that no link can have.", "Leave out [ ] # ^ | and line ends.")
 
 
-def _renamed(note: Note, key: str) -> Note:
-    """Return a note under another key, from which its title may come."""
-    return reread(replace(note, key=key), note.text)
+class _Form(Enum):
+    """A way to write a target: in ``[[...]]``, in ``](...)``, or in ``](<...>)``; the last two in definitions too."""
+
+    WIKILINK = auto()
+    PLAIN = auto()
+    ANGLED = auto()
 
 
-def _safe_edits(before: Note, after: Note, relinker: Relinker) -> list[Edit]:
-    """Return the edits of a note; without those of its front matter if that couldn't be read any more."""
-    edits = list({edit.start: edit for edit in relinker.edits(before)}.values())
-    try:
-        _edited_note(before, after, edits)
-    except Unreadable:
-        return [edit for edit in edits if edit.start >= before.body_start]
-    return edits
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A target at ``text[start:end]`` of a note, without fragment, alias and title: decoded, and as written."""
+
+    target: str
+    source: str
+    start: int
+    end: int
+    form: _Form
+
+    def spelled(self, target: str) -> str:
+        """Return another target as this link writes it: paths are percent-encoded as far as its form needs it.
+
+        Letters beyond ASCII are encoded only if this link encodes them.
+        """
+        if self.form is _Form.WIKILINK:
+            return target
+        safe = "/!$&'*+,;=:@~" + (" ()" if self.form is _Form.ANGLED and "%" not in self.source else "")
+        if self.source.isascii() and not self.target.isascii():
+            return quote(target, safe=safe)
+        return "".join(char if ord(char) > 127 and char.isprintable() else quote(char, safe=safe) for char in target)
 
 
-def _edited_note(before: Note, after: Note, edits: list[Edit]) -> Note:
-    return _renamed(replace(after, text=edited(before.text, edits)), after.key) if edits else after
+def _written_targets(note: Note) -> Iterator[_Written]:
+    """Yield the targets in wikilinks, Markdown links, images and link definitions, but for code, the web and itself."""
+    for link in note.links:
+        if note.text.startswith(("[[", "![["), link.start):
+            begin = note.text.index("[[", link.start) + 2
+            inside = note.text[begin : link.end - 2]
+            if name := wikilink_target(inside):
+                start = begin + len(inside) - len(inside.lstrip())
+                yield _Written(name, name, start, start + len(name), _Form.WIKILINK)
+    code = list(code_spans(note))
+    for pattern in (_INLINE, _DEFINITION):
+        for match in pattern.finditer(note.text, note.body_start):
+            form, group = (_Form.PLAIN, "plain") if match["angled"] is None else (_Form.ANGLED, "angled")
+            source, start = _PATH_END.split(match[group], maxsplit=1)[0], match.start(group)
+            target = document_target(_ESCAPED.sub(r"\1", source))
+            if target and not any(begin <= start < end for begin, end in code):
+                yield _Written(target, source, start, start + len(source), form)
 
 
-def _left(before: Note, after: Note, edits: list[Edit], relinker: Relinker) -> Iterator[Left]:
-    """Yield the links of a note that wouldn't lead to the same notes."""
-    new = _edited_note(before, after, edits).links
-    for index, link in enumerate(before.links):
-        target = new[index].target if len(new) == len(before.links) else ""
-        if not relinker.is_kept(link.target, before.key, target):
-            yield Left(before.key, line_of(before.text, link.start), link.target)
+class _Relinker:
+    """Rewrites the links of a vault in which the note ``old`` becomes ``new``."""
 
-
-def _rewrite(note: Note, edit: Edit) -> Rewrite:
-    line = line_of(note.text, edit.start)
-    return Rewrite(note.key, line, edit.start, edit.end, note.text[edit.start : edit.end], edit.text)
-
-
-class Relinker:
-    """Rewrites links for a vault whose notes ``before`` become those ``after``; they differ in the key of one.
-
-    ``files`` are the paths of the vault's other files.
-    """
-
-    def __init__(self, before: Sequence[Note], after: Sequence[Note], files: Collection[str]) -> None:
-        self._files = files
-        self._notes = {note.key: note for note in after}
-        self._keys = {old.key: new.key for old, new in zip(before, after, strict=True)}
-        self._before, self._after = NoteResolver(before, files), NoteResolver(after, files)
+    def __init__(self, folder: Folder, old: Note, new: Note) -> None:
+        before, after = folder.notes, [new if note is old else note for note in folder.notes]
+        self._files = folder.attachments
+        self._notes = {was.key: note for was, note in zip(before, after, strict=True)}
+        self._before, self._after = NoteResolver(before, self._files), NoteResolver(after, self._files)
         # Other programs resolve no titles: a link by file name has to lead there by the new file name.
-        self._names_before, self._names_after = NoteResolver(_untitled(before)), NoteResolver(_untitled(after))
+        self._names_before, self._names_after = (
+            NoteResolver([replace(note, title="", aliases=()) for note in notes]) for notes in (before, after)
+        )
 
-    def edits(self, note: Note) -> Iterator[Edit]:
-        """Yield the edits of a note, given as it was before."""
-        for written in written_targets(note):
+    def safe_edits(self, note: Note) -> list[Edit]:
+        """Return the edits of a note; without those of its front matter if that couldn't be read any more."""
+        edits = []
+        for written in _written_targets(note):
             target = self._new_target(written, note.key)
             if target is not None and target != written.target:
-                yield Edit(written.start, written.end, spelled(target, written))
+                edits.append(Edit(written.start, written.end, written.spelled(target)))
+        edits = list({edit.start: edit for edit in edits}.values())
+        try:
+            self._edited(note, edits)
+        except Unreadable:
+            return [edit for edit in edits if edit.start >= note.body_start]
+        return edits
 
-    def is_kept(self, target: str, source: str, new_target: str) -> bool:
-        """Return whether ``new_target`` leads where ``target`` led from the note ``source``, by its former key."""
-        wanted, found = self._wanted(target, source), self._after.resolve(new_target, self._keys[source])
-        return not wanted.key or (found.key == wanted.key and (bool(wanted.others) or not found.others))
+    def left(self, note: Note, edits: list[Edit]) -> Iterator[Left]:
+        """Yield the links of a note that wouldn't lead to the same notes after its edits."""
+        links = self._edited(note, edits).links
+        for index, link in enumerate(note.links):
+            wanted = self._wanted(link.target, note.key)
+            target = links[index].target if len(links) == len(note.links) else ""
+            found = self._after.resolve(target, self._new_key(note.key))
+            if wanted.key and (found.key != wanted.key or (found.others and not wanted.others)):
+                yield Left(note.key, line_of(note.text, link.start), link.target)
+
+    def _edited(self, note: Note, edits: list[Edit]) -> Note:
+        after = self._notes[note.key]
+        return reread(after, edited(note.text, edits)) if edits else after
+
+    def _new_key(self, key: str) -> str:
+        return self._notes[key].key
 
     def _wanted(self, target: str, source: str) -> Resolution:
-        """Return what a target means, with the note's later key."""
+        """Return the meaning of a target, with the note's later key."""
         resolution = self._before.resolve(target, source)
-        return replace(resolution, key=self._keys.get(resolution.key, ""))
+        return replace(resolution, key=self._new_key(resolution.key)) if resolution.key else resolution
 
-    def _new_target(self, written: WrittenTarget, source: str) -> str | None:
+    def _new_target(self, written: _Written, source: str) -> str | None:
         """Return the target to write; None if the link stays, or if no target leads to its note."""
         wanted = self._wanted(written.target, source)
         if not wanted.key:
@@ -233,45 +276,45 @@ class Relinker:
             (
                 target
                 for target in self._candidates(written, source, wanted.key)
-                if self._leads(target, written.form, self._keys[source], wanted.key)
+                if self._leads(target, written.form, self._new_key(source), wanted.key)
             ),
             None,
         )
 
-    def _stays(self, written: WrittenTarget, source: str, wanted: Resolution) -> bool:
+    def _stays(self, written: _Written, source: str, wanted: Resolution) -> bool:
         """Return whether a target leads to its note as it is, in other programs too."""
         by_name = bool(self._names_before.resolve(written.target, source).key)
-        resolver = self._names_after if by_name else self._after
-        found = resolver.resolve(written.target, self._keys[source])
+        resolver, now = self._names_after if by_name else self._after, self._new_key(source)
+        found = resolver.resolve(written.target, now)
         if found.key != wanted.key or (found.others and not wanted.others):
             return False
         # Many programs know Markdown links as paths relative to the note only.
-        was_path = written.form is not Form.WIKILINK and _is_path(
-            written.target, source, self._before.resolve(written.target, source).key
-        )
-        return not was_path or _is_path(written.target, self._keys[source], wanted.key)
+        was = self._before.resolve(written.target, source).key
+        was_path = written.form is not _Form.WIKILINK and _is_path(written.target, source, was)
+        return not was_path or _is_path(written.target, now, wanted.key)
 
-    def _leads(self, target: str, form: Form, source: str, key: str) -> bool:
-        if form is Form.WIKILINK and not fits_wikilink(target):
+    def _leads(self, target: str, form: _Form, source: str, key: str) -> bool:
+        if form is _Form.WIKILINK and not fits_wikilink(target):
             return False
         found = self._after.resolve(target, source)
         return found.key == key and not found.others
 
-    def _candidates(self, written: WrittenTarget, source: str, key: str) -> Iterator[str]:
+    def _candidates(self, written: _Written, source: str, key: str) -> Iterator[str]:
         """Yield targets of the note ``key``, those in the manner of the written one first."""
         suffix = note_suffix(key) if note_suffix(written.target) else ""
         ends = path_ends(key)
-        path = ends[-1].removeprefix("/") if written.form is Form.WIKILINK else without_suffix(key)
-        from_here = relative(path, posixpath.dirname(self._keys[source]))
+        path = ends[-1].removeprefix("/") if written.form is _Form.WIKILINK else without_suffix(key)
+        from_here = _relative(path, posixpath.dirname(self._new_key(source)))
         dotted = from_here if from_here.startswith(".") else f"./{from_here}"
         parts = min(written.target.strip("/").count("/"), len(ends) - 2)
         for target in (*self._in_manner(written, source, path, from_here, dotted), *ends[parts:], *ends):
             yield f"{target}{suffix}"
         yield from (f"/{key}", key, dotted, f"{dotted}{note_suffix(key)}")
-        if written.form is Form.WIKILINK:
-            yield from (self._notes[key].title, *self._notes[key].aliases)
+        if written.form is _Form.WIKILINK:
+            note = next(note for note in self._notes.values() if note.key == key)
+            yield from (note.title, *note.aliases)
 
-    def _in_manner(self, written: WrittenTarget, source: str, path: str, from_here: str, dotted: str) -> Iterator[str]:
+    def _in_manner(self, written: _Written, source: str, path: str, from_here: str, dotted: str) -> Iterator[str]:
         """Yield targets that are relative, or from the vault's folder, as the written one is."""
         target = without_suffix(written.target)
         if target.startswith("./"):
@@ -280,27 +323,27 @@ class Relinker:
             yield from (from_here, dotted)
         elif target.startswith("/"):
             yield f"/{path}"
-        elif "/" in target or written.form is not Form.WIKILINK:
+        elif "/" in target or written.form is not _Form.WIKILINK:
             was = self._before.resolve(written.target, source).key
             if _is_path(written.target, source, was):
                 yield from (from_here, dotted)
-            elif joined("", target) == without_suffix(was):
+            elif _joined("", target) == without_suffix(was):
                 yield path
 
-    def _rebased(self, written: WrittenTarget, source: str) -> str | None:
+    def _rebased(self, written: _Written, source: str) -> str | None:
         """Return the target of a link to no note, relative to the folder of a note that moves; None if it stays."""
-        before, after = posixpath.dirname(source), posixpath.dirname(self._keys[source])
+        before, after = posixpath.dirname(source), posixpath.dirname(self._new_key(source))
         target = written.target
         if before == after or target.startswith("/"):
             return None
-        path = joined(before, target)
-        is_from_root = not target.startswith(".") and joined("", target) in self._files
-        is_name = written.form is Form.WIKILINK and not target.startswith(".")
+        path = _joined(before, target)
+        is_from_root = not target.startswith(".") and _joined("", target) in self._files
+        is_name = written.form is _Form.WIKILINK and not target.startswith(".")
         if path not in self._files and (is_name or is_from_root):
             return None
         if is_name and (is_from_root or "/" not in target):
             return None
-        new = relative(path, after)
+        new = _relative(path, after)
         if target.startswith("./") and not new.startswith("."):
             new = f"./{new}"
         return new + "/" * target.endswith("/")
@@ -308,8 +351,14 @@ class Relinker:
 
 def _is_path(target: str, source: str, key: str) -> bool:
     """Return whether a target is the path of the note ``key``, relative to the folder of the note ``source``."""
-    return joined(posixpath.dirname(source), target) in (key, without_suffix(key))
+    return _joined(posixpath.dirname(source), target) in (key, without_suffix(key))
 
 
-def _untitled(notes: Sequence[Note]) -> list[Note]:
-    return [replace(note, title="", aliases=()) for note in notes]
+def _joined(folder: str, target: str) -> str:
+    """Return the path in the vault of a target relative to a folder of it."""
+    return posixpath.normpath(posixpath.join(folder, target))
+
+
+def _relative(path: str, folder: str) -> str:
+    """Return a path of the vault, or above it, relative to a folder of the vault."""
+    return posixpath.relpath(posixpath.join(_DEEP, path), posixpath.join(_DEEP, folder))

@@ -12,15 +12,13 @@ from pathlib import Path, PurePosixPath
 from pipeline.domains.vault.links import SUFFIXES
 from pipeline.domains.vault.note import ANY, Folder, Note, NoteType, Scope
 from pipeline.errors import SourceError
-from pipeline.ingest.sources.decode import decode, well_formed
+from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable, content_of, decode, well_formed
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import wikilink_fragment, wikilink_target
 from pipeline.ingest.sources.markdown import blocks_and_links
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.pattern import Pattern, is_pattern
-from pipeline.ingest.sources.source import Unreadable, content_of
 from pipeline.ingest.sources.walk import SourceFile, find
-from pipeline.limits import DEFAULT_LIMITS, Limits
 from pipeline.records import Block, BlockKind, Link, Skipped
 from pipeline.text.outline import first_heading
 from pipeline.text.paragraphs import paragraphs

@@ -15,36 +15,13 @@ import numpy.typing as npt
 from pipeline.api import HopRank
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.domains.vault.links import folded, names_of
-from pipeline.domains.vault.note import ANY, NoteType, Scope
+from pipeline.domains.vault.note import ANY, Note, NoteType, Scope
 from pipeline.errors import CorpusError, did_you_mean
-from pipeline.records import Metadata, Vector
+from pipeline.records import Vector
 
 _METADATA = "metadata."
 
 Rows = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredNote:
-    """A note as its corpus holds it; see :class:`pipeline.domains.vault.note.Note`.
-
-    ``original`` is the whole text of a note that an agent created and that is in no folder.
-    """
-
-    key: str
-    title: str
-    description: str
-    type: NoteType
-    tags: tuple[str, ...]
-    aliases: tuple[str, ...]
-    scope: Scope
-    published: bool
-    created: str
-    updated: str
-    path: str
-    original: str
-    unresolved: tuple[str, ...]
-    metadata: Metadata
 
 
 class NoteLink(NamedTuple):
@@ -62,7 +39,7 @@ class NoteGraph:
     """The notes of a vault by key, in order, and the links between different notes; ``whole``: none is left out."""
 
     corpus: CorpusHandle
-    notes: Mapping[str, StoredNote]
+    notes: Mapping[str, Note]
     links: tuple[NoteLink, ...]
     whole: bool = True
 
@@ -174,10 +151,10 @@ def read_graph(corpus: CorpusHandle) -> NoteGraph:
     return NoteGraph(corpus, notes, tuple(links))
 
 
-def _note(properties: Mapping[str, Any]) -> StoredNote:
+def _note(properties: Mapping[str, Any]) -> Note:
     given = {name.removeprefix(_METADATA): value for name, value in properties.items() if name.startswith(_METADATA)}
     type_ = given.get("type", "")
-    return StoredNote(
+    return Note(
         key=properties["key"],
         title=properties["title"],
         description=given.get("description", ""),
@@ -232,7 +209,7 @@ class OpenVault:
                 self._graphs[published] = every.scoped(self.scope, published=published)
             return self._graphs[published]
 
-    def note(self, name: str) -> StoredNote:
+    def note(self, name: str) -> Note:
         """Return the note with this key, file name, title or alias; raises CorpusError if none or several have it."""
         graph = self.graph()
         if name in graph.notes:

@@ -8,8 +8,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.domains.vault.links import folded
+from pipeline.domains.vault.note import Note
 from pipeline.domains.vault.requests import LinkStep, Traversal, TraversedNode, TraverseKnowledge
-from pipeline.domains.vault.stored import NoteGraph, NoteLink, OpenVault, StoredNote
+from pipeline.domains.vault.stored import NoteGraph, NoteLink, OpenVault
 from pipeline.errors import CorpusError, QuestionError
 from pipeline.ids import digest
 from pipeline.knowledge import Direction
@@ -67,7 +68,7 @@ def _followed(graph: NoteGraph, key: str, request: TraverseKnowledge) -> Iterato
             yield other, link
 
 
-def _traversed(note: StoredNote, path: Sequence[NoteLink]) -> TraversedNode:
+def _traversed(note: Note, path: Sequence[NoteLink]) -> TraversedNode:
     steps = (
         LinkStep(
             source=link.source,

@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from pipeline import HopRank
 from pipeline.cli.app import app
 from pipeline.db.catalogue import find_corpus
-from pipeline.domains.vault import agent_notes
+from pipeline.domains.vault import create
 from pipeline.domains.vault.api import Vault
 from pipeline.domains.vault.build import VaultSync, sync_vault
 from pipeline.domains.vault.maps import drop_vault
@@ -391,7 +391,7 @@ def test_a_hand_edit_at_the_same_time_is_a_conflict(garden: Garden, monkeypatch:
         garden.write("plants/Basil.md", "By hand, meanwhile.\n")
         return read
 
-    monkeypatch.setattr(agent_notes, "read_folder", read_and_edited)
+    monkeypatch.setattr(create, "read_folder", read_and_edited)
 
     with pytest.raises(SourceError, match=r"plants/Basil\.md has changed since it was read"):
         garden.vault().link("Basil", "Frost", folder=garden.folder)

@@ -29,9 +29,8 @@ from pipeline.domains.vault.maps import (
     indexes,
     refresh_index,
 )
-from pipeline.domains.vault.note import NoteType, Scope
+from pipeline.domains.vault.note import Note, NoteType, Scope
 from pipeline.domains.vault.sources import read_folder
-from pipeline.domains.vault.stored import StoredNote
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, GraphError, InputError
 from pipeline.flows import maintain
@@ -68,8 +67,8 @@ def groups(index: IndexNode) -> list[set[str]]:
     return [{note.key for note in topic.notes} for topic in index.topics]
 
 
-def stored(key: str, user: str) -> StoredNote:
-    return StoredNote(key, key, "", NoteType.CONCEPT, (), (), Scope(user), True, "", "", key, "", (), {})
+def stored(key: str, user: str) -> Note:
+    return Note(key, key, key, "", NoteType.CONCEPT, scope=Scope(user))
 
 
 def content(graph: KnowledgeGraph) -> tuple[set[tuple[object, ...]], set[tuple[object, ...]]]:

@@ -15,13 +15,12 @@ import pipeline.flows.ingest
 from pipeline import HopRank
 from pipeline.db.catalogue import list_corpora
 from pipeline.db.corpus import CorpusHandle
-from pipeline.domains.vault.build import documents
 from pipeline.domains.vault.evaluate import evaluate, linked_pairs, without_links
-from pipeline.domains.vault.links import NoteResolver
-from pipeline.domains.vault.note import ANY, Folder, NoteType
+from pipeline.domains.vault.links import NoteResolver, documents
+from pipeline.domains.vault.note import ANY, Folder, Note, NoteType
 from pipeline.domains.vault.related import Ranking, related_notes, related_scores
 from pipeline.domains.vault.sources import read_folder
-from pipeline.domains.vault.stored import NoteGraph, NoteLink, Rows, StoredNote
+from pipeline.domains.vault.stored import NoteGraph, NoteLink, Rows
 from pipeline.errors import SourceError
 from pipeline.records import Vector
 from tests.domains.vault.apiary import NOTES
@@ -42,9 +41,7 @@ class GivenGraph(NoteGraph):
 
 def graph_of(vectors: Vector, *links: tuple[str, str]) -> NoteGraph:
     keys = [f"n{row:05}.md" for row in range(len(vectors))]
-    notes = {
-        key: StoredNote(key, key[:-3], "", NoteType.CONCEPT, (), (), ANY, True, "", "", key, "", (), {}) for key in keys
-    }
+    notes = {key: Note(key, key, key[:-3], "", NoteType.CONCEPT, scope=ANY) for key in keys}
     handle = _handle(vectors.shape[1])
     made = GivenGraph(handle, notes, tuple(NoteLink(f"{a}.md", f"{b}.md", 1, (), ()) for a, b in links))
     object.__setattr__(made, "given", vectors)

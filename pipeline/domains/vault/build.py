@@ -21,10 +21,10 @@ from pipeline.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class LinkCounts:
-    """The links of a vault's notes: all, those that lead to a note, and why the others don't.
+    """Counts of a vault's links: all, those that lead to a note, and the reasons of the others.
 
-    ``in_code`` of them are shown as code, and make no edge of the graph; ``resolved`` includes those of them that name
-    a note. ``ambiguous`` are resolved, but more than one note has the name.
+    Links ``in_code`` make no edge of the graph; they count as ``resolved`` too if they name a note. ``ambiguous`` links
+    are resolved, though several notes have the name.
     """
 
     written: int
@@ -93,13 +93,13 @@ def count_links(folder: Folder) -> LinkCounts:
     resolutions = [resolver.resolve(link.target, note.key) for note in folder.notes for link in note.links]
     in_code = [resolver.resolve(link.target, note.key) for note in folder.notes for link in note.in_code]
     every = [*resolutions, *in_code]
-    resolved = sum(bool(one.key) for one in every)
-    attachments = sum(one.attachment for one in every)
+    resolved = sum(bool(to.key) for to in every)
+    attachments = sum(to.attachment for to in every)
     return LinkCounts(
         written=len(every),
         resolved=resolved,
         unresolved=len(every) - resolved - attachments,
         attachments=attachments,
         in_code=len(in_code),
-        ambiguous=sum(bool(one.others) for one in resolutions),
+        ambiguous=sum(bool(to.others) for to in resolutions),
     )

@@ -141,7 +141,7 @@ def _evidence(vault: OpenVault, graph: NoteGraph, message: str, *, vectors: bool
 
 
 def _direct(graph: NoteGraph, evidence: Evidence) -> dict[str, _Candidate]:
-    """Return the notes that are relevant themselves, each with its place between the first (1) and none (0)."""
+    """Return the notes that are relevant themselves, with their scores as shares of the best note's."""
     first = max(evidence.order.scores.values(), default=1.0)
     return {
         key: _Candidate(score / first, why=(f"{evidence.measure} {evidence.relevance[graph.rows[key]]:.2f}",))
@@ -151,7 +151,7 @@ def _direct(graph: NoteGraph, evidence: Evidence) -> dict[str, _Candidate]:
 
 
 def _with_links(graph: NoteGraph, evidence: Evidence, candidates: Mapping[str, _Candidate]) -> dict[str, _Candidate]:
-    """Return the candidates with the notes that links from or to them add, and what links add to each."""
+    """Return the candidates, the notes that links of the best of them add, and the gain by links of each."""
     sources = sorted(candidates, key=lambda key: (-candidates[key].strength, key))[:_LEADING]
     meanings = evidence.link_relevance(sources)
     result = dict(candidates)
@@ -161,11 +161,11 @@ def _with_links(graph: NoteGraph, evidence: Evidence, candidates: Mapping[str, _
             other = link.target if link.source == source else link.source
             meaning = min(max(0.0, (meanings.get((link.source, link.target), chance) - chance) / reach), 1.0)
             gain = _LINKED * candidates[source].strength * meaning
-            known = result.get(other, _Candidate())
+            before = result.get(other, _Candidate())
             counts = meaning >= _TELLING or evidence.relevance[graph.rows[other]] > evidence.threshold.least
-            if gain > known.link and counts:
-                why = (*(text for text in known.why if not text.startswith("link")), _reason(graph, link, source))
-                result[other] = replace(known, link=gain, why=why)
+            if gain > before.link and counts:
+                why = (*(text for text in before.why if not text.startswith("link")), _reason(graph, link, source))
+                result[other] = replace(before, link=gain, why=why)
     return result
 
 
@@ -264,7 +264,7 @@ def _kept(passages: Sequence[_Passage], found: Sequence[int], share: int, left: 
     """
     places = {start: place for place, start in enumerate(found)}
     kept: set[_Passage] = set()
-    for passage in sorted(passages, key=lambda one: (places.get(one.start, len(places)), one.start)):
+    for passage in sorted(passages, key=lambda passage: (places.get(passage.start, len(places)), passage.start)):
         if passage.tokens <= (share if kept else max(share, left)):
             kept.add(passage)
             share -= passage.tokens
@@ -272,10 +272,10 @@ def _kept(passages: Sequence[_Passage], found: Sequence[int], share: int, left: 
 
 
 def _joined(kept: set[_Passage], every: Sequence[_Passage]) -> str:
-    """Return passages in reading order, what two share once, with a mark where others are left out."""
+    """Join passages in reading order; where they overlap, once; with a mark where others are left out."""
     parts: list[str] = []
     end = 0
-    for passage in sorted(every, key=lambda one: one.start):
+    for passage in sorted(every, key=lambda passage: passage.start):
         if passage in kept:
             # Passages of a section overlap; the front matter's description comes before all.
             parts.append(passage.text[max(0, end - passage.start) :].strip("\n"))
@@ -286,7 +286,7 @@ def _joined(kept: set[_Passage], every: Sequence[_Passage]) -> str:
 
 
 def _section(notes: Sequence[Note], contents: Mapping[str, str]) -> str:
-    """Return the section of a prompt. Text of notes stands between tags, which it can't close itself."""
+    """Return the section of a prompt. The text of a note is between tags, and can't close them."""
     if not notes:
         return ""
     parts = [_HEADING]

@@ -84,12 +84,10 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
 
 
 def store_notes(vault: OpenVault, decide: Decide[_Result]) -> _Result:
-    """Store the documents that ``decide`` returns, and return its result.
+    """Store the documents that ``decide`` returns, and return its result; a missing vault is made.
 
-    The vault's other notes stay, and a missing vault is made.
-
-    ``decide`` sees the notes that are there when the documents are written, whatever other agents and syncs do: its
-    checks hold. Raises what it raises, and then writes nothing; FingerprintError, Busy, ServerLost.
+    Nobody else writes to the vault between the decision and the write, so its checks still hold. Raises what ``decide``
+    raises, and then writes nothing; FingerprintError, Busy, ServerLost.
     """
     hoprank = vault.hoprank
     _, result = ingest_decided(
@@ -104,7 +102,7 @@ def store_notes(vault: OpenVault, decide: Decide[_Result]) -> _Result:
 
 
 def _scope(scope: Scope, request: CreateKnowledgeNode) -> Scope:
-    """Return whose note a new note is; raises InputError if it were to leave the scope."""
+    """Return the owner of a new note; raises InputError if it is outside of the vault's scope."""
     for name in ("skill", "agent"):
         has, wanted = getattr(scope, name), getattr(request, name)
         if has and wanted not in ("", has):
@@ -145,12 +143,12 @@ def _target(name: str, notes: Sequence[Note], names: NoteResolver) -> Note:
     for note in notes:
         if note.key == found.key and not found.others:
             return note
-    known = f"{1 + len(found.others)} notes are" if found.others else "No note is"
-    raise CorpusError(f"{known} called {name!r}.", "Give the path of one note as the link's target.")
+    called = f"{1 + len(found.others)} notes are" if found.others else "No note is"
+    raise CorpusError(f"{called} called {name!r}.", "Give the path of one note as the link's target.")
 
 
 def _newly_resolved(stored: Mapping[str, Note], present: PresentNotes, new: Note) -> list[Document]:
-    """Return the created notes with links that lead to nothing yet, and now to the new note."""
+    """Return the created notes with unresolved links that now lead to the new note."""
     resolver = present.resolver()
     return [
         created_document(note, resolver)
@@ -170,10 +168,10 @@ def _composed_text(fields: Mapping[str, object], body: str) -> str:
 def _new_key(title: str, scope: Scope, taken: Collection[str]) -> str:
     """Return a path for a new note that no note has, in any letter case: ``agents/USER/SKILL/AGENT/TITLE.md``."""
     folder = "/".join([_FOLDER, *(_file_name(part) for part in scope if part)])
-    known = {unicodedata.normalize("NFC", key).casefold() for key in taken}
+    used = {unicodedata.normalize("NFC", key).casefold() for key in taken}
     stem, number = _file_name(title), 1
     key = f"{folder}/{stem}.md"
-    while key.casefold() in known:
+    while key.casefold() in used:
         number += 1
         key = f"{folder}/{stem} {number}.md"
     return key
@@ -218,7 +216,7 @@ def touched(text: str, body_start: int) -> str:
 
 
 def read_created(key: str, markdown: str) -> Note:
-    """Return the note with this text; nothing but the text decides what it is, on any machine."""
+    """Read a created note from its text alone, so that it is the same on any machine."""
     return read_note(key, markdown)
 
 
@@ -251,7 +249,7 @@ class PresentNotes:
 
     def with_note(self, note: Note) -> PresentNotes:
         """Return the notes with one that is new or changed; a ``path`` makes it one of the folder."""
-        folder, created = ([one for one in notes if one.key != note.key] for notes in (self.folder, self.created))
+        folder, created = ([kept for kept in notes if kept.key != note.key] for notes in (self.folder, self.created))
         (folder if note.path else created).append(note)
         return PresentNotes(tuple(folder), tuple(created))
 
@@ -308,7 +306,7 @@ class VaultFolder:
         return self._as_written(note, path)
 
     def extend(self, before: Note, after: Note) -> Note:
-        """Write what was appended to a note to its file, and return the note; ``after`` begins as ``before`` does.
+        """Write to a note's file what ``after`` has appended to ``before``, and return the note.
 
         Raises SourceError if the file has changed since it was read.
         """

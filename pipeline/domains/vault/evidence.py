@@ -37,14 +37,14 @@ DEVIATIONS = 2.25
 thirty everyday messages, which are no probes."""
 
 _PASSAGES = 60
-"""Passages of the search that are read for their notes: the ten notes of the longest context may have six each, for
-which no measurement was made."""
+"""Passages of the search that are read for their notes: six for each note of the longest context. Chosen by hand; not
+measured."""
 
 _BESIDE = 0.5
 """Weight of the ranking by relevance alone, beside that of the search. Chosen with k on 30 messages to a vault."""
 
 _K = 5.0
-"""k of the fusion of both: less than the usual 60, since a context has five notes, and only first places count."""
+"""k of the fusion of both, chosen with the weight: with less than the usual 60, first places count for more."""
 
 _BLOCK = 10_000
 """Passages compared with all probes at once: 1.6 MB of cosines."""

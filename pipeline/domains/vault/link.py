@@ -60,7 +60,7 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
 
 
 def _linked(before: Note, target: str, request: LinkKnowledgeNodes, present: PresentNotes, place: VaultFolder) -> Note:
-    """Return the note with the link; the same note if it has the link. Raises SourceError if no link can be added."""
+    """Return the note with the link, or the same note if it has it. Raises SourceError if no link can be added."""
     resolver = present.resolver(place.folder.attachments)
     if has_link(before, target, request.relation, resolver):
         return before
@@ -75,7 +75,7 @@ def _linked(before: Note, target: str, request: LinkKnowledgeNodes, present: Pre
 
 
 def appended(note: Note, line: str) -> Edit:
-    """Return the edit that adds a link's line to the note's last section, which is made unless it is there."""
+    """Return the edit that adds a link's line to the last section of a note, which is made if it is missing."""
     tail = note.text.rstrip()
     headings = [block for block in note.blocks if block.kind is BlockKind.HEADING]
     in_section = bool(headings) and folded(heading_text(note.text[headings[-1].start : headings[-1].end])) == folded(

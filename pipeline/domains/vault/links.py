@@ -67,7 +67,7 @@ class NoteResolver:
             yield from (f"{path}{suffix}" for suffix in SUFFIXES)
 
     def _by_name(self, name: str) -> Iterator[Sequence[str]]:
-        """Yield the notes with a name, the strictest reading first."""
+        """Yield the notes with a name: exactly, then without case, then without spacing, then by title or alias."""
         for variant in (str, str.casefold, folded):
             wanted = variant(name.lstrip("/").removesuffix(".md"))
             stem = wanted.rsplit("/", 1)[-1]
@@ -107,8 +107,8 @@ class NoteResolver:
 class VaultResolver(NoteResolver):
     """Resolves the links of the notes of a folder and of those that agents have ``created`` beside it.
 
-    A link of the folder means a note of the folder, else a created one of the same user: no agent leads it elsewhere.
-    A created note's link means a note of its user; any note, if it has no user.
+    A link in the folder leads to a note of the folder, else to a created note of the same user, so that no agent can
+    redirect it. A link in a created note leads to a note of its user, or to any note if it has no user.
     """
 
     def __init__(self, notes: Iterable[Note], created: Iterable[Note], attachments: Iterable[str] = ()) -> None:
@@ -128,9 +128,9 @@ class VaultResolver(NoteResolver):
                 seen = [note for note in self._every if user in ("", note.scope.user)]
                 self._seen_by[user] = NoteResolver(seen, self._attachments)
             return self._seen_by[user].resolve(target, source)
-        found = super().resolve(target, source)
-        if found.key or found.attachment or not self._created:
-            return found
+        resolution = super().resolve(target, source)
+        if not resolution.is_nothing or not self._created:
+            return resolution
         if user not in self._created_for:
             own = [note for note in self._created.values() if note.scope.user == user]
             self._created_for[user] = NoteResolver(own)
@@ -200,9 +200,6 @@ def note_suffix(path: str) -> str:
     return path[len(path) - len(suffix) :]
 
 
-_MOST_LISTED = 5
-
-
 def find_note(folder: Folder, name: str) -> Note:
     """Return the note with a key, file name, title or alias.
 
@@ -211,8 +208,8 @@ def find_note(folder: Folder, name: str) -> Note:
     resolution = NoteResolver(folder.notes).resolve(name, "")
     if resolution.others:
         keys = sorted((resolution.key, *resolution.others))
-        more = f" and {len(keys) - _MOST_LISTED} more" if len(keys) > _MOST_LISTED else ""
-        listed = ", ".join(keys[:_MOST_LISTED]) + more
+        more = f" and {len(keys) - 5} more" if len(keys) > 5 else ""
+        listed = ", ".join(keys[:5]) + more
         raise SourceError(f"{name!r} names {len(keys)} notes.", f"Give the path of one of them: {listed}.")
     by_key = {note.key: note for note in folder.notes}
     if resolution.key in by_key:

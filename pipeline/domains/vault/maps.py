@@ -26,6 +26,13 @@ from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.records import Json
 from pipeline.text.labels import labels, terms_of
 
+OTHERS = "Other notes"
+"""The name of the topic of notes without a link to another note of their index."""
+
+_ALIKE = 0.5
+"""Links weigh 0.5 to 1.5, by the cosine of their notes: a link between notes about one thing counts up to three times
+as much for their topic as one between notes that have nothing in common. Chosen by hand; not measured."""
+
 
 class IndexKey(NamedTuple):
     """The subject of an index: a user's notes, limited to a skill or a top folder if one is given."""
@@ -63,7 +70,11 @@ def refresh_index(hoprank: HopRank, vault: str) -> KnowledgeGraph:
     notes = read_graph(corpus).scoped(ANY, published=True)
     nodes, links = [_note_node(note) for note in notes.notes.values()], list(_links(notes))
     SCHEMA.check(nodes, links)
-    _sync_notes(graph, nodes, links)
+    # Readers see the old topics, with what is left in them, until the new ones are found.
+    old = [*graph.find_nodes_by_type(TOPIC), *before] if before else []
+    kept = {node.id for node in (*nodes, *old)}
+    edges = graph.get_edges_by_type(HOLDS) if before else []
+    graph.sync([*nodes, *old], [*links, *(edge for edge in edges if {edge.source, edge.target} <= kept)])
     groups = clusters(graph.communities(), notes)
     topics, holds = _maps(notes, groups)
     SCHEMA.check([*nodes, *topics], [*links, *holds])
@@ -94,27 +105,16 @@ def drop_vault(hoprank: HopRank, vault: str) -> None:
         hoprank.graph(index_name(vault)).drop()
 
 
-def _sync_notes(graph: KnowledgeGraph, nodes: Sequence[KnowledgeNode], links: Sequence[KnowledgeEdge]) -> None:
-    """Bring the graph to hold these notes and links, and the old topics with what is left in them.
-
-    Readers see the old topics until the new ones are found.
-    """
-    old = [*graph.find_nodes_by_type(TOPIC), *graph.find_nodes_by_type(INDEX)]
-    known = {node.id for node in (*nodes, *old)}
-    holds = [edge for edge in graph.get_edges_by_type(HOLDS) if {edge.source, edge.target} <= known]
-    graph.sync([*nodes, *old], [*links, *holds])
-
-
 def _note_node(note: Note) -> KnowledgeNode:
     properties = {"title": note.title, "description": note.description, "type": note.type.value, **note.scope._asdict()}
     return KnowledgeNode(note.key, NOTE, labels=note.tags, properties={name: v for name, v in properties.items() if v})
 
 
 def _links(notes: NoteGraph) -> Iterator[KnowledgeEdge]:
-    """Yield the links; a link between notes that are alike weighs up to three times as much as one that aren't."""
+    """Yield the links, weighted by their number and by the cosine of their notes."""
     for link in notes.links:
         first, second = notes.vectors[notes.rows[link.source]], notes.vectors[notes.rows[link.target]]
-        weight = link.times * (0.5 + max(0.0, float(np.dot(first, second))))
+        weight = link.times * (_ALIKE + max(0.0, float(np.dot(first, second))))
         properties: dict[str, Json] = {"relations": list(link.relations)} if link.relations else {}
         yield KnowledgeEdge(link.source, link.target, LINKS_TO, weight=round(weight, 3), properties=properties)
 
@@ -128,15 +128,11 @@ def _maps(notes: NoteGraph, groups: Sequence[Cluster]) -> tuple[list[KnowledgeNo
         nodes.append(_index_node(index, len(keys), _state(notes.corpus)))
         for place, (topic, name) in enumerate(zip(inside, topic_names(inside, notes.notes), strict=True)):
             topic_id = f"{index.id}:{digest(topic.central)[:16]}"
-            properties: dict[str, Json] = {
-                "name": name,
-                "central": topic.central,
-                "place": place,
-                "linked": topic.linked,
-            }
-            nodes.append(KnowledgeNode(topic_id, TOPIC, properties=properties))
-            holds.append(_holds(index.id, topic_id))
-            holds.extend(_holds(topic_id, key) for key in topic.keys)
+            about: dict[str, Json] = {"name": name, "central": topic.central, "place": place, "linked": topic.linked}
+            nodes.append(KnowledgeNode(topic_id, TOPIC, properties=about))
+            pairs = [(index.id, topic_id), *((topic_id, key) for key in topic.keys)]
+            # Without weight: what an index holds is found by the links, and must not count as one.
+            holds.extend(KnowledgeEdge(*pair, HOLDS, weight=0.0) for pair in pairs)
     return nodes, holds
 
 
@@ -147,17 +143,8 @@ def _index_node(index: IndexKey, notes: int, state: str) -> KnowledgeNode:
 
 
 def _state(corpus: CorpusHandle) -> str:
-    """Return the state of a corpus by which its indexes are known to be current."""
+    """Return the state of a corpus, which its indexes are stamped with: they are current if it is the same."""
     return f"{corpus.id}:{corpus.generation}"
-
-
-def _holds(source: str, target: str) -> KnowledgeEdge:
-    # Without weight: what an index holds is found by the links, and must not count as one.
-    return KnowledgeEdge(source, target, HOLDS, weight=0.0)
-
-
-OTHERS = "Other notes"
-"""The name of the topic of notes that no link joins with another one of their index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +160,7 @@ class Cluster:
         return self.keys[0]
 
     def within(self, keys: Collection[str], notes: NoteGraph) -> Cluster | None:
-        """Return what of the topic is among some notes, if anything."""
+        """Return the part of the topic that is among some notes; None if no note of it is."""
         wanted = set(keys)
         left = [key for key in self.keys if key in wanted]
         return Cluster(_central_first(left, notes), self.linked) if left else None
@@ -188,9 +175,9 @@ def clusters(communities: Iterable[Sequence[str]], notes: NoteGraph) -> list[Clu
 
 
 def topic_names(topics: Sequence[Cluster], notes: Mapping[str, Note]) -> list[str]:
-    """Return the name of each topic: the terms of titles and tags that tell it from the others.
+    """Return the name of each topic: the terms of titles and tags that set it apart.
 
-    Each name is another: one that is taken gets the title of the central note.
+    A name that another topic has is followed by the title of the central note.
     """
     found = labels([[_terms(notes[key]) for key in topic.keys] for topic in topics])
     names: list[str] = []
@@ -293,7 +280,7 @@ def graph_index_node(vault: OpenVault, skill: str = "", *, folder: str = "") -> 
 
 
 def _topics(graph: KnowledgeGraph, wanted: Iterable[IndexKey], notes: NoteGraph) -> Iterable[Cluster]:
-    """Yield the topics of some indexes, with those notes that the scope sees."""
+    """Yield the topics of some indexes, without the notes that are outside of the scope."""
     held: Mapping[str, list[str]] = defaultdict(list)
     for edge in graph.get_edges_by_type(HOLDS):
         held[edge.source].append(edge.target)

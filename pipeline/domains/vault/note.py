@@ -22,7 +22,7 @@ class NoteType(StrEnum):
 
 
 class Scope(NamedTuple):
-    """The owner of notes: a user, and optionally a skill and an agent; an empty field stands for any."""
+    """The owner of notes: a user, a skill and an agent; an empty field stands for any."""
 
     user: str = ""
     skill: str = ""
@@ -34,7 +34,7 @@ class Scope(NamedTuple):
 
 
 ANY = Scope()
-"""The notes of all."""
+"""The notes of everybody."""
 
 
 @dataclass(frozen=True, slots=True)

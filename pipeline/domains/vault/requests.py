@@ -14,6 +14,8 @@ from pipeline.errors import InputError
 from pipeline.knowledge import Direction
 
 LONGEST_TITLE = 150
+"""Characters. The limits of this module are chosen by hand: beyond them a value is a mistake, or no single note."""
+
 LONGEST_CONTENT = 20_000
 """Characters of a note's Markdown text: a note holds one thought."""
 
@@ -21,8 +23,10 @@ LONGEST_CONTEXT = 300
 MOST_TAGS = 30
 MOST_LINKS = 50
 MOST_STEPS = 2
+"""Links from the start: two steps reach most of a small vault, and further notes have nothing to do with the start."""
+
 MOST_NODES = 50
-"""Notes of a page of a traversal."""
+"""Notes of a page of a traversal, so that a page fits into a prompt."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
 _RELATION = re.compile(r"[^\W\d_][\w /-]{0,60}")

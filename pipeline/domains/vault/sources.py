@@ -25,7 +25,11 @@ from pipeline.text.paragraphs import paragraphs
 from pipeline.text.sentences import sentences
 
 LONGEST_DESCRIPTION = 200
+"""Characters: a description is scanned among many, so it has a line or two."""
+
 _LONGEST_CONTEXT = 300
+"""Characters kept on each side of a link, so that no long row of a table is kept whole. Chosen by hand."""
+
 _EMBEDS = "embeds"
 
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
@@ -153,8 +157,8 @@ def _span_of_description(text: str, end: int, fields: Mapping[str, object]) -> t
 def _type(fields: Mapping[str, object]) -> NoteType:
     given = (scalar_title(fields.get(name)).lower() for name in _TYPES)
     tags = [tag.lower() for tag in _words(fields.get("tags", fields.get("tag")))]
-    known = [name for name in (*given, *tags) if name in set(NoteType)]
-    return NoteType(known[0]) if known else NoteType.CONCEPT
+    types = [name for name in (*given, *tags) if name in set(NoteType)]
+    return NoteType(types[0]) if types else NoteType.CONCEPT
 
 
 def _is_published(fields: Mapping[str, object]) -> bool:
@@ -203,7 +207,7 @@ def _front_links(text: str, end: int) -> Iterator[Link]:
         relation = key[1].strip() if key else relation
         for match in _WIKILINK.finditer(line):
             value = line[key.end() :] if key else line
-            context = _telling(plain(value).strip(" \"'[],"), displayed(match[1]))
+            context = _unless_bare(plain(value).strip(" \"'[],"), displayed(match[1]))
             target, fragment = wikilink_target(match[1]) or "", wikilink_fragment(match[1])
             yield Link(target, at + match.start(), at + match.end(), fragment, relation, context)
         at += len(line)
@@ -211,27 +215,27 @@ def _front_links(text: str, end: int) -> Iterator[Link]:
 
 def _in_code(text: str, links: Sequence[Link]) -> Iterator[Link]:
     """Yield the wikilinks that are code, and so link nothing."""
-    known = {link.start for link in links}
+    starts = {link.start for link in links}
     for match in _WIKILINK.finditer(text):
         start = match.start() + match[0].startswith("!")
-        if not known & {start, match.start()}:
+        if not starts & {start, match.start()}:
             yield Link(wikilink_target(match[1]) or "", start, match.end(), wikilink_fragment(match[1]))
 
 
 def _with_contexts(text: str, blocks: Sequence[Block], links: Sequence[Link]) -> Iterator[Link]:
     """Yield links with their types and the sentences around them."""
     starts = [block.start for block in blocks]
-    known: dict[int, tuple[list[tuple[int, int]], list[int]]] = {}
+    in_block: dict[int, tuple[list[tuple[int, int]], list[int]]] = {}
     for link in links:
         place = bisect_right(starts, link.start) - 1
         line = _line_before(text, link.start)
         before = text[line : link.start].removesuffix("!")
         relation = _RELATION.search(before if line == 0 or text[line - 1] == "\n" else f"\0{before}")
         embeds = _EMBEDS if text[max(0, link.start - 1)] == "!" else ""
-        if place not in known:
+        if place not in in_block:
             spans = list(_stretches(text, blocks[place])) if place >= 0 else []
-            known[place] = spans, [span[0] for span in spans]
-        spans, begins = known[place]
+            in_block[place] = spans, [span[0] for span in spans]
+        spans, begins = in_block[place]
         sentence = spans[bisect_right(begins, link.start) - 1] if spans else (0, 0)
         if not sentence[0] <= link.start < sentence[1]:
             sentence = line, _end_of_line(text, link.end)
@@ -267,11 +271,11 @@ def _context(text: str, link: Link, sentence: tuple[int, int]) -> str:
     """Return the sentence around a link, at most so many characters on each side, as a reader sees it."""
     start = max(sentence[0], link.start - _LONGEST_CONTEXT)
     end = min(sentence[1], link.end + _LONGEST_CONTEXT)
-    return _telling(plain(text[start:end]), plain(text[link.start : link.end]))
+    return _unless_bare(plain(text[start:end]), plain(text[link.start : link.end]))
 
 
-def _telling(context: str, shown: str) -> str:
-    """Return the context if it says more than the link itself, else nothing."""
+def _unless_bare(context: str, shown: str) -> str:
+    """Return the context if it has more words than the link itself, else an empty text."""
     return context if len(_WORD.findall(context)) > len(_WORD.findall(shown)) + 1 else ""
 
 

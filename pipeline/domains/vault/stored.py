@@ -90,13 +90,13 @@ class NoteGraph:
     @cached_property
     def sentences(self) -> tuple[Vector, Rows, Rows]:
         """The vectors of the sentences around links, shape (sentences, dimension), and each one's source and target."""
-        found = [
+        rows = [
             (self.rows[row["source"]], self.rows[row["target"]], row["vector"].to_numpy())
             for row in self.corpus.stream("vault_sentences")
             if row["source"] != row["target"] and {row["source"], row["target"]} <= self.rows.keys()
         ]
-        vectors = np.array([vector for *_, vector in found], dtype=np.float32)
-        sources, targets = (np.array([row[end] for row in found], dtype=np.intp) for end in (0, 1))
+        vectors = np.array([vector for *_, vector in rows], dtype=np.float32)
+        sources, targets = (np.array([row[end] for row in rows], dtype=np.intp) for end in (0, 1))
         return vectors.reshape(-1, self.corpus.record.dimension), sources, targets
 
     @cached_property
@@ -223,8 +223,8 @@ class OpenVault:
                 f"{len(found)} notes are called {name!r}: {', '.join(note.key for note in found[:5])}.",
                 "Give the path of one of them.",
             )
-        known = [note.title for note in graph.notes.values()]
+        titles = [note.title for note in graph.notes.values()]
         raise CorpusError(
             f"The vault {self.name!r} has no note {name!r}.",
-            did_you_mean(name, known, "Give its path, file name, title or alias."),
+            did_you_mean(name, titles, "Give its path, file name, title or alias."),
         )

@@ -16,6 +16,8 @@ from pipeline.ids import digest
 from pipeline.knowledge import Direction
 
 _MOST_SENTENCES = 3
+"""Sentences around the links of a step that are returned: enough to see why a link exists. Chosen by hand."""
+
 _START_AGAIN = "Start again: leave the cursor out."
 
 Paths = Mapping[str, tuple[NoteLink, ...]]

@@ -33,8 +33,8 @@ def related(
     vault: Name = "vault",
 ) -> dict[str, Any]:
     """Return the notes related to a note by meaning and by links."""
-    found = hoprank.kept(Vault, vault).related(note, top_k, unlinked=unlinked)
-    return {"notes": [asdict(one) for one in found]}
+    notes = hoprank.kept(Vault, vault).related(note, top_k, unlinked=unlinked)
+    return {"notes": [asdict(related) for related in notes]}
 
 
 def links(

@@ -272,14 +272,8 @@ class _Relinker:
             return self._rebased(written, source)
         if self._stays(written, source, wanted):
             return None
-        return next(
-            (
-                target
-                for target in self._candidates(written, source, wanted.key)
-                if self._leads(target, written.form, self._new_key(source), wanted.key)
-            ),
-            None,
-        )
+        targets = self._candidates(written, source, wanted.key)
+        return next((new for new in targets if self._leads(new, written.form, self._new_key(source), wanted.key)), None)
 
     def _stays(self, written: _Written, source: str, wanted: Resolution) -> bool:
         """Return whether a target leads to its note as it is, in other programs too."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pipeline.retrieve import excerpt, question
     from pipeline.retrieve.filters import parse
     from pipeline.serve import access, extras, listening
-    from pipeline.serve.http import run as service
+    from pipeline.serve.http import app as service
     from pipeline.serve.mcp import run as mcp_run
     from pipeline.serve.mcp import service as mcp_service
     from pipeline.serve.mcp.tools import table as mcp_table
@@ -57,7 +57,7 @@ else:
     access = LazyModule("pipeline.serve.access")
     extras = LazyModule("pipeline.serve.extras")
     listening = LazyModule("pipeline.serve.listening")
-    service = LazyModule("pipeline.serve.http.run")
+    service = LazyModule("pipeline.serve.http.app")
     mcp_run = LazyModule("pipeline.serve.mcp.run")
     mcp_service = LazyModule("pipeline.serve.mcp.service")
     mcp_table = LazyModule("pipeline.serve.mcp.tools.table")

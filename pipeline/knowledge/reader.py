@@ -15,7 +15,7 @@ from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge import search as ranking
 from pipeline.knowledge.algorithms import traverse
 from pipeline.knowledge.algorithms.shortest_path import Cost, shortest_path
-from pipeline.knowledge.algorithms.subgraph import induced_subgraph
+from pipeline.knowledge.algorithms.traverse import induced_subgraph
 from pipeline.knowledge.exchange import Format, write_graph
 from pipeline.knowledge.records import (
     Direction,

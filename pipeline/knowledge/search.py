@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
+import numpy as np
+import numpy.typing as npt
+
 from pipeline.errors import GraphError
-from pipeline.knowledge.algorithms.random_walk import random_walks
 from pipeline.knowledge.algorithms.traverse import expand
 from pipeline.knowledge.records import Direction, RankedNode
 from pipeline.knowledge.store.protocol import Store
@@ -178,3 +181,56 @@ def _with_nodes(
         for node_id, score in scores.items()
         if node_id in nodes
     ]
+
+
+_Distribution = tuple[list[str], npt.NDArray[np.float64]]
+"""Node ids with their cumulative probabilities."""
+
+
+def random_walks(
+    store: Store,
+    seeds: Mapping[str, float],
+    *,
+    steps: int,
+    restart_prob: float,
+    direction: Direction,
+    seed: int,
+) -> dict[str, float]:
+    """Walk ``steps`` steps with one walker per seed; return each visited node's share of all visits, best first.
+
+    The same ``seed`` on the same graph gives the same shares. The walkers step together and fetch the steps of all new
+    nodes in one query: at most ``steps`` round trips.
+    """
+    if not seeds:
+        return {}
+    generator = np.random.default_rng(seed)
+    start = _distribution(sorted(seeds.items()))
+    transitions: dict[str, _Distribution] = {}
+    visits: Counter[str] = Counter()
+    walkers = [_draw(start, number) for number in generator.random(len(seeds)).tolist()]
+    for _ in range(steps):
+        visits.update(walkers)
+        new = sorted(set(walkers) - transitions.keys())
+        if new:
+            fetched = store.steps(new, direction, None)
+            transitions.update((node, _distribution(fetched.get(node, ()))) for node in new)
+        restarts, numbers = generator.random((2, len(walkers))).tolist()
+        walkers = [
+            _draw(start if restart < restart_prob or not transitions[node][0] else transitions[node], number)
+            for node, restart, number in zip(walkers, restarts, numbers, strict=True)
+        ]
+    total = sum(visits.values())
+    return {node: count / total for node, count in sorted(visits.items(), key=lambda item: (-item[1], item[0]))}
+
+
+def _distribution(weighted: Iterable[tuple[str, float]]) -> _Distribution:
+    """Return the nodes with a weight above 0 and their cumulative probabilities."""
+    positive = [(node, weight) for node, weight in weighted if weight > 0]
+    cumulative = np.cumsum([weight for _, weight in positive])
+    return [node for node, _ in positive], cumulative / cumulative[-1] if positive else cumulative
+
+
+def _draw(distribution: _Distribution, number: float) -> str:
+    """Return the node at ``number``, which is uniform in [0, 1)."""
+    nodes, cumulative = distribution
+    return nodes[int(np.searchsorted(cumulative, number, side="right"))]

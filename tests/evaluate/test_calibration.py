@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from pipeline import HopRank
 from pipeline.cli.app import app
-from pipeline.cli.views.plot import check_plot, plot_calibration
+from pipeline.cli.views.calibration import check_plot, plot_calibration
 from pipeline.errors import ConfigurationError, CorpusError
 from pipeline.evaluate.calibration import Level, levels_of, suggest
 from pipeline.ingest.links.similar import SimilarPair, similar_pairs

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank
-from pipeline.cli.views.report import report_table
+from pipeline.cli.views.evaluation import report_table
 from pipeline.db.catalogue import get_corpus
 from pipeline.errors import CorpusError, QuerySetError
 from pipeline.evaluate.datasets import read_dataset

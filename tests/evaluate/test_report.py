@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from pipeline.cli.views.report import report_table
+from pipeline.cli.views.evaluation import report_table
 from pipeline.errors import ConfigurationError, QuerySetError
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.measures import MEASURES, QueryResult

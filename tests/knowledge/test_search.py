@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.errors import GraphError, QuestionError
 from pipeline.knowledge import Direction
-from pipeline.knowledge.algorithms.random_walk import random_walks
+from pipeline.knowledge.search import random_walks
 
 from .conftest import NewGraph
 

@@ -11,9 +11,8 @@ from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import evaluate
 from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Corpus, Json, Set, read_settings
-from pipeline.cli.views.calibration import threshold_table
+from pipeline.cli.views.calibration import check_plot, plot_calibration, threshold_table
 from pipeline.cli.views.output import spinner
-from pipeline.cli.views.plot import check_plot, plot_calibration
 
 
 def calibrate(

@@ -11,7 +11,7 @@ from pipeline.cli.deferred import compare as evaluations
 from pipeline.cli.deferred import measures
 from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json
-from pipeline.cli.views.comparison import comparison_views
+from pipeline.cli.views.evaluation import comparison_views
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.legs import Leg
 

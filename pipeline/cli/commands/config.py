@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import typer
 
 from pipeline.cli.deferred import settings as all_settings
 from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json, Set, flags
-from pipeline.cli.views.settings import setting_lines
+
+if TYPE_CHECKING:
+    from pipeline.settings import Provenance
+
 
 app = typer.Typer(help="Settings: see what each is, and what set it.", no_args_is_help=True)
 
@@ -22,3 +28,12 @@ def show(as_json: Json = False, settings: Set = None) -> None:
     rows = all_settings.provenance(flags(assignments=settings))
     document = {row.name: {"value": row.value, "origin": row.origin} for row in rows}
     deliver(rows, as_json, lambda it: "\n".join(setting_lines(it)), document=document)
+
+
+def setting_lines(settings: Sequence[Provenance]) -> list[str]:
+    """Return name, value and origin of each setting, aligned; never wrapped, so that grep finds a setting whole."""
+    name_width = max(len(setting.name) for setting in settings)
+    value_width = max(len(setting.value or "-") for setting in settings)
+    return [
+        f"{setting.name:<{name_width}}  {setting.value or '-':<{value_width}}  {setting.origin}" for setting in settings
+    ]

@@ -12,10 +12,9 @@ from pipeline.cli.connection import connected
 from pipeline.cli.deferred import datasets
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
 from pipeline.cli.options import KeptCorpus, Legs, Model, Set, Split, read_settings
-from pipeline.cli.views.ablation import ablation_table
+from pipeline.cli.views.evaluation import ablation_table, report_views
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import show_progress
-from pipeline.cli.views.report import report_views
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.legs import Leg
 

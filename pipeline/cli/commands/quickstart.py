@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import datasets, evaluate, excerpt
 from pipeline.cli.options import read_settings
+from pipeline.cli.views.evaluation import report_table
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.quickstart import document_views, heading, ingest_views, next_steps, question_views
-from pipeline.cli.views.report import report_table
 from pipeline.examples import example_answers, example_corpus, example_queryset, example_questions
 
 if TYPE_CHECKING:

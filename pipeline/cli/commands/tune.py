@@ -11,9 +11,9 @@ from pipeline.cli.connection import connected
 from pipeline.cli.deferred import datasets, report
 from pipeline.cli.deferred import tune as tuning
 from pipeline.cli.options import KeptCorpus, Model, Set, Split, read_settings
+from pipeline.cli.views.evaluation import calibration_table, tune_table
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import show_progress
-from pipeline.cli.views.tuning import calibration_table, tune_table
 
 
 def tune(

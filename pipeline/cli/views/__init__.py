@@ -3,5 +3,5 @@
 They import records for their types, and nothing that connects.
 
 May import: cli.deferred, cli.harmless, db, docs, edges, errors, evaluate, flows, ingest, knowledge, progress, records,
-retrieve, settings.
+retrieve.
 """

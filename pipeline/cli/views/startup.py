@@ -1,4 +1,4 @@
-"""The start of the embedded server, on stderr: a bar on a terminal, a line a step elsewhere."""
+"""The embedded server for people: its start on stderr, a bar on a terminal, a line a step elsewhere; and its state."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
+from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -21,6 +22,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
+    from pipeline.db.embedded import ServerStatus
     from pipeline.db.embedded.progress import Report, Step
 
 
@@ -71,3 +73,17 @@ def _draw_steps(display: Progress) -> Report:
         display.update(tasks[step.text], completed=step.done)
 
     return report
+
+
+def status_lines(status: ServerStatus) -> list[str]:
+    """Return a line each: state, versions, address and process if it runs, disk space, home and log."""
+    state = "running" if status.running else "starting" if status.starting else "stopped"
+    rows = [("state", state), ("neo4j", f"{status.version} Community, GDS {status.gds_version}")]
+    if status.pid and status.since:
+        rows += [
+            ("uri", status.uri or "not yet"),
+            ("pid", str(status.pid)),
+            ("since", f"{status.since.astimezone():%Y-%m-%d %H:%M:%S}"),
+        ]
+    rows += [("data", decimal(status.data_bytes)), ("home", str(status.home)), ("log", str(status.log))]
+    return [f"{name:<10} {value}" for name, value in rows]

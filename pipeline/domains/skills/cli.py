@@ -35,7 +35,7 @@ app = typer.Typer(no_args_is_help=True)
 
 Graph = Annotated[str, typer.Option("--graph", "-g", metavar="NAME", help="The graph.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The skill.")]
-TopK = Annotated[int, typer.Option("--top-k", "-k", min=1, help="How many skills.")]
+TopK = Annotated[int, typer.Option("--top-k", "-k", "--limit", "-n", min=1, help="How many skills.")]
 
 
 @app.command()

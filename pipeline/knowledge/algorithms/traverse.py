@@ -6,11 +6,13 @@ never read.
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TypeAlias
 
-from pipeline.knowledge.records import Direction
+from pipeline.knowledge.records import Direction, KnowledgeNode
+from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.store.protocol import Steps, Store
 
 Types: TypeAlias = Sequence[str] | None
@@ -112,3 +114,16 @@ def _best(scores: Mapping[str, float], nodes: list[str], limit: int | None) -> l
         return nodes
     last = heapq.nsmallest(limit, ((-score, node) for node, score in scores.items()))[-1]
     return [node for node in nodes if (-scores[node], node) <= last]
+
+
+def induced_subgraph(store: Store, node_ids: Sequence[str]) -> MemoryStore:
+    """Return these nodes with the edges among them; links to parents and children outside are removed."""
+    nodes = store.nodes(node_ids)
+    restricted = (_restricted(node, nodes) for node in nodes.values())
+    return MemoryStore(store.name, restricted, store.edges_among(node_ids))
+
+
+def _restricted(node: KnowledgeNode, ids: Container[str]) -> KnowledgeNode:
+    parent = node.parent_id if node.parent_id is not None and node.parent_id in ids else None
+    children = [child for child in node.child_ids if child in ids]
+    return dataclasses.replace(node, parent_id=parent, child_ids=children)

@@ -1,12 +1,14 @@
-"""The application: routes, limits and the life of a service."""
+"""The application: routes, limits, its description, and the life of a service until a signal stops it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
@@ -20,12 +22,13 @@ from pipeline.serve.gate import Gate
 from pipeline.serve.http import problems
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.http.middleware import LimitBody, Observe, RefuseOtherHosts
-from pipeline.serve.http.openapi import DescribedApp
+from pipeline.serve.http.problems import Problem
 from pipeline.serve.http.routes import corpora, domains, graphs, health, jobs, search
 from pipeline.serve.http.state import State
 from pipeline.serve.jobs.records import Request
 from pipeline.serve.jobs.runner import JobRunner
 from pipeline.serve.jobs.store import JobStore
+from pipeline.serve.listening import serve_app
 from pipeline.serve.page.router import make_router
 from pipeline.serve.rate import LimitRate
 from pipeline.settings import ServeSettings
@@ -112,3 +115,48 @@ def _check_paths(request: Request, settings: ServeSettings) -> Request:
 
 def _operation_id(route: APIRoute) -> str:
     return route.name
+
+
+class DescribedApp(FastAPI):
+    """FastAPI with a description that has the limits of the settings, and no token if the service ``is_open``."""
+
+    def __init__(self, *, settings: ServeSettings, is_open: bool, **options: Any) -> None:
+        super().__init__(**options)
+        self._limits = {"top_k": {"maximum": settings.max_top_k}, "query": {"maxLength": settings.max_question}}
+        self._is_open = is_open
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the description, which FastAPI makes once."""
+        if self.openapi_schema is None:
+            described = super().openapi()
+            described["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+            for name, schema in _named_schemas(described):
+                schema.update(self._limits.get(name, {}))
+            for operations in described["paths"].values() if self._is_open else ():
+                for operation in operations.values():
+                    operation.pop("security", None)
+        return super().openapi()
+
+
+def _named_schemas(described: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name and the schema of each field of a body, and of each parameter."""
+    for schema in described["components"]["schemas"].values():
+        yield from schema.get("properties", {}).items()
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            for parameter in operation.get("parameters", ()):
+                yield parameter["name"], parameter["schema"]
+
+
+def serve(hoprank: HopRank, access: Access, sock: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve on a listening socket until SIGINT or SIGTERM; ``ready`` is called when requests are answered.
+
+    Requests under way get ``serve.shutdown_timeout`` seconds to end; a job that runs is queued again.
+    """
+    app = make_app(hoprank, access)
+
+    def end_streams() -> None:
+        if service := getattr(app.state, "service", None):
+            service.stopping.set()
+
+    serve_app(app, sock, hoprank.settings.serve.shutdown_timeout, ready, end_streams)

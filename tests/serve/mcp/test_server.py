@@ -18,7 +18,7 @@ from pipeline.errors import Forbidden, ServerUnreachable
 from pipeline.registry import registry
 from pipeline.serve.access import Access, Grant
 from pipeline.serve.gate import Gate
-from pipeline.serve.mcp.http import make_app
+from pipeline.serve.mcp.run import make_app
 from pipeline.serve.mcp.server import make_server
 from pipeline.serve.mcp.service import Call, Service
 from pipeline.serve.mcp.tools.table import Tool, domain_tools

@@ -141,7 +141,7 @@ def related(
     user: User = "",
     skill: Skill = "",
     agent: Agent = "",
-    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="How many notes.")] = 10,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", "--limit", "-n", min=1, help="How many notes.")] = 10,
     as_json: Json = False,
     settings: Set = None,
 ) -> None:
@@ -220,7 +220,9 @@ def link(
 def traverse(
     note: Annotated[str, typer.Argument(metavar="NOTE", help="A note: its path, file name, title or alias.")],
     depth: Annotated[int, typer.Option("--depth", min=1, max=2, help="How many links away.")] = 1,
-    budget: Annotated[int, typer.Option("--budget", min=1, max=50, help="How many notes at most.")] = 10,
+    budget: Annotated[
+        int, typer.Option("--budget", "--limit", "-n", min=1, max=50, help="How many notes at most.")
+    ] = 10,
     cursor: Annotated[
         str | None, typer.Option("--cursor", help="Go on where a traversal stopped.", show_default=False)
     ] = None,

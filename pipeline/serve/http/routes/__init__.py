@@ -1,5 +1,4 @@
 """The routes of the service, one module a subject.
 
-May import: api, db, errors, flows, knowledge, registry, serve, serve.http.graph_models, serve.http.metrics,
-serve.http.models, serve.http.state.
+May import: api, db, errors, flows, knowledge, registry, serve, serve.http.metrics, serve.http.models, serve.http.state.
 """

@@ -6,21 +6,13 @@ from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel
 
 from pipeline.db.catalogue import list_graphs
 from pipeline.errors import UnknownNode
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
 from pipeline.serve.access import Grant
-from pipeline.serve.http.graph_models import (
-    EdgeModel,
-    GraphModel,
-    GraphSearchResponse,
-    NeighboursResponse,
-    NodeModel,
-    PathResponse,
-    RankedNodeModel,
-)
 from pipeline.serve.http.state import Granted, Service, State
 
 router = APIRouter(prefix="/v1", tags=["graphs"])
@@ -162,3 +154,60 @@ def _edge(edge: KnowledgeEdge) -> EdgeModel:
     return EdgeModel(
         id=edge.id, source=edge.source, target=edge.target, type=edge.type, weight=edge.weight, directed=edge.directed
     )
+
+
+class GraphModel(BaseModel):
+    """A knowledge graph and its size."""
+
+    name: str
+    nodes: int
+    edges: int
+
+
+class NodeModel(BaseModel):
+    """A node; ``properties`` are any JSON values."""
+
+    id: str
+    type: str
+    labels: list[str]
+    properties: dict[str, Any]
+
+
+class EdgeModel(BaseModel):
+    """An edge between two nodes of the answer."""
+
+    id: str
+    source: str
+    target: str
+    type: str
+    weight: float
+    directed: bool
+
+
+class NeighboursResponse(BaseModel):
+    """A node, its neighbours, and the edges between them; ``left_out`` counts the neighbours beyond the limit."""
+
+    node: NodeModel
+    nodes: list[NodeModel]
+    edges: list[EdgeModel]
+    left_out: int
+
+
+class PathResponse(BaseModel):
+    """The nodes of a shortest path in order, both ends included, and the edges between them; empty if there is none."""
+
+    nodes: list[NodeModel]
+    edges: list[EdgeModel]
+
+
+class RankedNodeModel(BaseModel):
+    """A node that a search found."""
+
+    node: NodeModel
+    score: float
+
+
+class GraphSearchResponse(BaseModel):
+    """The nodes that a search found, best first."""
+
+    nodes: list[RankedNodeModel]

@@ -1,0 +1,260 @@
+"""Evaluations for people: reports, comparisons, ablations and tunings, in tables of at most 100 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.cli.deferred import breakdown, measures
+from pipeline.cli.views.tables import ruled_table
+from pipeline.retrieve.legs import Leg
+
+if TYPE_CHECKING:
+    from pipeline.evaluate.ablation import Ablation, Worth
+    from pipeline.evaluate.compare import Comparison
+    from pipeline.evaluate.report import LegReport, Report
+    from pipeline.evaluate.significance import Interval
+    from pipeline.evaluate.tuning.tune import Tuned
+
+
+_COMPARED = ("recall@5", "recall@10", "ndcg@10")
+_HEADINGS = {"recall": "R", "mrr": "MRR", "ndcg": "nDCG\n", "perfect": "perfect\n"}
+
+
+def report_views(report: Report, *, per_query: bool = False) -> list[RenderableType]:
+    """Return all tables of a report, one below the other; ``per_query`` adds every query."""
+    views: list[RenderableType] = [report_table(report)]
+    if report.groups:
+        views += ["", breakdown_table(report)]
+    if per_query:
+        views += ["", _per_query_table(report)]
+    return views
+
+
+def report_table(report: Report) -> Table:
+    """Return the legs: measures in percent, latencies in milliseconds, the fused whole last.
+
+    The whole is bold, and below a rule, which a pipe keeps.
+    """
+    table = ruled_table(report.queryset, _caption(report), padding=0)
+    table.add_column("leg", no_wrap=True)
+    for name in measures.MEASURES:
+        table.add_column(_heading(name), justify="right", vertical="bottom", no_wrap=True, min_width=5)
+    for percentile in ("p50", "p95"):
+        table.add_column(f"{percentile}\nms", justify="right", no_wrap=True, min_width=5)
+    for leg in report.legs:
+        if leg.leg == Leg.WHOLE:
+            table.add_section()
+        table.add_row(*_cells(leg), style="bold" if leg.leg == Leg.WHOLE else "")
+    return table
+
+
+def breakdown_table(report: Report) -> Table:
+    """Return the whole beside hybrid, in percent, by the type of question and the confidence in its names."""
+    table = ruled_table(
+        "Where the graph leads", "Strong, some, weak: the confidence in the surest name of the question."
+    )
+    table.add_column("questions", no_wrap=True)
+    table.add_column("number", justify="right")
+    for name in _COMPARED:
+        for leg in breakdown.COMPARED:
+            table.add_column(f"{leg}\n{_heading(name)}".replace("\n@", "@"), justify="right", no_wrap=True)
+    previous = ""
+    for group in report.groups:
+        if previous and group.by != previous:
+            table.add_section()
+        previous = group.by
+        cells = [f"{100 * group.metrics[leg][name]:.1f}" for name in _COMPARED for leg in breakdown.COMPARED]
+        table.add_row(Text(f"{group.by}: {group.label}"), f"{group.queries:,}", *cells)
+    return table
+
+
+def _per_query_table(report: Report) -> Table:
+    """Return each leg's nDCG@10 in percent, a row a query, in the order of the queryset."""
+    table = ruled_table("nDCG@10 by query")
+    table.add_column("query", overflow="fold")
+    for leg in report.legs:
+        table.add_column(leg.leg, justify="right")
+    for rows in zip(*(leg.detail for leg in report.legs), strict=True):
+        table.add_row(Text(rows[0].result.query_id), *(f"{100 * row.measures['ndcg@10']:.0f}" for row in rows))
+    return table
+
+
+def _heading(measure: str) -> str:
+    name, at, cutoff = measure.partition("@")
+    return _HEADINGS[name] + at + cutoff
+
+
+def _cells(leg: LegReport) -> list[Text]:
+    percents = [f"{100 * leg.measures[name]:.1f}" for name in measures.MEASURES]
+    return [Text(cell) for cell in (leg.leg, *percents, _milliseconds(leg.p50_ms), _milliseconds(leg.p95_ms))]
+
+
+def _milliseconds(latency: float | None) -> str:
+    if latency is None:
+        return "-"
+    return f"{latency:.1f}" if latency < 99.95 else f"{latency:.0f}"
+
+
+def _caption(report: Report) -> str:
+    left_out = report.queries_left_out
+    without = f" ({left_out:,} more have no relevant document)" if left_out else ""
+    seconds = report.run.ingest_seconds
+    return (
+        f"In percent of {report.queries:,} queries{without}.\n"
+        "R: recall; perfect: every relevant document is in the top k.\n"
+        f"{report.run.documents:,} documents in corpus {report.run.corpus}"
+        f"{f', ingested in {seconds:.1f} s' if seconds else ''}.{_engines(report)}"
+    )
+
+
+def _engines(report: Report) -> str:
+    """Return a line on the engines that walked, by leg; "" without a walk."""
+    legs = [f"{leg.leg} by {' and '.join(sorted(leg.engines))}" for leg in report.legs if leg.engines]
+    return f"\nWalked: {', '.join(legs)}." if legs else ""
+
+
+def comparison_views(comparison: Comparison, measure: str, most: int) -> list[RenderableType]:
+    """Return the measures of A and B, then at most ``most`` losses and as many wins in ``measure``."""
+    changes = comparison.changes[measure]
+    losses = [(query, change) for query, change in changes.items() if change < 0]
+    wins = [(query, change) for query, change in reversed(list(changes.items())) if change > 0]
+    return [
+        _comparison_table(comparison),
+        *_queries("Losses", losses, measure, most),
+        *_queries("Wins", wins, measure, most),
+    ]
+
+
+def _comparison_table(comparison: Comparison) -> Table:
+    table = ruled_table(comparison.queryset, _comparison_caption(comparison))
+    table.add_column("measure", no_wrap=True)
+    for heading in ("A", "B", "B - A", "95% interval", "wins", "losses", "ties"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in comparison.rows:
+        difference = row.difference
+        table.add_row(
+            row.measure,
+            f"{100 * row.before:.1f}",
+            f"{100 * row.after:.1f}",
+            f"{100 * difference.mean:+.1f}",
+            f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}",
+            *(f"{count:,}" for count in (row.wins, row.losses, row.ties)),
+            style="" if difference.is_noise else "bold",
+        )
+    return table
+
+
+def _comparison_caption(comparison: Comparison) -> str:
+    left_out = f" ({comparison.left_out:,} that only one of them has are left out)" if comparison.left_out else ""
+    chance = [row.measure for row in comparison.rows if row.difference.is_noise]
+    return f"A: {comparison.before}\nB: {comparison.after}\nIn percent of {comparison.queries:,} queries{left_out}." + (
+        f"\nMay be chance: {', '.join(chance)}." if chance else ""
+    )
+
+
+def _queries(heading: str, changes: list[tuple[str, float]], measure: str, most: int) -> Iterable[RenderableType]:
+    if not (changes and most):
+        return
+    yield Text(f"\n{heading} in {measure}: {len(changes):,}", style="bold")
+    for query, change in islice(changes, most):
+        yield Text(f"  {100 * change:+6.1f}  {query}")
+    if len(changes) > most:
+        yield Text(f"  ... and {len(changes) - most:,} more")
+
+
+_OF_PARTS = ("recall@5", "ndcg@10", "perfect@8")
+
+
+def ablation_table(ablation: Ablation) -> Table:
+    """Return what each part adds, in percentage points with 95% intervals; bold if the interval excludes 0."""
+    table = ruled_table(", ".join(ablation.querysets), _ablation_caption(ablation))
+    table.add_column("part", overflow="fold")
+    table.add_column("kind", no_wrap=True)
+    for name in _OF_PARTS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for heading in ("gain", "lose"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_row(
+        "all parts", "", *(f"{100 * ablation.whole[name]:.1f}" for name in _OF_PARTS), "", "", end_section=True
+    )
+    for worth in ablation.parts:
+        table.add_row(*_worth_cells(worth))
+    return table
+
+
+def _worth_cells(worth: Worth) -> list[Text]:
+    counts = [Text(f"{count:,}") for count in (worth.gains, worth.losses)]
+    return [Text(worth.part), Text(worth.kind), *(_points(worth.adds[name]) for name in _OF_PARTS), *counts]
+
+
+def _points(interval: Interval) -> Text:
+    points = f"{100 * interval.mean:+.1f} ({100 * interval.low:+.1f} to {100 * interval.high:+.1f})"
+    return Text(points, style="" if interval.is_noise else "bold")
+
+
+def _ablation_caption(ablation: Ablation) -> str:
+    pooled = ", each set weighing the same" if len(ablation.querysets) > 1 else ""
+    noise = [worth.part for worth in ablation.parts if all(worth.adds[name].is_noise for name in _OF_PARTS)]
+    harm = [worth.part for worth in ablation.parts if any(worth.adds[name].high < 0 for name in _OF_PARTS)]
+    lines = [
+        f"What each part adds, in points of percent with its 95% interval; {ablation.queries:,} queries{pooled}.",
+        "Gain, lose: queries that some measure is better or worse for by the part.",
+    ]
+    if noise:
+        lines.append(f"May add nothing: {', '.join(noise)}.")
+    if harm:
+        lines.append(f"Does harm: {', '.join(harm)}.")
+    return "\n".join(lines)
+
+
+_OF_SETS = ("recall@2", "recall@5", "recall@10", "perfect@8", "ndcg@10")
+_JUDGED_BY = "recall@5"
+
+
+def tune_table(tuned: Tuned) -> Table:
+    """Return each queryset's measures in percent; the rows to judge by are those that learned from other sets."""
+    table = ruled_table("What is learned adds to hybrid", _tuning_caption(tuned))
+    table.add_column("queryset", overflow="fold")
+    table.add_column("learned from", no_wrap=True)
+    for name in _OF_SETS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for judged in tuned.judged:
+        results = {
+            "(hybrid)": judged.hybrid,
+            "other kinds": judged.of_other_kinds,
+            "other sets": judged.left_out,
+            "all sets": judged.shipped,
+        }
+        for learned_from, by_query in results.items():
+            if by_query:
+                means = measures.mean_measures(by_query)
+                cells = [f"{100 * means[name]:.1f}" for name in _OF_SETS]
+                table.add_row(Text(judged.dataset), learned_from, *cells, end_section=learned_from == "all sets")
+    return table
+
+
+def calibration_table(tuned: Tuned) -> Table:
+    """Return, by confidence, how often names led to a relevant document in sets left out of the learning."""
+    table = ruled_table("Names in questions of sets left out")
+    table.add_column("confidence", no_wrap=True)
+    table.add_column("names", justify="right")
+    table.add_column("lead to a relevant document", justify="right")
+    for row in tuned.calibration:
+        share = f"{100 * row.leads:.0f}%" if row.count else "-"
+        table.add_row(f"{row.low:.2f} to {row.high:.2f}", f"{row.count:,}", share)
+    return table
+
+
+def _tuning_caption(tuned: Tuned) -> str:
+    gain = tuned.gain(_JUDGED_BY)
+    verdict = "may be noise" if gain.is_noise else "is no noise"
+    return (
+        f"{_JUDGED_BY} on sets left out, against hybrid: {100 * gain.mean:+.1f} points"
+        f" (95% interval {100 * gain.low:+.1f} to {100 * gain.high:+.1f}), which {verdict}."
+    )

@@ -261,6 +261,8 @@ def test_every_public_method_is_documented() -> None:
     assert documented(pipeline.HopRank, "python") == []
     assert documented(pipeline.AsyncHopRank, "python") == []
     assert documented(pipeline.KnowledgeGraph, "knowledge") == []
+    assert documented(pipeline.Tools, "python") == []
+    assert documented(pipeline.Skills, "python") == []
 
 
 def test_every_method_of_a_face_is_on_its_page() -> None:

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from pipeline.domains.skills.api import Skills
     from pipeline.domains.tools.api import Tools
     from pipeline.domains.vault.api import Vault
+    from pipeline.embedding.embedder import Embedder
     from pipeline.errors import HopRankError
     from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
     from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 __all__ = [
     "AsyncHopRank",
+    "Embedder",
     "HopRank",
     "HopRankError",
     "KnowledgeEdge",
@@ -36,6 +38,7 @@ if not TYPE_CHECKING:
     # the embedded server nor `hoprank --help` needs them.
     _MODULES = {
         "AsyncHopRank": "pipeline.async_api",
+        "Embedder": "pipeline.embedding.embedder",
         "HopRank": "pipeline.api",
         "HopRankError": "pipeline.errors",
         "KnowledgeEdge": "pipeline.knowledge",

@@ -123,6 +123,8 @@ def _record(read: Any, keys: Mapping[str, tuple[str, str]], kind: str, defaults:
 def _value(data: Any, keys: Mapping[str, tuple[str, str]]) -> tuple[str, Any]:
     name, kind = keys.get(data.get("key"), (data.get("key"), "string"))
     text = data.text or ""
+    if not name:
+        raise GraphError(f"The data {text[:60]!r} is of no named attribute.", "Give each key an id and an attr.name.")
     read = _READERS.get(kind, str)
     try:
         return name, read(text)

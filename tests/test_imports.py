@@ -20,7 +20,7 @@ ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
     ("errors", "bounded", "edges", "json_values", "records", "ids", "progress", "registry", "resources", "temporary"),
-    ("files", "limits"),
+    ("files",),
     ("text", "code", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),
     ("db",),

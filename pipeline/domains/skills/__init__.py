@@ -1,6 +1,6 @@
 """Graphs of skills: built from folders with a SKILL.md, queried and checked.
 
-May import: api, cli, embedding, errors, ingest, knowledge, limits, progress, records, registry, settings.
+May import: api, cli, embedding, errors, files, ingest, knowledge, progress, records, registry, settings.
 """
 
 from pipeline.registry import Domain

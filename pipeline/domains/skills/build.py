@@ -21,8 +21,8 @@ from pipeline.domains.skills.references import Names, resolve
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SCHEMA, SKILL
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import Built, Requirement, Skill, read_skills
+from pipeline.files import DEFAULT_LIMITS, Limits
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.limits import DEFAULT_LIMITS, Limits
 from pipeline.progress import Progress
 from pipeline.records import Vector
 

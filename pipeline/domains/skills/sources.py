@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import SourceError
-from pipeline.ingest.sources.decode import decode
+from pipeline.files import Limits, Unreadable, content_of, decode
 from pipeline.ingest.sources.front_matter import split_front_matter
-from pipeline.ingest.sources.source import Unreadable, content_of
-from pipeline.limits import Limits
 from pipeline.records import Skipped
 
 SKILL_FILE = "SKILL.md"

@@ -1,7 +1,7 @@
 """Graphs of MCP tools: what there is, what fits together, and chains of tools for a task.
 
-May import: api, cli, db, embedding, errors, evaluate, files, flows, ingest, knowledge, limits, progress, records,
-registry, retrieve, settings, text.
+May import: api, cli, db, embedding, errors, evaluate, files, flows, ingest, knowledge, progress, records, registry,
+retrieve, settings, text.
 """
 
 from pipeline.registry import Domain

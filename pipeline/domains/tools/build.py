@@ -33,8 +33,8 @@ from pipeline.domains.tools.types.fields import inputs
 from pipeline.domains.tools.types.flows import flows
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.errors import SourceError
+from pipeline.files import DEFAULT_LIMITS, Limits
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.limits import DEFAULT_LIMITS, Limits
 from pipeline.progress import Progress
 from pipeline.records import Vector
 

@@ -7,10 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pipeline.files import DEFAULT_LIMITS, Limits
-from pipeline.files import Unreadable as Unreadable
-from pipeline.files import content_of as content_of
-from pipeline.files import unopenable as unopenable
+from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable
 from pipeline.records import Document
 
 

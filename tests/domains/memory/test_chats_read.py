@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.records import Memory
 from pipeline.errors import ConfigurationError, SourceError
-from pipeline.limits import Limits
+from pipeline.files import Limits
 
 T1, T2, T3 = "2024-01-01T10:00:00+00:00", "2024-01-01T10:01:00+00:00", "2024-02-01T10:00:00+00:00"
 

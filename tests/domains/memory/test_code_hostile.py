@@ -15,7 +15,7 @@ from pipeline.domains.memory.code.authors import Owners
 from pipeline.domains.memory.code.parse import FileParser, ParsedFile, parse_file
 from pipeline.domains.memory.code.scan import scan
 from pipeline.errors import SourceError
-from pipeline.limits import DEFAULT_LIMITS, Limits
+from pipeline.files import DEFAULT_LIMITS, Limits
 from tests.domains.memory.repositories import Repository, export, facts
 
 ENDLESS = "class A {}\n" + "\n".join(["A<" * 2000] * 20)

@@ -11,7 +11,7 @@ from pipeline.domains.tools.catalogue import Need, Tool
 from pipeline.domains.tools.link import closure, order_edges, parallel_edges
 from pipeline.domains.tools.order import Mention, condition, mentions, read_calls, resolved
 from pipeline.errors import SourceError
-from pipeline.limits import DEFAULT_LIMITS
+from pipeline.files import DEFAULT_LIMITS
 
 
 def tool(name: str, text: str = "", service: str = "farm", *, needs: tuple[Need, ...] = (), **fields: str) -> Tool:

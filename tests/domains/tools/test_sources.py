@@ -25,7 +25,7 @@ from pipeline.domains.tools.sources.formats import (
 from pipeline.domains.tools.sources.paths import read
 from pipeline.domains.tools.sources.schemas import DEEPEST, LARGEST, checked_schema
 from pipeline.errors import SourceError
-from pipeline.limits import Limits
+from pipeline.files import Limits
 
 QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
 FIND = {"name": "find", "description": "Find a book.", "inputSchema": QUERY}

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.domains.memory.chats.given import check_given
 from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.records import Memory
+from pipeline.domains.memory.schema import SCHEMA
 from pipeline.errors import ConfigurationError, SourceError
 from pipeline.files import Limits
 
@@ -328,3 +331,26 @@ def test_derived_keys_are_unique_and_stable(
         first, again = read(folder, messages), read(folder, messages, "other.jsonl")
         assert [memory.key for memory in first] == [memory.key for memory in again]
         assert len({memory.key for memory in first}) == len(messages)
+
+
+FIELDS = st.sampled_from(
+    "id speaker author name role text content date session turn title metadata entities facts sessions turns messages "
+    "mapping current_node parent children message parts type chat_messages attachments source target valid_at "
+    "confidence aliases".split()
+)
+LEAVES = st.none() | st.booleans() | st.integers(-5, 2**60) | st.sampled_from(["", "a", "2024-01-01", "a\x00"])
+    st.none() | st.booleans() | st.integers(-5, 2**60) | st.sampled_from(["", "a", "2024-01-01", "library", "a\x00"])
+)
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=5), max_leaves=25
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(VALUES)
+def test_any_value_is_read_or_refused_as_a_source(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
+    path = write(tmp_path_factory.mktemp("any"), value)
+
+    with suppress(SourceError):
+        for item in read_memories(path, undated=T1).given:
+            check_given(item, SCHEMA)

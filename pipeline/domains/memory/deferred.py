@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from pipeline.domains.memory import patterns as history
     from pipeline.domains.memory.chats import read as chats
     from pipeline.domains.memory.code import store as repositories
-    from pipeline.domains.memory.dedupe import apply, journal, plan
+    from pipeline.domains.memory.dedupe import apply, plan
+    from pipeline.domains.memory.dedupe import apply as journal
     from pipeline.domains.memory.facts import write
     from pipeline.domains.memory.recall import recall
     from pipeline.domains.memory.recall import recall as hybrid
@@ -31,7 +32,7 @@ else:
     forget = LazyModule("pipeline.domains.memory.forget")
     history = LazyModule("pipeline.domains.memory.patterns")
     hybrid = LazyModule("pipeline.domains.memory.recall.recall")
-    journal = LazyModule("pipeline.domains.memory.dedupe.journal")
+    journal = LazyModule("pipeline.domains.memory.dedupe.apply")
     knowledge = LazyModule("pipeline.knowledge")
     memory = LazyModule("pipeline.domains.memory.memory")
     patterns = LazyModule("pipeline.domains.memory.patterns")

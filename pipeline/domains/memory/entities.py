@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pipeline.domains.memory.dedupe.journal import merges
+from pipeline.domains.memory.dedupe.apply import merges
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.db.corpus import open_corpus
-from pipeline.domains.memory.dedupe.journal import discard
+from pipeline.domains.memory.dedupe.apply import discard
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey, Fact
 from pipeline.domains.memory.schema import MEMORY, MENTIONS

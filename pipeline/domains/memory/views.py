@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pipeline.domains.memory.code.store import Scanned
+    from pipeline.domains.memory.dedupe.apply import Merge
     from pipeline.domains.memory.dedupe.candidates import Candidate
-    from pipeline.domains.memory.dedupe.journal import Merge
     from pipeline.domains.memory.dedupe.plan import Plan
     from pipeline.domains.memory.evaluate import MemoryReport
     from pipeline.domains.memory.facts.versions import Revision

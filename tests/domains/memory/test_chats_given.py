@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pipeline.domains.memory.chats.given import check_given
+from pipeline.domains.memory.chats.messages import Given
+from pipeline.domains.memory.extract.facts import Extracted
 from pipeline.domains.memory.records import Memory
-from pipeline.domains.memory.remember.records import Extracted, Given
 from pipeline.domains.memory.schema import SCHEMA
 from pipeline.errors import SourceError
 

@@ -339,8 +339,6 @@ FIELDS = st.sampled_from(
     "confidence aliases".split()
 )
 LEAVES = st.none() | st.booleans() | st.integers(-5, 2**60) | st.sampled_from(["", "a", "2024-01-01", "a\x00"])
-    st.none() | st.booleans() | st.integers(-5, 2**60) | st.sampled_from(["", "a", "2024-01-01", "library", "a\x00"])
-)
 VALUES = st.recursive(
     LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=5), max_leaves=25
 )

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.domains.memory.dedupe.apply import apply, undo
-from pipeline.domains.memory.dedupe.journal import discard, merges
+from pipeline.domains.memory.dedupe.apply import apply, discard, merges, undo
 from pipeline.domains.memory.dedupe.plan import Plan, accepted, plan
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.schema import MENTIONS

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.domains.memory.dedupe.apply import apply, undo
-from pipeline.domains.memory.dedupe.journal import mark, merges
+from pipeline.domains.memory.dedupe.apply import apply, mark, merges, undo
 from pipeline.domains.memory.dedupe.plan import plan
 from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.settings import MemorySettings
@@ -161,7 +160,7 @@ def test_an_undo_that_was_interrupted_at_its_end_changes_nothing_more(
     before = contents(graph)
     apply(graph, journal, plan(graph, memory_settings))
     with monkeypatch.context() as patched:
-        patched.setattr("pipeline.domains.memory.dedupe.journal.remove", lambda *_: 1 / 0)
+        patched.setattr("pipeline.domains.memory.dedupe.apply.remove", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             undo(graph, journal)
 

@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory import patterns
+from pipeline.domains.memory.chats.messages import Read
 from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.facts.write import add_facts
@@ -13,7 +14,6 @@ from pipeline.domains.memory.forget import Selection, forget
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import history
 from pipeline.domains.memory.records import Entity, Fact
-from pipeline.domains.memory.remember.records import Read
 from pipeline.domains.memory.texts.remember import remember
 from pipeline.errors import GraphError, InputError
 from pipeline.ingest.update.stored import stored_documents

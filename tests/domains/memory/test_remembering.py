@@ -8,10 +8,10 @@ import pytest
 
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory import patterns
+from pipeline.domains.memory.chats.messages import Read
 from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, Memory, When
-from pipeline.domains.memory.remember.records import Read
 from pipeline.domains.memory.texts.remember import add_text, remember
 from pipeline.errors import HopRankError
 from pipeline.ingest.update.stored import stored_documents

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field, model_validator
 
-from pipeline.domains.memory.chats.messages import GUARD, Name, Properties, Record
+from pipeline.domains.memory.chats.messages import GUARD, Given, Name, Properties, Record
+from pipeline.domains.memory.extract.facts import Extracted
+from pipeline.domains.memory.extract.markers import evidence_of, sentence_naming
 from pipeline.domains.memory.records import Entity, Fact, Memory
-from pipeline.domains.memory.remember.markers import evidence_of, sentence_naming
-from pipeline.domains.memory.remember.records import Extracted, Given
 from pipeline.domains.memory.schema import MEMORY, relation_types
 from pipeline.domains.memory.times import time_of, zone_named
 from pipeline.errors import GraphError, SourceError, did_you_mean

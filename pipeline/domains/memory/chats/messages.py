@@ -7,15 +7,18 @@ message's key is its id after its conversation's: conversations that are continu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from pipeline.domains.memory.records import Memory
 from pipeline.errors import GraphError
 from pipeline.files import Guard
 from pipeline.files.validated import validated
 from pipeline.ids import digest
 from pipeline.knowledge.check import check_properties
+from pipeline.records import Skipped
 
 SPEAKERS = ("speaker", "author", "name", "sender", "from", "role")
 TEXTS = ("text", "content")
@@ -102,6 +105,25 @@ class Message(Record):
     entities: Any = None
     facts: Any = None
     left_out: list[str] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Entities and facts that a file gives with a memory, as values of JSON; ``where`` is the memory's position."""
+
+    memory: Memory
+    where: str
+    entities: Any = None
+    facts: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Memories of a file in its order, the entities and facts given with them, and what was left out and why."""
+
+    memories: tuple[Memory, ...] = ()
+    given: tuple[Given, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
 
 
 class _Part(Record):

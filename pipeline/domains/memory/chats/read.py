@@ -20,7 +20,9 @@ from pipeline.domains.memory.chats.messages import (
     GUARD,
     LONGEST_NAME,
     TEXTS,
+    Given,
     Message,
+    Read,
     chatgpt,
     claude,
     derived_name,
@@ -29,7 +31,6 @@ from pipeline.domains.memory.chats.messages import (
     sessions,
 )
 from pipeline.domains.memory.records import Memory
-from pipeline.domains.memory.remember.records import Given, Read
 from pipeline.domains.memory.times import time_of, zone_named
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Guard, Limits, lines, read_json

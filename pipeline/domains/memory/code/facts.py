@@ -1,9 +1,18 @@
-"""Facts of one file: a pure function of the file and of what it looks up in the index of its tree."""
+"""Facts of one file: a pure function of the file and of what it looks up in the index of its tree.
+
+A call is a fact if the definition that it reaches is clear.
+"""
 
 from __future__ import annotations
 
-from pipeline.domains.memory.code.calls import Bindings, CallResolver, prefixes
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipeline.code.languages import NAMES
 from pipeline.domains.memory.code.findings import (
+    CALLS,
+    CALLS_BY_NAME,
     CONFIGURED_BY,
     CONTAINS,
     DEPENDS_FOR_DEVELOPMENT,
@@ -11,17 +20,43 @@ from pipeline.domains.memory.code.findings import (
     IMPORTS,
     OWNED_BY,
     Findings,
+    Strength,
 )
-from pipeline.domains.memory.code.imports import resolve
+from pipeline.domains.memory.code.imports import Resolved, resolve
 from pipeline.domains.memory.code.index import Index
-from pipeline.domains.memory.code.parse import ParsedFile, Symbol
-from pipeline.domains.memory.code.paths import folders_above, is_configuration
+from pipeline.domains.memory.code.parse import UNKNOWN, ParsedFile, Reference, Symbol
+from pipeline.domains.memory.code.paths import folders_above, is_configuration, parent_of
 
 ROOT = "."
 """The name of the module at the root."""
 
 _PACKAGE_FILES = frozenset("__init__.py index.js index.ts lib.rs mod.rs package-info.java doc.go".split())
 """Files whose documentation is that of their folder."""
+
+Place = tuple[str, str]
+"""A definition: the path of its file and its qualified name."""
+
+_OWN = frozenset(("self", "this", "cls", "Self", "$this", "static"))
+"""Receivers that mean the class around a call."""
+
+_BUILT_IN = frozenset(
+    name
+    for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Path, BaseException)
+    for name in dir(kind)
+) | frozenset(
+    "add all any apply assign await bind call catch close concat create debug delete done each entries error "
+    "every exec execute fetch filter finally find first flush forEach get group groups has includes info init "
+    "is_empty iter len lines load lock log map match new next on open parse push query read readline ready reduce "
+    "release render reset resolve result run save search send set size slice some sort span splice start status "
+    "stop submit test then toString unwrap update value wait warn warning write".split()
+)
+"""Names of methods so common that a call of one on an unknown value may mean anything.
+
+Chosen by hand from calls that were resolved wrongly.
+"""
+
+_DEEPEST = 5
+"""Files through which a name may be passed on; chosen by hand, so that files that import each other come to an end."""
 
 
 def facts_of(file: ParsedFile, index: Index, scope: str) -> Findings:
@@ -70,7 +105,7 @@ class _Reading:
 
     def references(self) -> None:
         """Add the imports and the calls."""
-        bindings = Bindings()
+        bindings = _Bindings()
         for item in self._file.imports:
             for resolved in resolve(item, self._file, self._index):
                 bindings.add(resolved)
@@ -79,7 +114,7 @@ class _Reading:
         for path in bindings.files:
             if path != self._file.path:
                 self._imports(self.findings.id_of("file", path))
-        self._calls(CallResolver(self._file, bindings, self._index))
+        self._calls(_CallResolver(self._file, bindings, self._index))
 
     def manifest(self) -> None:
         """Add the package that the file declares, or belongs to, and what it depends on."""
@@ -127,7 +162,7 @@ class _Reading:
     def _imports(self, target: str) -> None:
         self.findings.fact(self._id, "imports", target, IMPORTS)
 
-    def _calls(self, resolver: CallResolver) -> None:
+    def _calls(self, resolver: _CallResolver) -> None:
         for call in self._file.calls:
             resolved = resolver.resolve(call)
             if resolved is None:
@@ -141,10 +176,171 @@ class _Reading:
 
     def _caller(self, qualified: str) -> str:
         """Return the entity of a caller; that of the file for a call outside of definitions."""
-        for scope in prefixes(qualified):
+        for scope in _prefixes(qualified):
             if symbol := self._file.symbols.get(scope):
                 return self._id_of(self._file.path, scope, symbol)
         return self._id
 
     def _id_of(self, path: str, qualified: str, symbol: Symbol) -> str:
         return self.findings.id_of(symbol.kind, f"{path}::{qualified}")
+
+
+@dataclass(slots=True)
+class _Bindings:
+    """The local names that a file's imports give: of symbols and of modules; ``files`` are all files imported."""
+
+    symbols: dict[str, Place] = field(default_factory=dict)
+    modules: dict[str, list[str]] = field(default_factory=dict)
+    external: set[str] = field(default_factory=set)
+    stars: list[str] = field(default_factory=list)
+    files: dict[str, None] = field(default_factory=dict)
+
+    def add(self, resolved: Resolved) -> None:
+        """Add the names of an import."""
+        if not resolved.path:
+            self.external.update(local for local, _ in resolved.names)
+            self.external.update(resolved.modules)
+            return
+        self.files[resolved.path] = None
+        self.symbols.update((local, (resolved.path, original)) for local, original in resolved.names)
+        for name in resolved.modules:
+            self.modules.setdefault(name, []).append(resolved.path)
+        if resolved.star:
+            self.stars.append(resolved.path)
+
+
+class _CallResolver:
+    """Resolves the calls of one file."""
+
+    def __init__(self, file: ParsedFile, bindings: _Bindings, index: Index) -> None:
+        self._file = file
+        self._names = NAMES[file.language]
+        self._bindings = bindings
+        self._index = index
+
+    def resolve(self, call: Reference) -> tuple[Place, Strength] | None:
+        """Return the definition that a call reaches, and how sure that is; None if it is unclear."""
+        sure = self._sure(call)
+        if sure is not None or self._is_settled(call):
+            return (sure, CALLS) if sure else None
+        by_name = self._by_name(call)
+        return (by_name, CALLS_BY_NAME) if by_name else None
+
+    def _sure(self, call: Reference) -> Place | None:
+        if not call.receiver:
+            return self._bare(call)
+        if call.receiver in _OWN:
+            return next(filter(None, (self._own(f"{outer}.{call.name}") for outer in self._classes(call))), None)
+        if call.receiver == UNKNOWN:
+            return None
+        return self._member(call)
+
+    def _bare(self, call: Reference) -> Place | None:
+        """Return the definition of a name by itself: in the definitions around the call, the file, and its imports."""
+        symbols, name = self._file.symbols, call.name
+        for scope in _prefixes(call.caller):
+            symbol = symbols.get(scope)
+            if symbol is not None and name in symbol.parameters:
+                return None
+            visible = symbol is None or symbol.kind == "function" or self._names.bare_methods
+            if visible and f"{scope}.{name}" in symbols:
+                return self._file.path, f"{scope}.{name}"
+        if name in symbols:
+            return self._file.path, name
+        if name in self._bindings.symbols:
+            return self._passed_on(self._bindings.symbols[name])
+        for path in self._bindings.stars:
+            if found := self._passed_on((path, name)):
+                return found
+        return self._beside(name) if self._names.shared == "folder" and name not in self._bindings.external else None
+
+    def _member(self, call: Reference) -> Place | None:
+        """Return the definition of ``name`` in the module or class that the receiver names."""
+        receiver = call.receiver.replace("::", ".")
+        if any(self._takes(scope, receiver) for scope in _prefixes(call.caller)):
+            return None
+        paths = self._bindings.modules.get(receiver, ())
+        if found := next(filter(None, (self._passed_on((path, call.name)) for path in paths)), None):
+            return found
+        holder: Place | None = (self._file.path, receiver) if receiver in self._file.symbols else None
+        if holder is None and receiver in self._bindings.symbols:
+            holder = self._passed_on(self._bindings.symbols[receiver])
+        if holder is None and self._names.shared == "folder" and receiver not in self._bindings.external:
+            holder = self._beside(receiver)
+        return self._defined((holder[0], f"{holder[1]}.{call.name}")) if holder else None
+
+    def _takes(self, scope: str, name: str) -> bool:
+        symbol = self._file.symbols.get(scope)
+        return symbol is not None and name in symbol.parameters
+
+    def _is_settled(self, call: Reference) -> bool:
+        """Return whether a call has a known meaning outside of the tree, or is that of a parameter."""
+        name = call.receiver.replace("::", ".") if call.receiver else call.name
+        bound = self._bindings
+        if name in bound.external or name.partition(".")[0] in bound.external or name in bound.modules:
+            return True
+        parameter = any(self._takes(scope, name) for scope in _prefixes(call.caller))
+        return not call.receiver and (parameter or name in bound.symbols)
+
+    def _by_name(self, call: Reference) -> Place | None:
+        """Return the only definition of a name, within reach: anywhere for a bare name of a language without imports.
+
+        A method called on a value must be in this file or in one that it imports.
+        """
+        if not call.receiver:
+            if self._names.shared != "tree":
+                return None
+            found = self._index.named(self._file.language, call.name)
+            return next(iter(found)) if len(found) == 1 else None
+        if call.name in _BUILT_IN:
+            return None
+        found = self._index.named(self._file.language, call.name)
+        if len(found) != 1:
+            return None
+        path, qualified = next(iter(found))
+        reachable = path == self._file.path or path in self._bindings.files
+        return (path, qualified) if reachable and "." in qualified else None
+
+    def _classes(self, call: Reference) -> Iterator[str]:
+        """Yield the class around a call, by its qualified name."""
+        for scope in list(_prefixes(call.caller))[1:]:
+            symbol = self._file.symbols.get(scope)
+            if symbol is None or symbol.kind == "class":
+                yield scope
+                return
+
+    def _own(self, qualified: str) -> Place | None:
+        return (self._file.path, qualified) if qualified in self._file.symbols else None
+
+    def _defined(self, place: Place) -> Place | None:
+        file = self._index.file(place[0])
+        return place if file and place[1] in file.symbols else None
+
+    def _beside(self, name: str) -> Place | None:
+        """Return the one definition of a name in the files of the same folder."""
+        files = self._index.members(parent_of(self._file.path))
+        found = [file.path for file in files if file.language == self._file.language and name in file.symbols]
+        return (found[0], name) if len(found) == 1 else None
+
+    def _passed_on(self, place: Place, depth: int = 0) -> Place | None:
+        """Return the definition of a name of a file, which may import it from another."""
+        path, name = place
+        file = self._index.file(path)
+        if file is None or depth > _DEEPEST:
+            return None
+        if name in file.symbols:
+            return place
+        for item in file.imports:
+            if any(local == name for _, local in item.names):
+                for found in resolve(item, file, self._index):
+                    original = dict(found.names).get(name)
+                    if found.path and original:
+                        return self._passed_on((found.path, original), depth + 1)
+        return None
+
+
+def _prefixes(qualified: str) -> Iterator[str]:
+    """Yield a qualified name and those of the definitions around it, the innermost first."""
+    while qualified:
+        yield qualified
+        qualified = qualified.rpartition(".")[0]

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory.entities import bare, embed_met, entity_edits, merged
+from pipeline.domains.memory.extract.gazetteer import Gazetteer
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey
-from pipeline.domains.memory.remember.gazetteer import Gazetteer
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.edit import EdgesRead, Edits

@@ -11,13 +11,13 @@ from zoneinfo import ZoneInfo
 
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory.chats.given import check_given
+from pipeline.domains.memory.chats.messages import Given, Read
 from pipeline.domains.memory.entities import bare, surviving, survivors, together
+from pipeline.domains.memory.extract.facts import Concept, Extracted, concepts_from, extract, speaker_of
+from pipeline.domains.memory.extract.gazetteer import Gazetteer
 from pipeline.domains.memory.facts.write import renamed, state_facts
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
-from pipeline.domains.memory.remember.extract import Concept, concepts_from, extract, speaker_of
-from pipeline.domains.memory.remember.gazetteer import Gazetteer
-from pipeline.domains.memory.remember.records import Extracted, Given, Read
 from pipeline.domains.memory.schema import MEMORY
 from pipeline.domains.memory.texts.mentions import (
     Mentioned,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.domains.memory.extract.facts import extract, speaker_of
+from pipeline.domains.memory.extract.gazetteer import Gazetteer
 from pipeline.domains.memory.records import Entity, EntityKey, Memory
-from pipeline.domains.memory.remember.extract import extract, speaker_of
-from pipeline.domains.memory.remember.gazetteer import Gazetteer
 
 TIME = "2024-01-01T00:00:00+00:00"
 KNOWN = Gazetteer(

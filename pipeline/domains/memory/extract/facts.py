@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from pipeline.domains.memory.extract.gazetteer import Gazetteer, file_of
+from pipeline.domains.memory.extract.markers import Stated, evidence_of, sounds_like_error, stated_in
 from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
-from pipeline.domains.memory.remember.gazetteer import Gazetteer, file_of
-from pipeline.domains.memory.remember.markers import Stated, evidence_of, sounds_like_error, stated_in
-from pipeline.domains.memory.remember.records import Extracted
 from pipeline.domains.memory.schema import SCHEMA
 from pipeline.text.names import FUNCTION_WORDS, name_key
 
@@ -25,6 +24,17 @@ _PLACE = re.compile(r"^(?P<what>.+)\s(?:in|for|under|within|inside|of)\s(?P<plac
 _FIXES = tuple(SCHEMA.edges["fixed_by"].target)
 _FOLLOWERS = tuple(SCHEMA.edges["has_convention"].source)
 _ERROR, _CONVENTION, _CONCEPT = "error_pattern", "convention", "concept"
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """Entities and facts of a memory. The memory mentions all of the entities.
+
+    Facts lead between these entities and such as are known already.
+    """
+
+    entities: tuple[Entity, ...] = ()
+    facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.remember.extract import concepts_from
+from pipeline.domains.memory.extract.facts import concepts_from
 
 
 def test_names_of_several_memories_are_concepts() -> None:

@@ -10,7 +10,6 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from pipeline.domains.memory.records import Entity, EntityKey
-from pipeline.domains.memory.remember.records import Mention
 from pipeline.text.matcher import Matcher, lowered
 from pipeline.text.names import FUNCTION_WORDS
 
@@ -156,6 +155,14 @@ _INITIAL = re.compile(r"(?:^|[.!?:\n\"“(*#-])\s*$")
 _NOUN = re.compile(r"`?\s+(?:lib(?:rary)?|package|module|crate|framework|dependency|gem|plugin)\b", re.IGNORECASE)
 _JOINING = frozenset("-_/\\@")
 _AROUND = 200
+
+
+class Mention(NamedTuple):
+    """A name of ``entity`` at ``text[start:end]`` of a memory's text."""
+
+    entity: EntityKey
+    start: int
+    end: int
 
 
 class Gazetteer:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.domains.memory.extract.gazetteer import Gazetteer
 from pipeline.domains.memory.records import Entity
-from pipeline.domains.memory.remember.gazetteer import Gazetteer
 
 KNOWN = Gazetteer(
     [

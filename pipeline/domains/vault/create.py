@@ -19,11 +19,10 @@ from pipeline.domains.vault.edits import Edit, create_file, write_edits
 from pipeline.domains.vault.links import (
     NoteResolver,
     VaultResolver,
-    created_document,
+    document_of,
     folded,
     names_of,
     shortest_target,
-    stored_document,
     unresolved_targets,
 )
 from pipeline.domains.vault.note import ANY, Folder, Note, Scope
@@ -67,7 +66,7 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
         note = place.create(note) if folder else note
         present = present.with_note(note)
         resolver = present.resolver(place.folder.attachments)
-        documents = [stored_document(note, resolver), *_newly_resolved(stored, present, note)]
+        documents = [document_of(note, resolver), *_newly_resolved(stored, present, note)]
         seen = {other.key for other in present.within(vault.scope)}
         targets = dict.fromkeys(link.target.removeprefix("/") for link in documents[0].links)
         return documents, CreatedNode(
@@ -151,7 +150,7 @@ def _newly_resolved(stored: Mapping[str, Note], present: PresentNotes, new: Note
     """Return the created notes with unresolved links that now lead to the new note."""
     resolver = present.resolver()
     return [
-        created_document(note, resolver)
+        document_of(note, resolver)
         for note in present.created
         if note.key in stored
         and any(resolver.resolve(target, note.key).key == new.key for target in stored[note.key].unresolved)

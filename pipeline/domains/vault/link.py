@@ -16,7 +16,7 @@ from pipeline.domains.vault.create import (
     touched,
 )
 from pipeline.domains.vault.edits import Edit, edited
-from pipeline.domains.vault.links import NoteResolver, folded, stored_document
+from pipeline.domains.vault.links import NoteResolver, document_of, folded
 from pipeline.domains.vault.note import Note
 from pipeline.domains.vault.requests import LinkedNodes, LinkKnowledgeNodes, NewLink
 from pipeline.domains.vault.sources import reread
@@ -54,7 +54,7 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
         result = LinkedNodes(**linked, created=after is not before)
         if after is before:
             return [], result
-        return [stored_document(after, present.with_note(after).resolver(place.folder.attachments))], result
+        return [document_of(after, present.with_note(after).resolver(place.folder.attachments))], result
 
     return store_notes(vault, decide)
 

@@ -238,29 +238,21 @@ def documents(folder: Folder, created: Iterable[Note] = ()) -> Iterator[Document
     keys = {note.key for note in folder.notes}
     kept = [note for note in created if note.key not in keys]
     resolver = VaultResolver(folder.notes, kept, folder.attachments)
-    for note in folder.notes:
+    for note in (*folder.notes, *kept):
         yield document_of(note, resolver)
-    for note in kept:
-        yield created_document(note, resolver)
-
-
-def stored_document(note: Note, resolver: NoteResolver) -> Document:
-    """Return a note as a document: one of the folder if it has a path, else one that an agent created."""
-    return document_of(note, resolver) if note.path else created_document(note, resolver)
-
-
-def created_document(note: Note, resolver: NoteResolver) -> Document:
-    """Return a note that an agent created as a document, which holds the note's whole text."""
-    document = document_of(note, resolver)
-    return replace(document, metadata={**document.metadata, **ORIGIN}, original=note.text)
 
 
 def document_of(note: Note, resolver: NoteResolver) -> Document:
-    """Return a note as a document; one without any text has its title as text."""
+    """Return a note as a document; one without any text has its title as text.
+
+    A note without a path is one that an agent created: its document holds its whole text.
+    """
     meanings = [(link, resolver.resolve(link.target, note.key)) for link in note.links]
     links = [replace(link, target=f"/{to.key}") for link, to in meanings if to.key not in ("", note.key)]
-    metadata = _metadata(note, unresolved_targets(note, resolver))
+    unresolved = dict.fromkeys(link.target for link, to in meanings if to.is_nothing)
+    metadata = {**_metadata(note, tuple(unresolved)), **({} if note.path else ORIGIN)}
     document = Document(note.key, note.title, note.title, metadata=metadata, path=note.path, modified=note.modified)
+    document = document if note.path else replace(document, original=note.text)
     if not note.text[note.body_start :].strip() and note.described[0] == note.described[1]:
         return replace(document, links=tuple(replace(link, start=0, end=0) for link in links))
     return replace(

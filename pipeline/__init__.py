@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pipeline.api import HopRank
     from pipeline.async_api import AsyncHopRank
+    from pipeline.domains.memory.api import Memory
     from pipeline.domains.routing.api import Projects
     from pipeline.domains.skills.api import Skills
     from pipeline.domains.tools.api import Tools
@@ -25,6 +26,7 @@ __all__ = [
     "KnowledgeEdge",
     "KnowledgeGraph",
     "KnowledgeNode",
+    "Memory",
     "Projects",
     "RetrieverResult",
     "RetrieverResultItem",
@@ -44,6 +46,7 @@ if not TYPE_CHECKING:
         "KnowledgeEdge": "pipeline.knowledge",
         "KnowledgeGraph": "pipeline.knowledge",
         "KnowledgeNode": "pipeline.knowledge",
+        "Memory": "pipeline.domains.memory.api",
         "Projects": "pipeline.domains.routing.api",
         "RetrieverResult": "pipeline.retrieve.results",
         "RetrieverResultItem": "pipeline.retrieve.results",

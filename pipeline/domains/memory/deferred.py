@@ -8,7 +8,7 @@ from pipeline.cli.lazy import LazyModule
 
 if TYPE_CHECKING:
     from pipeline import knowledge
-    from pipeline.domains.memory import entities, forget, memory, patterns, records, times
+    from pipeline.domains.memory import api, entities, forget, memory, patterns, records, times
     from pipeline.domains.memory import evaluate as evaluation
     from pipeline.domains.memory import patterns as history
     from pipeline.domains.memory.chats import read as chats
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pipeline.domains.memory.texts import remember as add
     from pipeline.knowledge import clock
 else:
+    api = LazyModule("pipeline.domains.memory.api")
     add = LazyModule("pipeline.domains.memory.texts.remember")
     apply = LazyModule("pipeline.domains.memory.dedupe.apply")
     chats = LazyModule("pipeline.domains.memory.chats.read")

@@ -7,14 +7,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.api import HopRank
-from pipeline.domains.memory import patterns as versions
-from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.recall import recall as recalling
-from pipeline.domains.memory.times import when
+from pipeline.domains.memory.api import Memory
 from pipeline.json_values import plain
 from pipeline.registry import Verb
 
-Memory = Annotated[str, Field(description="Name of the memory.")]
+Name = Annotated[str, Field(description="Name of the memory.")]
 Scope = Annotated[str | None, Field(description="Only memories and entities of this scope, such as a project.")]
 
 
@@ -27,12 +24,11 @@ def recall(
     ] = None,
     known_at: Annotated[str | None, Field(description="As far as it was known at this time, ISO 8601.")] = None,
     scope: Scope = None,
-    memory: Memory = "memory",
+    memory: Name = "memory",
 ) -> dict[str, Any]:
     """Return the memories and entities that answer a question best."""
-    opened = hoprank.kept(AgentMemory, memory)
-    times = when(as_of, known_at, opened.zone)
-    found: dict[str, Any] = plain(recalling.recall(opened, question, top_k, times, scope=scope))
+    opened = hoprank.kept(Memory, memory)
+    found: dict[str, Any] = plain(opened.search(question, top_k, as_of=as_of, known_at=known_at, scope=scope))
     return found
 
 
@@ -41,12 +37,10 @@ def history(
     entity: Annotated[str, Field(min_length=1, description="Name, alias or id of an entity.")],
     relation: Annotated[str | None, Field(description="Only facts of this type.")] = None,
     scope: Scope = None,
-    memory: Memory = "memory",
+    memory: Name = "memory",
 ) -> dict[str, Any]:
     """Return every version of the facts of an entity."""
-    opened = hoprank.kept(AgentMemory, memory)
-    found = versions.history(opened, opened.resolve(entity, scope=scope), relation)
-    return {"facts": plain(found)}
+    return {"facts": plain(hoprank.kept(Memory, memory).history(entity, relation, scope=scope))}
 
 
 VERBS = (

@@ -1,6 +1,6 @@
 """``hoprank memory``: texts, entities and facts of a memory.
 
-May import: cli, domains.memory.deferred, domains.memory.facts, domains.memory.memory, domains.memory.records,
+May import: cli, domains.memory.deferred, domains.memory.api, domains.memory.memory, domains.memory.records,
 domains.memory.views, json_values, knowledge.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,6 @@ from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json, Model, Set
 from pipeline.cli.views.output import print_json, say, warn
 from pipeline.cli.views.progress import show_progress
-from pipeline.domains.memory import deferred as domain
 from pipeline.domains.memory.cli.options import Name, NewScope, Scope, opened
 from pipeline.domains.memory.views import forgotten_view, remembered_line, scanned_line
 from pipeline.json_values import plain
@@ -41,8 +41,8 @@ def add(
     """Remember a text, word by word, with the entities that it mentions."""
     said = typer.get_text_stream("stdin").read() if text == "-" else text
     with opened(name, settings, model) as memory, show_progress() as progress:
-        made, done = domain.add.add_text(
-            memory, said, key=key, date=date, speaker=speaker, session=session, scope=scope, progress=progress
+        made, done = memory.add(
+            said, key=key, date=date, speaker=speaker, session=session, scope=scope, progress=progress
         )
     document = {"key": made.key, "time": made.time, **plain(done)}
     deliver(done, as_json, lambda it: f"{made.key}: {remembered_line(it)}", document=document)
@@ -65,17 +65,7 @@ def import_(
 ) -> None:
     """Remember the messages of chats, with the entities and facts that the files give."""
     with opened(name, settings, model) as memory, show_progress() as progress:
-        read = [
-            domain.chats.read_memories(
-                path,
-                scope=scope or memory.settings.scope,
-                timezone=memory.settings.timezone,
-                limits=memory.hoprank.settings.sources.limits,
-                undated=date,
-            )
-            for path in paths
-        ]
-        done = [domain.remember.remember(memory, one, progress) for one in read]
+        done = memory.import_chats(*paths, scope=scope, undated=date, progress=progress)
     if as_json:
         print_json(plain(done))
         return
@@ -98,9 +88,7 @@ def scan(
 ) -> None:
     """Remember the files, code, libraries, configuration and authors of a repository; end what is gone."""
     with opened(name, settings) as memory, show_progress() as progress:
-        done = domain.repositories.scan_repository(
-            memory, repository, scope=scope, revision=revision, history=history, progress=progress
-        )
+        done = memory.scan(repository, scope=scope, revision=revision, history=history, progress=progress)
     deliver(done, as_json, scanned_line)
 
 
@@ -130,21 +118,14 @@ def forget(
 ) -> None:
     """Delete memories, and what is known from them alone. All given conditions must hold."""
     with opened(name, settings) as memory:
-        selection = domain.forget.Selection(
-            memory.resolve(entity, scope=scope) if entity else None,
-            topic,
-            domain.times.read_time(since, memory.zone, "--since") if since else None,
-            domain.times.read_time(until, memory.zone, "--until") if until else None,
-            session,
-            scope,
-        )
-        planned = domain.forget.forget(memory, selection, dry_run=True)
+        forget = partial(memory.forget, entity, topic=topic, since=since, until=until, session=session, scope=scope)
+        planned = forget(dry_run=True)
         deliver(planned, as_json, lambda it: forgotten_view(it, dry_run=dry_run))
         if dry_run:
             return
         if not yes:
             confirm(f"Forget {len(planned.memories)} memories and {len(planned.entities)} entities?")
-        domain.forget.forget(memory, selection)
+        forget()
 
 
 def drop(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -33,10 +33,6 @@ from pipeline.domains.memory.views import (
     revision_line,
     subgraph_view,
 )
-
-if TYPE_CHECKING:
-    from pipeline.domains.memory.facts.write import Triple
-    from pipeline.domains.memory.memory import AgentMemory
 
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help="The name, an alias or the id of an entity.")]
 Type = Annotated[str, typer.Argument(metavar="TYPE", help="The relation: depends_on, imports, fixed_by ...")]
@@ -217,20 +213,18 @@ def fact(
 ) -> None:
     """Add a fact between two entities; others stay, also those that contradict it."""
     with opened(name, settings) as memory:
-        if create:
-            _make_ends(memory, source, target, create, scope)
-        triple = _triple(memory, source, type_, target, scope)
-        begin = None if valid_at == "ever" else _time(memory, valid_at) if valid_at else domain.clock.now()
-        made = domain.records.Fact(
-            *triple,
-            begin,
-            _time(memory, invalid_at) if invalid_at else None,
-            weight,
-            confidence,
-            scope or memory.settings.scope,
-            (evidence,),
+        revision = memory.fact(
+            source,
+            type_,
+            target,
+            since=valid_at or None,
+            until=invalid_at or None,
+            evidence=evidence,
+            weight=weight,
+            confidence=confidence,
+            create=[kind.strip() for kind in create.split(",")[:2]] if create else (),
+            scope=scope,
         )
-        revision = domain.write.add_facts(memory, [made])
     deliver(revision, as_json, revision_line)
 
 
@@ -247,8 +241,7 @@ def invalidate(
 ) -> None:
     """End a fact in the world: it held until then. What was believed before can still be asked for."""
     with opened(name, settings) as memory:
-        triple = _triple(memory, source, type_, target, scope)
-        revision = domain.write.invalidate(memory, triple, _time(memory, at), evidence)
+        revision = memory.end(source, type_, target, at=at, evidence=evidence, scope=scope)
     deliver(revision, as_json, revision_line)
 
 
@@ -266,10 +259,10 @@ def supersede(
 ) -> None:
     """End a fact and let another hold from then on: SOURCE TYPE TARGET becomes SOURCE TYPE NEW."""
     with opened(name, settings) as memory:
-        triple = _triple(memory, source, type_, target, scope)
+        triple = memory.triple(source, type_, target, scope)
         new = memory.resolve(by, scope=scope)
         made = domain.records.Fact(triple[0], type_, new.id, scope=scope or memory.settings.scope, confidence=0.9)
-        revision = domain.write.supersede(memory, triple, made, _time(memory, at), evidence)
+        revision = domain.write.supersede(memory, triple, made, memory.time(at), evidence)
     deliver(revision, as_json, revision_line)
 
 
@@ -288,7 +281,7 @@ def retract(
 ) -> None:
     """Withdraw a fact that never held; its history still shows it."""
     with opened(name, settings) as memory:
-        triple = _triple(memory, source, type_, target, scope)
+        triple = memory.triple(source, type_, target, scope)
         revision = domain.write.retract(memory, triple, evidence, version_id=version)
     deliver(revision, as_json, revision_line)
 
@@ -321,22 +314,3 @@ def conflicts(scope: Scope = None, name: Name = "memory", as_json: Json = False,
         memory.graph()
         found = domain.history.conflicts(memory, scope)
     deliver(found, as_json, lambda it: conflicts_view(it) if it else "No facts contradict each other.")
-
-
-def _triple(memory: AgentMemory, source: str, type_: str, target: str, scope: str | None) -> Triple:
-    memory.check_relations([type_])
-    return memory.resolve(source, scope=scope).id, type_, memory.resolve(target, scope=scope).id
-
-
-def _make_ends(memory: AgentMemory, source: str, target: str, types: str, scope: str | None) -> None:
-    kinds = types.split(",")
-    kinds = kinds * 2 if len(kinds) == 1 else kinds[:2]
-    ends = [
-        domain.records.Entity(name, kind.strip(), scope or memory.settings.scope, mention_count=0)
-        for name, kind in zip((source, target), kinds, strict=True)
-    ]
-    domain.entities.upsert(memory, ends)
-
-
-def _time(memory: AgentMemory, text: str) -> str:
-    return domain.times.read_time(text, memory.zone, "The time")

@@ -13,6 +13,7 @@ from pipeline.cli.connection import connected
 from pipeline.domains.memory import deferred as domain
 
 if TYPE_CHECKING:
+    from pipeline.domains.memory.api import Memory
     from pipeline.domains.memory.memory import AgentMemory
     from pipeline.domains.memory.records import When
 
@@ -40,10 +41,10 @@ Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="How many fact
 
 
 @contextmanager
-def opened(name: str, settings: list[str] | None, model: str | None = None) -> Iterator[AgentMemory]:
+def opened(name: str, settings: list[str] | None, model: str | None = None) -> Iterator[Memory]:
     """Connect, and yield the memory of that name."""
     with connected(shared.read_settings(model, settings)) as hoprank:
-        yield domain.memory.AgentMemory(hoprank, name)
+        yield domain.api.Memory(hoprank, name)
 
 
 def when_of(memory: AgentMemory, as_of: str | None, known_at: str | None) -> When:

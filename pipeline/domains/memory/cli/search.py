@@ -43,14 +43,14 @@ def search(
     """Print the memories and entities that answer a question, best first."""
     conditions, levels = read_filter(filters), domain.recall.levels_named(level)
     with opened(name, settings, model) as memory, spinner("Searching"):
-        found = domain.recall.recall(
-            memory,
+        found = memory.search(
             question,
             top_k,
-            when_of(memory, as_of, known_at),
+            as_of=as_of,
+            known_at=known_at,
+            now=now or None,
             scope=scope,
             filters=conditions,
-            now=domain.recall.present(memory, now) if now else None,
             levels=levels,
         )
     deliver(

@@ -1,0 +1,254 @@
+"""The face of a memory: remember texts, chats and code, ask what holds when, state facts, and forget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.domains.memory import patterns
+from pipeline.domains.memory import records as record
+from pipeline.domains.memory.chats.read import read_memories
+from pipeline.domains.memory.code.store import Scanned, scan_repository
+from pipeline.domains.memory.entities import upsert
+from pipeline.domains.memory.facts import write
+from pipeline.domains.memory.facts.versions import Revision
+from pipeline.domains.memory.forget import Forgotten, Selection, forget
+from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.patterns import Related
+from pipeline.domains.memory.recall.recall import levels_named, present, recall
+from pipeline.domains.memory.recall.records import Recall
+from pipeline.domains.memory.records import EntityKey, Fact
+from pipeline.domains.memory.schema import MENTIONS
+from pipeline.domains.memory.texts.remember import Remembered, add_text, remember
+from pipeline.domains.memory.times import read_time, when
+from pipeline.knowledge.clock import now
+from pipeline.progress import Progress
+
+EVER = "ever"
+"""The begin of a fact that always held."""
+
+
+class Memory(AgentMemory):
+    """A memory of agents, by name; the first write makes it. Thread-safe.
+
+    Entities are named by name, alias or id. Times are ISO 8601; one without an offset is of the setting
+    ``memory.timezone``. A scope, such as a repository, keeps things of one name apart. Raises GraphError for an unknown
+    entity, relation or memory, InputError for a value that is none.
+
+    Example::
+
+        from hoprank import HopRank, Memory
+
+        with HopRank.connect() as hoprank:
+            memory = Memory(hoprank, "team")
+            memory.add("We moved the API server to Hono.", date="2026-02-10")
+            memory.fact("api-server", "depends_on", "hono", since="2026-02-10", create=["library"])
+            print(memory.search("What is the API server built on?").items)
+            memory.end("api-server", "depends_on", "hono", at="2026-09-01", evidence="back to Express")
+    """
+
+    def add(
+        self,
+        text: str,
+        *,
+        key: str | None = None,
+        date: str | None = None,
+        speaker: str = "",
+        session: str = "",
+        scope: str | None = None,
+        entities: Sequence[Mapping[str, Any]] = (),
+        facts: Sequence[Mapping[str, Any]] = (),
+        progress: Progress | None = None,
+    ) -> tuple[record.Memory, Remembered]:
+        """Remember a text word by word; see :func:`pipeline.domains.memory.texts.remember.add_text`."""
+        said = {"key": key, "date": date, "speaker": speaker, "session": session, "scope": scope}
+        return add_text(self, text, **said, entities=entities, facts=facts, progress=progress)  # type: ignore[arg-type]
+
+    def import_chats(
+        self,
+        *paths: str | Path,
+        scope: str | None = None,
+        undated: str | None = None,
+        progress: Progress | None = None,
+    ) -> list[Remembered]:
+        """Remember the messages of files of chats, with the entities and facts that they give.
+
+        All files are read before anything is written; ``undated`` is the time of messages that have none. Raises
+        SourceError, naming file and position, for a malformed one.
+        """
+        read = [
+            read_memories(
+                Path(path),
+                scope=scope or self.settings.scope,
+                timezone=self.settings.timezone,
+                limits=self.hoprank.settings.sources.limits,
+                undated=undated,
+            )
+            for path in paths
+        ]
+        return [remember(self, one, progress) for one in read]
+
+    def scan(
+        self,
+        repository: str | Path,
+        *,
+        scope: str | None = None,
+        revision: str = "HEAD",
+        history: bool = False,
+        progress: Progress | None = None,
+    ) -> Scanned:
+        """Remember a repository or folder; see :func:`pipeline.domains.memory.code.store.scan_repository`."""
+        return scan_repository(self, repository, scope=scope, revision=revision, history=history, progress=progress)
+
+    def search(
+        self,
+        question: str,
+        top_k: int = 10,
+        *,
+        as_of: str | None = None,
+        known_at: str | None = None,
+        now: str | None = None,
+        scope: str | None = None,
+        filters: Mapping[str, Any] | None = None,
+        levels: Sequence[str] | None = None,
+    ) -> Recall:
+        """Return the texts and entities that answer a question best, and its themes.
+
+        What held ``as_of`` a time counts, as it was known at ``known_at``. ``now`` is what "last May" is relative to;
+        ``levels`` are of ``texts``, ``low`` and ``high``, all by default. Raises what
+        :func:`pipeline.domains.memory.recall.recall.recall` does.
+        """
+        return recall(
+            self,
+            question,
+            top_k,
+            when(as_of, known_at, self.zone),
+            scope=scope,
+            filters=filters,
+            now=present(self, now) if now else None,
+            levels=levels_named(levels),
+        )
+
+    def fact(
+        self,
+        source: str,
+        relation: str,
+        target: str,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        evidence: str = "",
+        weight: float = 0.5,
+        confidence: float = 0.9,
+        create: Sequence[str] = (),
+        scope: str | None = None,
+    ) -> Revision:
+        """Add a fact between two entities; others stay, also those that contradict it.
+
+        It holds ``since`` a time (by default now; "ever" for always) ``until`` another. ``create`` has the type of a
+        missing source and that of a missing target, or one for both: they are made. ``evidence`` says why it is
+        believed.
+        """
+        scope_of_it = scope or self.settings.scope
+        if create:
+            ends = zip((source, target), (create[0], create[-1]), strict=True)
+            upsert(self, [record.Entity(name, type_, scope_of_it, mention_count=0) for name, type_ in ends])
+        memory = self.opened()
+        triple = memory.triple(source, relation, target, scope)
+        made = Fact(
+            *triple,
+            None if since == EVER else self.time(since),
+            self.time(until) if until else None,
+            weight,
+            confidence,
+            scope_of_it,
+            (evidence,) if evidence else (),
+        )
+        return write.add_facts(memory, [made])
+
+    def end(
+        self,
+        source: str,
+        relation: str,
+        target: str,
+        *,
+        evidence: str,
+        at: str | None = None,
+        scope: str | None = None,
+    ) -> Revision:
+        """End a fact in the world, by default now, and say why; what was believed before can still be asked for."""
+        memory = self.opened()
+        return write.invalidate(memory, memory.triple(source, relation, target, scope), self.time(at), evidence)
+
+    def history(
+        self,
+        entity: str,
+        relation: str | None = None,
+        other: str | None = None,
+        *,
+        type_: str | None = None,
+        scope: str | None = None,
+    ) -> list[Fact]:
+        """Return every version of the facts of an entity: of one relation, and with one ``other`` entity, if given."""
+        memory = self.opened()
+        start = memory.resolve(entity, type_=type_, scope=scope)
+        return patterns.history(memory, start, relation, memory.resolve(other, scope=scope) if other else None)
+
+    def related(
+        self,
+        entity: str,
+        relations: Sequence[str] | None = None,
+        *,
+        reverse: bool = False,
+        as_of: str | None = None,
+        known_at: str | None = None,
+        scope: str | None = None,
+        limit: int = 100,
+    ) -> list[Related]:
+        """Return what an entity relates to, or with ``reverse`` what relates to it: heaviest facts first."""
+        memory, times = self.opened(), when(as_of, known_at, self.zone)
+        start = memory.resolve(entity, scope=scope, when=times)
+        return (patterns.reverse if reverse else patterns.direct)(memory, start, relations, times, limit)
+
+    def mentions(self, entity: str, *, scope: str | None = None) -> list[str]:
+        """Return the keys of the texts that mention an entity, sorted."""
+        memory = self.opened()
+        keys = memory.keys([memory.resolve(entity, scope=scope).id])
+        return sorted(EntityKey.of(row["id"]).name for row in memory.rows("memory_texts_of", keys=keys, type=MENTIONS))
+
+    def forget(
+        self,
+        entity: str | None = None,
+        *,
+        topic: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        session: str | None = None,
+        scope: str | None = None,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Delete the texts that meet all conditions, and what is known from them alone; ``dry_run`` only says what.
+
+        ``entity`` itself is forgotten, too. ``topic`` are words that a text has, ``since`` and ``until`` when it was
+        said. Raises InputError without a condition.
+        """
+        memory = self.opened() if entity else self
+        selection = Selection(
+            memory.resolve(entity, scope=scope) if entity else None,
+            topic,
+            read_time(since, self.zone, "--since") if since else None,
+            read_time(until, self.zone, "--until") if until else None,
+            session,
+            scope,
+        )
+        return forget(self, selection, dry_run=dry_run)
+
+    def triple(self, source: str, relation: str, target: str, scope: str | None) -> write.Triple:
+        """Return a fact's ids by the names of its ends; raises GraphError if there is no such relation or entity."""
+        self.check_relations([relation])
+        return self.resolve(source, scope=scope).id, relation, self.resolve(target, scope=scope).id
+
+    def time(self, text: str | None) -> str:
+        """Return a time in ISO 8601 as UTC, the present for None; raises InputError if it is none."""
+        return read_time(text, self.zone, "The time") if text is not None else now()

@@ -11,6 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pipeline.domains.memory.chats.read import read_memories
+from pipeline.domains.memory.dedupe.plan import Plan
+from pipeline.domains.routing.learn.notes import read_sources
+from pipeline.domains.routing.querysets import read_queryset
+from pipeline.domains.routing.registry import read_registry
+from pipeline.domains.tools.sources.paths import read as read_tools
 from pipeline.errors import HopRankError
 from pipeline.evaluate.ablation import read_variants
 from pipeline.evaluate.compare import read_evaluated
@@ -76,12 +82,23 @@ LINES = """
 GRAPH = '{"format": "hoprank-graph", "version": 1, "nodes": [{"id": "a", "type": "t"}], "edges": []}'
 LINKS = '{"directed": true, "nodes": [{"id": 1}], "links": [{"source": 1, "target": 1, "key": 0}]}'
 EXPORT = """
-{"corpus": {"format": 1}}
 {"entity": {"key": "a", "name": "b"}}
 {"edge": {"kind": "NEXT", "source": ["a", 0], "target": ["a", 1]}}
 """
 CHUNKS = '{"id": "a", "chunks": [{"text": "b", "embedding": [0.5]}]}\n{"_id": 1, "text": "b", "metadata": {"a": [1]}}'
 NOTE = "---\ntitle: a\ntags: [b, c]\ndate: 2024-01-01\nup: [[c]]\n---\n# a\n\nb [[c]]\n"
+
+REGISTRY = """
+projects:
+  a: {path: b, domains: [c], aliases: d, importance: 2.0}
+references:
+  - {id: e, summary: f}
+relations:
+  - {from: a, type: USES, to: e, weight: 0.5}
+"""
+ROUTED = '{"queries": [{"id": "a", "query": "b", "expected_repos": ["c"], "expected_docs": ["c:d"]}]}'
+CHAT = '{"id": "a", "text": "b", "date": "2024-01-31T12:00:00+01:00", "entities": [{"type": "tool", "name": "c"}]}'
+LISTING = '{"tools": [{"name": "a", "description": "b", "inputSchema": {"properties": {"c": {"type": "string"}}}}]}'
 
 READERS: dict[str, tuple[str, Read, str]] = {
     "json": ("a.json", read_json, REPORT),
@@ -100,6 +117,15 @@ READERS: dict[str, tuple[str, Read, str]] = {
     "graph links": ("a.node-link", graph, LINKS),
     "graph markup": ("a.graphml", graph, GRAPHML),
     "documents": ("a.jsonl", lambda path: consumed(read([str(path)])), CHUNKS),
+    "registry": ("a.yaml", read_registry, REGISTRY),
+    "notes": ("a.jsonl", lambda path: read_sources([path], []), '{"project": "a", "text": "b"}\n'),
+    "note of a session": ("a.md", lambda path: read_sources([path], []), NOTE),
+    "routed": ("a.json", read_queryset, ROUTED),
+    "plan": ("a.json", Plan.read, '{"id": "a", "graph": "b", "groups": [], "review": [], "entities": [["a", "b"]]}'),
+    "chat": ("a.json", read_memories, CHAT),
+    "chats": ("a.jsonl", read_memories, f"{CHAT}\n{CHAT.replace('a', 'e')}\n"),
+    "listing": ("a.json", lambda path: read_tools([path]), LISTING),
+    "server": ("server.yaml", lambda path: read_tools([path]), "name: a\nmeta: {category: b, tags: [c]}\n"),
     "note": ("a.md", lambda path: consumed(read([str(path)])), NOTE),
 }
 

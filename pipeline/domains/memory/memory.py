@@ -27,17 +27,9 @@ _Made = TypeVar("_Made")
 
 
 class AgentMemory:
-    """The memory of a name; it is made by the first write. Thread-safe.
+    """The graphs, texts and settings of a memory of a name, which the first write makes. Thread-safe.
 
-    Example::
-
-        from hoprank import HopRank
-        from pipeline.domains.memory.memory import AgentMemory
-        from pipeline.domains.memory.texts.remember import add_text
-
-        with HopRank.connect() as hoprank:
-            memory = AgentMemory(hoprank)
-            add_text(memory, "We moved the API server to Hono.", date="2026-02-10")
+    :class:`pipeline.domains.memory.api.Memory` is its face.
     """
 
     def __init__(self, hoprank: HopRank, name: str = "memory") -> None:

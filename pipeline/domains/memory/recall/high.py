@@ -10,6 +10,7 @@ from pipeline.domains.memory.recall.records import Theme
 from pipeline.domains.memory.records import Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 
+# How much of the themes is shown: chosen by hand to fit a screen or a prompt; not measured.
 _THEMES = 3
 _SHOWN = 8
 _FACTS = 12

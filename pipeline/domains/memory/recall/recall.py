@@ -32,13 +32,14 @@ from pipeline.records import Hit
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import check_question
 
-_K = 60
+_K = 60  # of reciprocal rank fusion, as Cormack et al. (2009) chose it
 
 TEXT_WEIGHTS = {Level.TEXTS: 8.0, Level.LOW: 1.0, Level.HIGH: 0.5}
-"""Weights of the levels for memories."""
+"""Weights of the levels for memories. The texts lead, the others shift a memory by a few places: two weak rankings of
+equal weight would outvote one good one. The numbers are chosen by hand; not measured one by one."""
 
 ENTITY_WEIGHTS = {Level.LOW: 8.0, Level.HIGH: 1.0}
-"""Weights of the levels for entities."""
+"""Weights of the levels for entities, of which the low level knows most; chosen by hand, not measured."""
 
 Ranks = Mapping[str, int]
 """Ranks by id, from 1; equal ones share a rank."""

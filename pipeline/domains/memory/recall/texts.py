@@ -16,7 +16,8 @@ from pipeline.text.dates import TimeHint, closeness, time_hints
 
 CANDIDATES = 100
 _K = 5
-"""k of the reciprocal rank that a date may double."""
+"""k of the reciprocal rank that a date may double: it moves a text from the 6th place before the 1st at most. Chosen by
+hand; not measured."""
 
 
 def find_texts(

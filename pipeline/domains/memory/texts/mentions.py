@@ -158,7 +158,7 @@ def _same(stored: KnowledgeNode | None, node: KnowledgeNode) -> bool:
 
 
 _FEW = 20
-"""So many names are looked up by full text; for more, all texts are read."""
+"""So many names are looked up by full text; for more, all texts are read. Chosen by hand; not measured."""
 
 _TEXTS = 100
 """Texts that are looked at for each of a few names: those that hold it come first."""

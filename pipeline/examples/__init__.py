@@ -1,6 +1,6 @@
 """The example of ``hoprank quickstart``: an invented archive and questions about it.
 
-Imports nothing of the package.
+May import: nothing of the package.
 """
 
 from __future__ import annotations

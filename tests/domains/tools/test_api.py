@@ -82,8 +82,8 @@ def test_a_question_is_one_query_once_the_graph_is_read(tools: Tools, monkeypatc
     tools.show("plan_route")
 
     assert len(cold) <= 6, cold  # the name is resolved three times: the first question opens the graph
-    assert warm == ["graph_named"]
-    assert ran == ["graph_named"] * 2
+    assert len(warm) == 1, warm
+    assert len(ran) == 2, ran
 
 
 def test_a_question_sees_what_was_built_since_the_last(tools: Tools, tmp_path: Path) -> None:

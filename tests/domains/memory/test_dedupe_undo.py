@@ -160,7 +160,7 @@ def test_an_undo_that_was_interrupted_at_its_end_changes_nothing_more(
     before = contents(graph)
     apply(graph, journal, plan(graph, memory_settings))
     with monkeypatch.context() as patched:
-        patched.setattr("pipeline.domains.memory.dedupe.apply.remove", lambda *_: 1 / 0)
+        patched.setattr("pipeline.domains.memory.dedupe.apply._remove", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             undo(graph, journal)
 

@@ -10,8 +10,16 @@ from typing import Any
 
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import Related, facts_of
-from pipeline.domains.memory.recall.high import find_themes
-from pipeline.domains.memory.recall.low import NOTHING, Meant, find_entities, mentioning, ranks_of_entities
+from pipeline.domains.memory.recall.levels import (
+    NOTHING,
+    Meant,
+    filters_of,
+    find_entities,
+    find_texts,
+    find_themes,
+    mentioning,
+    ranks_of_entities,
+)
 from pipeline.domains.memory.recall.records import (
     Found,
     FoundEntity,
@@ -22,7 +30,6 @@ from pipeline.domains.memory.recall.records import (
     Recall,
     Theme,
 )
-from pipeline.domains.memory.recall.texts import filters_of, find_texts
 from pipeline.domains.memory.records import NOW, Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.domains.memory.times import read_time

@@ -1,0 +1,242 @@
+"""The levels of recall: the entities of a question (low), its themes (high), and the texts that answer it.
+
+Entities are found by name, words and meaning. Themes are communities of the graph. Texts are found by words, vectors
+and the walk, with dates as soft evidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
+from pipeline.domains.memory.patterns import Related
+from pipeline.domains.memory.recall.records import Level, Period, Theme
+from pipeline.domains.memory.records import Entity, EntityKey, When
+from pipeline.domains.memory.schema import MEMORY, MENTIONS
+from pipeline.domains.memory.texts.mentions import gazetteer
+from pipeline.knowledge import Mode, RankedNode
+from pipeline.records import Hit
+from pipeline.retrieve.legs import Leg
+from pipeline.text.dates import TimeHint, closeness, time_hints
+
+_ENTITIES = 50
+"""Entities that each of words and meaning may bring. Chosen by hand; not measured."""
+
+_NAMED = 8.0
+"""Weight of being named in the question, beside 1 for each of words and meaning: any named entity comes before any that
+is only similar. Chosen by hand; not measured."""
+
+_UNNAMED = 20
+"""Ranks that an entity which is only similar to the question loses against the memories, lest it come before the text
+that answers. Chosen by hand; not measured."""
+
+_K = 60
+"""k of reciprocal rank fusion, as the hybrid leg has it."""
+
+# How much of the themes is shown: chosen by hand to fit a screen or a prompt; not measured.
+_THEMES = 3
+_SHOWN = 8
+_FACTS = 12
+
+_LEAST = 3
+"""A community of fewer nodes is no theme."""
+
+CANDIDATES = 100
+"""Passages that are searched for a question, as each ranking of the hybrid leg has."""
+
+_DATE_K = 5
+"""k of the reciprocal rank that a date may double: it moves a text from the 6th place before the 1st at most. Chosen by
+hand; not measured."""
+
+
+class Meant(NamedTuple):
+    """The entities that a question is about, best first, by id, and the ids of those that it names."""
+
+    entities: dict[str, Entity]
+    named: frozenset[str]
+
+
+NOTHING = Meant({}, frozenset())
+
+
+def find_entities(memory: AgentMemory, question: str, vector: Sequence[float], when: When, scope: str | None) -> Meant:
+    """Return the entities that a question is about."""
+    graph = memory.graph_at(when)
+    named = [mention.entity.id for mention in gazetteer(memory, scope).mentions(question)]
+    rankings = [(named, _NAMED), (_ids(graph.search(question, _ENTITIES, mode=Mode.BM25)), 1.0)]
+    if memory.has_embeddings():
+        rankings.append((_ids(graph.nearest(vector, _ENTITIES)), 1.0))
+    scores: dict[str, float] = {}
+    for ids, weight in rankings:
+        for rank, id_ in enumerate(dict.fromkeys(ids), 1):
+            scores[id_] = scores.get(id_, 0.0) + weight / (_K + rank)
+    there = _present(memory, scores, when, scope)
+    best = sorted(there, key=lambda id_: (-scores[id_], id_))
+    return Meant({id_: there[id_] for id_ in best}, frozenset(named))
+
+
+def ranks_of_entities(meant: Meant, most: int) -> dict[str, int]:
+    """Return the ranks of the first entities; one that the question doesn't name ranks 20 places lower."""
+    first = list(meant.entities)[:most]
+    return {id_: rank + (0 if id_ in meant.named else _UNNAMED) for rank, id_ in enumerate(first, 1)}
+
+
+def mentioning(
+    memory: AgentMemory, entities: Mapping[Level, Collection[str]], when: When, candidates: Collection[str]
+) -> dict[Level, dict[str, float]]:
+    """Return how rare the entities of each level are that ``candidates``, keys of memories, mention: their sum, by key.
+
+    ``entities`` has the ids of each level.
+    """
+    wanted = dict.fromkeys(id_ for ids in entities.values() for id_ in ids) if candidates else ()
+    rows = memory.read("memory_mentioning", when, ids=wanted, type=MENTIONS) if wanted else ()
+    mentions = {row["entity"]: [EntityKey.of(id_).name for id_ in row["memories"]] for row in rows}
+    return {level: _rarity([mentions.get(id_, []) for id_ in ids], candidates) for level, ids in entities.items()}
+
+
+def _rarity(mentions: Sequence[Sequence[str]], candidates: Collection[str]) -> dict[str, float]:
+    """Return the rarity of the entities that each candidate mentions; ``mentions`` has the memories of each entity."""
+    total = 1 + sum(map(len, mentions))
+    scores: dict[str, float] = {}
+    for keys in mentions:
+        for key in keys:
+            if key in candidates:
+                scores[key] = scores.get(key, 0.0) + math.log(1 + total / len(keys))
+    return scores
+
+
+def _ids(ranked: Sequence[RankedNode]) -> list[str]:
+    return [one.node.id for one in ranked if one.node.type != MEMORY]
+
+
+def _present(memory: AgentMemory, ids: Collection[str], when: When, scope: str | None) -> dict[str, Entity]:
+    wanted = [id_ for id_ in ids if scope is None or EntityKey.of(id_).scope == scope]
+    entities = (read_entity(row["stored"]) for row in memory.read("memory_present", when, ids=wanted))
+    return {entity.id: entity for entity in entities}
+
+
+def find_themes(
+    memory: AgentMemory, entities: Mapping[str, Entity], when: When
+) -> tuple[list[Theme], dict[str, float]]:
+    """Return the themes of a question, whose entities come best first, and the score of each entity of a theme.
+
+    A community counts the reciprocal ranks of its entities, those of thematic types (the setting ``themes``) twice. Its
+    entities are ranked by that and by their number of mentions.
+    """
+    strength = {
+        id_: (2.0 if entity.type in memory.settings.themes else 1.0) / (_K + rank)
+        for rank, (id_, entity) in enumerate(entities.items(), 1)
+    }
+    scored = [
+        (sum(strength.get(id_, 0.0) for id_ in community), community)
+        for community in memory.communities(when)
+        if len(community) >= _LEAST
+    ]
+    best = sorted((item for item in scored if item[0] > 0), key=lambda item: (-item[0], item[1][0]))[:_THEMES]
+    members = _members(memory, [community for _, community in best], entities, strength, when)
+    themes = [
+        Theme(tuple(of_theme), facts, score)
+        for (score, _), of_theme, facts in zip(best, members, _joining(memory, members, when), strict=True)
+    ]
+    scores = {entity.id: theme.score / (_K + rank) for theme in themes for rank, entity in enumerate(theme.entities, 1)}
+    return themes, scores
+
+
+def _members(
+    memory: AgentMemory,
+    communities: Sequence[Sequence[str]],
+    entities: Mapping[str, Entity],
+    strength: Mapping[str, float],
+    when: When,
+) -> list[list[Entity]]:
+    """Return the first members of each community: entities of the question, then others of thematic types."""
+    members = [[entities[id_] for id_ in community if id_ in entities] for community in communities]
+    thematic = frozenset(memory.settings.themes) - {MEMORY}
+    others = [
+        [id_ for id_ in community if id_ not in entities and EntityKey.of(id_).type in thematic]
+        for community in communities
+    ]
+    rows = memory.read("memory_most_mentioned", when, groups=others, limit=_SHOWN)
+    for row in rows:
+        members[row["place"]].append(read_entity(row["stored"]))
+    return [
+        sorted(of_one, key=lambda entity: (-strength.get(entity.id, 0.0), -entity.mention_count, entity.id))[:_SHOWN]
+        for of_one in members
+    ]
+
+
+def _joining(memory: AgentMemory, members: Sequence[Sequence[Entity]], when: When) -> list[tuple[Related, ...]]:
+    """Return the facts among the members of each theme, heaviest first, each with the member whose id is last."""
+    joining: list[list[Related]] = [[] for _ in members]
+    groups = [[entity.id for entity in of_theme] for of_theme in members]
+    for row in memory.read("memory_facts_among", when, groups=groups, excluded=MENTIONS, limit=_FACTS):
+        fact, by_id = read_fact(row), {entity.id: entity for entity in members[row["place"]]}
+        joining[row["place"]].append(Related(fact, by_id[max(fact.source, fact.target)]))
+    return [tuple(related) for related in joining]
+
+
+def find_texts(
+    memory: AgentMemory,
+    question: str,
+    vector: Sequence[float],
+    filters: Mapping[str, Any] | None,
+    now: datetime,
+    leg: Leg = Leg.WHOLE,
+) -> tuple[list[Hit], tuple[Period, ...]]:
+    """Return the passages that answer best, at most ``CANDIDATES``, and the periods that the question speaks of.
+
+    A memory from such a period counts up to twice its reciprocal rank; none is left out for its time.
+    """
+    hits = _search(memory, question, vector, filters, leg)
+    hints = time_hints(question, now)
+    periods = tuple(Period(hint.phrase, hint.start, hint.end) for hint in hints)
+    return by_time(hits, hints), periods
+
+
+def by_time(hits: Sequence[Hit], hints: Sequence[TimeHint]) -> list[Hit]:
+    """Return hits in their order, those whose time is close to a hint moved up; ties stay in order."""
+    if not hints:
+        return list(hits)
+
+    def score(place: int, hit: Hit) -> float:
+        time = hit.document_metadata.get("time")
+        close = max(closeness(str(time), hint) for hint in hints) if time else 0.0
+        return (1 + close) / (_DATE_K + place)
+
+    scored = [(score(place, hit), -place, hit) for place, hit in enumerate(hits, 1)]
+    return [hit for *_, hit in sorted(scored, key=lambda item: (-item[0], -item[1]))]
+
+
+def filters_of(
+    memory: AgentMemory, when: When, scope: str | None, given: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Return the filter of a search: the caller's, the scope, and what was said by then, as far as it was known."""
+    parts: list[Mapping[str, Any]] = [given] if given else []
+    if scope is not None:
+        parts.append({"metadata.scope": scope})
+    if when.as_of is not None:
+        parts.append({"metadata.time": {"$lte": when.as_of}})
+    if when.known_at is not None:
+        parts.append({"document": {"$nin": _unknown(memory, when.known_at)}})
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else {"$and": parts}
+
+
+def _unknown(memory: AgentMemory, known_at: str) -> list[str]:
+    """Return the keys of the memories that were remembered after a time; one that can't be, if there is none."""
+    rows = memory.rows("memory_texts_after", label=memory.label, type=MEMORY, known_at=known_at)
+    return [EntityKey.of(row["id"]).name for row in rows] or [""]
+
+
+def _search(
+    memory: AgentMemory, question: str, vector: Sequence[float], filters: Mapping[str, Any] | None, leg: Leg
+) -> list[Hit]:
+    result = memory.hoprank.search(question, vector, CANDIDATES, filters, corpus=memory.name, leg=leg)
+    best: dict[str, Hit] = {}
+    for hit in result.hits:
+        best.setdefault(hit.document, hit)
+    return list(best.values())

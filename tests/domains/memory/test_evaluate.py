@@ -71,6 +71,7 @@ def test_every_ranking_is_measured_within_the_filter(hoprank: HopRank, folder: P
     assert [corpus.name for corpus in list_corpora(hoprank.client)] == before
 
 
+@pytest.mark.usefixtures("server_environment")
 def test_the_command_prints_a_table_and_writes_the_json(folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "report.json"
 

@@ -118,6 +118,7 @@ def test_the_commands_take_the_graph_of_the_settings(town: Town) -> None:
     assert "almanac" in run("route", "get-related", "harbour", "--graph", town.graph).stdout
 
 
+@pytest.mark.usefixtures("server_environment")
 def test_evaluate_refuses_what_is_no_queryset(tmp_path: Path) -> None:
     path = tmp_path / "queryset.json"
     path.write_text("{}", encoding="utf-8")

@@ -132,11 +132,13 @@ def test_wrong_input_is_told_with_the_fix(named: str, arguments: tuple[str, ...]
     assert says in " ".join(result.output.split())
 
 
+@pytest.mark.usefixtures("server_environment")
 def test_a_graph_that_is_none_and_a_file_that_is_none_are_told(tmp_path: Path) -> None:
     assert "no-such-graph" in run("find", "x y z", graph="no-such-graph", code=2).output
     assert "gone.json" in run("build", str(tmp_path / "gone.json"), graph="no-such-graph", code=2).output
 
 
+@pytest.mark.usefixtures("server_environment")
 def test_tasks_with_known_tools_are_measured(tmp_path: Path) -> None:
     tools = [{"id": tool["name"], "title": tool["name"], "text": tool["description"]} for tool in LISTING["tools"]]
     (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(tool) + "\n" for tool in tools))

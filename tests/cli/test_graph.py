@@ -34,6 +34,7 @@ def name(client: Client) -> Iterator[str]:
     KnowledgeGraph(graph.name, client=client).drop()
 
 
+@pytest.mark.slow
 def test_graphs_are_listed_and_dropped(run: Run, name: str) -> None:
     assert name in run("list").stdout
     assert {"name": name, "nodes": 2} in [
@@ -89,6 +90,7 @@ def test_the_path_between_two_nodes_is_printed(run: Run, farm: str) -> None:
     assert run("path", farm, "owner", "cow").stderr == "hoprank: No path of 6 edges leads from owner to cow.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["g.json", "g.jsonl", "g.graphml"])
 def test_a_graph_is_exported_and_imported(run: Run, name: str, tmp_path: Path, file: str) -> None:
     path = str(tmp_path / file)
@@ -109,6 +111,7 @@ def test_a_graph_is_drawn_whole_or_around_a_node(run: Run, name: str, tmp_path: 
     assert '"id": "a"' not in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_corpus_is_drawn_and_exported_too(
     run: Run, hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -49,6 +49,7 @@ def hostile(run: Any, shared_corpus_name: str, tmp_path_factory: pytest.TempPath
     return shared_corpus_name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

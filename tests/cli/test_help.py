@@ -128,6 +128,7 @@ def test_the_help_of_the_root_doesn_t_import_what_reads_installed_packages() -> 
     assert loaded(["--help"], "importlib.metadata") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_the_help_of_a_command_loads_neither_driver_nor_settings(name: str) -> None:
     assert loaded([name, "--help"], FOR_HELP) == MODULES[name]

@@ -175,6 +175,7 @@ def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vector
     assert vector_indexes(cypher, going.vector_index) == []
 
 
+@pytest.mark.slow
 def test_makers_and_droppers_of_one_model_never_lose_its_index(
     client: Client, cypher: Cypher, corpus_name: str, create: Create
 ) -> None:

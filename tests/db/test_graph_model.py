@@ -94,6 +94,7 @@ def lasting(model: Mapping[str, set[str]], names: set[str]) -> dict[str, set[str
     return {name: model[name] - OF_A_MOMENT - OF_A_FILE for name in names}
 
 
+@pytest.mark.slow
 def test_the_nodes_of_a_corpus_have_the_properties_that_the_model_lists(cypher: Cypher, corpus_id: str) -> None:
     rows = cypher(
         "MATCH (n:Corpus {id: $id}) RETURN 'Corpus' AS name, keys(n) AS keys UNION ALL"

@@ -119,6 +119,7 @@ def test_many_that_make_them_at_once_make_them_once(client: Client, cypher: Cyph
         assert [index(cypher, name)["state"] for name in wanted.indexes] == ["ONLINE", "ONLINE"]
 
 
+@pytest.mark.slow
 def test_one_that_is_still_being_built_is_awaited(client: Client, cypher: Cypher, wanted: Wanted) -> None:
     """As when another process has just made it; whether corpora or knowledge graphs need it."""
     graph = NamedGraph(wanted.corpus_id, "", "", 0, None)

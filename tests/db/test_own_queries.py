@@ -48,6 +48,7 @@ def test_there_are_ten() -> None:
     assert len(QUERIES) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_each_finds_something(
     cypher: Callable[..., list[neo4j.Record]], handbook: str, skills: str, query: str

@@ -106,6 +106,7 @@ def test_one_that_was_dropped_behind_our_back_is_made_again(hoprank: HopRank, co
     assert projections(hoprank.client, corpus) == [walk_projection(corpus, 1, WALK).name]
 
 
+@pytest.mark.slow
 def test_those_that_ask_at_once_get_one_and_the_same_answer(hoprank: HopRank, corpus: Corpus) -> None:
     """Whether one finds the projection made, or another makes it in the meantime, which takes several tries to see."""
     answers: list[list[str]] = []
@@ -136,6 +137,7 @@ def test_it_holds_the_chunks_and_the_names_that_join_them(hoprank: HopRank, corp
     assert (row["nodes"], row["relationships"]) == (4, 10)
 
 
+@pytest.mark.slow
 def test_a_new_generation_has_its_own_and_the_old_one_goes(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
     hoprank.ingest(jsonl(DOCUMENTS), corpus=corpus_name)
     corpus = get_corpus(hoprank.client, corpus_name)

@@ -254,6 +254,7 @@ def filled(query: Query, names: Mapping[str, str]) -> dict[str, str]:
     return {name: names[name] for name in query.names}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(load_queries()))
 def test_the_server_plans_every_query(client: Client, names: Mapping[str, str], name: str) -> None:
     query = load_queries()[name]

@@ -94,6 +94,7 @@ def listed_domains() -> list[str]:
     return [domain.group_name for domain in registry().domains]
 
 
+@pytest.mark.slow
 def test_its_settings_are_shown_set_and_refused_as_all_are(run: Run, site: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text("[recipes]\ntop_k = 5\n")
@@ -117,6 +118,7 @@ def test_its_settings_are_shown_set_and_refused_as_all_are(run: Run, site: Path,
         assert said in result.stderr
 
 
+@pytest.mark.slow
 def test_its_commands_make_and_read_its_graph(run: Run, dishes: Path, server_environment: dict[str, str]) -> None:
     printed(run("recipes", "build", str(dishes), **server_environment))
     printed(run("recipes", "build", str(dishes), **server_environment))
@@ -170,6 +172,7 @@ def twice():
     assert printed(run("recipes", "twice", **server_environment)) == "leekleek0\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "code"), [("__init__.py", 2), ("cli.py", 2), ("settings.py", 1)])
 def test_other_commands_work_beside_one_that_can_t_be_imported(
     run: Run, site: Path, file: str, code: int, server_environment: dict[str, str]

@@ -48,6 +48,7 @@ def test_bfloat16_ends_a_process_only_where_amx_is_crippled() -> None:
     assert run(_MULTIPLY).returncode == 0 or has_crippled_amx()
 
 
+@pytest.mark.slow
 def test_no_precision_ends_the_process() -> None:
     """It did on a virtual machine that announces AMX and has none of its palettes."""
     done = run(_EMBED)
@@ -56,6 +57,7 @@ def test_no_precision_ends_the_process() -> None:
     assert done.stdout.split() == ["auto", "9", "bfloat16", "9", "float32", "9"]
 
 
+@pytest.mark.slow
 def test_auto_is_float32_where_amx_is_crippled(embedder: SentenceTransformerEmbedder) -> None:
     assert str(embedder.model.dtype) == "torch.float32" or not has_crippled_amx()
 

@@ -188,6 +188,7 @@ def test_the_key_is_sent_and_never_shown(server: Endpoint) -> None:
         assert "password" not in str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", [status(429, Retry_After="0"), status(503), cut, late, trickling])
 def test_a_failure_that_passes_costs_only_time(server: Endpoint, failure: Reply) -> None:
     server.will(failure, failure)

@@ -57,6 +57,7 @@ LONG = [f"Tidal gauge {number} stands {'far ' * (6 * number)}out at sea." for nu
 MANY = [f"Tidal gauge {number} stands out at sea." for number in range(300)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_vector_does_not_depend_on_the_texts_beside_it(precision: str) -> None:
     embedder = SentenceTransformerEmbedder(precision=precision)
@@ -67,6 +68,7 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(precision: str) -> None
         assert np.abs(embedder.encode(some) - together[places]).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_few_texts_are_encoded_as_many_are(precision: str, tmp_path: Path) -> None:
     together = SentenceTransformerEmbedder(precision=precision, onnx=tmp_path).encode(MANY)

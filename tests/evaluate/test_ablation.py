@@ -141,6 +141,7 @@ def test_pooling_narrows_and_one_set_is_its_own_pool(values: list[float], sets: 
     assert min(values) - 1e-9 <= pooled.low <= pooled.high <= max(values) + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("left_as_it_was")
 def test_querysets_are_ablated_and_nothing_is_left_behind(hoprank: HopRank, querysets: list[Path]) -> None:
     variants = (WALK, Variant("all", "leg", {"retrieve.candidates": 1, "retrieve.fuse_scorer": 0.0}))
@@ -154,6 +155,7 @@ def test_querysets_are_ablated_and_nothing_is_left_behind(hoprank: HopRank, quer
     assert ablation.parts[1].adds["recall@5"].mean > 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("left_as_it_was")
 def test_the_command_shows_every_shipped_part(
     server_environment: dict[str, str], querysets: list[Path], tmp_path: Path

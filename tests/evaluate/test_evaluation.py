@@ -99,6 +99,7 @@ def test_an_evaluation_says_which_engine_walked_and_what_its_figures_depend_on(
     assert (found["settings"]["neo4j"][:2], found["settings"]["gds"]) == ("20", True)
 
 
+@pytest.mark.slow
 def test_two_evaluations_of_one_folder_are_equal(hoprank: HopRank, tmp_path: Path, left_as_it_was: None) -> None:
     # Twins tie in every leg; their ids hold the id of a corpus, which is another each time.
     twins = [
@@ -165,6 +166,7 @@ def test_questions_alone_are_asked_of_a_corpus_that_is_there(
     assert get_corpus(hoprank.client, corpus_name) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["embed", "link", "search: vector", "search: hoprank"])
 def test_an_interrupted_evaluation_drops_its_corpus(
     hoprank: HopRank, queryset: Path, left_as_it_was: None, stage: str

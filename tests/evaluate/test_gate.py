@@ -40,6 +40,7 @@ def measured(request: pytest.FixtureRequest, hoprank: HopRank, shared_corpus_nam
     return request.param, {leg.leg: [row.measures for row in leg.detail] for leg in report.legs}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leg", [Leg.VECTOR, Leg.HYBRID])
 @pytest.mark.parametrize("measure", ["recall@5", "recall@10", "ndcg@10"])
 def test_the_whole_leads_hybrid_and_vector(measured: tuple[str, Measured], measure: str, leg: Leg) -> None:

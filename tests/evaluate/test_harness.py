@@ -114,6 +114,7 @@ def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
         read_judged(tmp_path, "turns")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fails", [False, True])
 def test_what_an_evaluation_makes_is_dropped(hoprank: HopRank, jsonl: Callable[..., Path], fails: bool) -> None:
     before = {corpus.name for corpus in list_corpora(hoprank.client)}

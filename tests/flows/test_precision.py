@@ -32,6 +32,7 @@ def by(hoprank: HopRank) -> Callable[[str], HopRank]:
     return lambda precision: HopRank(hoprank.client, SentenceTransformerEmbedder(precision=precision), hoprank.settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", list(Precision))
 def test_an_update_keeps_to_the_precision_of_the_corpus(
     by: Callable[[str], HopRank], made: Precision, corpus_name: str, jsonl: Jsonl, cypher: Callable[..., list[Any]]

@@ -144,6 +144,7 @@ def graph(hoprank: HopRank, name: str) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_gives_a_clear_error_and_the_next_run_completes_the_corpus(
     options: ServerOptions, embedder: Embedder, tmp_path: Path
 ) -> None:
@@ -246,6 +247,7 @@ def write(path: Path, chance: random.Random) -> None:
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_whatever_is_killed_and_whenever_the_next_run_leaves_nothing_different(
     options: ServerOptions,
     dying: Sync,

@@ -178,6 +178,7 @@ def differences(synced: Dump, fresh: Dump) -> dict[str, tuple[set[Any], set[Any]
     return {kind: sides for kind, sides in apart.items() if any(sides)}
 
 
+@pytest.mark.slow
 def test_any_edits_and_syncs_leave_the_graph_of_one_fresh_ingest(
     small: HopRank, elsewhere: HopRank, graph_by: Callable[[Client, str], Dump]
 ) -> None:

@@ -86,6 +86,7 @@ def test_a_home_that_was_never_used_has_nothing_running(tmp_path: Path) -> None:
     assert not log_path(options).exists()
 
 
+@pytest.mark.slow
 def test_a_first_start_that_is_killed_half_way_is_reported_with_the_log(jars: Path, tmp_path: Path) -> None:
     options = ServerOptions(tmp_path / "new", jars=jars, heap_mb=512, page_cache_mb=64)
     starter = start_elsewhere(options)
@@ -98,6 +99,7 @@ def test_a_first_start_that_is_killed_half_way_is_reported_with_the_log(jars: Pa
     assert log_path(options).read_text().splitlines()[-1] in error
 
 
+@pytest.mark.slow
 def test_two_processes_that_start_at_once_get_one_server(options: ServerOptions) -> None:
     starters = [start_elsewhere(options) for _ in range(2)]
     uris = {starter.communicate(timeout=PATIENCE_SECONDS)[0].strip() for starter in starters}
@@ -129,6 +131,7 @@ def test_a_folder_of_other_files_keeps_its_mode_as_a_home(tmp_path: Path) -> Non
     assert stat.S_IMODE((tmp_path / "neo4j").stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 def test_after_kill_9_data_and_password_are_still_there(options: ServerOptions) -> None:
     before = ensure_running(options)
     query(before, "CREATE (:Kept {name: 'still here'})")
@@ -166,6 +169,7 @@ def test_a_pid_that_went_to_another_process_is_not_taken_for_the_server(options:
     assert not stop(options)
 
 
+@pytest.mark.slow
 def test_it_stops_by_itself_once_nobody_is_connected_and_a_lost_password_is_made_anew(options: ServerOptions) -> None:
     stop(options)
     layout(options).password.unlink(missing_ok=True)
@@ -195,6 +199,7 @@ def test_somebody_else_starting_for_too_long_is_reported(options: ServerOptions)
         ensure_running(replace(options, start_timeout=0.1))
 
 
+@pytest.mark.slow
 def test_two_homes_cannot_serve_one_neo4j_folder(options: ServerOptions, tmp_path: Path) -> None:
     stop(options)
     home = tmp_path / "other"

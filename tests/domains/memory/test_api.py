@@ -14,6 +14,7 @@ from tests.domains.python_page import run_section
 CHAT = '{"id": "c1", "text": "The standup is at nine.", "time": "2026-01-05", "session": "standup"}\n'
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs(
     hoprank: HopRank, new_memory: NewMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

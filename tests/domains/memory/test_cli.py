@@ -122,6 +122,7 @@ def test_a_text_from_stdin_is_kept_as_it_is(memory: AgentMemory) -> None:
     assert item.metadata["document"] == "note"
 
 
+@pytest.mark.slow
 def test_merging_is_planned_applied_listed_and_undone(memory: AgentMemory, tmp_path: Path) -> None:
     why = ("--evidence", "package.json")
     run(memory, "fact", "api", "depends_on", "surrealdb", "--create", "library", *why)
@@ -136,6 +137,7 @@ def test_merging_is_planned_applied_listed_and_undone(memory: AgentMemory, tmp_p
     assert len(loaded(memory, "by-type", "library")) == 3
 
 
+@pytest.mark.slow
 def test_forgetting_asks_and_shows_what_goes(harbour: AgentMemory) -> None:
     assert "would be forgotten" in run(harbour, "forget", "--session", "summer", "--dry-run").stdout
     assert "Give --yes" in run(harbour, "forget", "--session", "summer", code=2).output

@@ -31,6 +31,7 @@ def parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FileParser, "parse", cached)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("parsed_once")
 def test_facts_at_the_newest_commits_equal_fresh_scans_of_them() -> None:
     try:

@@ -210,6 +210,7 @@ def test_memories_on_a_topic_lead_to_what_they_mention(harbour: AgentMemory) -> 
     assert {one.entity.name for one in found.facts} >= {"tidebase"}
 
 
+@pytest.mark.slow
 def test_what_was_remembered_later_was_not_known_before(memory: AgentMemory) -> None:
     everything = read_memories(HARBOUR)
     remember(memory, Read(everything.memories[:4]))

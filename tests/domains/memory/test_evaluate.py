@@ -71,6 +71,7 @@ def test_every_ranking_is_measured_within_the_filter(hoprank: HopRank, folder: P
     assert [corpus.name for corpus in list_corpora(hoprank.client)] == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("server_environment")
 def test_the_command_prints_a_table_and_writes_the_json(folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "report.json"
@@ -93,6 +94,7 @@ def test_a_malformed_filter_is_named(hoprank: HopRank, folder: Path, given: str)
         evaluate(hoprank, folder)
 
 
+@pytest.mark.slow
 def test_judged_sessions_replace_those_of_the_turns_and_blank_lines_are_skipped(hoprank: HopRank, folder: Path) -> None:
     (folder / "qrels-session.tsv").write_text("query\tsession\trelevance\n\nq1\th2/nowhere\t1\n\n", encoding="utf-8")
 

@@ -37,6 +37,7 @@ def folder(tmp_path: Path, graph_name: str, monkeypatch: pytest.MonkeyPatch) -> 
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs(hoprank: HopRank, graph_name: str, folder: Path) -> None:
     named = run_section("Projects", hoprank=hoprank, Projects=lambda hoprank, _: Projects(hoprank, graph_name))
 
@@ -76,6 +77,7 @@ def test_what_is_missing_is_named(hoprank: HopRank, graph_name: str, tmp_path: P
         projects.sync(tmp_path / "none.yaml")
 
 
+@pytest.mark.slow
 def test_a_closed_connection_is_not_kept(hoprank: HopRank, town: Town) -> None:
     other = HopRank(hoprank.client, hoprank.embedder, hoprank.settings)
     asked(other, "routing", "search", question="the hour of high water", graph=town.graph)

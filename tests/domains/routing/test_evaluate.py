@@ -111,6 +111,7 @@ def test_the_edges_that_the_analysis_names_mend_failures(hoprank: HopRank, town:
     )
 
 
+@pytest.mark.slow
 def test_a_folder_is_measured_and_cleared_away(hoprank: HopRank, folder: Path) -> None:
     before = [graph.name for graph, _ in list_graphs(hoprank.client)], list_corpora(hoprank.client)
 
@@ -120,6 +121,7 @@ def test_a_folder_is_measured_and_cleared_away(hoprank: HopRank, folder: Path) -
     assert ([graph.name for graph, _ in list_graphs(hoprank.client)], list_corpora(hoprank.client)) == before
 
 
+@pytest.mark.slow
 def test_the_registry_and_the_edges_of_a_folder_come_from_its_files(
     hoprank: HopRank, kept: tuple[str, RoutingReport]
 ) -> None:
@@ -135,6 +137,7 @@ def test_the_registry_and_the_edges_of_a_folder_come_from_its_files(
     assert not (Path.cwd().parent / "escape.md").exists()
 
 
+@pytest.mark.slow
 def test_kept_projects_are_used_again(hoprank: HopRank, folder: Path, kept: tuple[str, RoutingReport]) -> None:
     generations = {corpus.name: corpus.generation for corpus in list_corpora(hoprank.client)}
 

@@ -152,6 +152,7 @@ def test_variables_reach_the_server_and_it_is_ended(tmp_path: Path) -> None:
     assert not is_running(int(note.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_server_that_does_not_answer_is_ended_even_if_it_will_not_end(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     stubborn = (
@@ -167,6 +168,7 @@ def test_server_that_does_not_answer_is_ended_even_if_it_will_not_end(tmp_path: 
     assert time.monotonic() - began < 18
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "timeout", "parts"),
     [

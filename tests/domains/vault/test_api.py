@@ -23,6 +23,7 @@ NOTES = {
 }
 
 
+@pytest.mark.slow
 def test_the_pages_jobs_run(
     hoprank: HopRank,
     write: Callable[[Mapping[str, str | bytes]], Path],

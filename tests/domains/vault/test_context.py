@@ -113,6 +113,7 @@ def test_a_link_brings_the_note_that_its_sentence_is_about(new_vault: Callable[.
     assert all(note.link == 0 for note in without.notes)
 
 
+@pytest.mark.slow
 def test_unpublished_notes_and_those_of_others_are_never_loaded(new_vault: Callable[..., Vault]) -> None:
     note = "---\nuser: {}\nskill: {}\npublished: {}\n---\nThe mast of the boat is made of spruce. [[{}]]\n"
     vault = new_vault(

@@ -150,6 +150,7 @@ def test_a_second_build_writes_nothing(hoprank: HopRank, grown: tuple[Path, str]
     assert content(graph) == before
 
 
+@pytest.mark.slow
 def test_the_index_follows_the_notes(hoprank: HopRank, grown: tuple[Path, str]) -> None:
     folder, name = grown
     (folder / "soil/Mulch.md").unlink()
@@ -213,6 +214,7 @@ def test_an_index_that_is_left_by_its_corpus_can_be_dropped(hoprank: HopRank, gr
     sync_vault(hoprank, GARDEN, name)
 
 
+@pytest.mark.slow
 def test_an_index_is_as_if_the_vault_were_new_whatever_its_topics_were(
     hoprank: HopRank, grown: tuple[Path, str]
 ) -> None:
@@ -266,6 +268,7 @@ def test_a_graph_of_somebody_else_is_left_alone(hoprank: HopRank, grown: tuple[P
     assert other.get_node("mine")
 
 
+@pytest.mark.slow
 def test_without_gds_the_same_topics_are_found(
     hoprank: HopRank, garden: str, plain_address: Address, embedder: Embedder
 ) -> None:
@@ -282,6 +285,7 @@ def test_without_gds_the_same_topics_are_found(
     assert not soil[0] & {"plants/Tomatoes.md", "plants/Basil.md"}
 
 
+@pytest.mark.slow
 def test_index_and_drop_as_commands(
     hoprank: HopRank, grown: tuple[Path, str], server_environment: dict[str, str]
 ) -> None:

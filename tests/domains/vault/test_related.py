@@ -124,6 +124,7 @@ def test_hidden_links_are_cut_out_with_the_names_that_they_show(vault: Callable[
     assert [link.target for document in documents(cut) for link in document.links] == ["/C.md"]
 
 
+@pytest.mark.slow
 def test_a_measurement_prints_three_rankings_and_leaves_nothing(hoprank: HopRank, tmp_path: Path) -> None:
     for path, text in NOTES.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

@@ -121,6 +121,7 @@ def test_empty_notes_are_notes(vault: Read) -> None:
     assert read.skipped == ()
 
 
+@pytest.mark.slow
 def test_a_note_of_five_megabytes_is_read_with_all_its_links(vault: Read) -> None:
     sentence = "The tide of the [[Moon {}]] comes in twice a day and fills the pools along the rocky shore once more. "
     text = "".join(sentence.format(number) + "\n\n" * (number % 5 == 4) for number in range(52_000))

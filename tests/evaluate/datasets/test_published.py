@@ -193,6 +193,7 @@ def test_files_that_are_missing_or_no_json_are_named(tmp_path: Path) -> None:
     assert "lakes.json is not a folder" in refusal(tmp_path / "lakes.json")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [lambda folder: hipporag(folder, [PARAGRAPHS]), lambda folder: beir(folder, "test")])
 def test_published_sets_are_evaluated_as_they_are(
     hoprank: HopRank, corpus_name: str, tmp_path: Path, write: Callable[[Path], Path]

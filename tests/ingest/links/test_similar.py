@@ -94,6 +94,7 @@ def like_real_ones(embedder: Embedder) -> Vector:
     return unit(mixed + 0.9 * deviations)
 
 
+@pytest.mark.slow
 def test_approximate_links_are_nearly_all_of_the_exact_ones(like_real_ones: Vector) -> None:
     approximate = pairs(linked(like_real_ones, 10, 0.5, degree_limit=SEVERAL, exact=False))
     rows = np.arange(0, SEVERAL, 40)

@@ -58,6 +58,7 @@ def test_an_unreadable_file_is_told_with_its_reason_and_fix(process: ParserProce
     assert "leave it out" in caught.value.fix
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kinds in HOSTILE.items() for kind in kinds])
 def test_a_hostile_file_is_read_or_refused_within_its_limits(process: ParserProcess, name: str, kind: str) -> None:
     data = HOSTILE[name][kind]()

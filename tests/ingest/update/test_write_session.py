@@ -168,6 +168,7 @@ def test_a_run_that_died_is_completed_by_the_next(
     assert workshop.corpus.staging is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("retiring", [True, False])
 def test_a_run_that_died_over_an_older_state_is_undone_or_completed(
     workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], retiring: bool
@@ -180,6 +181,7 @@ def test_a_run_that_died_over_an_older_state_is_undone_or_completed(
     assert graph_of(workshop.name) == fresh(ADA, ENGINE, BABBAGE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "later",
     [
@@ -214,6 +216,7 @@ def test_two_runs_that_died_are_one_too_many_for_nobody(
     assert graph_of(workshop.name) == fresh(ADA, BABBAGE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("next_", ["another", "the one before", "a death", "a refusal", "a removal"])
 def test_a_run_that_died_after_publishing_is_cleared_up_by_the_next(
     workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], next_: str

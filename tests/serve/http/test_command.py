@@ -30,6 +30,7 @@ def test_off_loopback_it_needs_a_token(server_environment: dict[str, str]) -> No
     assert "HOPRANK_SERVE__TOKEN" in said
 
 
+@pytest.mark.slow
 def test_a_taken_port_is_told(server_environment: dict[str, str]) -> None:
     with serving(server_environment) as service:
         port = service.url.rpartition(":")[2]
@@ -82,6 +83,7 @@ def wait_for(service: Service, job: Mapping[str, Any], *states: str, stage: str 
     pytest.fail(f"the job never came to {states}: {status(service, job)}")
 
 
+@pytest.mark.slow
 def test_a_job_outlives_a_service_that_is_stopped_and_one_that_is_killed(
     environment: dict[str, str], corpus_name: str
 ) -> None:

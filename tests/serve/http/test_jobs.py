@@ -47,6 +47,7 @@ def keys(service: TestClient, corpus: str) -> list[str]:
     return [one["key"] for one in service.get(f"/v1/corpora/{corpus}/documents").json()["documents"]]
 
 
+@pytest.mark.slow
 def test_documents_are_ingested_and_synced(service: TestClient, corpus_name: str) -> None:
     first = ended(service, begin(service, "/v1/ingest", corpus=corpus_name, documents=DOCUMENTS))
     planned = ended(service, begin(service, "/v1/sync", corpus=corpus_name, documents=DOCUMENTS[:1], dry_run=True))
@@ -129,6 +130,7 @@ def wait_for(service: TestClient, job: Mapping[str, Any], state: str, stage: str
     pytest.fail(f"the job is never {state}")
 
 
+@pytest.mark.slow
 def test_a_running_ingest_is_stopped_and_leaves_the_corpus_as_it_was(
     service: TestClient, hoprank: HopRank, corpus_name: str
 ) -> None:

@@ -115,6 +115,7 @@ def test_otherwise_uvx_installs_it(reason: str, monkeypatch: pytest.MonkeyPatch,
     assert hoprank_command() == ["uvx", "--from", "hoprank[mcp]", "hoprank"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--http",)])
 def test_without_the_extra_it_is_named(options: tuple[str, ...]) -> None:
     code = (

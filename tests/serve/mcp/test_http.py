@@ -110,6 +110,7 @@ def test_a_page_elsewhere_reaches_nothing(url: str, headers: dict[str, str], sta
     assert post(url, Authorization=f"Bearer {FULL}", **headers).status_code == status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_in_good_order(
     server_environment: dict[str, str], library: str, number: signal.Signals

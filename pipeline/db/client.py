@@ -204,28 +204,6 @@ class Client(AbstractContextManager["Client"]):
                 self.written += Written.of(counters)
         return result
 
-    def write_rows(
-        self,
-        name: str,
-        rows: Iterable[Mapping[str, Any]],
-        *,
-        batch: int = 1000,
-        names: Mapping[str, str] | None = None,
-        done: Callable[[int], None] | None = None,
-        **params: Any,
-    ) -> int:
-        """Run the write query ``name`` once per ``batch`` of ``rows`` (its ``$rows``); return the number of rows.
-
-        Each batch is one transaction. ``done`` is called with the size of each batch after it.
-        """
-        total = 0
-        for part in batches(rows, batch):
-            self.write(name, names, rows=part, **params)
-            total += len(part)
-            if done:
-                done(len(part))
-        return total
-
     def delete_in_batches(self, name: str, batch: int, /, **params: Any) -> None:
         """Run the write query ``name`` until nothing is left to delete.
 

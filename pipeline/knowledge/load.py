@@ -140,6 +140,7 @@ class _Loader:
                         "Give both.",
                     )
         rows = [{"child": self._keys[child], "parent": self._keys[parent]} for child, parent in parents.items()]
-        self._client.write_rows("set_parents", rows, batch=_EDGE_BATCH)
+        for batch in batches(rows, _EDGE_BATCH):
+            self._client.write("set_parents", rows=batch)
         for batch in batches(rows, _EDGE_BATCH):
             refuse_cycles(self._client.read("own_ancestors", keys=[row["child"] for row in batch]))

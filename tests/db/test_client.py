@@ -169,15 +169,6 @@ def test_nothing_written_is_false_and_anything_is_true() -> None:
     assert Written(1, 2, 3, 4, 5, 6, 7) + Written(1, 1, 1, 1, 1, 1, 1) == Written(2, 3, 4, 5, 6, 7, 8)
 
 
-def test_rows_are_written_in_batches_that_are_told_of(client: Client) -> None:
-    told: list[int] = []
-    rows = ({"id": f"none-{number}"} for number in range(25))
-
-    assert client.write_rows("retire_chunks", rows, batch=10, done=told.append, until=1) == 25
-    assert told == [10, 10, 5]
-    assert client.write_rows("retire_chunks", [], until=1) == 0
-
-
 def test_a_stream_left_early_leaves_the_client_usable(client: Client) -> None:
     for _ in client.stream("fulltext_analyzers"):
         break

@@ -11,6 +11,8 @@ from playwright.sync_api import Page, expect
 from pipeline import HopRank
 from tests.serve.page.conftest import Open
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Who designed the Analytical Engine?"
 OTHER = "What raises the tides of the sea?"
 HITS = "#hits > .hit"

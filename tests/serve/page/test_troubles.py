@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.serve.page.conftest import Open, Serving
+
+pytestmark = pytest.mark.slow
 
 QUESTION = "Who designed the Analytical Engine?"
 TOKEN = "a token of the tests"

@@ -15,6 +15,8 @@ from playwright.sync_api import Page, expect
 from pipeline import HopRank
 from tests.serve.page.conftest import Open, Service
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Who designed the Analytical Engine?"
 HARM = "<script>window.ran = 1</script><img src=x onerror='window.ran = 2'><b onclick=\"ran = 3\">Bold</b>"
 TURNED = "\u202egnirts desrever a\u2066"

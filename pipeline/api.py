@@ -37,7 +37,7 @@ _OPEN_GRAPHS = 256
 """Knowledge graphs that a connection keeps open: each is small, and saves a write and a read when it is asked for."""
 
 _KEPT = 32
-"""What :meth:`HopRank.kept` keeps: a server's agents use a handful of vaults, memories and routers at a time."""
+"""Size of the cache of :meth:`HopRank.kept`: agents use a handful of vaults, memories and routers at a time."""
 
 _Name = TypeVar("_Name", str, str | None)
 _Kept = TypeVar("_Kept")

@@ -79,7 +79,7 @@ LIBRARY = {
 LONGEST = ("test_aot.py", "test_kills.py", "test_lifecycle.py")
 """Files that take about a minute or more: a worker that begins with them isn't waited for at the end."""
 FIRST_STAGE = "not server and not slow"
-"""The tests that need no server, which answer within two minutes: ``pytest -m "not server and not slow"``."""
+"""Selects the tests that need no server: ``pytest -m "not server and not slow"``."""
 SERVER_FIXTURES = frozenset({"address", "jars"})
 """Fixtures from which each test that needs a server gets it, directly or through others."""
 

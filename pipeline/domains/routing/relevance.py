@@ -14,7 +14,7 @@ from pipeline.domains.routing.settings import RoutingSettings
 
 _WORD = re.compile(r"[^\W_]+")
 
-# What the uses of a project use is often no concern of its own. Chosen by hand; not measured.
+# Projects that a project uses only through another one are often no concern of its own. Chosen by hand; not measured.
 _FURTHER = 0.5
 
 

@@ -18,6 +18,6 @@ with HopRank.connect() as hoprank:
         print(f"{where['rank']}. {where['document']}, line {where['line_start']}, by {', '.join(where['legs'])}")
         print(f"   {item.content[:100]}")
 
-    # What a language model reads, if one is to write the answer.
+    # The context for a language model, if one is to write the answer.
     context = hoprank.context(question, corpus="example-ask", tokens=1000)
     print(len(context.to_markdown()), "characters for a language model")

@@ -4,8 +4,6 @@ Hostile or damaged input may take a library any time and memory, hold the interp
 the interpreter. In a process of its own that costs the input alone.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import pkgutil

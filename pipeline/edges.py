@@ -4,8 +4,6 @@ A new type gets a row here and its literals in ``cypher/`` (a test holds both), 
 that makes its edges and, if the walk is to weigh it, a setting of ``walk``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -39,8 +39,6 @@ HopRankError                    base: a message with the problem, and a fix
     └── Busy                    another process holds a lease or lock
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from typing import Self

@@ -4,8 +4,6 @@ The id of a corpus's node is a hash of its content, followed by the corpus's id.
 the same order in any corpus, and so do rankings, in which ties go by id.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 _SEPARATOR = "\x1f"

@@ -1,7 +1,5 @@
 """Records as JSON values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum

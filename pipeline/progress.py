@@ -1,7 +1,5 @@
 """Progress of a run: seconds by stage, and a listener that may display the stages."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ Every command imports the package of every domain. So its ``__init__`` holds the
 parts; they are imported at their first use.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Location of the code, and of the folders shipped with it: ``cypher`` and ``configs``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent

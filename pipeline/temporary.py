@@ -1,7 +1,5 @@
 """Temporary files and folders on the same file system as the destination of their content."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

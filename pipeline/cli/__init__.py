@@ -6,8 +6,6 @@ May import: db, docs, edges, errors, evaluate, examples, files, flows, ingest, j
 records, registry, retrieve, serve, settings, transfer.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -1,7 +1,5 @@
 """Turn errors into messages and exit codes; this is the only place that does."""
 
-from __future__ import annotations
-
 import sys
 import traceback
 from typing import Any

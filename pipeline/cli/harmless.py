@@ -1,7 +1,5 @@
 """Texts that a terminal can't obey: documents and names may hold control characters."""
 
-from __future__ import annotations
-
 import re
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -1,7 +1,5 @@
 """Convert the byte offsets of a parser to characters."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """The text of comments and docstrings, without their marks."""
 
-from __future__ import annotations
-
 import re
 from inspect import cleandoc
 

@@ -1,7 +1,5 @@
 """Read the manifests of packages. A manifest that is a program, such as setup.py, isn't run."""
 
-from __future__ import annotations
-
 import configparser
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Manifests of JavaScript, Rust, Go and Java: package.json, Cargo.toml, go.mod and pom.xml."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Manifests of Python packages: pyproject.toml, setup.cfg, setup.py and requirements.txt."""
 
-from __future__ import annotations
-
 import ast
 import configparser
 import re

@@ -1,7 +1,5 @@
 """Parse source code with tree-sitter, whose parsers read what broken code holds, too."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Records of source code: definitions, imports and calls."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

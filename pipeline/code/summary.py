@@ -1,7 +1,5 @@
 """Summarise a file of source code in plain words, for searches that are asked in words."""
 
-from __future__ import annotations
-
 import re
 
 from pipeline.code.comments import first_sentence

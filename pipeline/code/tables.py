@@ -1,7 +1,5 @@
 """Values of parsed manifests, whose types aren't known: another type than the expected one counts as nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 Table = Mapping[str, object]

@@ -1,7 +1,5 @@
 """The background writer: a thread that writes submitted batches in order; submitting blocks while it is behind."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

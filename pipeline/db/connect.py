@@ -1,7 +1,5 @@
 """Connect to the server that the settings name, or start the embedded server."""
 
-from __future__ import annotations
-
 import ipaddress
 import logging
 from urllib.parse import urlsplit

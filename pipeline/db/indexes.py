@@ -1,7 +1,5 @@
 """Constraints and indexes: created when missing, awaited until online, dropped with the corpus that needed them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The lease of a corpus, which admits one writer at a time. Others wait or get an error that names the holder."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Source: Page, Brin, Motwani and Winograd, The PageRank Citation Ranking (1999).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -25,8 +25,6 @@ A query uses it as ``<visible(c, $generation)>``, which the loader replaces by t
 clauses, which begin with MATCH. Arguments are variables, properties or parameters.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Several queries in one transaction, which commits all their writes or none."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Vectors as the server stores and takes them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ids of writers: they name the process and the machine that write to a corpus, and tell whether it is still alive."""
 
-from __future__ import annotations
-
 import os
 import socket
 import uuid

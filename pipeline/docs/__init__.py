@@ -3,8 +3,6 @@
 Imports errors and the registry alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

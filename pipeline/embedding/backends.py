@@ -1,7 +1,5 @@
 """The backends of embedding: which one the settings name."""
 
-from __future__ import annotations
-
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.endpoint import EndpointEmbedder
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder

@@ -1,7 +1,5 @@
 """Detection of processors that announce the matrix unit AMX but can't use it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The embedder: what ingestion and search need of an embedding model, wherever it computes."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Protocol

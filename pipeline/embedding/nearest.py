@@ -4,8 +4,6 @@ Scores are rounded, ties go by the order of rows, and products are summed in dou
 give the same neighbours in any arithmetic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 

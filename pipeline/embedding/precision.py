@@ -3,8 +3,6 @@
 On a processor this is told from its flags, without PyTorch: a sync of a few documents in float32 doesn't load it.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 It shows the whole beside hybrid: where the graph helps, and that it costs nothing elsewhere.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Calibration of the cosine threshold: the graph that each threshold would give a corpus, and a suggested one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias

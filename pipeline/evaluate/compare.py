@@ -1,7 +1,5 @@
 """Comparison of two evaluations query by query: differences of means with intervals, wins and losses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path

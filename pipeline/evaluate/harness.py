@@ -3,8 +3,6 @@
 A domain brings its queries, a function for each ranking and one that measures an answer; see ``tools/evaluate.py``.
 """
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

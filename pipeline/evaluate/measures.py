@@ -4,8 +4,6 @@ The definitions are those of trec_eval and ir_measures. ``perfect@k`` is the sha
 documents in the top k, for questions that take several documents.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

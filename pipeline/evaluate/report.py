@@ -1,7 +1,5 @@
 """The report of an evaluation, and its JSON."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Confidence intervals of a mean over queries, by bootstrap (Efron and Tibshirani, 1993, chapter 13)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

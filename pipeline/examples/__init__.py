@@ -3,8 +3,6 @@
 May import: nothing of the package.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

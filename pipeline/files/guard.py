@@ -6,8 +6,6 @@ Half a surrogate pair, NaN and infinities can't be stored: they are refused too,
 content should be read as well as possible (``Guard.mend``). Of a key that a JSON object repeats, the last value counts.
 """
 
-from __future__ import annotations
-
 import codecs
 import math
 import re

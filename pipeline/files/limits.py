@@ -1,7 +1,5 @@
 """Limits of the files that are read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MEGABYTE = 1_000_000

@@ -1,7 +1,5 @@
 """JSON of a whole file, and files that are read line by line: JSON Lines and tab-separated values."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Values from elsewhere as records: checked by a pydantic model, with one wording for what it refuses."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError

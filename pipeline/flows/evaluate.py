@@ -1,7 +1,5 @@
 """Evaluate: dataset -> search by each leg -> measures -> report."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Experiments: ablation and tuning, which run the queries of datasets under several settings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

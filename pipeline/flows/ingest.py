@@ -4,8 +4,6 @@
 loads them, extracts names, links, and publishes the next generation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar

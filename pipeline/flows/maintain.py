@@ -1,7 +1,5 @@
 """Maintenance of a whole corpus: statistics, drop, rename, export, import, new vectors or links; migration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The retrievers of a connection: one for each corpus that was searched last, replaced when the corpus is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from neo4j.exceptions import ClientError

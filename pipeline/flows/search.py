@@ -1,7 +1,5 @@
 """Search: question -> candidates -> expansion -> seeds -> walk -> scores -> fusion -> hits."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Embed chunks: vectors that the graph has are looked up, the others are encoded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

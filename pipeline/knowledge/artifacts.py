@@ -1,7 +1,5 @@
 """Artifacts in namespaces: stored content, searched by words, by vectors and along edges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 

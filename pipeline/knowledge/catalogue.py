@@ -3,8 +3,6 @@
 :mod:`pipeline.db.catalogue` looks them up.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager

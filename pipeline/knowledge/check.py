@@ -1,7 +1,5 @@
 """Checks of the values of nodes and edges: texts, times and properties must read back as they were written."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime

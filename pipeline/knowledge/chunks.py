@@ -1,7 +1,5 @@
 """Nodes from chunks of content, and edges between them: by cosine, explicit, or by the caller's function."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

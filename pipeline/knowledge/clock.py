@@ -1,7 +1,5 @@
 """The time of writes and reads."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 

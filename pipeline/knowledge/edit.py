@@ -1,7 +1,5 @@
 """Edits of a named graph that are decided on what it holds, while nobody else writes to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum

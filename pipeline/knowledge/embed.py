@@ -1,7 +1,5 @@
 """Embeddings of nodes' texts; a text that the graph has embedded already is not embedded again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 Commands, the HTTP service, MCP and the domains ask by these functions.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass

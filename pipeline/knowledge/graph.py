@@ -1,7 +1,5 @@
 """The knowledge graph: typed nodes and edges on Neo4j, stored under a name."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager

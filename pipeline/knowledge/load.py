@@ -1,7 +1,5 @@
 """Bulk load of a whole graph of any size; readers don't see it until it is complete."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

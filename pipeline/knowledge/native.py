@@ -5,8 +5,6 @@ A node of the type ``api-design`` carries the label ``ApiDesign``, an edge of th
 a name holds letters, digits and underscores alone, so it can't be anything but a name in Cypher.
 """
 
-from __future__ import annotations
-
 import re
 
 from pipeline.ids import digest

@@ -1,7 +1,5 @@
 """Reads of any graph: a named graph, an ingested corpus, or a subgraph in memory."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Records of a knowledge graph: typed nodes and edges, checked on construction."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The schema of a kind of graph: its node types, and its edge types with the types of their endpoints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

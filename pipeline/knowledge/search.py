@@ -1,7 +1,5 @@
 """Rankings of a graph's nodes: random walks from similar nodes, and full text, graph and vectors fused."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Changes to a named graph: each call is one transaction, which is rolled back on any error."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The first stage of a search: candidates by vector and full text, the question's names, and their expansion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast

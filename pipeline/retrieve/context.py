@@ -1,7 +1,5 @@
 """Passages as input for a language model: related ones next to each other, with sources, within a token budget."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

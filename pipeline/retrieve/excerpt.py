@@ -1,7 +1,5 @@
 """Excerpts: the part of a passage nearest to a question, for people who skim many hits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

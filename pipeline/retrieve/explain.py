@@ -1,7 +1,5 @@
 """Explanations of a ranking: the path to each hit, the contributions of features, and the share of the graph."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

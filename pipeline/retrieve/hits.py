@@ -1,7 +1,5 @@
 """Hits, read from the graph by id and cached."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """From a ranking to a result: the best chunks as hits, each with its rank in every leg."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ A new leg takes a function ``(reader, trace) -> trace`` in :mod:`pipeline.retrie
 evaluations, reports and the command line read the table.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum, StrEnum
 from typing import Self
 

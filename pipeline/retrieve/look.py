@@ -1,7 +1,5 @@
 """A first look at several corpora: the nearest chunks and the known names of each, in one round trip."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Mappings that keep the most recently used entries."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable

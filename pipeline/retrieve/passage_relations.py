@@ -1,7 +1,5 @@
 """Relations between the passages of a result: names that both mention, links, similarity."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

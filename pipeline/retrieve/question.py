@@ -1,7 +1,5 @@
 """The question: checks, its full-text query, and the names that it may contain."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """The reader of one corpus: its handle and settings, and caches that outlive a question."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Seeds: the nodes that the walk and the hops start from, which are the best candidates and the question's names."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The steps of a search from question to ranking: each takes a trace and returns one that knows more."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace

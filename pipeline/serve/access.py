@@ -1,7 +1,5 @@
 """Tokens: which corpora and graphs a request may read, and whether it may write."""
 
-from __future__ import annotations
-
 import hmac
 import ipaddress
 from collections.abc import Iterable

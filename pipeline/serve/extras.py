@@ -1,7 +1,5 @@
 """The extras of the package: packages that serving needs and that a plain install lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

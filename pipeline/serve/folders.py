@@ -1,7 +1,5 @@
 """Folders whose files a service may read: a client, or an agent that a text misleads, names no others."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The gate: a bound on the calls that run at the same time, with a queue and time limits."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

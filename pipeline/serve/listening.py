@@ -1,7 +1,5 @@
 """Listen at an address, and serve an application with uvicorn until a signal."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The rate limit: requests a minute for each client."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Collection
 from contextlib import suppress

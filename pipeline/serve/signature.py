@@ -1,7 +1,5 @@
 """Signatures of functions as JSON schemas: what a client may call, with which arguments, and what it gets."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from copy import copy

@@ -1,7 +1,5 @@
 """Read the settings: the defaults, the file of HOPRANK_CONFIG, the environment, flags."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Mapping

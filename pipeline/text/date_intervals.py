@@ -1,7 +1,5 @@
 """Resolve phrases that are dates to periods of the calendar, relative to a now."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta, tzinfo

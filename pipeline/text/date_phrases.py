@@ -1,7 +1,5 @@
 """Phrases of a question that are dates by their form, such as ``last May``, found without resolving them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

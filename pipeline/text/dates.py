@@ -1,7 +1,5 @@
 """Dates in questions as soft evidence on the times of texts: intervals, and how close a time is to one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo

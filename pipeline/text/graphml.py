@@ -3,8 +3,6 @@
 Source: the GraphML primer, http://graphml.graphdrawing.org/primer/graphml-primer.html.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Identifiers in running text and code: names of a programming language or a shell, recognised by their spelling."""
 
-from __future__ import annotations
-
 import re
 
 _JOINED = re.compile(r"[^\W\d_]\w*_\w|_+[^\W\d_]\w*_|__[^\W\d_]")

@@ -1,7 +1,5 @@
 """Labels of groups of texts: the terms that tell a group from the others."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Many names found in running text at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Generic, TypeVar
 

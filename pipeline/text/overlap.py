@@ -1,7 +1,5 @@
 """Join consecutive chunks of a text: each may begin with the end of the previous one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

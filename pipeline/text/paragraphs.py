@@ -1,7 +1,5 @@
 """Split plain text into paragraphs at blank lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pipeline.records import Block, BlockKind

@@ -5,8 +5,6 @@ no sentences, and their capitals and identifiers name nothing. :func:`prose` dep
 a file, from a line of .jsonl and from the graph gives the same prose.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Split plain text into sentences, in scripts that mark the end of a sentence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

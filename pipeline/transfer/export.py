@@ -1,7 +1,5 @@
 """Export a corpus as JSON Lines, GraphML or Parquet."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Write a corpus as GraphML: documents, chunks and entities as nodes, and the edges between them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any

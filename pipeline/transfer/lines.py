@@ -1,7 +1,5 @@
 """Read a corpus that was exported as JSON Lines; each line is checked before anything is written of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self

@@ -1,7 +1,5 @@
 """Write a corpus as Parquet: a folder with one table each for documents, chunks, entities and edges."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from contextlib import ExitStack

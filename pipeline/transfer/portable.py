@@ -3,8 +3,6 @@
 The order is: the corpus, its documents, chunks, entities, counts and edges. Equal corpora give equal parts.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple

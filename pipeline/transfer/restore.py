@@ -1,7 +1,5 @@
 """Restore a corpus from its parts: an equal corpus under an unused name, visible once it is complete."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

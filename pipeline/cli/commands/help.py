@@ -1,7 +1,5 @@
 """``hoprank help``: the pages of the documentation."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """The evidence of a hit: a path through the graph as one line with arrows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 

@@ -3,8 +3,6 @@
 Control characters of documents and names never reach a terminal, which might obey them.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator, Sequence

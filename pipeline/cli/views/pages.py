@@ -1,7 +1,5 @@
 """Pages of the documentation: the list of topics, and one page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The progress of a run, on stderr: a bar a stage on a terminal, a line a stage elsewhere."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

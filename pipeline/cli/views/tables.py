@@ -3,8 +3,6 @@
 Names of corpora, files and skills may hold rich's markup, so views add them as ``Text``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from rich import box

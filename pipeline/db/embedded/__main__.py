@@ -1,7 +1,5 @@
 """``python -m pipeline.db.embedded``: the server process, started by ``ensure_running``."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os

@@ -5,8 +5,6 @@ first. Recording takes a minute or two, so it is done on demand, by ``hoprank db
 database, lets HopRank ingest and search in it, and exits. Without a valid cache, Java starts normally.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import subprocess

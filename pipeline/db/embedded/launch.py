@@ -1,7 +1,5 @@
 """Start of the server process, detached from its caller."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Start, stop and status of the embedded server; safe to call from concurrent processes."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import time

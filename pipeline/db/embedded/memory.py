@@ -1,7 +1,5 @@
 """The server's share of the memory of the machine or container."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import psutil

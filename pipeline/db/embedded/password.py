@@ -1,7 +1,5 @@
 """The generated password of the embedded server."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from pathlib import Path

@@ -5,8 +5,6 @@
 Resolves the coordinates with jgo, fetches every jar and prints the list that ``jars.py`` reads.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Steps of a slow start of the server, reported to a callback."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """The server process: lock the data, publish the address, stop on request or when idle."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

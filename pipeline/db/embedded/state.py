@@ -1,7 +1,5 @@
 """``server.json``: process, start time and port of a home's server."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """The face of a memory: remember texts, chats and code, ask what holds when, state facts, and forget."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Entities: written by name and type, so that each is there once, however often it is met."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 

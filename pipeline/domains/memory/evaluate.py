@@ -1,7 +1,5 @@
 """Measure recall of memories: turns and sessions that answer questions about long conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Forget: delete memories and what is known from them alone, by entity, topic, time, session or scope."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

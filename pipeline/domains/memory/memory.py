@@ -1,7 +1,5 @@
 """A memory: its texts in a corpus, and its entities and facts in a knowledge graph of the same name."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy

@@ -3,8 +3,6 @@
 Each takes the time of the question: an entity and a fact answer only if they were there then.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Records of a memory: entities, facts with their times, and the texts that speak of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self

@@ -1,7 +1,5 @@
 """The schema of a memory: entity types and relation types. Settings may add more of both."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pipeline.domains.memory.settings import MemorySettings

@@ -1,7 +1,5 @@
 """The section ``memory`` of the settings."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.settings import Section

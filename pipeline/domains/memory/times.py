@@ -1,7 +1,5 @@
 """Times of a memory and of messages: read in the memory's time zone, kept as UTC."""
 
-from __future__ import annotations
-
 import math
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Verbs of the domain for servers: recall memories, and the history of an entity's facts."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Projects: a graph of projects and the searches over it, as one object."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path

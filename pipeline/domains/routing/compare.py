@@ -1,7 +1,5 @@
 """The three-way comparison: all projects, the expected ones alone, and those that the graph chooses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Evaluate routing: on a queryset over registered projects, or on a folder that brings its own."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Index projects: files of each path -> its corpus, and the description of the project from its own files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A project's node keeps what somebody stated apart from what an index found: ``fo
 Unknown properties of nodes and edges are kept.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Querysets of routing: a JSON file over an existing registry, or a folder that brings its documents."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,6 @@
       - {from: patina, type: TESTS_WITH, to: dojo, evidence: benchmark subject}
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The evidence that a project answers a question: relations, names, domains, summaries, and its nearest passage."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Routes: the mode of a routed search, the evidence for projects, and the choice of those that are searched."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum

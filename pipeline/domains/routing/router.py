@@ -1,7 +1,5 @@
 """A routed search: question -> evidence -> route -> a search of each chosen corpus -> one ranking."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The projects and relations of a graph with the corpora of the projects, kept until the graph changes."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Verbs of the domain for servers: search the projects that a question is about, and those related to one."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated, Any
 

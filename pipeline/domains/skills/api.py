@@ -1,7 +1,5 @@
 """The face of skill graphs, and its verbs for servers: find skills, and what to load for one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

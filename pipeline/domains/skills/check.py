@@ -1,7 +1,5 @@
 """Check a skill graph: missing dependencies, cycles, orphans and near-duplicates."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass

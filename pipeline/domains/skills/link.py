@@ -1,7 +1,5 @@
 """The edges of a skill graph, computed from the skills alone."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Queries of a skill graph: find, list, search, related skills, requirements, load order and paths."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """References of a skill: its dependencies (skills, packages or missing), and the skills that its text names."""
 
-from __future__ import annotations
-
 import difflib
 import posixpath
 import re

@@ -1,7 +1,5 @@
 """The schema of a graph of skills: its node types and its edge types."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pipeline.knowledge.schema import EdgeType, Schema

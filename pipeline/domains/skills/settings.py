@@ -1,7 +1,5 @@
 """The settings of skills."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from pipeline.settings import Section

@@ -1,7 +1,5 @@
 """The face of tool graphs, and its verbs for servers: find the tools for a task, and chains of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial

@@ -1,7 +1,5 @@
 """Build a tool graph: read -> embed -> types and flows -> concepts -> nodes and edges -> sync."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Tools and services: their records, their texts, and the catalogue that a graph holds."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Measure the finding of tools: how many of the tools that tasks need are among the first, by each ranking."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial

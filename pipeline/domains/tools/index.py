@@ -1,7 +1,5 @@
 """The index in memory by which tools are found: texts, embeddings, needs and flows of a tool graph."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

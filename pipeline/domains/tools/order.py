@@ -1,7 +1,5 @@
 """Evidence that one tool runs before another: needs that authors state, names in texts, and logs of calls."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Queries of a tool graph: tools, chains, a tool with its links, the nodes around one and the path between two."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The section ``tools`` of the settings."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from pipeline.settings import Section

@@ -1,7 +1,5 @@
 """The face of a vault: sync its folder, ask it for notes, and let agents write into it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sync a vault: make a corpus equal to the notes of a folder."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Check a vault: broken and ambiguous links, missing headings and blocks, orphans and duplicate titles."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata

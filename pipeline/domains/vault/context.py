@@ -4,8 +4,6 @@ Search and meaning find notes. Links lead on from the relevant ones, as far as t
 the message. Of notes that are equally relevant the newest comes first.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

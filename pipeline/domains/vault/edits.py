@@ -1,7 +1,5 @@
 """Write notes: atomically, only where a file still has the content that was read, and without touching other bytes."""
 
-from __future__ import annotations
-
 import codecs
 import os
 import re

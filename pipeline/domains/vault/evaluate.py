@@ -4,8 +4,6 @@ A link is evidence of its author that two notes belong together, which no questi
 prediction: Liben-Nowell and Kleinberg, The link-prediction problem for social networks, 2007).
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

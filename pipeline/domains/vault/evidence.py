@@ -6,8 +6,6 @@ So messages of everyday life (``probes.txt``), which few vaults are about, are c
 note for a message has to be more relevant than those that chance finds for them.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Link two notes for an agent, in the source's text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Case, and spaces, dashes and underscores, make no difference where no exact name
 the one in the link's own folder is taken, then the one with the shortest path.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import unicodedata

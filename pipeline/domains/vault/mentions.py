@@ -1,7 +1,5 @@
 """Find unlinked mentions: places where a note names another one without a link, and make them links."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

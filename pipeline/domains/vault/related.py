@@ -1,7 +1,5 @@
 """Notes related to a note: by the meaning of their texts, by a walk along links, and by both together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

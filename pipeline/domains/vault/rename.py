@@ -1,7 +1,5 @@
 """Rename or move a note, and rewrite the links to it and in it, so that all lead to the same notes as before."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

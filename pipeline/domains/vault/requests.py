@@ -1,7 +1,5 @@
 """Requests and results of the actions by which agents use a vault, with their JSON Schema."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, TypeVar
 

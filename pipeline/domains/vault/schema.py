@@ -1,7 +1,5 @@
 """Node types and edge types of the indexes of a vault, a knowledge graph beside its corpus."""
 
-from __future__ import annotations
-
 from pipeline.knowledge.schema import EdgeType, Schema
 
 NOTE, TOPIC, INDEX = "note", "topic", "index"

@@ -1,7 +1,5 @@
 """The section ``vault`` of the settings."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from pipeline.settings import Section

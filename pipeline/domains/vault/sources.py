@@ -1,7 +1,5 @@
 """Read a note: front matter, properties, description, and links with their types and the sentences around them."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Traverse the links of a vault from a note, nearest notes first, page by page."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

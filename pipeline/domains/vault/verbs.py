@@ -1,7 +1,5 @@
 """Verbs of the domain for servers: the notes that a message needs, notes related to one, and links."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 

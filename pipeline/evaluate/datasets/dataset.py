@@ -1,7 +1,5 @@
 """A dataset: questions with their relevant documents, independent of the format of its files."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@
 All files are UTF-8. Blank lines are skipped.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container, Iterator
 from pathlib import Path

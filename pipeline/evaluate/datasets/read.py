@@ -1,7 +1,5 @@
 """Reading a dataset in whichever format it has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pipeline.errors import QuerySetError

@@ -4,8 +4,6 @@ Both models are linear and small, and all datasets count the same. Weights are 0
 kind of text can then do no harm on another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

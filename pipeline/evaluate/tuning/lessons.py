@@ -1,7 +1,5 @@
 """Lessons: judged questions with their candidates and the passages of their corpus, to learn from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Each dataset is left out in turn, and each kind of datasets. Everything, feature
 left out, so the figures hold for a new dataset and a new kind of text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The chunker: cuts documents into chunks along their structure, measured in the embedder's tokens."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter

@@ -1,7 +1,5 @@
 """Pack a section's units into chunks of about equal size, with a preference for cuts at natural breaks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Prechunked documents, which bring their own chunks and optionally vectors; both are used unchanged."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Cut sections into chunks: a section that fits stays whole, small siblings share a chunk, a long section is packed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

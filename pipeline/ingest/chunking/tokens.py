@@ -1,7 +1,5 @@
 """Offsets of the embedder's tokens in a text, which measure any stretch of it without tokenising again."""
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence

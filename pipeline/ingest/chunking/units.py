@@ -1,7 +1,5 @@
 """Units of a section's body: the smallest stretches of text at which a chunk may begin or end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple

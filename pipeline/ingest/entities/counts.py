@@ -4,8 +4,6 @@ The graph stores them in shards by key, so that an update can detect flipped dec
 needs.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

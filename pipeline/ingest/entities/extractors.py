@@ -1,7 +1,5 @@
 """Extractors of names from texts: the built-in extractor, based on capitals, or a spaCy model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Vectors of the sentences around links, which the walk compares with a question."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Edges from chunks: by document structure, by names and by hyperlinks."""
 
-from __future__ import annotations
-
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

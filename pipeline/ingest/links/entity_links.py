@@ -4,8 +4,6 @@ All new chunks are linked. Other chunks are linked again only if their extracted
 hyperlinks may have changed. The result equals that of a fresh ingest.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ when a new chunk is nearer than its worst neighbour. A pair is recomputed when t
 changes, or when an endpoint exceeds the degree limit.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Neighbour search in a corpus being updated: exact over all vectors, or approximate by the server's vector index."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 

@@ -7,8 +7,6 @@ so that an update can apply them around its changes.
 The same vectors give the same links in any arithmetic: see :mod:`pipeline.embedding.nearest`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

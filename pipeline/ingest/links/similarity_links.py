@@ -1,7 +1,5 @@
 """Similarity links of an update: all links of a new corpus, or the links around changed vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline.db.client import batches

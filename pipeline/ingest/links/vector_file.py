@@ -1,7 +1,5 @@
 """Vectors on disk, by row: in a large corpus they would take most of an ingest's memory."""
 
-from __future__ import annotations
-
 import tempfile
 from contextlib import AbstractContextManager
 from typing import Any

@@ -1,7 +1,5 @@
 """Source code: a section for each class and function, after a summary of the file in plain words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """DOCX: headings (by style), paragraphs, tables and links."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -5,8 +5,6 @@ entry point of the group ``hoprank.formats``: its name is the suffix without the
 :class:`Source` and returns Markdown, or a :class:`Document` with blocks and links.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from importlib import import_module

@@ -1,7 +1,5 @@
 """YAML front matter: the metadata between two lines of three dashes at the top of a Markdown file."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Documents that the caller holds in memory: objects as on the lines of a .jsonl file, and the bytes of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath

@@ -1,7 +1,5 @@
 """HTML: title, headings, paragraphs, preformatted text, tables and links; scripts, styles and menus are dropped."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Files of a source tree that its authors didn't write: installed packages, builds, and what Git ignores."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON Lines: a document per line, ``{"id", "title", "text", "metadata"}``; also BEIR's ``_id``, and ``chunks``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Targets of links that lead to other documents."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import unquote
 

@@ -1,7 +1,5 @@
 """Markdown: headings, paragraphs, code, tables, links, ``[[wikilinks]]`` and front matter."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

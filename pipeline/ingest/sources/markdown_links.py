@@ -1,7 +1,5 @@
 """Links and ``[[wikilinks]]`` in Markdown, with their offsets in the file."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

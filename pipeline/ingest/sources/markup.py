@@ -4,8 +4,6 @@ The suffix of the document's id names the format (``guide/setup.md``, ``sessions
 recognised by its front matter or its headings. Everything else is plain text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Convert metadata of any shape to properties that Neo4j can store."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """A process that parses what may take its parser any time: PDF, DOCX and HTML files, and larger source code."""
 
-from __future__ import annotations
-
 import json
 from contextlib import AbstractContextManager
 from functools import cache

@@ -1,7 +1,5 @@
 """Glob patterns over paths: ``*`` and ``?`` match within a name, ``**`` matches any number of folders."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from fnmatch import translate

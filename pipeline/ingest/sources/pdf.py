@@ -1,7 +1,5 @@
 """PDF: the text of the pages, and the offset of each page."""
 
-from __future__ import annotations
-
 import io
 import logging
 

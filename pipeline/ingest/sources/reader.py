@@ -1,7 +1,5 @@
 """Read documents from paths, one at a time."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """reStructuredText: headings, paragraphs, literal blocks, tables and links; no file is included, no code run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

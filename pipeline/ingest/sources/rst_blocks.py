@@ -1,7 +1,5 @@
 """The blocks of a reStructuredText file, found line by line: docutils' tree doesn't hold their offsets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple

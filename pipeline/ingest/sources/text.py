@@ -1,7 +1,5 @@
 """Plain text, read as paragraphs."""
 
-from __future__ import annotations
-
 from pipeline.files import decode
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document

@@ -1,7 +1,5 @@
 """Builder of a document's text from the elements of a web page or DOCX file, with the offsets of blocks and links."""
 
-from __future__ import annotations
-
 import re
 
 from pipeline.records import Block, BlockKind, Link

@@ -1,7 +1,5 @@
 """Find the files of paths, folders and patterns, each with the key of its document."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

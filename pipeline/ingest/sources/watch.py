@@ -1,7 +1,5 @@
 """Watch synced sources for changes, with the system's notifications (watchfiles), debounced."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path

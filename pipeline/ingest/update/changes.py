@@ -1,7 +1,5 @@
 """Changes: the difference between a source's documents and the stored ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The plan of a sync: the documents that it adds, replaces, renames and removes, and the cost."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

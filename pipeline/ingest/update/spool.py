@@ -1,7 +1,5 @@
 """The spool: a list on disk, for items that a run reads more than once and that may exceed the memory."""
 
-from __future__ import annotations
-
 import pickle
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Stage documents and their chunks in batches, each while the next is prepared."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

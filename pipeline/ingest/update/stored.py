@@ -1,7 +1,5 @@
 """Reads of a corpus's stored documents, chunks and edges."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

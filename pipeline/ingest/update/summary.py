@@ -1,7 +1,5 @@
 """Summaries of an ingestion and of a sync."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Paths of least cost by Dijkstra's algorithm (1959): bidirectional, or from the source if the depth is bounded."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Mapping

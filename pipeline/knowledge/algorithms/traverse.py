@@ -4,8 +4,6 @@ One query per hop fetches the steps of the whole frontier: n hops cost about n r
 never read.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import heapq
 from collections.abc import Container, Mapping, Sequence

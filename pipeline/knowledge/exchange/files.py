@@ -1,7 +1,5 @@
 """Read and write graph files: choose the format, write atomically."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path

@@ -5,8 +5,6 @@ pipeline.knowledge.store.codec). As in node-link JSON, a graph with both kinds o
 undirected edge is then written in both directions, the second marked ``reverse``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON: one document with all nodes and edges, or JSON Lines with one node or edge a line, for graphs of any size."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing

@@ -5,8 +5,6 @@ directed, and each undirected edge is written in both directions; an import skip
 ``"reverse": true``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

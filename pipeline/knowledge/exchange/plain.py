@@ -1,7 +1,5 @@
 """Conversion between records and plain mappings of JSON values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ one of these types. A name that HopRank uses itself, such as ``id``, is stored a
 back unchanged, and the server can compare all.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

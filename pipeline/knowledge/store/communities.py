@@ -4,8 +4,6 @@ The Leiden algorithm of GDS (Traag, Waltman and van Eck, From Louvain to Leiden,
 Louvain's (networkx; Blondel and others, Fast unfolding of communities in large networks, 2008) in this process.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """PageRank of a graph: by GDS on a projection, or in this process over all edges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Draw a graph as one HTML page: the page embeds Cytoscape.js and needs no network."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections import Counter

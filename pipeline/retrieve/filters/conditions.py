@@ -5,8 +5,6 @@ compare by time), true with false. A row without the field meets no condition on
 in Cypher and SQL. A list meets a condition if one of its items does; for ``$ne`` and ``$nin`` all must.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Callable, Sequence

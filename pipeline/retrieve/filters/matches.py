@@ -1,7 +1,5 @@
 """The chunks that match a filter: found once for each filter, and kept until the corpus changes."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass
 from itertools import chain

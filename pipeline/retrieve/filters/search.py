@@ -1,7 +1,5 @@
 """Candidates among the chunks that match a filter: few are scored one by one; for many an index is read further."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

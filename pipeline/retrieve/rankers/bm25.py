@@ -1,7 +1,5 @@
 """The bm25 leg: Okapi BM25 in Python (rank-bm25) over the stems of every chunk, as a yardstick for evaluations."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The full-text leg: chunks by Lucene's BM25 of the question's words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pipeline.retrieve.candidates import fulltext_search

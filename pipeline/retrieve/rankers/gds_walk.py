@@ -1,7 +1,5 @@
 """The walk by GDS: personalised PageRank in the server over the projection of a whole corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The graph leg: personalised PageRank from the seeds."""
 
-from __future__ import annotations
-
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.steps import walk
 from pipeline.retrieve.trace import RankingTrace

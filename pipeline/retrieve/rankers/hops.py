@@ -1,7 +1,5 @@
 """The hops leg: chunks ranked by their links to the seeds, each link counted once, without a walk."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 

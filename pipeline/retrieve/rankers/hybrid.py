@@ -1,7 +1,5 @@
 """The hybrid leg: vector and full text, fused by reciprocal rank with k = 60 and equal weights."""
 
-from __future__ import annotations
-
 from pipeline.retrieve.candidates import HYBRID_K
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.trace import RankingTrace

@@ -4,8 +4,6 @@ Its cost depends on the neighbourhood, not on the corpus, and it needs no GDS. I
 it returns the ranking of GDS.
 """
 
-from __future__ import annotations
-
 from itertools import chain, islice
 
 import numpy as np

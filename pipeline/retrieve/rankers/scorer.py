@@ -1,7 +1,5 @@
 """The scorer leg: candidates by a learned sum of their features."""
 
-from __future__ import annotations
-
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.trace import RankingTrace
 

@@ -1,7 +1,5 @@
 """The vector leg: chunks by the cosine of their embedding with the question's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pipeline.retrieve.candidates import vector_search

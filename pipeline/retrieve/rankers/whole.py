@@ -1,7 +1,5 @@
 """The whole, ``hoprank``: hybrid and the scorer, fused."""
 
-from __future__ import annotations
-
 from pipeline.retrieve.fusion import fuse
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader

@@ -5,8 +5,6 @@ agreement of the passages that mention the name with vector and full text, their
 ``hoprank tune`` fits the weights, and prints how often names of each confidence lead to a relevant document.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

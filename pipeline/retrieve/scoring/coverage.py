@@ -3,8 +3,6 @@
 Two passages that answer a question together cover it together, each in one of its sentences.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

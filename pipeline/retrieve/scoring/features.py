@@ -9,8 +9,6 @@ Passages smoothed by their document: Bendersky and Kurland, Utilizing passage-ba
 retrieval (ECIR 2008), here with vectors.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The scorer: a linear model of the features of each candidate, trained by ``hoprank tune``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Standard scores: the scores of different legs on a common scale."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

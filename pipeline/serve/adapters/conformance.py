@@ -15,8 +15,6 @@ is given them in that form. To run each rule as a test of its own, ingest :func:
 of ``RULES`` with the name of that corpus.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

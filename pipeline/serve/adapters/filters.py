@@ -3,8 +3,6 @@
 As everywhere in HopRank, a document without a field meets no condition on it, negated or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The retriever for LangChain; needs ``pip install "hoprank[langchain]"``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pipeline.api import HopRank

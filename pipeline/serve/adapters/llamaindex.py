@@ -1,7 +1,5 @@
 """The retriever for LlamaIndex; needs ``pip install "hoprank[llamaindex]"``."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any

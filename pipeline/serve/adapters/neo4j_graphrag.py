@@ -1,7 +1,5 @@
 """The retriever for neo4j-graphrag; needs ``pip install "hoprank[neo4j-graphrag]"``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Passages: the hits of a search as frameworks take them, with flat metadata."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass

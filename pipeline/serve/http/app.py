@@ -1,7 +1,5 @@
 """The application: routes, limits, its description, and the life of a service until a signal stops it."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Middleware: request ids, a limit on bodies, security headers, and metrics. All are plain ASGI."""
 
-from __future__ import annotations
-
 import logging
 import re
 import time

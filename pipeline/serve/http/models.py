@@ -1,7 +1,5 @@
 """Requests and responses of the service, as OpenAPI describes them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue

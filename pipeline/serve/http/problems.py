@@ -1,7 +1,5 @@
 """Errors as ``application/problem+json`` (RFC 9457), made from HopRank's tree of errors."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any

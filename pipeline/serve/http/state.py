@@ -1,7 +1,5 @@
 """The state of a running service, and the dependencies by which routes read it."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Control of a running job: it hears of the progress, and stops the job when told to."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

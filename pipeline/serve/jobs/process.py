@@ -4,8 +4,6 @@ It runs at low priority, so that searches come first. It serves several jobs, en
 and leaves then what the next run of the job completes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

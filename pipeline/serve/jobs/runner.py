@@ -1,7 +1,5 @@
 """The runner: a thread that takes jobs from the store, one after the other, and has them run."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """The store of jobs in the graph: create, claim, finish, cancel and retry them. Several services may share it."""
 
-from __future__ import annotations
-
 import json
 import socket
 import uuid

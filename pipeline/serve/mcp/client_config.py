@@ -1,7 +1,5 @@
 """Configurations of clients: the JSON that makes Claude, Cursor or VS Code use the server."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Results of the tools, as their output schemas describe them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, JsonValue

@@ -1,7 +1,5 @@
 """Documents as resources: list them page by page, read them, complete their names."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Run the server: over standard streams for one client, or over HTTP for many, with tokens and limits."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

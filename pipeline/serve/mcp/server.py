@@ -1,7 +1,5 @@
 """The server of the protocol: it lists the tools and resources, calls them in threads, and words their errors."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The service behind the tools: a connection that opens at its first use, folders and limits; and one call of it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

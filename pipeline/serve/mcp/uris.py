@@ -1,7 +1,5 @@
 """URIs of documents: they name corpus and key, and are the ids of search results."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote, unquote
 

@@ -1,7 +1,5 @@
 """Routes of the page: ``/`` and its files under ``/page``. They need no token, and hold nothing of any corpus."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

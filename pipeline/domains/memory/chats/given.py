@@ -1,7 +1,5 @@
 """Check the entities and facts that a file gives with a memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo

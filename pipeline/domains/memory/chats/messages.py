@@ -4,8 +4,6 @@ Each format has a model of what holds its messages, and a reader that yields the
 message's key is its id after its conversation's: conversations that are continued in a new one share messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any

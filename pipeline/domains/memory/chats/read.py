@@ -8,8 +8,6 @@ Formats, recognised by their fields, of ``.json`` (a value or a list of values) 
 - ChatGPT's ``conversations.json``, and Claude's
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

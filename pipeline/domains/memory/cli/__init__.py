@@ -4,8 +4,6 @@ May import: cli, domains.memory.deferred, domains.memory.api, domains.memory.mem
 domains.memory.views, json_values, knowledge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import typer

@@ -1,7 +1,5 @@
 """``hoprank memory add``, ``import``, ``scan``, ``forget`` and ``drop``: what a memory holds."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``hoprank memory direct``, ``path``, ``fact``, ``history`` and others: facts of entities, read and changed."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

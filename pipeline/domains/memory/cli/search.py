@@ -1,7 +1,5 @@
 """``hoprank memory search``, ``hybrid`` and ``evaluate``: questions in words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Records of a scan: entities, facts with the periods in which they held, and their strengths."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple

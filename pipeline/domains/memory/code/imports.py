@@ -1,7 +1,5 @@
 """Resolve imports: each language's way from what an import names to a file of the tree or to an external package."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator

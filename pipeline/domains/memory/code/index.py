@@ -1,7 +1,5 @@
 """Look up the files of a tree; record which file's facts rest on which look-ups, so that a change finds them."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager

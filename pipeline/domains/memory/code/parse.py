@@ -1,7 +1,5 @@
 """Read a file into what facts are made of: its symbols, imports, calls, variables and manifest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """Paths of a repository that are scanned, and the kinds of files by their names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import PurePosixPath

@@ -4,8 +4,6 @@ A scan of one revision says what holds from then on: a known fact that it lacks 
 periods: a version that it lacks is withdrawn, and replaced by those that it has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -4,8 +4,6 @@ The journal of merges is a graph beside the memory's, with all that is needed to
 type ``merge``; further nodes hold its groups and its rewrite as JSON, in parts of bounded size.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Merges of entities into survivors, and their undoing, over records: what nodes and edges become, and were."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Extract conventions, error patterns and facts from the text of a memory, by markers, and concepts from several."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Find the known entities that a text mentions."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

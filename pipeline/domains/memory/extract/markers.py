@@ -4,8 +4,6 @@ Each pattern has the confidence of its marker, chosen by hand: a label (0.8 to 0
 0.8). Questions and what is denied or supposed state nothing. The sentences are the evidence of facts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -5,8 +5,6 @@ world is never overwritten: a change expires the versions that it corrects, and 
 given again. No version ends without evidence, and none ends because another fact was added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Changes of facts: each is decided on the versions that are stored, and written in one transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 

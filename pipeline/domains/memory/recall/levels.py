@@ -4,8 +4,6 @@ Entities are found by name, words and meaning. Themes are communities of the gra
 and the walk, with dates as soft evidence.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime

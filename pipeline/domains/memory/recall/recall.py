@@ -1,7 +1,5 @@
 """Recall: question -> texts, entities, themes -> fusion -> items; and the hybrid pattern, by topic."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Records of recall: what is found, and which level found it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Mentions: the entities that a memory knows by name, and the edges from its texts to those that they name."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Remember texts: memories -> corpus -> entities and facts -> mentions -> concepts."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 May import: cli, domains.routing.deferred, domains.routing.sync, domains.routing.views, errors.
 """
 
-from __future__ import annotations
-
 import typer
 
 from pipeline.domains.routing.cli import learn, projects

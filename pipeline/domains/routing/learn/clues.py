@@ -1,7 +1,5 @@
 """Clues: places in files that indicate a relation, and proposals whose confidence follows from their clues."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The files of a project that may show its relations: source code, manifests, scripts and CI jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -8,8 +8,6 @@ A project's name may be an ordinary word: ``flask``, ``requests``. The form of a
   ordinary one than as a name, it counts less, and after a weak verb ("looked at") not at all.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import Counter

@@ -1,7 +1,5 @@
 """The names of projects in files: ids, last parts of ids, and aliases."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

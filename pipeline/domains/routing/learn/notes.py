@@ -1,7 +1,5 @@
 """Session notes: texts, each with the project that was worked on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -3,8 +3,6 @@
 A project's node keeps the ids of its rejected proposals as the property ``rejected``.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """TESTS_WITH: commands of benchmarks that name another project, in scripts, CI jobs and shell histories."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

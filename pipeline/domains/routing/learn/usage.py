@@ -14,8 +14,6 @@ and nears ``highest`` and ``lowest`` at the extremes. Nothing is normalised over
 from others.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence

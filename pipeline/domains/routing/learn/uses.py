@@ -1,7 +1,5 @@
 """USES: imports in source code, and dependencies in manifests, that name another project."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 

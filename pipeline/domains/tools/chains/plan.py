@@ -1,7 +1,5 @@
 """Plan a path of tools as executable steps: which field fills each input, what is missing, what may run in parallel."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Read lists of MCP tools, server descriptors and corpora: models of what strangers write, and their readers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

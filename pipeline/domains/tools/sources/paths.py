@@ -1,7 +1,5 @@
 """Read tools from files and folders: lists of tools, server descriptors and corpora, nested at will."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Check the JSON Schemas of tools, which strangers write: size, depth, form and references."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias

@@ -1,7 +1,5 @@
 """The inputs and outputs of a tool: from its schemas, or without them from its name and description."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

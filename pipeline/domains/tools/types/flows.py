@@ -4,8 +4,6 @@ That a string fits where a string is expected says little. So two fields match i
 the cosine of the words of both, weighted by rarity.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

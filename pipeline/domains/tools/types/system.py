@@ -1,7 +1,5 @@
 """The type system: the known types, their parents, and which type can be passed where another is expected."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Words of names: split, stemmed, and told apart into verbs, nouns and fillers. The lists were made by hand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ May import: cli, domains.vault.api, domains.vault.build, domains.vault.deferred,
 domains.vault.views, errors, ingest.
 """
 
-from __future__ import annotations
-
 import typer
 
 from pipeline.domains.vault.cli import notes, upkeep

@@ -1,7 +1,5 @@
 """Corpora and their documents."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 

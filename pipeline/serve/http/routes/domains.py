@@ -1,7 +1,5 @@
 """Domains, read-only: the kinds of graphs that HopRank knows, and the questions that each answers."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Annotated, Any
 

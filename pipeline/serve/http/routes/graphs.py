@@ -1,7 +1,5 @@
 """Graphs, read-only: the knowledge graphs, and each corpus as a graph of documents, chunks and entities."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Health, readiness and metrics: for those who run the service."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 
 from fastapi import APIRouter, Response

@@ -1,7 +1,5 @@
 """Ingests and syncs as jobs: begin, watch, cancel and retry them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import asdict

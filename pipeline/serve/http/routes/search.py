@@ -1,7 +1,5 @@
 """Search, and context for a language model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi import APIRouter

@@ -1,7 +1,5 @@
 """Tools that walk a graph: neighbors and path, in a corpus or a knowledge graph."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Parameters that several tools share, with their descriptions and limits."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field, JsonValue

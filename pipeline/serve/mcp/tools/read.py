@@ -1,7 +1,5 @@
 """Tools that read texts: search, fetch, context, list_corpora."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any

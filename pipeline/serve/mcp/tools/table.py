@@ -1,7 +1,5 @@
 """The table of the tools: eight, since a client chooses worse among many, and the verbs of domains on demand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps

@@ -1,7 +1,5 @@
 """Tools that write: ingest and forget."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

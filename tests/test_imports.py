@@ -198,35 +198,6 @@ def test_what_is_deferred_is_what_the_type_checker_sees(name: str) -> None:
     assert all(importlib.import_module(module).__name__ == module for module in seen.values())
 
 
-@cache
-def folders() -> list[str]:
-    """The folders of the package that hold modules, by dotted name without ``pipeline.``."""
-    return sorted({name for name in modules() for other in modules() if name and other.startswith(f"{name}.")})
-
-
-def rooms_imported(folder: str) -> set[str]:
-    """What the modules of a folder import from outside it: siblings by their own name, else folders at the top."""
-    inside = [name for name in modules() if f"{name}.".startswith(f"{folder}.")]
-    outside = {other for name in inside for other in imported(name) if not f"{other}.".startswith(f"{folder}.")}
-    parent = folder.rpartition(".")[0]
-    return {_room(other, f"{parent}." if parent else "") for other in outside if other}
-
-
-def _room(module: str, shared: str) -> str:
-    return shared + module.removeprefix(shared).split(".")[0] if module.startswith(shared) else module.split(".")[0]
-
-
-@pytest.mark.parametrize("folder", folders())
-def test_a_folder_imports_what_its_docstring_says(folder: str) -> None:
-    documented = " ".join((ast.get_docstring(modules()[folder]) or "").split())
-
-    said = re.search(r"May import: ([^:]*)\.$", documented)
-
-    assert said, "its docstring ends with 'May import: ROOM, ROOM.'"
-    rooms = set() if said[1] == "nothing of the package" else set(said[1].split(", "))
-    assert rooms == rooms_imported(folder)
-
-
 def test_no_cypher_stands_in_python() -> None:
     found = [
         f"pipeline.{name}, line {line}: {text!r}"

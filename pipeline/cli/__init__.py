@@ -1,9 +1,6 @@
 """The ``hoprank`` command: commands parse arguments, call a flow and show a view.
 
 Nothing else in the package imports it.
-
-May import: db, docs, edges, errors, evaluate, examples, files, flows, ingest, json_values, knowledge, progress,
-records, registry, retrieve, serve, settings, transfer.
 """
 
 import io

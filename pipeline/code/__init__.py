@@ -1,4 +1,1 @@
-"""Source code: the definitions, imports and calls of a file, and the manifests of packages.
-
-May import: nothing of the package.
-"""
+"""Source code: the definitions, imports and calls of a file, and the manifests of packages."""

@@ -1,4 +1,1 @@
-"""The server: client, queries, catalogue and handles of corpora, leases, indexes, projections; and the embedded Neo4j.
-
-May import: edges, errors, ids, records, registry, resources, settings, temporary.
-"""
+"""The server: client, queries, catalogue, handles, leases, indexes, projections; and the embedded Neo4j."""

@@ -1,4 +1,1 @@
-"""Embedding: the model, its files and ONNX export, and the check of the processor's matrix unit.
-
-May import: errors, records, settings, temporary.
-"""
+"""Embedding: the model, its files and ONNX export, and the check of the processor's matrix unit."""

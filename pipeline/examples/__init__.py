@@ -1,7 +1,4 @@
-"""The example of ``hoprank quickstart``: an invented archive and questions about it.
-
-May import: nothing of the package.
-"""
+"""The example of ``hoprank quickstart``: an invented archive and questions about it."""
 
 import json
 from pathlib import Path

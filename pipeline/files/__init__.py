@@ -5,8 +5,6 @@ guard)`` its lines, each with ``json()``, ``object()`` and ``columns(n)``. ``pip
 value, place, guard)`` makes a record of a value. Whatever is wrong is raised as the guard's class of error, which names
 file and line; ``parse_json`` and ``parse_yaml`` raise Unreadable about a text. YAML and pydantic are imported by those
 who name their modules.
-
-May import: errors.
 """
 
 from pipeline.files.guard import GUARD, Guard, Unreadable, content_of, decode, read_text, unopenable, well_formed

@@ -1,7 +1,4 @@
-"""Knowledge graphs on Neo4j: typed nodes and edges, traversal, search, file formats and pictures.
-
-May import: db, edges, embedding, errors, files, ids, progress, records, retrieve, settings, temporary, text.
-"""
+"""Knowledge graphs on Neo4j: typed nodes and edges, traversal, search, file formats and pictures."""
 
 from pipeline.knowledge.algorithms.shortest_path import Cost
 from pipeline.knowledge.artifacts import Knowledge

@@ -3,6 +3,4 @@
 A search passes a trace (``trace.py``) from step to step (``steps.py``): candidates, expansion, seeds, walk, scoring.
 ``legs.py`` is the table of legs, with a function for each in ``rankers/``; ``hydrate.py`` turns a ranking into a
 result. :class:`pipeline.flows.search.Retriever` runs them.
-
-May import: db, edges, embedding, errors, ids, records, settings, text.
 """

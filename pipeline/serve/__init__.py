@@ -1,5 +1,1 @@
-"""Serving: an HTTP service with a page, an MCP server, and retrievers for frameworks.
-
-May import: api, async_api, bounded, db, edges, errors, files, flows, ingest, knowledge, progress, registry, resources,
-retrieve, settings.
-"""
+"""Serving: an HTTP service with a page, an MCP server, and retrievers for frameworks."""

@@ -3,8 +3,6 @@
 A section declares the allowed values; its defaults are in TOML only: in ``configs/default.toml``, and those of a domain
 in its ``defaults.toml``. Only :mod:`pipeline.settings.load` reads settings from the environment. All others receive
 values.
-
-May import: errors, files, registry, resources.
 """
 
 from pipeline.settings.load import Provenance, Settings, load_settings, provenance

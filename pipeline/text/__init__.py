@@ -1,4 +1,1 @@
-"""Text: names, identifiers, sentences, paragraphs, headings, prose and dates, as ingestion and search read them.
-
-May import: records.
-"""
+"""Text: names, identifiers, sentences, paragraphs, headings, prose and dates, as ingestion and search read them."""

@@ -1,7 +1,4 @@
 """Views: records and reports as tables, text and progress; the only modules that import rich.
 
 They import records for their types, and nothing that connects.
-
-May import: cli.deferred, cli.harmless, db, docs, edges, errors, evaluate, flows, ingest, knowledge, progress, records,
-retrieve.
 """

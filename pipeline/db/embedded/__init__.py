@@ -1,7 +1,4 @@
-"""The embedded server: Neo4j with GDS in a separate process, installed from packages and started on demand.
-
-May import: errors, resources, settings, temporary.
-"""
+"""The embedded server: Neo4j with GDS in a separate process, installed from packages and started on demand."""
 
 from pipeline.db.embedded.lifecycle import ensure_running, log_path, status, stop, train
 from pipeline.db.embedded.options import Address, ServerOptions, ServerStatus

@@ -1,8 +1,4 @@
-"""Temporal memory: texts kept verbatim, entities and facts with their times beside them.
-
-May import: api, bounded, cli, code, db, embedding, errors, evaluate, files, flows, ids, ingest, json_values, knowledge,
-progress, records, registry, retrieve, settings, temporary, text.
-"""
+"""Temporal memory: texts kept verbatim, entities and facts with their times beside them."""
 
 from pipeline.registry import Domain
 

@@ -1,8 +1,4 @@
-"""Routing: a graph of projects, by which a question searches the few corpora that matter.
-
-May import: api, cli, code, db, errors, evaluate, files, flows, ids, ingest, knowledge, progress, records, registry,
-retrieve, settings, text.
-"""
+"""Routing: a graph of projects, by which a question searches the few corpora that matter."""
 
 from pipeline.registry import Domain
 

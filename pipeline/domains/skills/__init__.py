@@ -1,7 +1,4 @@
-"""Graphs of skills: built from folders with a SKILL.md, queried and checked.
-
-May import: api, cli, embedding, errors, files, ingest, knowledge, progress, records, registry, settings.
-"""
+"""Graphs of skills: built from folders with a SKILL.md, queried and checked."""
 
 from pipeline.registry import Domain
 

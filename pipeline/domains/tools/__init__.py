@@ -1,8 +1,4 @@
-"""Graphs of MCP tools: what there is, what fits together, and chains of tools for a task.
-
-May import: api, cli, db, embedding, errors, evaluate, files, flows, ingest, knowledge, progress, records, registry,
-retrieve, settings, text.
-"""
+"""Graphs of MCP tools: what there is, what fits together, and chains of tools for a task."""
 
 from pipeline.registry import Domain
 

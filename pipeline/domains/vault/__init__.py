@@ -1,8 +1,4 @@
-"""Vaults of linked notes: kept in a corpus, asked for context, checked and mended.
-
-May import: api, cli, db, errors, evaluate, files, flows, ids, ingest, knowledge, progress, records, registry, retrieve,
-settings, temporary, text.
-"""
+"""Vaults of linked notes: kept in a corpus, asked for context, checked and mended."""
 
 from pipeline.registry import Domain
 

@@ -1,7 +1,4 @@
-"""Datasets: questions with their relevant documents, read from folders and files (``queryset`` in commands).
-
-May import: errors, files, records, text.
-"""
+"""Datasets: questions with their relevant documents, read from folders and files (``queryset`` in commands)."""
 
 from pipeline.evaluate.datasets.dataset import Dataset, Query, check_documents
 from pipeline.evaluate.datasets.folder import judgements, read_document_ids

@@ -1,7 +1,4 @@
-"""Chunking: cut documents into chunks along their structure, measured in the embedder's tokens.
-
-May import: errors, ids, records, text.
-"""
+"""Chunking: cut documents into chunks along their structure, measured in the embedder's tokens."""
 
 from pipeline.ingest.chunking.chunk import Chunker, chunk_id
 

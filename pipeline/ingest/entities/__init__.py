@@ -1,4 +1,1 @@
-"""Entities: names in chunks, found by an extractor and by the corpus's own titles, headings and definitions.
-
-May import: errors, records, settings, text.
-"""
+"""Entities: names in chunks, found by an extractor and by the corpus's own titles, headings and definitions."""

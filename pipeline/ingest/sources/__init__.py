@@ -1,7 +1,4 @@
-"""Sources: read documents from files, folders, glob patterns and .jsonl. Each format has a module.
-
-May import: bounded, code, errors, files, records, registry, text.
-"""
+"""Sources: read documents from files, folders, glob patterns and .jsonl. Each format has a module."""
 
 from pipeline.ingest.sources.reader import read
 

@@ -1,4 +1,1 @@
-"""Algorithms on any store of nodes and edges: traversal, shortest paths, random walks, subgraphs.
-
-May import: knowledge.records, knowledge.store.
-"""
+"""Algorithms on any store of nodes and edges: traversal, shortest paths, random walks, subgraphs."""

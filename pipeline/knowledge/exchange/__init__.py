@@ -1,7 +1,4 @@
-"""File formats of graphs: JSON, JSON Lines, GraphML and node-link JSON.
-
-May import: errors, files, ids, knowledge.records, knowledge.store, temporary, text.
-"""
+"""File formats of graphs: JSON, JSON Lines, GraphML and node-link JSON."""
 
 from pipeline.knowledge.exchange.files import Content, Format, read_graph, write_graph
 

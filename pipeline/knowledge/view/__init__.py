@@ -1,7 +1,4 @@
-"""Pictures of graphs as HTML pages.
-
-May import: errors, knowledge.records, knowledge.store, temporary.
-"""
+"""Pictures of graphs as HTML pages."""
 
 from pipeline.knowledge.view.page import CYTOSCAPE, write_page
 

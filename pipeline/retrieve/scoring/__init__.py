@@ -1,4 +1,1 @@
-"""Scoring: the confidence in names, the features of candidates, and the weighted sum that ranks them.
-
-May import: edges, errors, records, retrieve.expansion, retrieve.fusion, retrieve.legs, settings, text.
-"""
+"""Scoring: the confidence in names, the features of candidates, and the weighted sum that ranks them."""

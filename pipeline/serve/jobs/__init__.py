@@ -1,4 +1,1 @@
-"""Jobs: ingests and syncs that a service runs one after the other, kept in the graph so that they survive a restart.
-
-May import: api, bounded, db, errors, ingest, knowledge, progress, resources, settings.
-"""
+"""Jobs: ingests and syncs that a service runs one after the other, kept in the graph so that they survive a restart."""

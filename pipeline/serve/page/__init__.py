@@ -1,4 +1,1 @@
-"""The explorer: a page that searches, draws paths, and shows corpora and jobs by the service's own routes.
-
-May import: edges, knowledge.
-"""
+"""The explorer: a page that searches, draws paths, and shows corpora and jobs by the service's own routes."""

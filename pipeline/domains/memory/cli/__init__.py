@@ -1,8 +1,4 @@
-"""``hoprank memory``: texts, entities and facts of a memory.
-
-May import: cli, domains.memory.deferred, domains.memory.api, domains.memory.memory, domains.memory.records,
-domains.memory.views, json_values, knowledge.
-"""
+"""``hoprank memory``: texts, entities and facts of a memory."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,1 @@
-"""Extraction from texts: names of entities that they mention, and the facts that their sentences state.
-
-May import: domains.memory.records, domains.memory.schema, text.
-"""
+"""Extraction from texts: names of entities that they mention, and the facts that their sentences state."""

@@ -2,7 +2,4 @@
 
 LightRAG (Guo et al. 2024, arXiv 2410.05779) asks a graph at two levels: the entities of a question and what relates to
 them (low), and the themes that it is about (high). The texts themselves are a third.
-
-May import: domains.memory.memory, domains.memory.patterns, domains.memory.records, domains.memory.schema,
-domains.memory.texts, domains.memory.times, errors, knowledge, records, retrieve, text.
 """

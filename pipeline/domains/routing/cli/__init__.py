@@ -1,7 +1,4 @@
-"""``hoprank route``: the graph of projects.
-
-May import: cli, domains.routing.deferred, domains.routing.sync, domains.routing.views, errors.
-"""
+"""``hoprank route``: the graph of projects."""
 
 import typer
 

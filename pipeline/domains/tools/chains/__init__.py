@@ -1,4 +1,1 @@
-"""Chains of tools: the links between tools in memory, the best paths along them, and plans that can be executed.
-
-May import: domains.tools.catalogue, domains.tools.schema, domains.tools.types, errors, knowledge.
-"""
+"""Chains of tools: the links between tools in memory, the best paths along them, and plans that can be executed."""

@@ -1,4 +1,1 @@
-"""Sources of tools: lists of MCP tools, folders of server descriptors, .jsonl corpora, and live servers.
-
-May import: domains.tools.catalogue, errors, files, ingest, records.
-"""
+"""Sources of tools: lists of MCP tools, folders of server descriptors, .jsonl corpora, and live servers."""

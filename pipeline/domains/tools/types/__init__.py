@@ -1,4 +1,1 @@
-"""Types of the data that tools take and return, which of them fit, and the flows of data between tools.
-
-May import: domains.tools.catalogue, domains.tools.settings.
-"""
+"""Types of the data that tools take and return, which of them fit, and the flows of data between tools."""

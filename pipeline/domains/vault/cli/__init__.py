@@ -1,8 +1,4 @@
-"""``hoprank vault``: vaults of linked notes.
-
-May import: cli, domains.vault.api, domains.vault.build, domains.vault.deferred, domains.vault.note,
-domains.vault.views, errors, ingest.
-"""
+"""``hoprank vault``: vaults of linked notes."""
 
 import typer
 

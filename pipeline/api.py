@@ -23,8 +23,8 @@ from pipeline.flows.documents import DocumentEntry, StoredText
 from pipeline.flows.ingest import Announce
 from pipeline.flows.retrievers import Retrievers
 from pipeline.flows.search import Retriever
-from pipeline.ingest.sources.given import document_of, documents_of
-from pipeline.ingest.update.summary import IngestSummary, Outcome, SyncSummary
+from pipeline.ingest.sources.reader import document_of, documents_of
+from pipeline.ingest.update.changes import IngestSummary, Outcome, SyncSummary
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.progress import Progress
 from pipeline.retrieve.context import Context

@@ -20,7 +20,7 @@ from pipeline.db.embedded import Address
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, GraphError, InputError, LoginRefused, ServerUnreachable
 from pipeline.flows.maintain import drop
-from pipeline.ingest.update.summary import IngestSummary
+from pipeline.ingest.update.changes import IngestSummary
 from pipeline.knowledge import KnowledgeNode
 from pipeline.knowledge.load import load
 from pipeline.progress import Progress

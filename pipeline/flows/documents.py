@@ -11,7 +11,7 @@ from pipeline.db.corpus import open_corpus
 from pipeline.errors import InputError, UnknownDocument, did_you_mean
 from pipeline.ids import document_id
 from pipeline.retrieve.hits import document_metadata
-from pipeline.text.overlap import join_chunks
+from pipeline.text.outline import join_chunks
 
 _SUGGESTED = 1_000
 """Keys that a misspelt one is compared with."""

@@ -16,21 +16,32 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError, UnknownDocument
 from pipeline.ids import document_id
 from pipeline.ingest.chunking import Chunker
-from pipeline.ingest.chunking.prechunked import cut
+from pipeline.ingest.chunking.chunk import cut
 from pipeline.ingest.embed import PREFIX_TOKENS, PreparedChunk, PreparedDocument, embed, vectors_of
-from pipeline.ingest.entities.extractors import extractor_fingerprint
-from pipeline.ingest.links.contexts import EmbedTexts, embed_contexts, no_vectors
-from pipeline.ingest.links.entity_links import TitleChanges, link_entities, update_lexicon
+from pipeline.ingest.entities.extract import extractor_fingerprint
+from pipeline.ingest.links.entity_links import (
+    EmbedTexts,
+    TitleChanges,
+    embed_contexts,
+    link_entities,
+    no_vectors,
+    update_lexicon,
+)
 from pipeline.ingest.links.similarity_links import link_similar
 from pipeline.ingest.sources import read
-from pipeline.ingest.update.changes import Changes, detect_changes
-from pipeline.ingest.update.diff import compare
-from pipeline.ingest.update.plan import Plan, estimate_cost, make_plan
-from pipeline.ingest.update.spool import Spool
-from pipeline.ingest.update.stage import stage
-from pipeline.ingest.update.stored import StoredChunk, StoredDocument, stored_documents
-from pipeline.ingest.update.summary import IngestSummary, Outcome, SyncSummary, summarise
-from pipeline.ingest.update.write_session import WriteSession, writing
+from pipeline.ingest.update.changes import (
+    Changes,
+    IngestSummary,
+    Outcome,
+    Plan,
+    SyncSummary,
+    detect_changes,
+    estimate_cost,
+    make_plan,
+    summarise,
+)
+from pipeline.ingest.update.stored import Spool, StoredChunk, StoredDocument, compare, stored_documents
+from pipeline.ingest.update.write_session import WriteSession, stage, writing
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped
 from pipeline.settings import LinkSettings, Settings

@@ -22,7 +22,7 @@ from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError
 from pipeline.ingest.embed import vectors_of
-from pipeline.ingest.entities.extractors import extractor_fingerprint
+from pipeline.ingest.entities.extract import extractor_fingerprint
 from pipeline.knowledge.load import load
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL

@@ -8,9 +8,9 @@ import numpy as np
 from pipeline.db.client import Client
 from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
+from pipeline.errors import SourceError
 from pipeline.ids import digest
-from pipeline.ingest.chunking.prechunked import supplied_vector
-from pipeline.records import Chunk, Document, Vector, WrittenLink
+from pipeline.records import Chunk, Document, SuppliedChunk, Vector, WrittenLink
 
 PREFIX_TOKENS = 16
 """Tokens that a chunk leaves for its title and heading, which are embedded with it; longer ones truncate its end."""
@@ -110,6 +110,29 @@ def _supplied(
     for chunk, supplied in zip(chunks, document.prechunked, strict=False):
         if supplied.embedding:
             yield chunk, supplied_vector(document, supplied, embedder.dimension)
+
+
+def supplied_vector(document: Document, supplied: SuppliedChunk, dimension: int) -> tuple[str, Vector]:
+    """Return the hash of a supplied vector, and the vector scaled to unit length.
+
+    Raises SourceError, naming the document, if the vector has another dimension, is zero or isn't finite.
+    """
+    vector: Vector = np.asarray(supplied.embedding, dtype=np.float32)
+    length = float(np.linalg.norm(vector))
+    if len(vector) != dimension or not np.isfinite(length) or length == 0:
+        problem = f"of {len(vector)} numbers" if len(vector) != dimension else "without a direction"
+        raise SourceError(
+            f"{document.path}: the document {document.key!r} brings an embedding {problem}.",
+            f"Embeddings of this corpus have {dimension} finite numbers, made by its model; leave them out to have"
+            " them made.",
+        )
+    vector = vector / np.float32(length)
+    return supplied_hash(vector), vector
+
+
+def supplied_hash(vector: Vector) -> str:
+    """Return the hash of a supplied unit vector, which no text's hash equals."""
+    return digest("given", vector.tobytes().hex())
 
 
 def _prepared(

@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.records import Hit
 from pipeline.retrieve.passage_relations import PassageRelations, Relation
 from pipeline.retrieve.results import RetrieverResult
-from pipeline.text.overlap import join_chunks
+from pipeline.text.outline import join_chunks
 
 Count = Callable[[str], int]
 """A function that counts the tokens of a text."""

@@ -7,8 +7,7 @@ import numpy as np
 
 from pipeline.embedding.embedder import Embedder
 from pipeline.retrieve.results import RetrieverResultItem
-from pipeline.text.prose import prose
-from pipeline.text.sentences import sentences
+from pipeline.text.prose import prose, sentences
 
 _HEADING = re.compile(r"\A#{1,6} .*\n")
 

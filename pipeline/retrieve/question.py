@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.errors import QuestionError
-from pipeline.text.identifiers import is_identifier
 from pipeline.text.names import (
     ARTICLES,
     CONNECTORS,
     FUNCTION_WORDS,
     Word,
+    is_identifier,
     name_key,
     singular,
     without_middle_initials,

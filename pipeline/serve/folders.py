@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline.errors import Forbidden, SourceError
-from pipeline.ingest.sources.pattern import Pattern, is_pattern
+from pipeline.ingest.sources.walk import Pattern, is_pattern
 
 _FIX = "Name a path below one of serve.folders, or add its folder there; for hoprank mcp also by --folder DIR."
 

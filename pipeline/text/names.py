@@ -1,4 +1,4 @@
-"""Names in running text, recognised by their capitals, and the key that the variants of a name share.
+"""Names in running text, recognised by capitals, as identifiers of code or from a list, and the key of their variants.
 
 Ingestion (names in chunks) and search (names in questions) both use this module, so that they agree.
 """
@@ -10,9 +10,104 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
-from pipeline.text.identifiers import is_identifier, may_hold_identifiers
+import ahocorasick
+
+_JOINED = re.compile(r"[^\W\d_]\w*_\w|_+[^\W\d_]\w*_|__[^\W\d_]")
+_CAMEL = re.compile(r"[a-z][a-z0-9]*[A-Z]")
+_DOTTED_IDENTIFIER = re.compile(r"(?:[A-Za-z_]\w+\.)+[A-Za-z_]\w+")
+_FILE = re.compile(r"[\w./\-]*\w\.[a-z][a-z0-9]{0,4}")
+_NUMBERED = re.compile(r"[a-z]+\d[a-z0-9]*")
+_VERSION = re.compile(r"v\d+(?:\.\d+)*|\d+(?:\.\d+){2,}")
+_ANY = re.compile(r"[`_]|--[A-Za-z]|\w\.[A-Za-z_]\w|[a-z][A-Z\d]|/\w|\d\.\d+\.\d")
+_MARKS = ("`", "-")
+_LONGEST = 80
+_LONGEST_TARGET = 200
+
+
+def may_hold_identifiers(text: str) -> bool:
+    """Return whether a text may hold identifiers: a cheap test, which most prose fails."""
+    return _ANY.search(text) is not None
+
+
+def is_identifier(text: str, start: int, end: int) -> bool:
+    """Return whether the word ``text[start:end]`` is an identifier.
+
+    Identifiers are snake_case, camelCase, a dotted.name, a --flag, a path, a version, a word with a digit (utf8), and
+    any single word in backticks. CamelCase with a capital first letter is a name already. A word or path in the target
+    of a Markdown link becomes an edge instead.
+    """
+    word, before = text[start:end], text[max(0, start - 1) : start]
+    if end - start > _LONGEST or (before not in _MARKS and word.isalpha() and word.islower()):
+        return False
+    if before == "`":
+        return text[end : end + 1] == "`"
+    if before == "-":
+        return _is_flag(text, start)
+    return _has_identifier_form(word, before) and not _is_link_target(text, start)
+
+
+def _has_identifier_form(word: str, before: str) -> bool:
+    if "/" in word:
+        return before == "/" or bool(_FILE.fullmatch(word))
+    return bool(
+        _JOINED.match(word)
+        or _CAMEL.match(word)
+        or _DOTTED_IDENTIFIER.fullmatch(word)
+        or _NUMBERED.fullmatch(word)
+        or _VERSION.fullmatch(word)
+    )
+
+
+def _is_link_target(text: str, start: int) -> bool:
+    """Return whether a word lies in the target of a Markdown link."""
+    opened = text.rfind("](", max(0, start - _LONGEST_TARGET), start)
+    return opened >= 0 and ")" not in text[opened:start]
+
+
+def _is_flag(text: str, start: int) -> bool:
+    """Return whether the word after a hyphen is an option (``--flag``), not part of a sentence between dashes."""
+    return (
+        text[max(0, start - 2) : start - 1] == "-"
+        and text[max(0, start - 3) : start - 2] in ("", " ", "\n", "`", "[", "(", '"', "'", "|")
+        and text[start].isalpha()
+    )
+
+
+_Value = TypeVar("_Value")
+
+
+class Matcher(Generic[_Value]):
+    """Finds texts, each with a value, in other texts by Aho-Corasick: in one pass, however many there are."""
+
+    def __init__(self, values: Mapping[str, _Value]) -> None:
+        self._automaton = ahocorasick.Automaton()
+        for text, value in values.items():
+            self._automaton.add_word(text, (len(text), value))
+        self._automaton.make_automaton()
+
+    def __bool__(self) -> bool:
+        return len(self._automaton) > 0
+
+    def occurrences(self, text: str) -> Iterator[tuple[int, int, _Value]]:
+        """Yield the start and end of every occurrence in ``text``, and its value, by their ends."""
+        for last, (length, value) in self._automaton.iter(text) if self else ():
+            yield last - length + 1, last + 1, value
+
+    def leftmost_longest(self, text: str) -> list[tuple[int, int, _Value]]:
+        """Return the occurrences in the order in which to take them: by their starts, the longest first.
+
+        They may overlap: the caller takes one if it begins after the last that was taken and stands there as a name.
+        """
+        return sorted(self.occurrences(text), key=lambda match: (match[0], -match[1]))
+
+
+def lowered(text: str) -> str:
+    """Return a text in small letters, each character in its place: those that would become several stay as they are."""
+    small = text.lower()
+    return small if len(small) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
 
 # Combining accents: many PDF files hold them as characters of their own.
 _LETTERS = r"[\w\u0300-\u036f]+"

@@ -1,13 +1,60 @@
-"""A document's outline: the tree of sections under its headings."""
+"""The structure of a text: its paragraphs, the tree of sections under its headings, and chunks joined again."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pipeline.records import Block, BlockKind, Document
-from pipeline.text.paragraphs import paragraphs, trimmed
+
+
+def paragraphs(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]:
+    """Yield the paragraphs of ``text[start:end]`` in order, without the white space around them.
+
+    A paragraph is a run of lines that aren't blank. Every character that isn't white space lies in a paragraph.
+    """
+    stop = len(text) if end is None else end
+    first = last = -1
+    while start < stop:
+        newline = text.find("\n", start, stop)
+        line_end = stop if newline < 0 else newline
+        line = text[start:line_end]
+        if not line or line.isspace():
+            if first >= 0:
+                yield _paragraph(text, first, last)
+            first = -1
+        else:
+            first, last = (start if first < 0 else first), line_end
+        start = line_end + 1
+    if first >= 0:
+        yield _paragraph(text, first, last)
+
+
+def _paragraph(text: str, start: int, end: int) -> Block:
+    return Block(BlockKind.PARAGRAPH, *trimmed(text, start, end))
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return ``start`` and ``end`` moved inwards past white space; equal if the stretch is blank."""
+    stretch = text[start:end]
+    start += len(stretch) - len(stretch.lstrip())
+    return start, max(start, end - len(stretch) + len(stretch.rstrip()))
+
+
+def join_chunks(chunks: Iterable[tuple[int, int, str]]) -> str:
+    """Return the text of chunks, given as (start, end, text) in order, with every passage once.
+
+    A chunk begins with the last sentences of the previous one, or after white space or markup, which becomes an empty
+    line.
+    """
+    joined, reached = "", 0
+    for start, end, text in chunks:
+        overlap = max(0, reached - start)
+        joined += ("\n\n" if joined and not overlap else "") + text[overlap:]
+        reached = end
+    return joined.strip()
+
 
 _LONGEST = 200
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")

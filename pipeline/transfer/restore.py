@@ -16,14 +16,10 @@ from pipeline.edges import EDGES, EdgeKind, Target
 from pipeline.errors import CorpusError
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
-from pipeline.ingest.chunking.prechunked import supplied_hash
-from pipeline.ingest.embed import PreparedChunk, centroid_of, embedded_text
-from pipeline.ingest.links.contexts import embed_contexts
-from pipeline.ingest.links.entity_links import TitleChanges, link_entities, update_lexicon
+from pipeline.ingest.embed import PreparedChunk, centroid_of, embedded_text, supplied_hash
+from pipeline.ingest.links.entity_links import TitleChanges, embed_contexts, link_entities, update_lexicon
 from pipeline.ingest.links.similarity_links import link_similar
-from pipeline.ingest.update.diff import new_chunks
-from pipeline.ingest.update.spool import Spool
-from pipeline.ingest.update.stored import StoredChunk, stored_links
+from pipeline.ingest.update.stored import Spool, StoredChunk, new_chunks, stored_links
 from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.records import Chunk, Edge, Entity, Vector
 from pipeline.settings import LinkSettings

@@ -19,7 +19,7 @@ from pipeline.cli.views.progress import ProgressBars, ProgressLines, RateColumn,
 from pipeline.cli.views.startup import show_startup
 from pipeline.cli.views.summary import summary_table
 from pipeline.db.embedded.progress import Step
-from pipeline.ingest.update.summary import IngestSummary
+from pipeline.ingest.update.changes import IngestSummary
 from pipeline.progress import Progress
 from pipeline.records import Skipped
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem

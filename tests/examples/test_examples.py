@@ -15,7 +15,7 @@ import yaml
 
 from pipeline.evaluate.datasets import check_documents, read_dataset
 from pipeline.examples import example_corpus, example_queryset, example_questions
-from pipeline.ingest.links.edges import LinkResolver
+from pipeline.ingest.links.entity_links import LinkResolver
 from pipeline.ingest.sources import read
 from pipeline.records import Document
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.db.embedded import ServerOptions, stop
-from pipeline.ingest.entities.counts import CountChanges, no_counts
-from pipeline.ingest.entities.extract import ChunkNames, SpellingCounts, most_frequent
-from pipeline.ingest.entities.extractors import BUILTIN, Extractor
-from pipeline.ingest.entities.lexicon import LexiconUpdate
+from pipeline.ingest.entities.extract import BUILTIN, ChunkNames, Extractor, SpellingCounts, most_frequent
+from pipeline.ingest.entities.lexicon import CountChanges, LexiconUpdate, no_counts
 from pipeline.records import Chunk
 
 Write = Callable[[Path, Mapping[str, str]], Path]

@@ -16,7 +16,7 @@ from pipeline import HopRank
 from pipeline.db.client import Client
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.flows.ingest import make_chunker
-from pipeline.ingest.chunking.prechunked import cut
+from pipeline.ingest.chunking.chunk import cut
 from pipeline.ingest.embed import PreparedDocument, centroid_of, embed, embedded_text
 from pipeline.records import Chunk, Document, Link, Precision, Vector
 from pipeline.settings import load_settings

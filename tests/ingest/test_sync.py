@@ -13,8 +13,7 @@ from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError
-from pipeline.ingest.update.plan import Plan
-from pipeline.ingest.update.summary import SyncSummary
+from pipeline.ingest.update.changes import Plan, SyncSummary
 from pipeline.records import Vector
 from tests.graph_dump import Dump
 

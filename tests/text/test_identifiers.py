@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.identifiers import is_identifier, may_hold_identifiers
-from pipeline.text.names import words
+from pipeline.text.names import is_identifier, may_hold_identifiers, words
 
 
 def identifiers(text: str) -> list[str]:

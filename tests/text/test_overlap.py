@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.overlap import join_chunks
+from pipeline.text.outline import join_chunks
 
 
 def test_what_two_chunks_share_stands_once() -> None:

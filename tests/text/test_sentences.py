@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.text.sentences import sentences
+from pipeline.text.prose import sentences
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pipeline.cli.views.evidence import evidence_line
 from pipeline.cli.views.summary import summary_table
 
 if TYPE_CHECKING:
-    from pipeline.ingest.update.summary import IngestSummary
+    from pipeline.ingest.update.changes import IngestSummary
     from pipeline.retrieve.results import RetrieverResultItem
 
 _INDENT = (0, 0, 0, 6)

@@ -15,8 +15,7 @@ from pipeline.cli.views.tables import property_grid, ruled_table
 if TYPE_CHECKING:
     from pipeline.db.catalogue import Corpus
     from pipeline.flows.maintain import Stats
-    from pipeline.ingest.update.plan import Plan
-    from pipeline.ingest.update.summary import IngestSummary, Outcome
+    from pipeline.ingest.update.changes import IngestSummary, Outcome, Plan
     from pipeline.records import Skipped
 
 _MOST_SKIPPED = 20

@@ -18,7 +18,7 @@ from pipeline.errors import Busy, InputError, ServerError, SourceError
 from pipeline.flows import maintain
 from pipeline.flows.ingest import sync
 from pipeline.ingest.sources import read
-from pipeline.ingest.update.summary import SyncSummary
+from pipeline.ingest.update.changes import SyncSummary
 from pipeline.progress import Progress
 from pipeline.records import BlockKind, Document
 from pipeline.settings import Settings

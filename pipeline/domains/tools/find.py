@@ -18,7 +18,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.knowledge.search import check_top_k
 from pipeline.records import Vector
 from pipeline.retrieve.question import check_question
-from pipeline.text.sentences import sentences
+from pipeline.text.prose import sentences
 
 FEWEST, MOST = 3, 20
 """The number of tools that are returned unless one is asked for."""

@@ -13,7 +13,7 @@ from pipeline.domains.vault.note import ANY, Folder, Scope
 from pipeline.domains.vault.sources import read_folder
 from pipeline.errors import SourceError
 from pipeline.flows.ingest import Announce, sync_documents
-from pipeline.ingest.update.summary import SyncSummary
+from pipeline.ingest.update.changes import SyncSummary
 from pipeline.progress import Progress
 
 

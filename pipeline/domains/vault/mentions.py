@@ -13,8 +13,7 @@ from pipeline.domains.vault.edits import Conflict, Edit, Written, write_edits
 from pipeline.domains.vault.links import NoteResolver, code_spans, shortest_target
 from pipeline.domains.vault.note import Folder, Note
 from pipeline.records import BlockKind
-from pipeline.text.matcher import Matcher, lowered
-from pipeline.text.names import FUNCTION_WORDS
+from pipeline.text.names import FUNCTION_WORDS, Matcher, lowered
 
 _SHORT = 4
 """Characters below which a name counts in its own letter case only: `rag` and `it` are words. Chosen by hand."""

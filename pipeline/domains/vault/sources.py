@@ -15,12 +15,10 @@ from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import wikilink_fragment, wikilink_target
 from pipeline.ingest.sources.markdown import blocks_and_links
 from pipeline.ingest.sources.metadata import flat, scalar_title
-from pipeline.ingest.sources.pattern import Pattern, is_pattern
-from pipeline.ingest.sources.walk import SourceFile, find
+from pipeline.ingest.sources.walk import Pattern, SourceFile, find, is_pattern
 from pipeline.records import Block, BlockKind, Link, Skipped
-from pipeline.text.outline import first_heading
-from pipeline.text.paragraphs import paragraphs
-from pipeline.text.sentences import sentences
+from pipeline.text.outline import first_heading, paragraphs
+from pipeline.text.prose import sentences
 
 LONGEST_DESCRIPTION = 200
 """Characters: a description is scanned among many, so it has a line or two."""

@@ -20,7 +20,7 @@ from pipeline.evaluate.datasets.dataset import Dataset, Query
 from pipeline.files import Guard, read_json
 from pipeline.files.limits import LARGE_LIMITS
 from pipeline.records import Document
-from pipeline.text.paragraphs import paragraphs
+from pipeline.text.outline import paragraphs
 
 SUFFIX = "_corpus.json"
 """Ending of the name of a corpus file."""

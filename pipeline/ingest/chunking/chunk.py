@@ -3,17 +3,15 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from pipeline.errors import ConfigurationError
 from pipeline.ids import node_id
-from pipeline.ingest.chunking.pack import Packer
-from pipeline.ingest.chunking.sections import SectionCutter
+from pipeline.ingest.chunking.sections import Packer, SectionCutter
 from pipeline.ingest.chunking.tokens import TokenMap, TokenOffsets, token_maps
 from pipeline.records import BlockKind, Chunk, Document
-from pipeline.text.outline import Section, outline
-from pipeline.text.paragraphs import trimmed
+from pipeline.text.outline import Section, outline, trimmed
 
 _VERSION = "structure-1"
 _BATCH_DOCUMENTS = 64
@@ -109,6 +107,38 @@ class Chunker:
                 yield from self._measured(text, halves, tokens)
                 return
         yield start, end, size
+
+
+def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iterator[tuple[Document, list[Chunk]]]:
+    """Yield each document with its chunks: its own if it is prechunked, else the chunker's."""
+    chunked = chunker.chunk_all([document for document in documents if not document.prechunked], corpus_id)
+    for document in documents:
+        yield document, _supplied_chunks(document, corpus_id) if document.prechunked else next(chunked)
+
+
+def _supplied_chunks(document: Document, corpus_id: str) -> list[Chunk]:
+    seen: Counter[str] = Counter()
+    chunks: list[Chunk] = []
+    for supplied in document.prechunked:
+        text = document.text[supplied.start : supplied.end]
+        line = document.text.count("\n", 0, supplied.start) + 1
+        chunks.append(
+            Chunk(
+                id=chunk_id(corpus_id, document.key, text, seen[text]),
+                document_key=document.key,
+                ordinal=len(chunks),
+                text=text,
+                title=document.title,
+                heading="",
+                start=supplied.start,
+                end=supplied.end,
+                line_start=line,
+                line_end=line + text.count("\n"),
+                tokens=0,
+            )
+        )
+        seen[text] += 1
+    return chunks
 
 
 def _splits_word(text: str, start: int, end: int) -> bool:

@@ -1,12 +1,143 @@
-"""Cut sections into chunks: a section that fits stays whole, small siblings share a chunk, a long section is packed."""
+"""Cut sections into spans: small siblings share one; a long section is packed from units, its smallest stretches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
 
-from pipeline.ingest.chunking.pack import Packer
-from pipeline.ingest.chunking.units import units
+from pipeline.ingest.chunking.tokens import TokenMap
 from pipeline.records import Block, BlockKind
 from pipeline.text.outline import Section
+from pipeline.text.prose import sentences
+
+
+class Break(IntEnum):
+    """Quality of a unit's start as the start of a chunk, best first."""
+
+    BLOCK = 0
+    SENTENCE = 1
+    PIECE = 2
+    HEADED = 3
+
+
+class Unit(NamedTuple):
+    """A stretch ``text[start:end]`` that stays whole; ``carried``: it may be repeated as overlap."""
+
+    start: int
+    end: int
+    before: Break
+    carried: bool
+
+
+def units(text: str, blocks: Sequence[Block], tokens: TokenMap, limit: int) -> list[Unit]:
+    """Return the units of ``blocks`` in order, of at most ``limit`` tokens each.
+
+    A paragraph is split into sentences. Headings, code and tables are a single unit if they fit, else they are split
+    into lines. Longer units are cut between words. Paragraphs right below a heading leave room for it.
+    """
+    result: list[Unit] = []
+    before, room = Break.BLOCK, limit
+    for block in blocks:
+        for start, end, rank in _parts(text, block, tokens, room if block.kind is BlockKind.PARAGRAPH else limit):
+            carried = block.kind is BlockKind.PARAGRAPH and rank is not Break.PIECE
+            result.append(Unit(start, end, max(before, rank), carried))
+            before = Break.BLOCK
+        if block.kind is BlockKind.HEADING:
+            before, room = Break.HEADED, room - tokens.count(block.start, block.end)
+        else:
+            before, room = Break.BLOCK, limit
+        room = max(room, limit // 2, 1)
+    return result
+
+
+def _parts(text: str, block: Block, tokens: TokenMap, limit: int) -> Iterator[tuple[int, int, Break]]:
+    """Yield the parts of ``block`` as (start, end, quality of the break before it)."""
+    rank = Break.BLOCK
+    for start, end in _natural(text, block, tokens, limit):
+        if tokens.count(start, end) <= limit:
+            yield start, end, rank
+        else:
+            for piece in tokens.pieces(start, end, limit):
+                yield *piece, rank
+                rank = Break.PIECE
+        rank = Break.SENTENCE if block.kind is BlockKind.PARAGRAPH else Break.PIECE
+
+
+def _natural(text: str, block: Block, tokens: TokenMap, limit: int) -> Iterator[tuple[int, int]]:
+    if block.kind is BlockKind.PARAGRAPH:
+        yield from sentences(text, block.start, block.end)
+    elif tokens.count(block.start, block.end) <= limit:
+        yield block.start, block.end
+    else:
+        yield from _lines(text, block.start, block.end)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the nonblank lines, with their indentation and without their ends."""
+    while start < end:
+        newline = text.find("\n", start, end)
+        stop = end if newline < 0 else newline
+        if not text[start:stop].isspace() and start < stop:
+            yield start, stop
+        start = stop + 1
+
+
+# Deviation from the ideal size, as a share of it, that a chunk accepts in order to begin at a better kind of break.
+_COST = {Break.BLOCK: 0.0, Break.SENTENCE: 0.3, Break.PIECE: 0.8, Break.HEADED: 2.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Packer:
+    """Packs units into chunks of at most ``limit`` tokens; each repeats up to ``overlap`` tokens of its predecessor."""
+
+    tokens: TokenMap
+    limit: int
+    overlap: int
+
+    def pack(self, units: Sequence[Unit]) -> list[tuple[int, int]]:
+        """Return chunks as (start, end), in order; they cover every unit, and repeat only whole carried units."""
+        chunks: list[tuple[int, int]] = []
+        begin = first = 0
+        while first < len(units):
+            begin = self._carried_from(units, begin, first) if chunks else first
+            stop = self._stop(units, begin, first)
+            chunks.append((units[begin].start, units[stop - 1].end))
+            first = stop
+        return chunks
+
+    def _carried_from(self, units: Sequence[Unit], before: int, first: int) -> int:
+        """Return the first unit of the overlap with the chunk that began at ``before``; ``first`` for no overlap."""
+        begin = first
+        while begin - 1 > before and units[begin - 1].carried:
+            start = units[begin - 1].start
+            if self.tokens.count(start, units[first - 1].end) > self.overlap:
+                break
+            if self.tokens.count(start, units[first].end) > self.limit:
+                break
+            begin -= 1
+        return begin
+
+    def _stop(self, units: Sequence[Unit], begin: int, first: int) -> int:
+        """Return the end, as a unit's index, of the chunk that repeats units from ``begin`` and adds from ``first``."""
+        start = units[begin].start
+        sizes = [self.tokens.count(start, units[first].end)]
+        for unit in units[first + 1 :] if first + 1 < len(units) else ():
+            size = self.tokens.count(start, unit.end)
+            if size > self.limit:
+                break
+            sizes.append(size)
+        if first + len(sizes) == len(units):
+            return len(units)
+        ideal = self._ideal(self.tokens.count(start, units[-1].end))
+        costs = [_COST[units[first + i + 1].before] + abs(size - ideal) / ideal for i, size in enumerate(sizes)]
+        best = min(range(len(sizes)), key=lambda i: (costs[i], -i))
+        return first + best + 1
+
+    def _ideal(self, left: int) -> float:
+        """Return the size that divides ``left`` remaining tokens into equal chunks, so that the last isn't tiny."""
+        chunks = max(2, -(-(left - self.overlap) // (self.limit - self.overlap)))
+        return max(1.0, (left + (chunks - 1) * self.overlap) / chunks)
+
 
 _TINY_SHARE = 0.15
 _DEEP_LEVEL = 3

@@ -13,7 +13,7 @@ from pipeline.code.summary import summary_of
 from pipeline.files import Unreadable, decode
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Block, BlockKind, Document
-from pipeline.text.paragraphs import paragraphs
+from pipeline.text.outline import paragraphs
 
 _TOP_LEVEL, _DEEPEST_LEVEL = 3, 6
 """Levels of sections; from level 3 on, small ones share a chunk."""

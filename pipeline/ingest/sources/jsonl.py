@@ -9,7 +9,7 @@ from pipeline.files import Guard, Limits, Line, Unreadable, lines, unopenable, w
 from pipeline.files.guard import check_depth
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.records import Document, SuppliedChunk
-from pipeline.text.paragraphs import paragraphs
+from pipeline.text.outline import paragraphs
 
 GUARD = Guard(
     fix='A line is {"id": ..., "title": ..., "text": ..., "metadata": {...}}; only id and text are needed. Instead of'

@@ -1,21 +1,116 @@
 """Markdown: headings, paragraphs, code, tables, links, ``[[wikilinks]]`` and front matter."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline, link
 from markdown_it.token import Token
 
 from pipeline.files import decode
 from pipeline.ingest.sources.front_matter import split_front_matter
-from pipeline.ingest.sources.markdown_links import links
+from pipeline.ingest.sources.link_targets import document_fragment, document_target, wikilink_fragment, wikilink_target
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Block, BlockKind, Document, Link
-from pipeline.text.outline import first_heading
-from pipeline.text.paragraphs import trimmed
+from pipeline.text.outline import first_heading, trimmed
+
+_WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+_RANGE = "range"
+
+
+def links(text: str, tokens: Sequence[Token], lines: Sequence[int], env: dict[str, Any]) -> Iterator[Link]:
+    """Yield the links in ``text`` to other documents, or to places in this one (with an empty target), in order.
+
+    ``tokens`` are the text's blocks from markdown-it-py. ``lines`` holds the offsets of its lines and, last, its
+    length. ``env`` holds its link references.
+    """
+    cursor = 0
+    for token in tokens:
+        if token.type != "inline" or token.map is None or "[" not in token.content:
+            continue
+        row = token.map[0]
+        content = _as_written(token.content, text[lines[row] : lines[row + 1]])
+        inline: list[Token] = []
+        _LINK_PARSER.inline.parse(content, _LINK_PARSER, env, inline)
+        link_tokens = [child for child in inline if _RANGE in child.meta]
+        if not link_tokens:
+            continue
+        starts, shifts = _alignment(text, content, lines, row, cursor)
+        for child in link_tokens:
+            target, fragment = _destination(child)
+            if target or fragment:
+                start, end = (at + shifts[bisect_right(starts, at) - 1] for at in child.meta[_RANGE])
+                yield Link(target, start, end, fragment)
+                cursor = end
+
+
+def _destination(token: Token) -> tuple[str, str]:
+    """Return the document's name or path in a link, and the fragment; both are empty for a link to the web."""
+    if token.type == "wikilink":
+        return wikilink_target(token.content) or "", wikilink_fragment(token.content)
+    href = str(token.attrGet("href") or "")
+    return document_target(href) or "", document_fragment(href)
+
+
+def _as_written(content: str, line: str) -> str:
+    """Return a table cell's content with the backslashes before ``|``, which the parser has removed."""
+    cell = "|" in content and "\n" not in content and content not in line
+    return content.replace("|", "\\|") if cell else content
+
+
+def _alignment(text: str, content: str, lines: Sequence[int], row: int, cursor: int) -> tuple[list[int], list[int]]:
+    """Return the offset of each line of ``content``, and the shift from there to its offset in ``text``.
+
+    The content of a block, which begins on line ``row``, is its lines in the file without indentation and quote marks.
+    """
+    starts, shifts, start = [], [], 0
+    for line in content.split("\n"):
+        first, last = lines[row], lines[min(row + 1, len(lines) - 1)]
+        at = text.find(line, max(first, cursor), last)
+        starts.append(start)
+        shifts.append((first if at < 0 else at) - start)
+        start += len(line) + 1
+        row += 1
+    return starts, shifts
+
+
+def _positioned_link(state: StateInline, silent: bool) -> bool:
+    """Apply the library's rule for links, and record the link's offsets."""
+    start, tokens_before = state.pos, len(state.tokens)
+    if not link(state, silent):
+        return False
+    if not silent:
+        opening = next(token for token in state.tokens[tokens_before:] if token.type == "link_open")
+        opening.meta[_RANGE] = (start, state.pos)
+    return True
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:
+    """Parse ``[[note]]`` and ``[[note#heading|alias]]``."""
+    match = _WIKILINK.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        token = state.push("wikilink", "", 0)
+        token.content = match[1]
+        token.meta[_RANGE] = match.span()
+    state.pos = match.end()
+    return True
+
+
+def _link_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark").disable("emphasis")
+    parser.inline.ruler.at("link", _positioned_link)
+    parser.inline.ruler.before("link", "wikilink", _wikilink)
+    return parser
+
+
+_LINK_PARSER = _link_parser()
+
 
 _KINDS = {
     "heading_open": BlockKind.HEADING,

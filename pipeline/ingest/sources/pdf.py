@@ -9,7 +9,7 @@ from pypdf.errors import DependencyError
 from pipeline.files import Unreadable, well_formed
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import Document
-from pipeline.text.paragraphs import paragraphs
+from pipeline.text.outline import paragraphs
 
 _SEPARATOR = "\n\n"
 _LONGEST_TITLE = 120

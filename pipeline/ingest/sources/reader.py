@@ -1,11 +1,14 @@
-"""Read documents from paths, one at a time."""
+"""Read documents from paths, one at a time, and from what the caller holds in memory: objects, and bytes of a file."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from pipeline.errors import SourceError
-from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable, content_of
+from pipeline.files import DEFAULT_LIMITS, Limits, Line, Unreadable, content_of
+from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.code import check_handwritten
 from pipeline.ingest.sources.formats import CODE, LINES, format_of
@@ -132,3 +135,55 @@ class _Reading:
             keys.add(jsonl.document(row).key, path, row.line.number)
         if row is None:
             raise Unreadable("is empty", "Leave it out, or write documents into it, one a line.")
+
+
+_PLACE = Path("documents")
+"""The name of the given objects in errors, where those of a file have its path."""
+
+
+def documents_of(objects: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:
+    """Return the documents that objects ``{"id", "title", "text", "metadata"}`` describe, in order.
+
+    The fields are those of a .jsonl line. Raises SourceError, naming the object by its place from 1, if one is
+    malformed, or if two have the same id.
+    """
+    with ParserProcess() as process:
+        documents = (jsonl.document(row) for row in _rows(objects))
+        return [replace(process.structure(document, limits), path="") for document in documents]
+
+
+def check_objects(objects: Iterable[Mapping[str, Any]]) -> None:
+    """Raise the SourceError that :func:`documents_of` would raise, without parsing any markup."""
+    for row in _rows(objects):
+        jsonl.document(row)
+
+
+def document_of(key: str, content: bytes, limits: Limits = DEFAULT_LIMITS) -> Document:
+    """Return the document that ``content`` is, the bytes of a file; the suffix of ``key`` tells its format.
+
+    Raises SourceError, naming the key, if the format isn't read, or the content is no such file or is too large.
+    """
+    try:
+        return _parsed(Source(PurePosixPath(key).as_posix(), "", content, limits))
+    except Unreadable as error:
+        raise SourceError(f"{key} {error.message}", error.fix) from None
+
+
+def _parsed(source: Source) -> Document:
+    name = format_of(Path(source.key))
+    if name == LINES:
+        raise Unreadable("holds many documents, not one", "Send its lines as documents.")
+    if len(source.data) > source.limits.bytes_read:
+        raise Unreadable(f"is larger than {source.limits.bytes_read / MEGABYTE:,.6g} MB", "Split it.")
+    if not source.data:
+        raise Unreadable("is empty", "Send the content of a file.")
+    with ParserProcess() as process:
+        return process.parse(name, source)
+
+
+def _rows(objects: Iterable[Mapping[str, Any]]) -> Iterator[jsonl.Row]:
+    keys = UniqueKeys()
+    for number, value in enumerate(objects, 1):
+        row = jsonl.row_of(Line(_PLACE, number, "", jsonl.GUARD), value)
+        keys.add(row.id, _PLACE, number)
+        yield row

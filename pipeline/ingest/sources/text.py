@@ -3,7 +3,7 @@
 from pipeline.files import decode
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
-from pipeline.text.paragraphs import paragraphs
+from pipeline.text.outline import paragraphs
 
 
 def parse(source: Source) -> Document:

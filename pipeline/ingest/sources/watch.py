@@ -6,7 +6,7 @@ from pathlib import Path
 
 from watchfiles import watch
 
-from pipeline.ingest.sources.pattern import Pattern, is_pattern
+from pipeline.ingest.sources.walk import Pattern, is_pattern
 
 _DEBOUNCE_MS = 1600
 """Changes within this time count as one, as when an editor or a checkout writes many files."""

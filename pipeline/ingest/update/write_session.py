@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
+from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.catalogue import drop_corpus
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import LIVE, ensure_schema
@@ -24,7 +26,8 @@ from pipeline.errors import InputError
 from pipeline.ids import digest, document_id
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument
 from pipeline.ingest.update.changes import document_hash
-from pipeline.ingest.update.diff import ChangedChunk
+from pipeline.ingest.update.stored import ChangedChunk, Spool
+from pipeline.progress import Progress
 from pipeline.records import Edge, Entity, Vector, WrittenLink
 
 _NODE_BATCH = 1000
@@ -314,3 +317,44 @@ def _edge_batches(edges: Iterable[Edge]) -> Iterator[tuple[dict[str, list[Edge]]
         count += 1
     if by_source:
         yield dict(by_source), count
+
+
+@dataclass(frozen=True, slots=True)
+class StagedDocuments:
+    """Staged documents: all titles by key, and the node properties of documents that replace stored ones."""
+
+    titles: dict[str, str]
+    replacing: list[dict[str, Any]]
+
+    def ids(self, corpus_id: str) -> set[str]:
+        """Return the ids of the documents."""
+        return {document_id(corpus_id, key) for key in self.titles}
+
+
+def stage(
+    session: WriteSession,
+    batches: Iterable[Sequence[PreparedDocument]],
+    stored: Collection[str],
+    chunks: Spool[PreparedChunk],
+    progress: Progress,
+) -> StagedDocuments:
+    """Write each batch in the background while the next is prepared; append the chunks to ``chunks``.
+
+    ``stored`` holds the keys of the corpus's documents.
+    """
+    staged = StagedDocuments({}, [])
+    with BackgroundWriter() as background:
+        for batch in batches:
+            in_batch = [chunk for prepared in batch for chunk in prepared.chunks]
+            background.submit(session.stage_documents, batch)
+            background.submit(session.stage_chunks, in_batch)
+            chunks.append(in_batch)
+            for prepared in batch:
+                document = prepared.document
+                staged.titles[document.key] = document.title
+                # A crashed run may have staged an earlier version of the document.
+                if document.key in stored or session.corpus.record.staging is not None:
+                    staged.replacing.append(session.document_row(prepared))
+        with progress.stage("load chunks"):
+            background.wait()
+    return staged

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ingest.entities.aliases import Alias, Aliases, agreed_aliases, bare_acronym, definitions, stands_for
+from pipeline.ingest.entities.gazetteer import Alias, Aliases, agreed_aliases, bare_acronym, definitions, stands_for
 
 
 def pairs(text: str) -> set[tuple[str, str]]:

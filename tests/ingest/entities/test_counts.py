@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ingest.entities.counts import SHARDS, CountChanges, CountsByKey, no_counts
+from pipeline.ingest.entities.lexicon import SHARDS, CountChanges, CountsByKey, no_counts
 
 KEYS = st.text("abc", min_size=1, max_size=2)
 COUNTS = st.dictionaries(KEYS, st.dictionaries(st.sampled_from("lu"), st.integers(1, 5), min_size=1), max_size=8)

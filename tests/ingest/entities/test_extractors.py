@@ -13,8 +13,14 @@ import spacy
 from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.errors import ConfigurationError, FingerprintError
-from pipeline.ingest.entities.extract import ChunkNames
-from pipeline.ingest.entities.extractors import BUILTIN, Extractor, Spacy, extractor_fingerprint, make_extractor
+from pipeline.ingest.entities.extract import (
+    BUILTIN,
+    ChunkNames,
+    Extractor,
+    Spacy,
+    extractor_fingerprint,
+    make_extractor,
+)
 from pipeline.records import Chunk
 from pipeline.settings import LinkSettings, load_settings
 from pipeline.text.names import Casing, words

@@ -8,10 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.ingest.entities.counts import CountChanges, CountsByKey
-from pipeline.ingest.entities.extract import ChunkNames
-from pipeline.ingest.entities.extractors import BUILTIN
-from pipeline.ingest.entities.lexicon import LexiconUpdate
+from pipeline.ingest.entities.extract import BUILTIN, ChunkNames
+from pipeline.ingest.entities.lexicon import CountChanges, CountsByKey, LexiconUpdate
 from pipeline.records import Chunk
 
 TEXTS = st.sampled_from(

@@ -15,7 +15,7 @@ from pipeline.edges import EdgeKind
 from pipeline.ids import document_id, entity_id
 from pipeline.ingest.embed import PreparedChunk
 from pipeline.ingest.entities.extract import ChunkNames
-from pipeline.ingest.links.edges import LinkResolver, hyperlink_edges, name_edges, structure_edges
+from pipeline.ingest.links.entity_links import LinkResolver, hyperlink_edges, name_edges, structure_edges
 from pipeline.records import Chunk, Edge, WrittenLink
 
 CORPUS = "corpus"

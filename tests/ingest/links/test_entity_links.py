@@ -15,7 +15,7 @@ from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.edges import EdgeKind
 from pipeline.flows.ingest import write_generation
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument
-from pipeline.ingest.links.contexts import no_vectors
+from pipeline.ingest.links.entity_links import no_vectors
 from pipeline.ingest.update.stored import stored_documents
 from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.progress import Progress

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ingest.links.edges import LinkResolver
+from pipeline.ingest.links.entity_links import LinkResolver
 from pipeline.records import WrittenLink
 
 VAULT = LinkResolver(

@@ -17,10 +17,9 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.edges import EdgeKind
 from pipeline.flows.ingest import ingest_documents
 from pipeline.ingest.embed import PreparedChunk
-from pipeline.ingest.links.incremental import IncrementalNeighbours
-from pipeline.ingest.links.neighbours import ApproximateSearch, ExactSearch
 from pipeline.ingest.links.similar import similar_pairs
-from pipeline.ingest.update.diff import Position
+from pipeline.ingest.links.similarity_links import ApproximateSearch, ExactSearch, IncrementalNeighbours
+from pipeline.ingest.update.stored import Position
 from pipeline.ingest.update.write_session import writing
 from pipeline.records import Chunk, Document, Edge, Vector
 

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ingest.links.similar import similar_pairs
-from pipeline.ingest.links.vector_file import VectorFile
+from pipeline.ingest.links.similar import VectorFile, similar_pairs
 
 
 def numbers(count: int, dimension: int = 8) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:

@@ -12,7 +12,7 @@ from pipeline.docs import read_page
 from pipeline.errors import SourceError
 from pipeline.files.limits import Limits
 from pipeline.ingest.sources import formats, read
-from pipeline.ingest.sources.given import document_of
+from pipeline.ingest.sources.reader import document_of
 from pipeline.records import Document, Skipped
 
 Install = Callable[[str, Mapping[str, str]], None]

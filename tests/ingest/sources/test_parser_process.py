@@ -16,9 +16,8 @@ from pipeline.files import Limits, Unreadable
 from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources import parser_process, read
 from pipeline.ingest.sources.formats import is_bounded, parser_of
-from pipeline.ingest.sources.given import documents_of
-from pipeline.ingest.sources.markup import structured
-from pipeline.ingest.sources.parser_process import ParserProcess
+from pipeline.ingest.sources.parser_process import ParserProcess, structured
+from pipeline.ingest.sources.reader import documents_of
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document, Skipped
 from tests.ingest.sources.hostile import HOSTILE

@@ -13,9 +13,7 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import open_corpus
 from pipeline.ids import document_id
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument
-from pipeline.ingest.update.diff import ChunkDiff, compare
-from pipeline.ingest.update.spool import Spool
-from pipeline.ingest.update.stored import StoredChunk
+from pipeline.ingest.update.stored import ChunkDiff, Spool, StoredChunk, compare
 from pipeline.ingest.update.write_session import writing
 from pipeline.records import Chunk, Document
 

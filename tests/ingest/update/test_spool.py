@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ingest.update.spool import Spool
+from pipeline.ingest.update.stored import Spool
 
 
 @given(st.lists(st.lists(st.text(max_size=5), max_size=4), max_size=6))

@@ -17,11 +17,11 @@ from pipeline.db.indexes import ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
 from pipeline.errors import Busy, InputError, ServerLost
 from pipeline.flows.ingest import make_chunker, write_generation
-from pipeline.ingest.chunking.prechunked import cut
+from pipeline.ingest.chunking.chunk import cut
 from pipeline.ingest.embed import PreparedDocument, embed
-from pipeline.ingest.links.contexts import no_vectors
+from pipeline.ingest.links.entity_links import no_vectors
+from pipeline.ingest.update.changes import Outcome
 from pipeline.ingest.update.stored import stored_documents
-from pipeline.ingest.update.summary import Outcome
 from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.progress import Progress
 from pipeline.records import Document

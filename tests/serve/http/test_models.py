@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 from pydantic import BaseModel
 
-from pipeline.ingest.update.summary import Outcome
+from pipeline.ingest.update.changes import Outcome
 from pipeline.records import Hit, LegRank
 from pipeline.retrieve.context import Passage
 from pipeline.serve.http.models import HitMetadata, PassageModel, Place, RemovalModel

@@ -8,8 +8,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from pipeline.domains.memory.records import Entity, EntityKey
-from pipeline.text.matcher import Matcher, lowered
-from pipeline.text.names import FUNCTION_WORDS
+from pipeline.text.names import FUNCTION_WORDS, Matcher, lowered
 
 COMMON = frozenset(
     """able access account action active actor add address admin after agent air align all alpha amount analysis answer

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pipeline.domains.memory.records import Memory
-from pipeline.text.sentences import sentences
+from pipeline.text.prose import sentences
 
 LONGEST = 200
 """Longest name of a convention or an error, in characters."""

@@ -28,7 +28,7 @@ from pipeline.domains.memory.times import read_time
 from pipeline.errors import InputError
 from pipeline.flows.ingest import ingest_decided
 from pipeline.ids import digest
-from pipeline.ingest.update.summary import IngestSummary
+from pipeline.ingest.update.changes import IngestSummary
 from pipeline.knowledge import KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.progress import Progress

@@ -18,8 +18,7 @@ from typing import NamedTuple
 from pipeline.domains.routing.learn.clues import Clue, clue
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.learn.notes import SessionNote
-from pipeline.text.prose import prose
-from pipeline.text.sentences import sentences
+from pipeline.text.prose import prose, sentences
 
 # By the verb: taken from it, looked at it, none. Chosen by hand, as `clues` says: one clear sentence is listed and two
 # aren't yet accepted unseen (0.84); bare mentions stay below `clues._WEAK`, so that they never exceed 0.5 together.

@@ -33,7 +33,7 @@ from pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from pipeline.domains.vault.build import VaultSync
-    from pipeline.ingest.update.plan import Plan
+    from pipeline.ingest.update.changes import Plan
 
 WriteBack = Annotated[
     Path | None,

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from pipeline.errors import InputError
-from pipeline.ingest.update.summary import IngestSummary
+from pipeline.ingest.update.changes import IngestSummary
 from pipeline.serve.folders import allowed_path
 from pipeline.serve.mcp.models import ForgetResult, Forgotten, GivenDocument, IngestResult, SkippedSource
 from pipeline.serve.mcp.service import Call

@@ -11,9 +11,10 @@ from pipeline.api import HopRank
 from pipeline.domains.skills import build, check, queries
 from pipeline.domains.skills.check import Findings
 from pipeline.domains.skills.queries import Related, Required
+from pipeline.domains.skills.schema import SKILL
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import Built
-from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, RankedNode
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode
 from pipeline.progress import Progress
 from pipeline.registry import Verb
 
@@ -55,11 +56,14 @@ class Skills:
 
     def show(self, name: str) -> tuple[KnowledgeNode, Sequence[KnowledgeEdge]]:
         """Return a skill and all its edges."""
-        return queries.with_edges(self._graph(), name)
+        skill = queries.find_skill(graph := self._graph(), name)
+        return skill, queries.edges_of(graph, skill)
 
     def search(self, text: str, top_k: int = 10) -> Sequence[RankedNode]:
         """Return the skills that fit a text by words, by the graph and by meaning, best first."""
-        return queries.search(self._graph(), text, top_k)
+        # More than top_k, since packages and folders rank too. Both figures were chosen by hand; they aren't measured.
+        ranked = self._graph().search(text, top_k=max(50, 3 * top_k), mode=Mode.ALL, graph_hops=1)
+        return [one for one in ranked if one.node.type == SKILL][:top_k]
 
     def related(self, name: str, top_k: int = 10) -> Sequence[Related]:
         """Return the skills that a walk from a skill visits most, best first, with the reasons."""

@@ -1,28 +1,31 @@
-"""Build a skill graph from a folder."""
+"""Build a skill graph from a folder; its nodes and edges are computed from the skills alone."""
 
-from collections import Counter
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from pipeline.domains.skills.link import (
-    folder_edges,
-    folder_id,
-    package_id,
-    requirement_edges,
-    similar_edges,
-    tag_edges,
-)
 from pipeline.domains.skills.queries import missing_of
-from pipeline.domains.skills.references import Names, resolve
-from pipeline.domains.skills.schema import FOLDER, PACKAGE, SCHEMA, SKILL
+from pipeline.domains.skills.references import Mentions, Names, folded, package_key, resolve
+from pipeline.domains.skills.schema import FOLDER, PACKAGE, SCHEMA, SKILL, SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import Built, Requirement, Skill, read_skills
 from pipeline.files import DEFAULT_LIMITS, Limits
-from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.ingest.links.similar import similar_pairs
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, SupportedEdgeType
 from pipeline.progress import Progress
 from pipeline.records import Vector
+
+_DIGITS = 4
+"""Digits of a weight, so that rounding errors change no edge."""
+
+_SEMANTIC = frozenset((SkillEdge.MENTIONS, SkillEdge.SHARES_TAGS, SkillEdge.SIMILAR))
+"""The edge types that are about meaning; the others are about structure."""
+
+_PACKAGE_ID, _FOLDER_ID = "package:", "folder:"  # prefixes of ids, which keep them apart from skills' names
 
 
 def build(
@@ -45,7 +48,7 @@ def build(
     graph = open_graph()
     with progress.stage("embed", len(skills)) as done:
         embeddings = graph.embed({skill.id: f"{skill.title}. {skill.description}" for skill in skills}, done)
-    nodes, edges = skill_graph(skills, np.array([embeddings.vectors[skill.id] for skill in skills]), settings)
+    nodes, edges = _skill_graph(skills, np.array([embeddings.vectors[skill.id] for skill in skills]), settings)
     SCHEMA.check(nodes, edges)
     with progress.stage("write"):
         changes = graph.sync(nodes, edges, embeddings)
@@ -62,32 +65,31 @@ def build(
     )
 
 
-def skill_graph(
+def _skill_graph(
     skills: Sequence[Skill], vectors: Vector, settings: SkillSettings
 ) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
-    """Return the nodes and edges of skills; ``vectors`` has the embedding of each skill's description, row by row.
-
-    The nodes are without embeddings.
-    """
+    """Return the nodes, without embeddings, and the edges of skills; ``vectors`` has a row for each description."""
     names = Names(skills)
     requirements = resolve(skills, names)
     parents = _parents(skills)
     packages = sorted({need.package for needs in requirements.values() for need in needs if need.package})
-    nodes = [
-        *(_skill_node(skill, requirements[skill.id], parents) for skill in skills),
-        *(KnowledgeNode(package_id(name), PACKAGE, properties={"name": name}) for name in packages),
-        *_folder_nodes(parents),
-    ]
+    nodes = [_skill_node(skill, requirements[skill.id], parents.get(skill.id)) for skill in skills]
+    nodes += [KnowledgeNode(_PACKAGE_ID + name, PACKAGE, properties={"name": name}) for name in packages]
+    for node_id in sorted({*parents, *parents.values()}):
+        if node_id.startswith(_FOLDER_ID):
+            path = node_id.removeprefix(_FOLDER_ID)
+            properties = {"name": path.rsplit("/", 1)[-1], "path": path}
+            nodes.append(KnowledgeNode(node_id, FOLDER, properties=properties, parent_id=parents.get(node_id)))
     edges = [
-        *requirement_edges(skills, requirements, names, settings),
-        *tag_edges(skills, settings),
-        *similar_edges(skills, vectors, settings),
-        *folder_edges(parents, settings),
+        *_requirement_edges(skills, requirements, names, settings),
+        *_tag_edges(skills, settings),
+        *_similar_edges(skills, vectors, settings),
+        *(_edge(parent, child, SkillEdge.CONTAINS, settings.folder) for child, parent in sorted(parents.items())),
     ]
     return nodes, edges
 
 
-def _skill_node(skill: Skill, requirements: Sequence[Requirement], parents: Mapping[str, str]) -> KnowledgeNode:
+def _skill_node(skill: Skill, requirements: Sequence[Requirement], parent: str | None) -> KnowledgeNode:
     properties: dict[str, object] = {
         "name": skill.name,
         "title": skill.title,
@@ -102,7 +104,7 @@ def _skill_node(skill: Skill, requirements: Sequence[Requirement], parents: Mapp
         SKILL,
         labels=[tag for tag in skill.tags if tag],
         properties={name: value for name, value in properties.items() if value},  # type: ignore[misc]  # JSON values
-        parent_id=parents.get(skill.id),
+        parent_id=parent,
     )
 
 
@@ -112,25 +114,97 @@ def _parents(skills: Sequence[Skill]) -> dict[str, str]:
     parents: dict[str, str] = {}
     for skill in skills:
         child = skill.id
-        for path in _enclosing_folders(skill.path):
-            parents[child] = skill_at.get(path, folder_id(path))
+        for path in map(str, PurePosixPath(skill.path).parents):  # innermost first; the root, ".", is no folder
+            if path == ".":
+                break
+            parents[child] = skill_at.get(path, _FOLDER_ID + path)
             if path in skill_at or parents[child] in parents:
                 break
             child = parents[child]
     return parents
 
 
-def _enclosing_folders(path: str) -> Iterator[str]:
-    """Yield the folders that enclose a relative path, innermost first, without the root."""
-    for parent in PurePosixPath(path).parents:
-        if parent.as_posix() != ".":
-            yield parent.as_posix()
+def _requirement_edges(
+    skills: Sequence[Skill], requirements: Mapping[str, Sequence[Requirement]], names: Names, settings: SkillSettings
+) -> Iterator[KnowledgeEdge]:
+    """Yield the edges of the types ``requires``, ``mentions``, ``uses`` and ``documents``; ``requirements`` by skill.
+
+    A skill is required if it is a dependency or is mentioned on a line that says REQUIRED. The weight of a used package
+    is its inverse document frequency.
+    """
+    mentions = Mentions(names)
+    users = Counter(need.package for needs in requirements.values() for need in needs if need.package)
+    for skill in skills:
+        counts, demanded = mentions.of(skill)
+        depends = {need.skill: need.text for need in requirements[skill.id] if need.skill}
+        for required in sorted({*depends, *demanded} - {skill.id}):
+            stated = {"dependency": depends[required]} if required in depends else {"stated": "in the text"}
+            yield _edge(skill.id, required, SkillEdge.REQUIRES, 1.0, properties=stated)
+        for mentioned, count in counts.items():
+            weight = min(1.0, settings.mention * (1 + math.log(count)))
+            yield _edge(skill.id, mentioned, SkillEdge.MENTIONS, weight, properties={"count": count})
+        for need in requirements[skill.id]:
+            if need.package:
+                idf = math.log(1 + len(skills) / users[need.package]) / math.log(1 + len(skills))
+                properties = {"dependency": need.text, **({"assumed": True} if need.assumed else {})}
+                target, weight = _PACKAGE_ID + need.package, settings.package * idf
+                yield _edge(skill.id, target, SkillEdge.USES, weight, properties=properties)
+        for name in sorted({package_key(skill.name), package_key(skill.path.rsplit("/", 1)[-1])} & users.keys()):
+            yield _edge(skill.id, _PACKAGE_ID + name, SkillEdge.DOCUMENTS, 1.0)
 
 
-def _folder_nodes(parents: Mapping[str, str]) -> Iterator[KnowledgeNode]:
-    prefix = folder_id("")
-    for node_id in sorted({*parents, *parents.values()}):
-        if node_id.startswith(prefix):
-            path = node_id.removeprefix(prefix)
-            properties = {"name": path.rsplit("/", 1)[-1], "path": path}
-            yield KnowledgeNode(node_id, FOLDER, properties=properties, parent_id=parents.get(node_id))
+def _tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[KnowledgeEdge]:
+    """Yield edges between skills that share tags, weighted by the cosine of their idf-weighted tag vectors.
+
+    A pair is linked if its cosine is above the threshold and among the ``top_k`` best of either skill. A tag that all
+    skills have counts nothing.
+    """
+    tags = {skill.id: {folded(tag): tag for tag in skill.tags} for skill in skills}
+    tagged: dict[str, list[str]] = defaultdict(list)
+    for skill_id, own_tags in tags.items():
+        for tag in own_tags:
+            tagged[tag].append(skill_id)
+    squares = {tag: math.log(len(skills) / len(skill_ids)) ** 2 for tag, skill_ids in tagged.items()}
+    lengths = {skill_id: math.sqrt(sum(squares[tag] for tag in own_tags)) for skill_id, own_tags in tags.items()}
+    products: dict[tuple[str, str], float] = defaultdict(float)
+    for tag, skill_ids in tagged.items():
+        for pair in combinations(sorted(skill_ids), 2):
+            products[pair] += squares[tag]
+    cosines = {pair: product / (lengths[pair[0]] * lengths[pair[1]]) for pair, product in products.items() if product}
+    by_skill: dict[str, list[tuple[float, tuple[str, str]]]] = defaultdict(list)
+    for pair, cosine in cosines.items():
+        for skill_id in pair if cosine >= settings.tags else ():
+            by_skill[skill_id].append((-cosine, pair))
+    for a, b in sorted({pair for ranked in by_skill.values() for _, pair in sorted(ranked)[: settings.top_k]}):
+        shared = sorted(tags[a][tag] for tag in tags[a].keys() & tags[b].keys())
+        yield _edge(a, b, SkillEdge.SHARES_TAGS, cosines[a, b], directed=False, properties={"tags": shared})
+
+
+def _similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSettings) -> Iterator[KnowledgeEdge]:
+    """Yield edges between skills with similar descriptions, weighted by the cosine; ``vectors`` are of unit length."""
+    links = similar_pairs(
+        vectors, top_k=settings.top_k, threshold=settings.similar, degree_limit=len(skills), exact_up_to=50_000
+    )
+    for link in (link for link in links if link.linked):
+        source, target = sorted((skills[link.source].id, skills[link.target].id))
+        yield _edge(source, target, SkillEdge.SIMILAR, link.score, directed=False)
+
+
+def _edge(
+    source: str,
+    target: str,
+    kind: SkillEdge,
+    weight: float,
+    *,
+    directed: bool = True,
+    properties: Mapping[str, object] | None = None,
+) -> KnowledgeEdge:
+    return KnowledgeEdge(
+        source,
+        target,
+        kind.value,
+        supported_edge_type=SupportedEdgeType.SEMANTIC if kind in _SEMANTIC else SupportedEdgeType.STRUCTURAL,
+        weight=round(weight, _DIGITS),
+        directed=directed,
+        properties=properties or {},  # type: ignore[arg-type]  # KnowledgeEdge checks the values
+    )

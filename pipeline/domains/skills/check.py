@@ -1,7 +1,7 @@
 """Check a skill graph: missing dependencies, cycles, orphans and near-duplicates."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -72,63 +72,50 @@ def check(graph: KnowledgeGraph, settings: SkillSettings) -> Findings:
     ]
     edges = (edge for kind in BETWEEN_SKILLS for edge in graph.get_edges_by_type(kind))
     linked = {end for edge in edges for end in (edge.source, edge.target)}
+    assumed = (edge for edge in graph.get_edges_by_type(SkillEdge.USES) if edge.properties.get("assumed"))
     return Findings(
         len(skills),
         missing,
-        _assumed(graph),
-        _cycles(graph),
+        sorted({str(edge.properties["dependency"]) for edge in assumed}),
+        sorted(_cycles(graph)),
         [skill_id for skill_id in ids if skill_id not in linked],
-        _near_by_name(skills, settings.near_name),
-        _near_by_meaning(skills, settings.near_meaning),
+        _strongest_first(_near_by_name(skills, settings.near_name)),
+        _strongest_first(_near_by_meaning(skills, settings.near_meaning)),
     )
 
 
-def _assumed(graph: KnowledgeGraph) -> list[str]:
-    edges = graph.get_edges_by_type(SkillEdge.USES)
-    return sorted({str(edge.properties["dependency"]) for edge in edges if edge.properties.get("assumed")})
-
-
-def _cycles(graph: KnowledgeGraph) -> list[list[str]]:
-    """Return a shortest cycle through the smallest id of each strongly connected component of requirements."""
+def _cycles(graph: KnowledgeGraph) -> Iterator[list[str]]:
+    """Yield a shortest cycle through the smallest id of each strongly connected component of requirements."""
     required = nx.DiGraph((edge.source, edge.target) for edge in graph.get_edges_by_type(SkillEdge.REQUIRES))
-    cycles = []
     for component in nx.strongly_connected_components(required):
         first = min(component)
         if len(component) > 1:
             inside = required.subgraph(component)
             paths = (nx.shortest_path(inside, after, first) for after in sorted(inside.successors(first)))
-            cycles.append([first, *min(paths, key=len)])
+            yield [first, *min(paths, key=len)]
         elif required.has_edge(first, first):
-            cycles.append([first, first])
-    return sorted(cycles)
+            yield [first, first]
 
 
-def _near_by_name(skills: Sequence[KnowledgeNode], threshold: float) -> list[NearDuplicate]:
+def _near_by_name(skills: Sequence[KnowledgeNode], threshold: float) -> Iterator[NearDuplicate]:
     names = [(skill.id, folded(str(skill.properties["name"]))) for skill in skills]
-    pairs = []
     for (id_a, a), (id_b, b) in combinations(names, 2):
         matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
         # The quick ratios are cheap upper bounds of the ratio.
-        bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
-        if all(bound() >= threshold for bound in bounds):
-            pairs.append(NearDuplicate(id_a, id_b, round(matcher.ratio(), 2)))
-    return _strongest_first(pairs)
+        if all(bound() >= threshold for bound in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)):
+            yield NearDuplicate(id_a, id_b, round(matcher.ratio(), 2))
 
 
-def _near_by_meaning(skills: Sequence[KnowledgeNode], threshold: float) -> list[NearDuplicate]:
+def _near_by_meaning(skills: Sequence[KnowledgeNode], threshold: float) -> Iterator[NearDuplicate]:
     embedded = [(skill.id, skill.embedding) for skill in skills if skill.embedding]
     if not embedded:
-        return []
+        return
     vectors = unit_vectors([vector for _, vector in embedded])
     listed = nearest(vectors, np.arange(len(vectors)), None, threshold)
-    return _strongest_first(
-        [
-            NearDuplicate(embedded[row][0], embedded[other][0], round(score, 2))
-            for row, other, score in zip(*(column.tolist() for column in listed), strict=True)
-            if row < other
-        ]
-    )
+    for row, other, score in zip(*(column.tolist() for column in listed), strict=True):
+        if row < other:
+            yield NearDuplicate(embedded[row][0], embedded[other][0], round(score, 2))
 
 
-def _strongest_first(pairs: list[NearDuplicate]) -> list[NearDuplicate]:
+def _strongest_first(pairs: Iterable[NearDuplicate]) -> list[NearDuplicate]:
     return sorted(pairs, key=lambda pair: (-pair.score, pair.one, pair.other))

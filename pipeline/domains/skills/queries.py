@@ -10,15 +10,12 @@ from typing import Any
 from pipeline.domains.skills.references import folded
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SKILL, SkillEdge
 from pipeline.errors import GraphError, did_you_mean
-from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode, explore
+from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, explore
 
-_REQUIRED = [SkillEdge.REQUIRES.value, SkillEdge.USES.value]
 BETWEEN_SKILLS = [
     kind.value for kind in (SkillEdge.REQUIRES, SkillEdge.MENTIONS, SkillEdge.SHARES_TAGS, SkillEdge.SIMILAR)
 ]
 """Types of the edges that join two skills directly."""
-
-_ALL_BUT_FOLDERS = [kind.value for kind in SkillEdge if kind is not SkillEdge.CONTAINS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +66,13 @@ def find_skill(graph: KnowledgeGraph, name: str) -> KnowledgeNode:
     if matches:
         ids = ", ".join(repr(skill.id) for skill in matches)
         raise GraphError(f"{len(matches)} skills are named {name!r}.", f"Say which: {ids}.")
-    fix = did_you_mean(
-        name, [skill.id for skill in skills], "`hoprank skills list` shows those that there are.", cutoff=0.4
-    )
+    known = [skill.id for skill in skills]
+    fix = did_you_mean(name, known, "`hoprank skills list` shows those that there are.", cutoff=0.4)
     raise GraphError(f"The graph {graph.name!r} has no skill {name!r}.", fix)
 
 
-def with_edges(graph: KnowledgeGraph, name: str) -> tuple[KnowledgeNode, list[KnowledgeEdge]]:
-    """Return a skill with all its edges; see :func:`find_skill`."""
-    skill = find_skill(graph, name)
-    return skill, _edges_of(graph, skill)
-
-
-def _edges_of(graph: KnowledgeGraph, skill: KnowledgeNode) -> list[KnowledgeEdge]:
+def edges_of(graph: KnowledgeGraph, skill: KnowledgeNode) -> list[KnowledgeEdge]:
+    """Return all edges of a skill."""
     ids = dict.fromkeys(info.id for info in graph.get_neighbor_info(skill.id, direction=Direction.BOTH))
     return [edge for edge in graph.get_subgraph([skill.id, *ids]).edges() if skill.id in (edge.source, edge.target)]
 
@@ -104,7 +95,7 @@ def related(graph: KnowledgeGraph, name: str, top_k: int, restart_prob: float) -
     ranked = graph.walk_from({skill.id: 1.0}, top_k=graph.size().nodes, restart_prob=restart_prob)
     candidates = (entry for entry in ranked if entry.node.type == SKILL and entry.node.id != skill.id)
     edges: dict[str, list[KnowledgeEdge]] = defaultdict(list)
-    for edge in sorted(_edges_of(graph, skill), key=lambda edge: (-edge.weight, edge.type)):
+    for edge in sorted(edges_of(graph, skill), key=lambda edge: (-edge.weight, edge.type)):
         edges[edge.other(skill.id)].append(edge)
     explained = ((entry, _evidence(graph, skill, entry.node, edges[entry.node.id])) for entry in candidates)
     return list(islice((Related(entry.node, entry.score, why) for entry, why in explained if why), top_k))
@@ -114,11 +105,9 @@ def requires(graph: KnowledgeGraph, name: str, *, transitive: bool) -> Required:
     """Return the requirements of a skill, with ``transitive`` also theirs; nearest first, ties by id."""
     skill = find_skill(graph, name)
     hops = graph.size().nodes if transitive else 1
-    reached = [
-        (entry.node, entry.hops)
-        for entry in graph.multi_hop_retrieval(skill.id, hops, edge_types=_REQUIRED)
-        if entry.node.id != skill.id
-    ]
+    followed = [SkillEdge.REQUIRES.value, SkillEdge.USES.value]
+    entries = graph.multi_hop_retrieval(skill.id, hops, edge_types=followed)
+    reached = [(entry.node, entry.hops) for entry in entries if entry.node.id != skill.id]
     reached.sort(key=lambda pair: (pair[1], pair[0].id))
     skills = [pair for pair in reached if pair[0].type == SKILL]
     return Required(
@@ -160,22 +149,15 @@ def path_between(
     A path through skills alone is preferred, then one through packages, then one through folders. Both lists are empty
     if no path exists.
     """
-    ends = find_skill(graph, source).id, find_skill(graph, target).id
-    for types in (BETWEEN_SKILLS, _ALL_BUT_FOLDERS, None):
-        found = explore.path(graph, *ends, types=types, by="strength")
+    between = find_skill(graph, source).id, find_skill(graph, target).id
+    all_but_folders = [kind.value for kind in SkillEdge if kind is not SkillEdge.CONTAINS]
+    for types in (BETWEEN_SKILLS, all_but_folders, None):
+        found = explore.path(graph, *between, types=types, by="strength")
         if found.nodes:
             break
-    joins = pairwise(found.nodes)
-    return list(found.nodes), [
-        [edge for edge in found.edges if {edge.source, edge.target} == {a.id, b.id}] for a, b in joins
-    ]
-
-
-def search(graph: KnowledgeGraph, text: str, top_k: int) -> list[RankedNode]:
-    """Return the ``top_k`` skills that match a text, by full text, graph and embeddings fused, best first."""
-    # More than top_k, since packages and folders rank too. Both figures were chosen by hand; they aren't measured.
-    ranked = graph.search(text, top_k=max(50, 3 * top_k), mode=Mode.ALL, graph_hops=1)
-    return [entry for entry in ranked if entry.node.type == SKILL][:top_k]
+    ends_of_steps = [{before.id, after.id} for before, after in pairwise(found.nodes)]
+    steps = [[edge for edge in found.edges if {edge.source, edge.target} == ends] for ends in ends_of_steps]
+    return list(found.nodes), steps
 
 
 def missing_of(node: KnowledgeNode) -> list[str]:

@@ -4,7 +4,7 @@ import difflib
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -36,6 +36,7 @@ class Names:
         ids = {skill.id: skill.id for skill in skills}
         self._by_name = ids | {name: skill_ids[0] for name, skill_ids in by_name.items() if len(skill_ids) == 1}
         self._by_folder = {name: skill_ids[0] for name, skill_ids in by_folder.items() if name and len(skill_ids) == 1}
+        self.ids = {**self._by_folder, **self._by_name}  # by id, folded name and folded folder name; names win
 
     def by_name(self, name: str) -> str | None:
         """Return the skill with that id or unique name, or None."""
@@ -58,10 +59,6 @@ class Names:
         closest = difflib.get_close_matches(folded(name), self._by_name, n=1, cutoff=_TYPO_SIMILARITY)
         return self._by_name[closest[0]] if closest else None
 
-    def folded_names(self) -> Mapping[str, str]:
-        """Return skills' ids by id, folded name and folded folder name; names win over folders."""
-        return {**self._by_folder, **self._by_name}
-
 
 def resolve(skills: Sequence[Skill], names: Names) -> dict[str, list[Requirement]]:
     """Return the resolved dependencies of each skill, by skill id, in their order.
@@ -72,7 +69,7 @@ def resolve(skills: Sequence[Skill], names: Names) -> dict[str, list[Requirement
     undecided: a package, marked as assumed, or a missing skill. A probable misspelling of a skill's name is a missing
     skill.
     """
-    packages = packages_in(skill.text for skill in skills)
+    packages = _packages_in(skill.text for skill in skills)
     resolved = {skill.id: [_resolve(text, skill, names, packages) for text in skill.dependencies] for skill in skills}
     majority = _package_majority(requirement for group in resolved.values() for requirement in group)
     return {skill_id: _assume(group, majority, names) for skill_id, group in resolved.items()}
@@ -83,7 +80,10 @@ def _assume(requirements: list[Requirement], majority: int, names: Names) -> lis
         return requirements
     return [
         Requirement(requirement.text, package=package_key(requirement.text), assumed=True)
-        if _is_unknown(requirement) and not names.misspelt(requirement.text)
+        if not (requirement.skill or requirement.package)
+        and _WORD.fullmatch(requirement.text)
+        and not requirement.text.startswith((".", "/"))
+        and not names.misspelt(requirement.text)
         else requirement
         for requirement in requirements
     ]
@@ -94,13 +94,7 @@ def _package_majority(requirements: Iterable[Requirement]) -> int:
     return sum(bool(requirement.package) - bool(requirement.skill) for requirement in requirements)
 
 
-def _is_unknown(requirement: Requirement) -> bool:
-    text = requirement.text
-    plain = bool(_WORD.fullmatch(text)) and not text.startswith((".", "/"))
-    return plain and not (requirement.skill or requirement.package)
-
-
-def _resolve(text: str, skill: Skill, names: Names, packages: frozenset[str]) -> Requirement:
+def _resolve(text: str, skill: Skill, names: Names, packages: set[str]) -> Requirement:
     if prefixed := _SKILL_PREFIX.fullmatch(text):
         return Requirement(text, skill=names.by_name_or_folder(prefixed["name"]))
     if text.startswith(("./", "../")):
@@ -117,16 +111,14 @@ def _resolve(text: str, skill: Skill, names: Names, packages: frozenset[str]) ->
     return Requirement(text)
 
 
-def packages_in(texts: Iterable[str]) -> frozenset[str]:
+def _packages_in(texts: Iterable[str]) -> set[str]:
     """Return the :func:`package_key` of each package that the texts install or import."""
     packages: set[str] = set()
     for text in texts:
         for installed in _INSTALLED.finditer(text):
-            words = _WORD.findall(installed[1])
-            packages.update(package_key(word) for word in words if not word.startswith("-"))
-        for imported in _IMPORTED.finditer(text):
-            packages.add(package_key(imported[1] or imported[2]))
-    return frozenset(packages)
+            packages |= {package_key(word) for word in _WORD.findall(installed[1]) if not word.startswith("-")}
+        packages |= {package_key(imported[1] or imported[2]) for imported in _IMPORTED.finditer(text)}
+    return packages
 
 
 def package_key(name: str) -> str:
@@ -157,7 +149,7 @@ class Mentions:
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._ids = names.folded_names()
+        self._ids = names.ids
         self._markdown = MarkdownIt("commonmark")
 
     def of(self, skill: Skill) -> tuple[dict[str, int], set[str]]:
@@ -170,8 +162,9 @@ class Mentions:
         for token in self._markdown.parse(skill.text):
             if token.type != "inline":
                 continue
-            refused = refusals(_plain(token.children or []))
-            for start, line in _lines(token.children or []):
+            parts = token.children or []
+            refused = refusals("".join(" " if part.type in _BREAKS else part.content for part in parts))
+            for start, line in _lines(parts):
                 mentioned = [
                     skill_id
                     for skill_id, offset in self._in_line(line, start, skill)
@@ -213,10 +206,6 @@ class Mentions:
         text = " ".join(child.content for child in line)
         matches = (match for pattern in (_PREFIXED, _BEFORE_SKILL) for match in pattern.finditer(text))
         return any(self._ids.get(folded(match[1])) == skill_id for match in matches)
-
-
-def _plain(tokens: list[Token]) -> str:
-    return "".join(" " if token.type in _BREAKS else token.content for token in tokens)
 
 
 def _lines(tokens: list[Token]) -> Iterator[tuple[int, list[Token]]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.errors import SourceError
@@ -36,7 +35,10 @@ def read_skills(folder: Path, limits: Limits) -> tuple[list[Skill], list[Skipped
     if not skills:
         reason = f" {skipped[0].source} {skipped[0].reason}." if skipped else ""
         raise SourceError(f"{folder} holds no skill that can be read.{reason}", "A skill is a folder with a SKILL.md.")
-    return _with_ids(skills), skipped
+    names = Counter(skill.name for skill in skills)
+    return [
+        replace(skill, id=f"{skill.name} ({skill.path})") if names[skill.name] > 1 else skill for skill in skills
+    ], skipped
 
 
 def _skill_files(folder: Path) -> Iterator[Path]:
@@ -66,15 +68,6 @@ def _read(path: Path, folder: Path, limits: Limits) -> Skill:
         dependencies=tuple(dict.fromkeys(_listed(fields.get("dependencies")))),
         text=text,
     )
-
-
-def _with_ids(skills: Sequence[Skill]) -> list[Skill]:
-    """Return the skills with unique ids: the name, and the folder too if several skills have the name."""
-    names = Counter(skill.name for skill in skills)
-    return [
-        dataclasses.replace(skill, id=f"{skill.name} ({skill.path})") if names[skill.name] > 1 else skill
-        for skill in skills
-    ]
 
 
 def _text(value: object) -> str:

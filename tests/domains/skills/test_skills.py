@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph
+from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, Skills
 from pipeline.domains.skills.build import build
 from pipeline.domains.skills.check import check
 from pipeline.domains.skills.queries import (
@@ -19,7 +19,6 @@ from pipeline.domains.skills.queries import (
     path_between,
     related,
     requires,
-    search,
 )
 from pipeline.domains.skills.schema import SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
@@ -144,9 +143,11 @@ def test_a_path_says_what_each_step_is(collection: KnowledgeGraph) -> None:
     assert path_between(collection, "chroma", "lonely-skill") == ([], [])
 
 
-def test_skills_are_found_by_words_and_by_meaning(collection: KnowledgeGraph) -> None:
-    assert search(collection, "vector database", 2)[0].node.id in ("chroma", "pinecone")
-    assert search(collection, "making toast and rolls", 1)[0].node.id == "lonely-skill"
+def test_skills_are_found_by_words_and_by_meaning(hoprank: HopRank, collection: KnowledgeGraph) -> None:
+    skills = Skills(hoprank, collection.name)
+
+    assert skills.search("vector database", 2)[0].node.id in ("chroma", "pinecone")
+    assert skills.search("making toast and rolls", 1)[0].node.id == "lonely-skill"
 
 
 def test_a_check_finds_orphans_only_in_this_collection(hoprank: HopRank, collection: KnowledgeGraph) -> None:
@@ -259,7 +260,7 @@ def test_an_edge_that_the_schema_lacks_is_not_written(built: MakeGraph, monkeypa
     graph, _ = built(COLLECTION)
     before = graph.size()
     odd = KnowledgeEdge("chroma", "pinecone", "resembles")
-    monkeypatch.setattr("pipeline.domains.skills.build.folder_edges", lambda *_: [odd])
+    monkeypatch.setattr("pipeline.domains.skills.build._tag_edges", lambda *_: [odd])
 
     with pytest.raises(GraphError, match="has the type 'resembles'"):
         built(COLLECTION)

@@ -19,7 +19,7 @@ from pipeline.db.client import Client
 from pipeline.db.embedded import Address
 from pipeline.db.queries import Query, load_queries, parse_fragments, parse_queries
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.texts.remember import add_text
+from pipeline.domains.memory.remember import add_text
 from pipeline.domains.vault.api import Vault
 from pipeline.errors import GraphError
 from pipeline.knowledge import SupportedEdgeType

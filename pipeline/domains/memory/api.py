@@ -1,30 +1,29 @@
-"""The face of a memory: remember texts, chats and code, ask what holds when, state facts, and forget."""
+"""The face of a memory: remember texts, chats and code, ask what holds when, state facts, and forget; and its verbs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pipeline.domains.memory import patterns
-from pipeline.domains.memory import records as record
+from pydantic import Field
+
+from pipeline.api import HopRank
+from pipeline.domains.memory import patterns, revise
 from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.code.store import Scanned, scan_repository
 from pipeline.domains.memory.entities import upsert
-from pipeline.domains.memory.facts import write
-from pipeline.domains.memory.facts.versions import Revision
 from pipeline.domains.memory.forget import Forgotten, Selection, forget
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import Related
-from pipeline.domains.memory.recall.recall import levels_named, present, recall
+from pipeline.domains.memory.recall import recall as retrieval
 from pipeline.domains.memory.recall.records import Recall
-from pipeline.domains.memory.records import EntityKey, Fact
-from pipeline.domains.memory.schema import MENTIONS
-from pipeline.domains.memory.texts.remember import Remembered, add_text, remember
+from pipeline.domains.memory.records import Entity, Fact
+from pipeline.domains.memory.remember import Remembered, add_text, remember
 from pipeline.domains.memory.times import read_time, when
+from pipeline.domains.memory.versions import Revision
+from pipeline.json_values import plain
 from pipeline.knowledge.clock import now
 from pipeline.progress import Progress
-
-EVER = "ever"
-"""The begin of a fact that always held."""
+from pipeline.registry import Verb
 
 
 class Memory(AgentMemory):
@@ -46,43 +45,19 @@ class Memory(AgentMemory):
             memory.end("api-server", "depends_on", "hono", at="2026-09-01", evidence="back to Express")
     """
 
-    def add(
-        self,
-        text: str,
-        *,
-        key: str | None = None,
-        date: str | None = None,
-        speaker: str = "",
-        session: str = "",
-        scope: str | None = None,
-        entities: Sequence[Mapping[str, Any]] = (),
-        facts: Sequence[Mapping[str, Any]] = (),
-        progress: Progress | None = None,
-    ) -> tuple[record.Memory, Remembered]:
-        """Remember a text word by word; see :func:`pipeline.domains.memory.texts.remember.add_text`."""
-        said = {"key": key, "date": date, "speaker": speaker, "session": session, "scope": scope}
-        return add_text(self, text, **said, entities=entities, facts=facts, progress=progress)  # type: ignore[arg-type]
+    add = add_text
 
     def import_chats(
-        self,
-        *paths: str | Path,
-        scope: str | None = None,
-        undated: str | None = None,
-        progress: Progress | None = None,
+        self, *paths: str | Path, scope: str | None = None, undated: str | None = None, progress: Progress | None = None
     ) -> list[Remembered]:
         """Remember the messages of files of chats, with the entities and facts that they give.
 
         All files are read before anything is written; ``undated`` is the time of messages that have none. Raises
         SourceError, naming file and position, for a malformed one.
         """
+        scope, limits = scope or self.settings.scope, self.hoprank.settings.sources.limits
         read = [
-            read_memories(
-                Path(path),
-                scope=scope or self.settings.scope,
-                timezone=self.settings.timezone,
-                limits=self.hoprank.settings.sources.limits,
-                undated=undated,
-            )
+            read_memories(Path(path), scope=scope, timezone=self.settings.timezone, limits=limits, undated=undated)
             for path in paths
         ]
         return [remember(self, one, progress) for one in read]
@@ -117,15 +92,15 @@ class Memory(AgentMemory):
         ``levels`` are of ``texts``, ``low`` and ``high``, all by default. Raises what
         :func:`pipeline.domains.memory.recall.recall.recall` does.
         """
-        return recall(
+        return retrieval.recall(
             self,
             question,
             top_k,
             when(as_of, known_at, self.zone),
             scope=scope,
             filters=filters,
-            now=present(self, now) if now else None,
-            levels=levels_named(levels),
+            now=retrieval.present(self, now) if now else None,
+            levels=retrieval.levels_named(levels),
         )
 
     def fact(
@@ -148,22 +123,22 @@ class Memory(AgentMemory):
         missing source and that of a missing target, or one for both: they are made. ``evidence`` says why it is
         believed.
         """
-        scope_of_it = scope or self.settings.scope
+        own_scope = scope or self.settings.scope
         if create:
-            ends = zip((source, target), (create[0], create[-1]), strict=True)
-            upsert(self, [record.Entity(name, type_, scope_of_it, mention_count=0) for name, type_ in ends])
+            ends = ((source, create[0]), (target, create[-1]))
+            upsert(self, [Entity(name, type_, own_scope, mention_count=0) for name, type_ in ends])
         memory = self.opened()
         triple = memory.triple(source, relation, target, scope)
         made = Fact(
             *triple,
-            None if since == EVER else self.time(since),
+            None if since == "ever" else self.time(since),
             self.time(until) if until else None,
             weight,
             confidence,
-            scope_of_it,
+            own_scope,
             (evidence,) if evidence else (),
         )
-        return write.add_facts(memory, [made])
+        return revise.add_facts(memory, [made])
 
     def end(
         self,
@@ -177,7 +152,7 @@ class Memory(AgentMemory):
     ) -> Revision:
         """End a fact in the world, by default now, and say why; what was believed before can still be asked for."""
         memory = self.opened()
-        return write.invalidate(memory, memory.triple(source, relation, target, scope), self.time(at), evidence)
+        return revise.invalidate(memory, memory.triple(source, relation, target, scope), self.time(at), evidence)
 
     def history(
         self,
@@ -212,8 +187,7 @@ class Memory(AgentMemory):
     def mentions(self, entity: str, *, scope: str | None = None) -> list[str]:
         """Return the keys of the texts that mention an entity, sorted."""
         memory = self.opened()
-        keys = memory.keys([memory.resolve(entity, scope=scope).id])
-        return sorted(EntityKey.of(row["id"]).name for row in memory.rows("memory_texts_of", keys=keys, type=MENTIONS))
+        return memory.texts_of(memory.resolve(entity, scope=scope).id)
 
     def forget(
         self,
@@ -242,7 +216,7 @@ class Memory(AgentMemory):
         )
         return forget(self, selection, dry_run=dry_run)
 
-    def triple(self, source: str, relation: str, target: str, scope: str | None) -> write.Triple:
+    def triple(self, source: str, relation: str, target: str, scope: str | None) -> revise.Triple:
         """Return a fact's ids by the names of its ends; raises GraphError if there is no such relation or entity."""
         self.check_relations([relation])
         return self.resolve(source, scope=scope).id, relation, self.resolve(target, scope=scope).id
@@ -250,3 +224,41 @@ class Memory(AgentMemory):
     def time(self, text: str | None) -> str:
         """Return a time in ISO 8601 as UTC, the present for None; raises InputError if it is none."""
         return read_time(text, self.zone, "The time") if text is not None else now()
+
+
+Name = Annotated[str, Field(description="Name of the memory.")]
+Scope = Annotated[str | None, Field(description="Only memories and entities of this scope, such as a project.")]
+
+
+def recall(
+    hoprank: HopRank,
+    question: Annotated[str, Field(min_length=1, max_length=10_000, description="What to remember.")],
+    top_k: Annotated[int, Field(ge=1, le=100, description="Number of memories and entities.")] = 10,
+    as_of: Annotated[
+        str | None, Field(description="What held at this time of the world, ISO 8601; now by default.")
+    ] = None,
+    known_at: Annotated[str | None, Field(description="As far as it was known at this time, ISO 8601.")] = None,
+    scope: Scope = None,
+    memory: Name = "memory",
+) -> dict[str, Any]:
+    """Return the memories and entities that answer a question best."""
+    opened = hoprank.kept(Memory, memory)
+    found: dict[str, Any] = plain(opened.search(question, top_k, as_of=as_of, known_at=known_at, scope=scope))
+    return found
+
+
+def history(
+    hoprank: HopRank,
+    entity: Annotated[str, Field(min_length=1, description="Name, alias or id of an entity.")],
+    relation: Annotated[str | None, Field(description="Only facts of this type.")] = None,
+    scope: Scope = None,
+    memory: Name = "memory",
+) -> dict[str, Any]:
+    """Return every version of the facts of an entity."""
+    return {"facts": plain(hoprank.kept(Memory, memory).history(entity, relation, scope=scope))}
+
+
+VERBS = (
+    Verb("recall", recall, "Recall the memories and entities that answer a question, now or as of an earlier time."),
+    Verb("history", history, "List every version of the facts of an entity: when each held, and when it was known."),
+)

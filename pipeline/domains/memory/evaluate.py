@@ -1,5 +1,6 @@
 """Measure recall of memories: turns and sessions that answer questions about long conversations."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -12,7 +13,7 @@ from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall.recall import recall
 from pipeline.domains.memory.recall.records import FoundText
 from pipeline.domains.memory.records import Memory
-from pipeline.domains.memory.texts.remember import FIELDS, remember
+from pipeline.domains.memory.remember import FIELDS, remember
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import Dataset, Query, check_documents, judgements
 from pipeline.evaluate.harness import ask, means, read_judged
@@ -20,11 +21,10 @@ from pipeline.files import Guard, lines
 from pipeline.flows.evaluate import temporary
 from pipeline.progress import Progress
 
-CUTOFFS = (5, 10)
 LEGS = ("bm25", "vector", "hybrid", "hoprank")
 """The rankings that are compared; ``hoprank`` is what ``hoprank memory search`` returns of memories."""
 
-_CANDIDATES = 100
+_CANDIDATES = 100  # far more than the cutoffs, since a session may have many turns; chosen by hand
 _QUERIES = Guard(QuerySetError, 'Write a filter as an object: {"conversation": 1}.')
 
 
@@ -95,7 +95,7 @@ def _measure(
     def measure(query: Query, turns: Sequence[str]) -> dict[str, float]:
         ranked = list(dict.fromkeys(session[key] for key in turns))
         measures = {}
-        for k in CUTOFFS:
+        for k in (5, 10):
             measures[f"turn_recall@{k}"] = recall_at(turns, query.relevant, k)
             measures[f"session_recall@{k}"] = recall_at(ranked, sessions[query.id], k)
         return measures
@@ -109,8 +109,7 @@ def _filters(path: Path) -> dict[str, Mapping[str, Any]]:
     filters: dict[str, Mapping[str, Any]] = {}
     for line in lines(path, _QUERIES):
         record = line.object()
-        given = record.get("filter")
-        if given is None:
+        if (given := record.get("filter")) is None:
             continue
         if not isinstance(given, Mapping):
             raise line.fault(f"has the filter {given!r:.80}")
@@ -127,11 +126,9 @@ def _stored(name: str, value: Any) -> Any:
 def _relevant_sessions(folder: Path, dataset: Dataset, memories: Sequence[Memory]) -> dict[str, set[str]]:
     session = {one.key: session_of(one) for one in memories}
     relevant = {query.id: {session[key] for key in query.relevant} for query in dataset.queries}
+    judged: dict[str, set[str]] = defaultdict(set)
     path = folder / "qrels-session.tsv"
-    if path.exists():
-        judged: dict[str, set[str]] = {}
-        for _, query_id, name, relevance in judgements(path):
-            if relevance > 0:
-                judged.setdefault(query_id, set()).add(name)
-        relevant |= {id_: names for id_, names in judged.items() if id_ in relevant}
-    return relevant
+    for _, query_id, name, relevance in judgements(path) if path.exists() else ():
+        if relevance > 0 and query_id in relevant:
+            judged[query_id].add(name)
+    return relevant | judged

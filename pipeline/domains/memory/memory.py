@@ -1,6 +1,5 @@
 """A memory: its texts in a corpus, and its entities and facts in a knowledge graph of the same name."""
 
-import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -10,7 +9,7 @@ from neo4j import Record
 
 from pipeline.api import HopRank
 from pipeline.db.catalogue import NamedGraph, find_corpus, find_graphs
-from pipeline.domains.memory.records import NOW, Entity, Fact, When
+from pipeline.domains.memory.records import NOW, Entity, EntityKey, Fact, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.domains.memory.times import zone_named
@@ -20,6 +19,7 @@ from pipeline.knowledge import KnowledgeGraph
 from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.store.codec import node_key, read_edge, read_node
 from pipeline.knowledge.visibility import Visibility
+from pipeline.retrieve.lru import SharedCache
 
 _Made = TypeVar("_Made")
 
@@ -36,7 +36,7 @@ class AgentMemory:
         self.settings = hoprank.settings.section(MemorySettings)
         self.zone = zone_named(self.settings.timezone)
         self.schema: Schema = schema_of(self.settings)
-        self._cache = _Cache()
+        self._cache: SharedCache[tuple[str, int], dict[Hashable, Any]] = SharedCache(1)
         self._found: Mapping[str, NamedGraph] | None = None
 
     @cached_property
@@ -67,11 +67,7 @@ class AgentMemory:
 
     def graph(self, *, create: bool = False) -> KnowledgeGraph:
         """Return the graph of entities and facts; raises GraphError if there is none and ``create`` is false."""
-        named = self._find(self.name)
-        if named is None and not create:
-            raise GraphError(
-                f"There is no memory {self.name!r}.", "Make it by hoprank memory add, import or scan, or give its name."
-            )
+        named = self._find(self.name) if create else self._named()
         return self.hoprank.graph_of(named) if named else self.hoprank.graph(self.name)
 
     def journal(self) -> KnowledgeGraph | None:
@@ -87,14 +83,10 @@ class AgentMemory:
         """Return whether any entity is embedded."""
         return self._named().dimension is not None
 
-    def communities(self, when: When = NOW) -> list[list[str]]:
-        """Return the ids of the nodes of each community at a time, the largest first."""
-        return self.cached(("communities", when), lambda: self.graph_at(when).communities())
-
     def cached(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
         """Return what ``make`` made of the graph as it is; it is made again after a change of the graph."""
         graph = self._named()
-        known = self._cache.of((graph.id, graph.version))
+        known = self._cache.get((graph.id, graph.version), dict)
         if key not in known:
             known[key] = make()
         made: _Made = known[key]
@@ -124,11 +116,10 @@ class AgentMemory:
         """
         graph = self._named()
         if ids is not None:
-            params["keys"] = _keys(graph, ids)
+            params["keys"] = [node_key(graph.id, id_) for id_ in ids]
         if groups is not None:
-            params["groups"] = [_keys(graph, group) for group in groups]
-        visibility = Visibility.at(*when).params()
-        return self.hoprank.client.read(query, graph=graph.id, **visibility, **params)
+            params["groups"] = [[node_key(graph.id, id_) for id_ in group] for group in groups]
+        return self.hoprank.client.read(query, graph=graph.id, **Visibility.at(*when).params(), **params)
 
     def rows(self, query: str, /, **params: Any) -> Sequence[Record]:
         """Run a query of ``memory.cypher`` over all times."""
@@ -141,7 +132,22 @@ class AgentMemory:
 
     def keys(self, ids: Iterable[str]) -> list[str]:
         """Return the keys of nodes, by which the server finds them."""
-        return _keys(self._named(), ids)
+        graph = self._named()
+        return [node_key(graph.id, id_) for id_ in ids]
+
+    def texts_after(self, time: str) -> list[str]:
+        """Return the ids of the nodes of the texts that were remembered after a time, of all for ""."""
+        return [row["id"] for row in self.rows("memory_texts_after", label=self.label, type=MEMORY, known_at=time)]
+
+    def texts_of(self, id_: str) -> list[str]:
+        """Return the keys of the texts that mention an entity, sorted."""
+        rows = self.rows("memory_texts_of", keys=self.keys([id_]), type=MENTIONS)
+        return sorted(EntityKey.of(row["id"]).name for row in rows)
+
+    def mentioned_by(self, nodes: Sequence[str]) -> list[str]:
+        """Return the ids of the entities that texts mention, given by the ids of their nodes."""
+        rows = self.rows("memory_mentioned", keys=self.keys(nodes), type=MENTIONS) if nodes else ()
+        return [row["entity"] for row in rows]
 
     def resolve(self, name: str, *, type_: str | None = None, scope: str | None = None, when: When = NOW) -> Entity:
         """Return the entity with this id, name or alias.
@@ -168,44 +174,25 @@ class AgentMemory:
 
     def check_type(self, type_: str | None) -> None:
         """Raise GraphError if the schema has no such entity type; None is fine."""
-        known = [name for name in self.schema.nodes if name != MEMORY]
-        if type_ is not None and type_ not in known:
-            raise GraphError(f"There is no entity type {type_!r}.", did_you_mean(type_, known, _listed(known)))
+        if type_ is not None:
+            _check_declared("entity", type_, [name for name in self.schema.nodes if name != MEMORY])
 
     def check_relations(self, types: Sequence[str] | None) -> list[str] | None:
         """Return relation types, None for all; raises GraphError if the schema lacks one."""
-        known = [*self.relations, MENTIONS]
         for name in types or ():
-            if name not in known:
-                raise GraphError(f"There is no relation type {name!r}.", did_you_mean(name, known, _listed(known)))
+            _check_declared("relation", name, [*self.relations, MENTIONS])
         return list(types) if types else None
 
     def _named(self) -> NamedGraph:
-        graph = self._find(self.name)
-        if graph is None:
-            self.graph()
-            raise GraphError(f"The memory {self.name!r} was dropped meanwhile.", "Make it anew.")
+        if (graph := self._find(self.name)) is None:
+            raise GraphError(
+                f"There is no memory {self.name!r}.", "Make it by hoprank memory add, import or scan, or give its name."
+            )
         return graph
 
     def _find(self, name: str) -> NamedGraph | None:
         found = find_graphs(self.hoprank.client, name) if self._found is None else self._found
         return found.get(name)
-
-
-class _Cache:
-    """A cache of what is made of a graph, until the graph changes."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._state: tuple[str, int] | None = None
-        self._made: dict[Hashable, Any] = {}
-
-    def of(self, state: tuple[str, int]) -> dict[Hashable, Any]:
-        """Return what was made of the graph's id and version."""
-        with self._lock:
-            if self._state != state:
-                self._state, self._made = state, {}
-            return self._made
 
 
 def journal_name(name: str) -> str:
@@ -223,9 +210,7 @@ def read_fact(row: Record) -> Fact:
     return Fact.of(read_edge(row["stored"], row["source"], row["target"]))
 
 
-def _keys(graph: NamedGraph, ids: Iterable[str]) -> list[str]:
-    return [node_key(graph.id, id_) for id_ in ids]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"There are {', '.join(names)}; the settings memory.entity_types and memory.relation_types add more."
+def _check_declared(kind: str, name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        listed = f"There are {', '.join(known)}; the settings memory.entity_types and memory.relation_types add more."
+        raise GraphError(f"There is no {kind} type {name!r}.", did_you_mean(name, known, listed))

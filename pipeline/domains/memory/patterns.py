@@ -8,15 +8,14 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from pipeline.domains.memory.facts.versions import overlap
 from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
 from pipeline.domains.memory.records import NOW, Entity, Fact, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
+from pipeline.domains.memory.versions import overlap
 from pipeline.errors import GraphError
 from pipeline.knowledge import Direction, explore
 
 MAX_HOPS = 3
-_MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +56,14 @@ def direct(
     memory: AgentMemory, entity: Entity, types: Sequence[str] | None = None, when: When = NOW, limit: int = 100
 ) -> list[Related]:
     """Return what an entity relates to, heaviest facts first: what does it import, contain, depend on?"""
-    return _related(memory, entity, types, Direction.OUT, when, limit)
+    return _related(memory, entity, types, when, limit, Direction.OUT)
 
 
 def reverse(
     memory: AgentMemory, entity: Entity, types: Sequence[str] | None = None, when: When = NOW, limit: int = 100
 ) -> list[Related]:
     """Return what relates to an entity, heaviest facts first: what imports it, depends on it, mentions it?"""
-    return _related(memory, entity, types, Direction.IN, when, limit)
+    return _related(memory, entity, types, when, limit, Direction.IN)
 
 
 def hops(
@@ -139,13 +138,7 @@ def most_connected(
     """Return the entities with the most facts."""
     memory.check_type(type_)
     rows = memory.read(
-        "memory_most_connected",
-        when,
-        label=memory.label,
-        excluded=MENTIONS,
-        type=type_,
-        scope=scope,
-        limit=limit,
+        "memory_most_connected", when, label=memory.label, excluded=MENTIONS, type=type_, scope=scope, limit=limit
     )
     return [Connected(read_entity(row["stored"]), row["outgoing"], row["incoming"]) for row in rows]
 
@@ -155,40 +148,23 @@ def facts_of(
     ids: Sequence[str],
     when: When = NOW,
     *,
+    types: Sequence[str] | None = None,
     direction: Direction = Direction.BOTH,
-    limit: int = _MOST,
+    limit: int = 1_000,
 ) -> list[tuple[str, Related]]:
     """Return the facts of several entities, heaviest first, each with the id of the entity whose it is."""
     rows = memory.read(
-        "memory_facts_of",
-        when,
-        ids=ids,
-        types=None,
-        excluded=MENTIONS,
-        direction=direction.value,
-        limit=limit,
+        "memory_facts_of", when, ids=ids, types=types, excluded=MENTIONS, direction=direction.value, limit=limit
     )
-    return [(row["entity"], Related(read_fact(row), read_entity(row["other"]))) for row in rows]
+    others = [row for row in rows if row["other"]["type"] != MEMORY]
+    return [(row["entity"], Related(read_fact(row), read_entity(row["other"]))) for row in others]
 
 
 def _related(
-    memory: AgentMemory,
-    entity: Entity,
-    types: Sequence[str] | None,
-    direction: Direction,
-    when: When,
-    limit: int,
+    memory: AgentMemory, entity: Entity, types: Sequence[str] | None, when: When, limit: int, direction: Direction
 ) -> list[Related]:
-    rows = memory.read(
-        "memory_facts_of",
-        when,
-        ids=[entity.id],
-        types=memory.check_relations(types),
-        excluded=MENTIONS,
-        direction=direction.value,
-        limit=limit,
-    )
-    return [Related(read_fact(row), read_entity(row["other"])) for row in rows if row["other"]["type"] != MEMORY]
+    types = memory.check_relations(types)
+    return [one for _, one in facts_of(memory, [entity.id], when, types=types, direction=direction, limit=limit)]
 
 
 def _order(fact: Fact) -> tuple[str, ...]:
@@ -212,32 +188,26 @@ class Conflict:
 def history(memory: AgentMemory, entity: Entity, type_: str | None = None, other: Entity | None = None) -> list[Fact]:
     """Return every version of the facts of an entity, by the time from which they hold, then that of being known."""
     memory.check_relations([type_] if type_ else None)
-    rows = memory.rows(
-        "memory_versions",
-        key=memory.keys([entity.id])[0],
-        excluded=MENTIONS,
-        type=type_,
-        other=memory.keys([other.id])[0] if other else None,
-    )
-    return [read_fact(row) for row in rows]
+    key, end = memory.keys([entity.id])[0], memory.keys([other.id])[0] if other else None
+    rows = memory.rows("memory_versions", key=key, excluded=MENTIONS, type=type_, other=end)
+    return list(map(read_fact, rows))
 
 
 def conflicts(memory: AgentMemory, scope: str | None = None) -> list[Conflict]:
     """Return the conflicts among the facts that are believed, in order of their facts.
 
-    These are versions of one fact that overlap, of which one ends and the other doesn't end then; and, for the relation
-    types of the setting ``exclusive``, facts of one source with different targets that hold at the same time.
+    Two versions of a fact conflict if they overlap and end at different times; two facts of one source with different
+    targets if their relation type is in the setting ``exclusive`` and they hold at the same time.
     """
     rows = memory.rows("memory_believed_facts", label=memory.label, excluded=MENTIONS, types=None, scope=scope)
-    return find_conflicts([read_fact(row) for row in rows], memory.settings.exclusive)
+    return find_conflicts(list(map(read_fact, rows)), memory.settings.exclusive)
 
 
 def find_conflicts(facts: Sequence[Fact], exclusive: Sequence[str]) -> list[Conflict]:
     """Return the conflicts among believed facts; see :func:`conflicts`."""
-    same = _pairs(facts, lambda fact: fact.triple)
     found = [
         Conflict(one, other, "the same fact ends at different times")
-        for one, other in same
+        for one, other in _pairs(facts, lambda fact: fact.triple)
         if one.invalid_at != other.invalid_at and overlap(one, other)
     ]
     single = [fact for fact in facts if fact.type in exclusive]

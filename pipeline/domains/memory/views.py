@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from pipeline.domains.memory.dedupe.candidates import Candidate
     from pipeline.domains.memory.dedupe.plan import Plan
     from pipeline.domains.memory.evaluate import MemoryReport
-    from pipeline.domains.memory.facts.versions import Revision
     from pipeline.domains.memory.forget import Forgotten
     from pipeline.domains.memory.patterns import Around, Conflict, Connected, Near, Related
     from pipeline.domains.memory.recall.recall import Topic
     from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText, Recall
     from pipeline.domains.memory.records import Entity, Fact
-    from pipeline.domains.memory.texts.remember import Remembered
+    from pipeline.domains.memory.remember import Remembered
+    from pipeline.domains.memory.versions import Revision
 
 _LONGEST_CELL = 60
 _LONGEST_TEXT = 500

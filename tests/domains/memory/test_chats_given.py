@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -19,7 +20,7 @@ FACT = {"source": API, "type": "depends_on", "target": HONO}
 
 
 def checked(entities: Any = None, facts: Any = None) -> Extracted:
-    return check_given(Given(MEMORY, "chat.json, turn 1", entities, facts), SCHEMA, "Europe/Berlin")
+    return check_given(Given(MEMORY, "chat.json, turn 1", entities, facts), SCHEMA, ZoneInfo("Europe/Berlin"))
 
 
 def test_an_entity_has_its_fields_and_the_memorys_scope() -> None:

@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -351,4 +352,4 @@ def test_any_value_is_read_or_refused_as_a_source(tmp_path_factory: pytest.TempP
 
     with suppress(SourceError):
         for item in read_memories(path, undated=T1).given:
-            check_given(item, SCHEMA)
+            check_given(item, SCHEMA, ZoneInfo("UTC"))

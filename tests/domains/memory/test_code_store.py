@@ -17,7 +17,7 @@ from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.memory import AgentMemory, journal_name
 from pipeline.domains.memory.patterns import history
 from pipeline.domains.memory.records import Entity, When
-from pipeline.domains.memory.texts.remember import add_text
+from pipeline.domains.memory.remember import add_text
 from pipeline.errors import GraphError, SourceError
 from tests.domains.memory.repositories import facts_at
 

@@ -11,13 +11,14 @@ import pytest
 from pipeline.domains.memory import patterns
 from pipeline.domains.memory.chats.messages import Read
 from pipeline.domains.memory.chats.read import read_memories
-from pipeline.domains.memory.facts.write import add_facts, invalidate, retract
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import conflicts, history
-from pipeline.domains.memory.recall.recall import fuse, hybrid, levels_named, levels_of, ranks_of, recall
+from pipeline.domains.memory.recall.levels import fuse, levels_of, ranks_of
+from pipeline.domains.memory.recall.recall import hybrid, levels_named, recall
 from pipeline.domains.memory.recall.records import FoundEntity, FoundText, Level, Recall
 from pipeline.domains.memory.records import Fact, When
-from pipeline.domains.memory.texts.remember import remember
+from pipeline.domains.memory.remember import remember
+from pipeline.domains.memory.revise import add_facts, invalidate, retract
 from pipeline.errors import GraphError, QuestionError
 from pipeline.knowledge import Direction
 from tests.domains.memory.conftest import NewMemory

@@ -9,12 +9,12 @@ from pipeline.domains.memory import patterns
 from pipeline.domains.memory.chats.messages import Read
 from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.entities import upsert
-from pipeline.domains.memory.facts.write import add_facts
 from pipeline.domains.memory.forget import Selection, forget
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import history
 from pipeline.domains.memory.records import Entity, Fact
-from pipeline.domains.memory.texts.remember import remember
+from pipeline.domains.memory.remember import remember
+from pipeline.domains.memory.revise import add_facts
 from pipeline.errors import GraphError, InputError
 from pipeline.ingest.update.stored import stored_documents
 from tests.domains.memory.test_conversations import HARBOUR

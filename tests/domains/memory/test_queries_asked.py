@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall.recall import recall
-from pipeline.domains.memory.texts.remember import add_text
+from pipeline.domains.memory.remember import add_text
 
 TEXTS = (
     "We moved the API server of Acme from Express to Hono on 10 February.",

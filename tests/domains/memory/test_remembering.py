@@ -12,7 +12,7 @@ from pipeline.domains.memory.chats.messages import Read
 from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, Memory, When
-from pipeline.domains.memory.texts.remember import add_text, remember
+from pipeline.domains.memory.remember import add_text, remember
 from pipeline.errors import HopRankError
 from pipeline.ingest.update.stored import stored_documents
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pipeline.domains.memory.entities import upsert
-from pipeline.domains.memory.facts.write import add_facts
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall.levels import find_themes
 from pipeline.domains.memory.records import NOW, Entity, Fact, When
+from pipeline.domains.memory.revise import add_facts
 
 SOON = "2026-01-01T00:00:00+00:00"
 PARSER = Entity("parser", "module")

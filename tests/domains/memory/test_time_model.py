@@ -14,10 +14,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from pipeline import HopRank
 from pipeline.domains.memory import patterns
 from pipeline.domains.memory.entities import upsert
-from pipeline.domains.memory.facts.write import Triple, add_facts, invalidate, retract, supersede
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import history
 from pipeline.domains.memory.records import Entity, Fact, When
+from pipeline.domains.memory.revise import Triple, add_facts, invalidate, retract, supersede
 from pipeline.errors import GraphError
 from pipeline.knowledge import Direction
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.texts.remember import add_text
+from pipeline.domains.memory.remember import add_text
 from tests.domains.verbs import asked
 
 

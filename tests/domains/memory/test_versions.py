@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.facts.versions import Revision, add, believed, invalidate, overlap, retract, state
-from pipeline.domains.memory.facts.write import after
 from pipeline.domains.memory.patterns import find_conflicts
 from pipeline.domains.memory.records import Fact
+from pipeline.domains.memory.revise import after
+from pipeline.domains.memory.versions import Revision, add, believed, invalidate, overlap, retract, state
 from pipeline.errors import GraphError
 
 JAN, FEB, MAR, APR = (f"2026-0{month}-01T00:00:00+00:00" for month in range(1, 5))

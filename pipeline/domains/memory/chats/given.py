@@ -1,17 +1,17 @@
 """Check the entities and facts that a file gives with a memory."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from pipeline.domains.memory.chats.messages import GUARD, Given, Name, Properties, Record
 from pipeline.domains.memory.extract.facts import Extracted
 from pipeline.domains.memory.extract.markers import evidence_of, sentence_naming
 from pipeline.domains.memory.records import Entity, Fact, Memory
 from pipeline.domains.memory.schema import MEMORY, relation_types
-from pipeline.domains.memory.times import time_of, zone_named
+from pipeline.domains.memory.times import time_of
 from pipeline.errors import GraphError, SourceError, did_you_mean
 from pipeline.files.validated import validated
 from pipeline.knowledge.check import check_period
@@ -33,6 +33,8 @@ class _Entity(Record):
 
 
 class _Fact(Record):
+    _nullable = ("valid_at",)  # null means an unknown time, none at all the memory's
+
     source: _Entity
     type: str
     target: _Entity
@@ -42,21 +44,13 @@ class _Fact(Record):
     confidence: _Share = _CERTAIN
     metadata: Properties = Field(default_factory=dict)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_nulls(cls, value: object) -> object:
-        # a valid_at of null means an unknown time, none at all the memory's
-        if not isinstance(value, Mapping):
-            return value
-        return {name: item for name, item in value.items() if item is not None or name == "valid_at"}
-
 
 class _Given(Record):
     entities: list[Any] = Field(default_factory=list)
     facts: list[Any] = Field(default_factory=list)
 
 
-def check_given(given: Given, schema: Schema, timezone: str = "UTC") -> Extracted:
+def check_given(given: Given, schema: Schema, zone: ZoneInfo) -> Extracted:
     """Return the entities and facts given with a memory; the ends of facts are entities, too.
 
     A fact without ``valid_at`` holds from the memory's time on, or, if it ended before, since an unknown time, as does
@@ -65,7 +59,7 @@ def check_given(given: Given, schema: Schema, timezone: str = "UTC") -> Extracte
     values. Of an entity given twice, one with a description or aliases counts before a bare end of a fact.
     """
     where = f"{given.where} (memory {given.memory.key!r})"
-    checker = _Checker(given.memory, schema, zone_named(timezone))
+    checker = _Checker(given.memory, schema, zone)
     items = validated(_Given, {"entities": given.entities, "facts": given.facts}, where, GUARD)
     entities: dict[str, Entity] = {}
     for number, item in enumerate(items.entities, 1):
@@ -83,25 +77,16 @@ def check_given(given: Given, schema: Schema, timezone: str = "UTC") -> Extracte
     return Extracted(tuple(entities.values()), tuple(facts))
 
 
+@dataclass(frozen=True, slots=True)
 class _Checker:
-    """Checks by a schema what is given with one memory."""
-
-    def __init__(self, memory: Memory, schema: Schema, zone: ZoneInfo) -> None:
-        self._memory, self._schema, self._zone = memory, schema, zone
+    memory: Memory
+    schema: Schema
+    zone: ZoneInfo
 
     def entity(self, item: _Entity, where: str) -> Entity:
-        """Return the entity of a scope; raises SourceError if its type isn't declared, or its metadata don't fit."""
-        self._check_declared(item.type, [name for name in self._schema.nodes if name != MEMORY], where)
-        aliases = tuple(alias for alias in item.aliases if alias.strip())
-        entity = Entity(
-            item.name,
-            item.type,
-            self._memory.scope,
-            item.description,
-            aliases,
-            confidence=item.confidence,
-            metadata=item.metadata,
-        )
+        _check_declared(item.type, [name for name in self.schema.nodes if name != MEMORY], where)
+        fields = item.model_dump() | {"aliases": tuple(alias for alias in item.aliases if alias.strip())}
+        entity = Entity(scope=self.memory.scope, **fields)
         try:
             entity.to_node()  # refuses metadata named like a field of entities
         except GraphError as error:
@@ -109,9 +94,8 @@ class _Checker:
         return entity
 
     def fact(self, item: _Fact, source: Entity, target: Entity, where: str) -> Fact:
-        """Return the fact between two entities; raises SourceError if its type isn't declared for their types."""
-        kinds = relation_types(self._schema)
-        self._check_declared(item.type, list(kinds), where)
+        kinds = relation_types(self.schema)
+        _check_declared(item.type, list(kinds), where)
         ends = (("source", source, kinds[item.type].source), ("target", target, kinds[item.type].target))
         for end, entity, allowed in ends:
             fitting = (allowed,) if isinstance(allowed, str) else allowed
@@ -119,7 +103,7 @@ class _Checker:
                 raise SourceError(
                     f"{where}, {item.type!r}: its {end} is a {entity.type}.", f"Its {end} may be: {', '.join(fitting)}."
                 )
-        sentence = sentence_naming(self._memory.text, (source.name, target.name))
+        sentence = sentence_naming(self.memory.text, (source.name, target.name))
         try:
             valid_at, invalid_at = self._period(item, where)
             check_period(valid_at, invalid_at, "valid_at and invalid_at", where)
@@ -129,25 +113,24 @@ class _Checker:
                 target.id,
                 valid_at,
                 invalid_at,
-                item.weight,
-                item.confidence,
-                self._memory.scope,
-                (evidence_of(self._memory, sentence),),
-                metadata=item.metadata,
+                scope=self.memory.scope,
+                evidence=(evidence_of(self.memory, sentence),),
+                **item.model_dump(include={"weight", "confidence", "metadata"}),
             )
         except GraphError as error:
             message = error.message if error.message.startswith(where) else f"{where}: {error.message}"
             raise SourceError(message, error.fix) from None
 
     def _period(self, item: _Fact, where: str) -> tuple[str | None, str | None]:
-        invalid_at = None if item.invalid_at is None else time_of(item.invalid_at, self._zone, f"{where}, invalid_at")
+        invalid_at = None if item.invalid_at is None else time_of(item.invalid_at, self.zone, f"{where}, invalid_at")
         if item.valid_at is not None:
-            return time_of(item.valid_at, self._zone, f"{where}, valid_at"), invalid_at
-        if "valid_at" in item.model_fields_set or (invalid_at is not None and invalid_at <= self._memory.time):
+            return time_of(item.valid_at, self.zone, f"{where}, valid_at"), invalid_at
+        if "valid_at" in item.model_fields_set or (invalid_at is not None and invalid_at <= self.memory.time):
             return None, invalid_at
-        return self._memory.time, invalid_at
+        return self.memory.time, invalid_at
 
-    def _check_declared(self, kind: str, declared: list[str], where: str) -> None:
-        if kind not in declared:
-            fix = did_you_mean(kind, declared, f"The schema declares: {', '.join(declared)}.")
-            raise SourceError(f"{where} has the `type` {kind!r}, which isn't declared.", fix)
+
+def _check_declared(kind: str, declared: list[str], where: str) -> None:
+    if kind not in declared:
+        fix = did_you_mean(kind, declared, f"The schema declares: {', '.join(declared)}.")
+        raise SourceError(f"{where} has the `type` {kind!r}, which isn't declared.", fix)

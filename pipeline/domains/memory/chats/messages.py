@@ -4,9 +4,9 @@ Each format has a model of what holds its messages, and a reader that yields the
 message's key is its id after its conversation's: conversations that are continued in a new one share messages.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -16,6 +16,7 @@ from pipeline.files import Guard
 from pipeline.files.validated import validated
 from pipeline.ids import digest
 from pipeline.knowledge.check import check_properties
+from pipeline.knowledge.records import MAX_NAME_LENGTH
 from pipeline.records import Skipped
 
 SPEAKERS = ("speaker", "author", "name", "sender", "from", "role")
@@ -23,8 +24,6 @@ TEXTS = ("text", "content")
 DATES = ("date", "time", "timestamp", "created_at", "create_time", "datetime")
 LONGEST_NAME = 500
 """Longest key or name, in characters: an entry of the graph's index can have 8 kB."""
-
-_LONGEST_PROPERTY = 1000
 
 GUARD = Guard(fix="Mend it, or export it again.")
 _FIELDS = {
@@ -52,7 +51,7 @@ def _name(value: object) -> str:
 
 def _properties(value: dict[str, Any]) -> dict[str, Any]:
     try:
-        return check_properties(value, "it", _LONGEST_PROPERTY)
+        return check_properties(value, "it", MAX_NAME_LENGTH)
     except GraphError as error:
         raise ValueError(error.message) from None
 
@@ -74,13 +73,14 @@ class Record(BaseModel):
     """A record of a file from elsewhere: fields that are null count as missing, and unknown ones are ignored."""
 
     model_config = ConfigDict(frozen=True, strict=True)
+    _nullable: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="before")
     @classmethod
     def _without_nulls(cls, value: object) -> object:
         if not isinstance(value, Mapping):
             return value
-        return {name: item for name, item in value.items() if item is not None}
+        return {name: item for name, item in value.items() if item is not None or name in cls._nullable}
 
 
 class Message(Record):
@@ -124,11 +124,6 @@ class Read:
     skipped: tuple[Skipped, ...] = ()
 
 
-class _Part(Record):
-    type: Any = Field("unknown", validation_alias=AliasChoices("type", "content_type"))
-    text: Any = ""
-
-
 class _Session(Record):
     session: Any = Field(None, validation_alias=AliasChoices("session", "id"))
     date: Any = Field(None, validation_alias=AliasChoices(*DATES))
@@ -142,7 +137,7 @@ class _Node(Record):
     message: dict[str, Any] | None = None
 
 
-class _Chat(Record):
+class Chat(Record):
     """An object that holds messages, in any of the formats."""
 
     conversation: Any = Field(None, validation_alias=AliasChoices("conversation", "conversation_id", "uuid", "id"))
@@ -163,13 +158,12 @@ class _Chat(Record):
         return fields
 
 
-def sessions(value: object, where: str, stem: str) -> Iterator[Message]:
+def sessions(chat: Chat, where: str, stem: str) -> Iterator[Message]:
     """Yield the turns of ``{"conversation", "sessions": [{"session", "date", "turns": [...]}]}`` in order.
 
     A turn without a date takes its session's, a session without one its conversation's. A session without a name is
     named by its place, from 1.
     """
-    chat = validated(_Chat, value, where, GUARD)
     first = next((session.turns[0] for session in chat.sessions if session.turns), None)
     whole = chat.inherited(stem, first)
     for number, session in enumerate(chat.sessions, 1):
@@ -179,20 +173,18 @@ def sessions(value: object, where: str, stem: str) -> Iterator[Message]:
             yield message(turn, at, {**whole, "session": number, **own}, place)
 
 
-def messages(value: object, where: str, stem: str) -> Iterator[Message]:
+def messages(chat: Chat, where: str, stem: str) -> Iterator[Message]:
     """Yield the messages of ``{"messages": [...]}``, which may name its conversation, title and date."""
-    chat = validated(_Chat, value, where, GUARD)
     inherited = chat.inherited(stem, next(iter(chat.messages), None))
     for place, item in enumerate(chat.messages, 1):
         yield message(item, f"{where}, message {place}", inherited, place)
 
 
-def claude(value: object, where: str, stem: str) -> Iterator[Message]:
+def claude(chat: Chat, where: str, stem: str) -> Iterator[Message]:
     """Yield the messages of a conversation of Claude's export; attached files are left out.
 
     The parts of ``content`` are read before ``text``, which has placeholders for other parts.
     """
-    chat = validated(_Chat, value, where, GUARD)
     inherited = chat.inherited(stem, next(iter(chat.chat_messages), None))
     for place, item in enumerate(chat.chat_messages, 1):
         at = f"{where}, message {place}"
@@ -202,13 +194,12 @@ def claude(value: object, where: str, stem: str) -> Iterator[Message]:
         yield message(item, at, inherited, place, read=read, exported=True)
 
 
-def chatgpt(value: object, where: str, stem: str) -> Iterator[Message]:
+def chatgpt(chat: Chat, where: str, stem: str) -> Iterator[Message]:
     """Yield the messages of a conversation of ChatGPT's export, from the first to the last.
 
     Edited questions and repeated answers branch the tree: the branch of ``current_node`` is read. Without it, the last
     child of each node is, which is the newest. A message without a time takes its conversation's.
     """
-    chat = validated(_Chat, value, where, GUARD)
     branch = [(name, item) for name in _branch(chat, where) if (item := chat.mapping[name].message)]
     texts = [_chatgpt_text(item, f"{where}, node {name!r}") for name, item in branch]
     inherited = chat.inherited(stem, {"text": texts[0][0], "date": chat.date} if texts else None)
@@ -246,25 +237,20 @@ def message(
     return validated(Message, fields, where, GUARD)
 
 
-def _branch(chat: _Chat, where: str) -> list[str]:
+def _branch(chat: Chat, where: str) -> list[str]:
     """Return the names of the nodes of a branch, from the root on."""
-    tree = chat.mapping
-    if isinstance(chat.current_node, str) and chat.current_node in tree:
-        return _walk(tree, chat.current_node, lambda node: node.parent if node.parent in tree else None, where)[::-1]
-    root = next((name for name, node in tree.items() if str(node.parent) not in tree), None)
-    return _walk(tree, root, lambda node: node.children[-1] if node.children else None, where)
-
-
-def _walk(
-    tree: Mapping[str, _Node], name: str | None, following: Callable[[_Node], str | None], where: str
-) -> list[str]:
-    seen: dict[str, None] = {}
+    tree, name = chat.mapping, chat.current_node
+    upwards = isinstance(name, str) and name in tree
+    if not upwards:
+        name = next((name for name, node in tree.items() if str(node.parent) not in tree), None)
+    branch: dict[str, None] = {}
     while name is not None:
-        if name in seen or name not in tree:
+        if name in branch or name not in tree:
             raise GUARD.fault(where, f"has a tree of messages that leads to {name!r:.60} again, or to nothing")
-        seen[name] = None
-        name = following(tree[name])
-    return list(seen)
+        branch[name] = None
+        parent, children = tree[name].parent, tree[name].children
+        name = (parent if parent in tree else None) if upwards else (children[-1] if children else None)
+    return list(branch)[::-1] if upwards else list(branch)
 
 
 def _chatgpt_text(item: Mapping[str, Any], where: str) -> tuple[str, list[str]]:
@@ -319,9 +305,11 @@ def _part(item: object, where: str) -> tuple[str, str]:
     """Return the type of a part of a message, and its text; empty for a part that is no text."""
     if isinstance(item, str):
         return "text", item
-    part = validated(_Part, item, where, GUARD)
-    if part.type not in ("text", "input_text", "output_text", "unknown"):
-        return str(part.type), ""
-    if not isinstance(part.text, str):
-        raise GUARD.fault(where, f"has the `text` {part.text!r:.60}: it isn't a text")
-    return str(part.type), part.text
+    if not isinstance(item, Mapping):
+        raise GUARD.fault(where, "isn't an object of names and values")
+    kind, text = first_of(item, ("type", "content_type")), first_of(item, ("text",))
+    if kind not in ("text", "input_text", "output_text", None):
+        return str(kind), ""
+    if not isinstance(text, str | None):
+        raise GUARD.fault(where, f"has the `text` {text!r:.60}: it isn't a text")
+    return str(kind or "unknown"), text or ""

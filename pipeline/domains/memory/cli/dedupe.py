@@ -87,7 +87,7 @@ def list_(name: Name = "memory", as_json: Json = False, settings: Set = None) ->
     """List the merges that can be undone, the newest first."""
     with opened(name, settings) as memory:
         memory.graph()
-        merges = domain.journal.merges(_journal(memory))
+        merges = domain.apply.merges(_journal(memory))
     deliver(merges, as_json, lambda it: merges_view(it) if it else "Nothing has been merged.")
 
 

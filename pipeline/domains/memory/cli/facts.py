@@ -260,7 +260,7 @@ def supersede(
         triple = memory.triple(source, type_, target, scope)
         new = memory.resolve(by, scope=scope)
         made = domain.records.Fact(triple[0], type_, new.id, scope=scope or memory.settings.scope, confidence=0.9)
-        revision = domain.write.supersede(memory, triple, made, memory.time(at), evidence)
+        revision = domain.revise.supersede(memory, triple, made, memory.time(at), evidence)
     deliver(revision, as_json, revision_line)
 
 
@@ -280,7 +280,7 @@ def retract(
     """Withdraw a fact that never held; its history still shows it."""
     with opened(name, settings) as memory:
         triple = memory.triple(source, type_, target, scope)
-        revision = domain.write.retract(memory, triple, evidence, version_id=version)
+        revision = domain.revise.retract(memory, triple, evidence, version_id=version)
     deliver(revision, as_json, revision_line)
 
 
@@ -302,7 +302,7 @@ def history(
     with opened(name, settings) as memory:
         start = memory.resolve(entity, type_=entity_type, scope=scope)
         end = memory.resolve(other, scope=scope) if other else None
-        found = domain.history.history(memory, start, type_, end)
+        found = domain.patterns.history(memory, start, type_, end)
     deliver(found, as_json, history_view, f"Nothing was ever known of {start.name}.")
 
 
@@ -310,5 +310,5 @@ def conflicts(scope: Scope = None, name: Name = "memory", as_json: Json = False,
     """List facts that can't all be right. None of them is ended by that."""
     with opened(name, settings) as memory:
         memory.graph()
-        found = domain.history.conflicts(memory, scope)
+        found = domain.patterns.conflicts(memory, scope)
     deliver(found, as_json, lambda it: conflicts_view(it) if it else "No facts contradict each other.")

@@ -72,7 +72,7 @@ def hybrid(
 ) -> None:
     """Print the memories on a topic, the entities that they mention, and what these relate to."""
     with opened(name, settings) as memory:
-        found = domain.hybrid.hybrid(memory, topic, top_k, when_of(memory, as_of, known_at), scope=scope)
+        found = domain.recall.hybrid(memory, topic, top_k, when_of(memory, as_of, known_at), scope=scope)
     deliver(found, as_json, topic_view, "No memory has these words.", is_empty=not found.memories)
 
 

@@ -10,13 +10,12 @@ from pathlib import Path
 
 from pipeline.domains.memory.code.findings import Scan
 from pipeline.domains.memory.code.scan import scan
-from pipeline.domains.memory.entities import embed, surviving, survivors, together
-from pipeline.domains.memory.facts.versions import Revision, believed
-from pipeline.domains.memory.facts.write import edits_of, renamed
+from pipeline.domains.memory.entities import embed, mention_in_texts, surviving, survivors, together
 from pipeline.domains.memory.memory import AgentMemory, read_fact
 from pipeline.domains.memory.records import Entity, EntityKey, Fact
+from pipeline.domains.memory.revise import edits_of, renamed
 from pipeline.domains.memory.schema import MENTIONS
-from pipeline.domains.memory.texts.mentions import mention_in_texts
+from pipeline.domains.memory.versions import Revision, believed
 from pipeline.errors import GraphError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.clock import now

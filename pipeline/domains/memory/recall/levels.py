@@ -1,4 +1,4 @@
-"""The levels of recall: the entities of a question (low), its themes (high), and the texts that answer it.
+"""The levels of recall: the entities of a question (low), its themes (high), the texts that answer it; and fusion.
 
 Entities are found by name, words and meaning. Themes are communities of the graph. Texts are found by words, vectors
 and the walk, with dates as soft evidence.
@@ -7,14 +7,14 @@ and the walk, with dates as soft evidence.
 import math
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from pipeline.domains.memory.entities import gazetteer
 from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
 from pipeline.domains.memory.patterns import Related
-from pipeline.domains.memory.recall.records import Level, Period, Theme
+from pipeline.domains.memory.recall.records import Level, LevelRank, Period, Theme
 from pipeline.domains.memory.records import Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
-from pipeline.domains.memory.texts.mentions import gazetteer
 from pipeline.knowledge import Mode, RankedNode
 from pipeline.records import Hit
 from pipeline.retrieve.legs import Leg
@@ -32,7 +32,7 @@ _UNNAMED = 20
 that answers. Chosen by hand; not measured."""
 
 _K = 60
-"""k of reciprocal rank fusion, as the hybrid leg has it."""
+"""k of reciprocal rank fusion, as Cormack et al. (2009) chose it."""
 
 # How much of the themes is shown: chosen by hand to fit a screen or a prompt; not measured.
 _THEMES = 3
@@ -42,12 +42,41 @@ _FACTS = 12
 _LEAST = 3
 """A community of fewer nodes is no theme."""
 
-CANDIDATES = 100
+_CANDIDATES = 100
 """Passages that are searched for a question, as each ranking of the hybrid leg has."""
 
 _DATE_K = 5
 """k of the reciprocal rank that a date may double: it moves a text from the 6th place before the 1st at most. Chosen by
 hand; not measured."""
+
+
+_Ranking = TypeVar("_Ranking")
+Ranks = Mapping[str, int]
+"""Ranks by id, from 1; equal ones share a rank."""
+
+
+def ranks_of(scores: Mapping[str, float]) -> dict[str, int]:
+    """Return ranks by score, the highest first; equal scores share the rank of the first."""
+    first: dict[float, int] = {}
+    for rank, score in enumerate(sorted(scores.values(), reverse=True), 1):
+        first.setdefault(score, rank)
+    return {id_: first[score] for id_, score in scores.items()}
+
+
+def fuse(rankings: Mapping[_Ranking, Ranks], weights: Mapping[_Ranking, float]) -> dict[str, float]:
+    """Return the fused scores by id, best first; ties go by id."""
+    scores: dict[str, float] = {}
+    for name, ranks in rankings.items():
+        for id_, rank in ranks.items():
+            scores[id_] = scores.get(id_, 0.0) + weights[name] / (_K + rank)
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+
+
+def levels_of(id_: str, rankings: Mapping[Level, Ranks], weights: Mapping[Level, float]) -> dict[Level, LevelRank]:
+    """Return the rank of an item in each level that has it, with its share of the fused score."""
+    parts = {level: weights[level] / (_K + ranks[id_]) for level, ranks in rankings.items() if id_ in ranks}
+    total = sum(parts.values()) or 1.0
+    return {level: LevelRank(rankings[level][id_], part / total) for level, part in parts.items()}
 
 
 class Meant(NamedTuple):
@@ -63,17 +92,18 @@ NOTHING = Meant({}, frozenset())
 def find_entities(memory: AgentMemory, question: str, vector: Sequence[float], when: When, scope: str | None) -> Meant:
     """Return the entities that a question is about."""
     graph = memory.graph_at(when)
-    named = [mention.entity.id for mention in gazetteer(memory, scope).mentions(question)]
-    rankings = [(named, _NAMED), (_ids(graph.search(question, _ENTITIES, mode=Mode.BM25)), 1.0)]
+    rankings = {
+        "named": [mention.entity.id for mention in gazetteer(memory, scope).mentions(question)],
+        "words": _ids(graph.search(question, _ENTITIES, mode=Mode.BM25)),
+    }
     if memory.has_embeddings():
-        rankings.append((_ids(graph.nearest(vector, _ENTITIES)), 1.0))
-    scores: dict[str, float] = {}
-    for ids, weight in rankings:
-        for rank, id_ in enumerate(dict.fromkeys(ids), 1):
-            scores[id_] = scores.get(id_, 0.0) + weight / (_K + rank)
-    there = _present(memory, scores, when, scope)
-    best = sorted(there, key=lambda id_: (-scores[id_], id_))
-    return Meant({id_: there[id_] for id_ in best}, frozenset(named))
+        rankings["meaning"] = _ids(graph.nearest(vector, _ENTITIES))
+    ranks = {name: {id_: rank for rank, id_ in enumerate(dict.fromkeys(ids), 1)} for name, ids in rankings.items()}
+    scores = fuse(ranks, {"named": _NAMED, "words": 1.0, "meaning": 1.0})
+    wanted = [id_ for id_ in scores if scope is None or EntityKey.of(id_).scope == scope]
+    entities = [read_entity(row["stored"]) for row in memory.read("memory_present", when, ids=wanted)]
+    best = sorted(entities, key=lambda entity: (-scores[entity.id], entity.id))
+    return Meant({entity.id: entity for entity in best}, frozenset(rankings["named"]))
 
 
 def ranks_of_entities(meant: Meant, most: int) -> dict[str, int]:
@@ -110,12 +140,6 @@ def _ids(ranked: Sequence[RankedNode]) -> list[str]:
     return [one.node.id for one in ranked if one.node.type != MEMORY]
 
 
-def _present(memory: AgentMemory, ids: Collection[str], when: When, scope: str | None) -> dict[str, Entity]:
-    wanted = [id_ for id_ in ids if scope is None or EntityKey.of(id_).scope == scope]
-    entities = (read_entity(row["stored"]) for row in memory.read("memory_present", when, ids=wanted))
-    return {entity.id: entity for entity in entities}
-
-
 def find_themes(
     memory: AgentMemory, entities: Mapping[str, Entity], when: When
 ) -> tuple[list[Theme], dict[str, float]]:
@@ -130,7 +154,7 @@ def find_themes(
     }
     scored = [
         (sum(strength.get(id_, 0.0) for id_ in community), community)
-        for community in memory.communities(when)
+        for community in memory.cached(("communities", when), memory.graph_at(when).communities)
         if len(community) >= _LEAST
     ]
     best = sorted((item for item in scored if item[0] > 0), key=lambda item: (-item[0], item[1][0]))[:_THEMES]
@@ -177,35 +201,28 @@ def _joining(memory: AgentMemory, members: Sequence[Sequence[Entity]], when: Whe
 
 
 def find_texts(
-    memory: AgentMemory,
-    question: str,
-    vector: Sequence[float],
-    filters: Mapping[str, Any] | None,
-    now: datetime,
-    leg: Leg = Leg.WHOLE,
+    memory: AgentMemory, question: str, vector: Sequence[float], filters: Mapping[str, Any] | None, now: datetime
 ) -> tuple[list[Hit], tuple[Period, ...]]:
-    """Return the passages that answer best, at most ``CANDIDATES``, and the periods that the question speaks of.
+    """Return the passages that answer best, one of each text, and the periods that the question speaks of.
 
     A memory from such a period counts up to twice its reciprocal rank; none is left out for its time.
     """
-    hits = _search(memory, question, vector, filters, leg)
+    best: dict[str, Hit] = {}
+    for hit in memory.hoprank.search(question, vector, _CANDIDATES, filters, corpus=memory.name, leg=Leg.WHOLE).hits:
+        best.setdefault(hit.document, hit)
     hints = time_hints(question, now)
     periods = tuple(Period(hint.phrase, hint.start, hint.end) for hint in hints)
-    return by_time(hits, hints), periods
+    return _by_time(list(best.values()), hints), periods
 
 
-def by_time(hits: Sequence[Hit], hints: Sequence[TimeHint]) -> list[Hit]:
+def _by_time(hits: list[Hit], hints: Sequence[TimeHint]) -> list[Hit]:
     """Return hits in their order, those whose time is close to a hint moved up; ties stay in order."""
-    if not hints:
-        return list(hits)
-
-    def score(place: int, hit: Hit) -> float:
+    scores: dict[str, float] = {}
+    for place, hit in enumerate(hits, 1):
         time = hit.document_metadata.get("time")
-        close = max(closeness(str(time), hint) for hint in hints) if time else 0.0
-        return (1 + close) / (_DATE_K + place)
-
-    scored = [(score(place, hit), -place, hit) for place, hit in enumerate(hits, 1)]
-    return [hit for *_, hit in sorted(scored, key=lambda item: (-item[0], -item[1]))]
+        close = max((closeness(str(time), hint) for hint in hints), default=0.0) if time else 0.0
+        scores[hit.document] = (1 + close) / (_DATE_K + place)
+    return sorted(hits, key=lambda hit: -scores[hit.document])
 
 
 def filters_of(
@@ -218,23 +235,8 @@ def filters_of(
     if when.as_of is not None:
         parts.append({"metadata.time": {"$lte": when.as_of}})
     if when.known_at is not None:
-        parts.append({"document": {"$nin": _unknown(memory, when.known_at)}})
+        later = [EntityKey.of(id_).name for id_ in memory.texts_after(when.known_at)]
+        parts.append({"document": {"$nin": later or [""]}})  # no document has this key
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else {"$and": parts}
-
-
-def _unknown(memory: AgentMemory, known_at: str) -> list[str]:
-    """Return the keys of the memories that were remembered after a time; one that can't be, if there is none."""
-    rows = memory.rows("memory_texts_after", label=memory.label, type=MEMORY, known_at=known_at)
-    return [EntityKey.of(row["id"]).name for row in rows] or [""]
-
-
-def _search(
-    memory: AgentMemory, question: str, vector: Sequence[float], filters: Mapping[str, Any] | None, leg: Leg
-) -> list[Hit]:
-    result = memory.hoprank.search(question, vector, CANDIDATES, filters, corpus=memory.name, leg=leg)
-    best: dict[str, Hit] = {}
-    for hit in result.hits:
-        best.setdefault(hit.document, hit)
-    return list(best.values())

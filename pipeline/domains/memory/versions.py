@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pipeline.domains.memory.records import Fact
 from pipeline.errors import GraphError
 
+_Period = tuple[str | None, str | None]
+
 
 @dataclass(frozen=True, slots=True)
 class Revision:
@@ -35,10 +37,9 @@ def add(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
     other periods stay, overlapping ones too.
     """
     fact = replace(fact, created_at=time, expired_at=None)
-    same = [known for known in believed(versions) if _period(known) == _period(fact)]
-    if not same:
+    known = next((known for known in believed(versions) if _period(known) == _period(fact)), None)
+    if known is None:
         return Revision(added=(fact,))
-    known = same[0]
     merged = replace(
         known,
         weight=max(known.weight, fact.weight),
@@ -53,7 +54,7 @@ def add(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
 
 
 def state(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
-    """Return the change that a statement makes: one with evidence that was heard already makes none.
+    """Return the change that a statement makes: one whose evidence is known already makes none.
 
     A statement that gives only an end ends the versions that hold then; if none does, it is added as it is.
     """
@@ -79,8 +80,12 @@ def invalidate(versions: Sequence[Fact], at: str, evidence: str, time: str) -> R
     ended = [replace(version, invalid_at=at, ended=evidence, created_at=time) for version in holding]
     periods = {_period(version) for version in ended}
     known = [version for version in believed(versions) if version not in holding and _period(version) in periods]
-    added = _distinct([*ended, *(replace(version, created_at=time) for version in known)])
-    return Revision(tuple(replace(version, expired_at=time) for version in (*holding, *known)), added)
+    added: dict[_Period, Fact] = {}  # of those over the same period one, with the evidence of all
+    for version in (*ended, *(replace(version, created_at=time) for version in known)):
+        same = added.setdefault(_period(version), version)
+        added[_period(version)] = replace(same, evidence=tuple(dict.fromkeys((*same.evidence, *version.evidence))))
+    expired = tuple(replace(version, expired_at=time) for version in (*holding, *known))
+    return Revision(expired, tuple(added.values()))
 
 
 def retract(versions: Sequence[Fact], evidence: str, time: str, version_id: str | None = None) -> Revision:
@@ -111,18 +116,8 @@ def overlap(one: Fact, other: Fact) -> bool:
     return not starts or not ends or max(starts) < min(ends)
 
 
-def _period(version: Fact) -> tuple[str | None, str | None]:
+def _period(version: Fact) -> _Period:
     return version.valid_at, version.invalid_at
-
-
-def _distinct(versions: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Return versions, of those over the same period one with the evidence of all."""
-    by_period: dict[tuple[str | None, str | None], Fact] = {}
-    for version in versions:
-        known = by_period.get(_period(version))
-        evidence = tuple(dict.fromkeys((*(known.evidence if known else ()), *version.evidence)))
-        by_period[_period(version)] = replace(known or version, evidence=evidence)
-    return tuple(by_period.values())
 
 
 def _require(evidence: str, problem: str) -> None:

@@ -1,1 +1,0 @@
-"""Texts of a memory: documents of its corpus, nodes of its graph, and the entities that they mention."""

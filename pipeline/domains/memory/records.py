@@ -11,8 +11,9 @@ from pipeline.knowledge.check import canonical_time
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode
 
 _SEPARATOR = "|"
-_OWN = frozenset(("name", "scope", "description", "aliases", "mention_count", "confidence"))
-_OWN_OF_FACTS = frozenset(("confidence", "scope", "evidence", "ended", "retracted"))
+_OWN = ("name", "scope", "description", "aliases", "mention_count", "confidence")
+_OWN_OF_FACTS = ("confidence", "scope", "evidence", "ended", "retracted")
+_TIMES = ("valid_at", "invalid_at", "created_at", "expired_at")
 
 
 class EntityKey(NamedTuple):
@@ -37,7 +38,7 @@ class EntityKey(NamedTuple):
 class Entity:
     """An entity: a thing that has a name and a type.
 
-    ``mention_count`` is how often it was met, by scans and memories; ``confidence`` is from 0 to 1. ``aliases`` are
+    ``mention_count`` is how often scans and memories mention it; ``confidence`` is from 0 to 1. ``aliases`` are
     other names that lead to it. ``metadata`` is the caller's. Times are None until it is stored.
     """
 
@@ -76,20 +77,12 @@ class Entity:
 
     def to_node(self, embedding: Sequence[float] | None = None) -> KnowledgeNode:
         """Return the entity as a node; metadata under a name of the entity's own fields is refused."""
-        if taken := _OWN & self.metadata.keys():
+        if taken := self.metadata.keys() & _OWN:
             raise GraphError(f"The entity {self.name[:50]!r} has metadata named {min(taken)}.", "Use another name.")
         return KnowledgeNode(
             self.id,
             self.type,
-            properties={
-                "name": self.name,
-                "scope": self.scope,
-                "description": self.description,
-                "aliases": list(self.aliases),
-                "mention_count": self.mention_count,
-                "confidence": self.confidence,
-                **self.metadata,
-            },
+            properties={**{name: getattr(self, name) for name in _OWN}, **self.metadata},
             embedding=embedding,
             created_at=self.created_at,
             updated_at=self.updated_at,
@@ -98,16 +91,16 @@ class Entity:
     @classmethod
     def of(cls, node: KnowledgeNode) -> Self:
         """Return the entity that a node holds."""
-        held = node.properties
+        stored = node.properties
         return cls(
-            name=str(held["name"]),
+            name=str(stored["name"]),
             type=node.type,
-            scope=str(held["scope"]),
-            description=str(held["description"]),
-            aliases=tuple(map(str, held["aliases"])),  # type: ignore[arg-type]  # a list, as to_node wrote it
-            mention_count=int(held["mention_count"]),  # type: ignore[arg-type]
-            confidence=float(held["confidence"]),  # type: ignore[arg-type]
-            metadata={name: value for name, value in held.items() if name not in _OWN},
+            scope=str(stored["scope"]),
+            description=str(stored["description"]),
+            aliases=tuple(map(str, stored["aliases"])),  # type: ignore[arg-type]  # a list, as to_node wrote it
+            mention_count=int(stored["mention_count"]),  # type: ignore[arg-type]
+            confidence=float(stored["confidence"]),  # type: ignore[arg-type]
+            metadata={name: value for name, value in stored.items() if name not in _OWN},
             created_at=node.created_at,
             updated_at=node.updated_at,
         )
@@ -139,7 +132,7 @@ class Fact:
 
     def __post_init__(self) -> None:
         where = f"The fact {self.source[:50]!r} {self.type} {self.target[:50]!r}"
-        for name in ("valid_at", "invalid_at", "created_at", "expired_at"):
+        for name in _TIMES:
             object.__setattr__(self, name, canonical_time(getattr(self, name), f"{where}: {name}"))
         if not 0 <= self.confidence <= 1:
             raise GraphError(f"{where}: its confidence is {self.confidence}.", "Give 0 to 1.")
@@ -161,44 +154,33 @@ class Fact:
 
     def to_edge(self) -> KnowledgeEdge:
         """Return the version as an edge."""
-        optional = {"evidence": list(self.evidence), "ended": self.ended, "retracted": self.retracted}
+        optional = {name: value for name in ("evidence", "ended", "retracted") if (value := getattr(self, name))}
         return KnowledgeEdge(
             self.source,
             self.target,
             self.type,
             self.id,
             weight=self.weight,
-            properties={
-                "confidence": self.confidence,
-                "scope": self.scope,
-                **{name: value for name, value in optional.items() if value},
-                **self.metadata,
-            },
-            created_at=self.created_at,
-            valid_at=self.valid_at,
-            invalid_at=self.invalid_at,
-            expired_at=self.expired_at,
+            properties={"confidence": self.confidence, "scope": self.scope, **optional, **self.metadata},
+            **{name: getattr(self, name) for name in _TIMES},
         )
 
     @classmethod
     def of(cls, edge: KnowledgeEdge) -> Self:
         """Return the version that an edge holds."""
-        held = edge.properties
+        stored = edge.properties
         return cls(
             edge.source,
             edge.type,
             edge.target,
-            edge.valid_at,
-            edge.invalid_at,
-            edge.weight,
-            float(held.get("confidence", 0.7)),  # type: ignore[arg-type]
-            str(held.get("scope", "default")),
-            tuple(map(str, held.get("evidence", ()))),  # type: ignore[arg-type]
-            str(held.get("ended", "")),
-            str(held.get("retracted", "")),
-            {name: value for name, value in held.items() if name not in _OWN_OF_FACTS},
-            edge.created_at,
-            edge.expired_at,
+            weight=edge.weight,
+            confidence=float(stored.get("confidence", 0.7)),  # type: ignore[arg-type]
+            scope=str(stored.get("scope", "default")),
+            evidence=tuple(map(str, stored.get("evidence", ()))),  # type: ignore[arg-type]
+            ended=str(stored.get("ended", "")),
+            retracted=str(stored.get("retracted", "")),
+            metadata={name: value for name, value in stored.items() if name not in _OWN_OF_FACTS},
+            **{name: getattr(edge, name) for name in _TIMES},
         )
 
 

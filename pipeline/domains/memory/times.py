@@ -56,7 +56,10 @@ def time_of(value: object, zone: ZoneInfo, where: str) -> str:
     may be negative. Raises SourceError, naming ``where``, for anything else.
     """
     try:
-        return _utc_of_any(value, zone)
+        if isinstance(value, str):
+            text = value.strip()
+            return _since_1970(float(text)) if _NUMBER.fullmatch(text) else utc_of(text, zone)
+        return _since_1970(value)
     except (TypeError, ValueError):
         raise SourceError(
             f"{where}: its date is {str(value)[:60]!r}, which is no time.",
@@ -66,27 +69,14 @@ def time_of(value: object, zone: ZoneInfo, where: str) -> str:
         raise SourceError(f"{where}: its date {str(value)[:60]!r} is out of range.", _OUT_OF_RANGE) from None
 
 
-def _utc_of_any(value: object, zone: ZoneInfo) -> str:
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        return _since_1970(float(value)).isoformat()
-    if isinstance(value, str):
-        return utc_of(value.strip(), zone)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(value)
-    return _since_1970(value).isoformat()
-
-
-def _since_1970(number: float) -> datetime:
-    if not math.isfinite(number):
+def _since_1970(number: object) -> str:
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
         raise ValueError(number)
-    if abs(number) >= _MILLISECONDS:
-        return _EPOCH + timedelta(milliseconds=number)
-    return _EPOCH + timedelta(seconds=number)
+    unit = "milliseconds" if abs(number) >= _MILLISECONDS else "seconds"
+    return (_EPOCH + timedelta(**{unit: number})).isoformat()
 
 
 def when(as_of: str | None, known_at: str | None, zone: ZoneInfo) -> When:
     """Return the time of a question as two texts give it; None means now. Raises InputError if one is no time."""
-    return When(
-        read_time(as_of, zone, "as of") if as_of is not None else None,
-        read_time(known_at, zone, "known at") if known_at is not None else None,
-    )
+    given = ((as_of, "as of"), (known_at, "known at"))
+    return When(*(read_time(text, zone, where) if text is not None else None for text, where in given))

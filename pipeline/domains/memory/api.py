@@ -15,7 +15,7 @@ from pipeline.domains.memory.forget import Forgotten, Selection, forget
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import Related
 from pipeline.domains.memory.recall import recall as retrieval
-from pipeline.domains.memory.recall.records import Recall
+from pipeline.domains.memory.recall.recall import Recall
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.remember import Remembered, add_text, remember
 from pipeline.domains.memory.times import read_time, when
@@ -182,7 +182,7 @@ class Memory(AgentMemory):
         """Return what an entity relates to, or with ``reverse`` what relates to it: heaviest facts first."""
         memory, times = self.opened(), when(as_of, known_at, self.zone)
         start = memory.resolve(entity, scope=scope, when=times)
-        return (patterns.reverse if reverse else patterns.direct)(memory, start, relations, times, limit)
+        return patterns.related(memory, start, relations, times, limit, reverse=reverse)
 
     def mentions(self, entity: str, *, scope: str | None = None) -> list[str]:
         """Return the keys of the texts that mention an entity, sorted."""

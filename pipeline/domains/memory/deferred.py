@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from pipeline.domains.memory import evaluate as evaluation
     from pipeline.domains.memory.dedupe import apply, plan
     from pipeline.domains.memory.recall import recall
-    from pipeline.domains.memory.recall import records as recalled
 else:
     api = LazyModule("pipeline.domains.memory.api")
     apply = LazyModule("pipeline.domains.memory.dedupe.apply")
@@ -22,7 +21,6 @@ else:
     patterns = LazyModule("pipeline.domains.memory.patterns")
     plan = LazyModule("pipeline.domains.memory.dedupe.plan")
     recall = LazyModule("pipeline.domains.memory.recall.recall")
-    recalled = LazyModule("pipeline.domains.memory.recall.records")
     records = LazyModule("pipeline.domains.memory.records")
     revise = LazyModule("pipeline.domains.memory.revise")
     times = LazyModule("pipeline.domains.memory.times")

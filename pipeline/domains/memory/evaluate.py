@@ -10,8 +10,7 @@ from typing import Any
 from pipeline.api import HopRank
 from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.recall.recall import recall
-from pipeline.domains.memory.recall.records import FoundText
+from pipeline.domains.memory.recall.recall import FoundText, recall
 from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.remember import FIELDS, remember
 from pipeline.errors import QuerySetError

@@ -52,18 +52,18 @@ class Connected:
     incoming: int
 
 
-def direct(
-    memory: AgentMemory, entity: Entity, types: Sequence[str] | None = None, when: When = NOW, limit: int = 100
+def related(
+    memory: AgentMemory,
+    entity: Entity,
+    types: Sequence[str] | None = None,
+    when: When = NOW,
+    limit: int = 100,
+    *,
+    reverse: bool = False,
 ) -> list[Related]:
-    """Return what an entity relates to, heaviest facts first: what does it import, contain, depend on?"""
-    return _related(memory, entity, types, when, limit, Direction.OUT)
-
-
-def reverse(
-    memory: AgentMemory, entity: Entity, types: Sequence[str] | None = None, when: When = NOW, limit: int = 100
-) -> list[Related]:
-    """Return what relates to an entity, heaviest facts first: what imports it, depends on it, mentions it?"""
-    return _related(memory, entity, types, when, limit, Direction.IN)
+    """Return what an entity relates to, or with ``reverse`` what relates to it, heaviest facts first."""
+    direction, types = Direction.IN if reverse else Direction.OUT, memory.check_relations(types)
+    return [one for _, one in facts_of(memory, [entity.id], when, types=types, direction=direction, limit=limit)]
 
 
 def hops(
@@ -158,13 +158,6 @@ def facts_of(
     )
     others = [row for row in rows if row["other"]["type"] != MEMORY]
     return [(row["entity"], Related(read_fact(row), read_entity(row["other"]))) for row in others]
-
-
-def _related(
-    memory: AgentMemory, entity: Entity, types: Sequence[str] | None, when: When, limit: int, direction: Direction
-) -> list[Related]:
-    types = memory.check_relations(types)
-    return [one for _, one in facts_of(memory, [entity.id], when, types=types, direction=direction, limit=limit)]
 
 
 def _order(fact: Fact) -> tuple[str, ...]:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from pipeline.domains.memory.evaluate import MemoryReport
     from pipeline.domains.memory.forget import Forgotten
     from pipeline.domains.memory.patterns import Around, Conflict, Connected, Near, Related
-    from pipeline.domains.memory.recall.recall import Topic
-    from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText, Recall
+    from pipeline.domains.memory.recall.recall import Found, FoundEntity, FoundText, Recall, Topic
     from pipeline.domains.memory.records import Entity, Fact
     from pipeline.domains.memory.remember import Remembered
     from pipeline.domains.memory.versions import Revision
@@ -64,7 +63,7 @@ def topic_view(topic: Topic) -> list[RenderableType]:
 
 
 def _item(place: int, item: Found, *, explain: bool) -> list[RenderableType]:
-    head, body = _text_item(item) if isinstance(item, domain.recalled.FoundText) else _entity_item(item)
+    head, body = _text_item(item) if isinstance(item, domain.recall.FoundText) else _entity_item(item)
     parts: list[RenderableType] = [Text(f"{place:>2}  {head}", style="bold"), Padding(body, (0, 0, 0, 4))]
     if explain:
         levels = ", ".join(f"{level} {rank.rank} ({rank.share:.0%})" for level, rank in item.levels.items())

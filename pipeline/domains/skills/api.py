@@ -1,7 +1,10 @@
 """The face of skill graphs, and its verbs for servers: find skills, and what to load for one."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
+from graphlib import CycleError, TopologicalSorter
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +14,11 @@ from pipeline.api import HopRank
 from pipeline.domains.skills import build, check, queries
 from pipeline.domains.skills.check import Findings
 from pipeline.domains.skills.queries import Related, Required
-from pipeline.domains.skills.schema import SKILL
+from pipeline.domains.skills.schema import SKILL, SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import Built
-from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode
+from pipeline.errors import GraphError
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode, explore
 from pipeline.progress import Progress
 from pipeline.registry import Verb
 
@@ -66,23 +70,63 @@ class Skills:
         return [one for one in ranked if one.node.type == SKILL][:top_k]
 
     def related(self, name: str, top_k: int = 10) -> Sequence[Related]:
-        """Return the skills that a walk from a skill visits most, best first, with the reasons."""
-        return queries.related(self._graph(), name, top_k, self._settings.restart_prob)
+        """Return the skills with the highest PageRank personalised to a skill, best first, with the reasons.
+
+        The walk passes through folders and packages. Skills connected by a folder alone are left out: a shared folder
+        says little, and nothing if all skills are in one.
+        """
+        graph = self._graph()
+        skill = queries.find_skill(graph, name)
+        ranked = graph.walk_from({skill.id: 1.0}, graph.size().nodes, self._settings.restart_prob)
+        edges: dict[str, list[KnowledgeEdge]] = defaultdict(list)
+        for edge in sorted(queries.edges_of(graph, skill), key=lambda edge: (-edge.weight, edge.type)):
+            edges[edge.other(skill.id)].append(edge)
+        others = (one for one in ranked if one.node.type == SKILL and one.node.id != skill.id)
+        explained = ((one, queries.evidence(graph, skill, one.node, edges[one.node.id])) for one in others)
+        return [*islice((Related(one.node, one.score, why) for one, why in explained if why), top_k)]
 
     def requires(self, name: str, *, transitive: bool = False) -> Required:
         """Return the skills and packages that a skill requires, with ``transitive`` also theirs; and the missing."""
         return queries.requires(self._graph(), name, transitive=transitive)
 
     def order(self, name: str) -> Sequence[KnowledgeNode]:
-        """Return what to load for a skill, in order: what it requires first, itself last.
+        """Return what to load for a skill, in order: what it requires first, itself last; ties by id.
 
         Raises GraphError naming the cycle if skills require each other.
         """
-        return queries.order(self._graph(), name)
+        graph = self._graph()
+        required = queries.requires(graph, name, transitive=True).skills
+        ids = [queries.find_skill(graph, name).id, *(node.id for node, _ in required)]
+        subgraph = graph.get_subgraph(ids)
+        sorter = TopologicalSorter({id_: set[str]() for id_ in ids})
+        for edge in subgraph.get_edges_by_type(SkillEdge.REQUIRES):
+            sorter.add(edge.source, edge.target)
+        try:
+            sorter.prepare()
+        except CycleError as error:
+            cycle = " -> ".join(reversed(error.args[1]))
+            raise GraphError(f"Skills require each other: {cycle}.", "Take one of these requirements away.") from error
+        ordered: list[str] = []
+        while sorter.is_active():
+            ready = sorted(sorter.get_ready())
+            ordered += ready
+            sorter.done(*ready)
+        return subgraph.get_nodes(ordered)
 
     def path(self, source: str, target: str) -> tuple[Sequence[KnowledgeNode], Sequence[Sequence[KnowledgeEdge]]]:
-        """Return the strongest path between two skills, and the edges of each step; nothing if nothing joins them."""
-        return queries.path_between(self._graph(), source, target)
+        """Return the strongest path between two skills, and the edges of each step; nothing if nothing joins them.
+
+        A path through skills alone is preferred, then one through packages, then one through folders.
+        """
+        graph = self._graph()
+        ends = queries.find_skill(graph, source).id, queries.find_skill(graph, target).id
+        all_but_folders = [kind.value for kind in SkillEdge if kind is not SkillEdge.CONTAINS]
+        for types in (queries.BETWEEN_SKILLS, all_but_folders, None):
+            found = explore.path(graph, *ends, types=types, by="strength")
+            if found.nodes:
+                break
+        joins = [{before.id, after.id} for before, after in pairwise(found.nodes)]
+        return found.nodes, [[edge for edge in found.edges if {edge.source, edge.target} == join] for join in joins]
 
     def check(self) -> Findings:
         """Report missing dependencies, cycles of requirements, orphans and near-duplicates."""

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from pipeline.domains.skills.queries import missing_of
-from pipeline.domains.skills.references import Mentions, Names, folded, package_key, resolve
+from pipeline.domains.skills.references import Names, folded, mentions, package_key, resolve
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SCHEMA, SKILL, SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import Built, Requirement, Skill, read_skills
@@ -132,10 +132,9 @@ def _requirement_edges(
     A skill is required if it is a dependency or is mentioned on a line that says REQUIRED. The weight of a used package
     is its inverse document frequency.
     """
-    mentions = Mentions(names)
     users = Counter(need.package for needs in requirements.values() for need in needs if need.package)
     for skill in skills:
-        counts, demanded = mentions.of(skill)
+        counts, demanded = mentions(skill, names)
         depends = {need.skill: need.text for need in requirements[skill.id] if need.skill}
         for required in sorted({*depends, *demanded} - {skill.id}):
             stated = {"dependency": depends[required]} if required in depends else {"stated": "in the text"}

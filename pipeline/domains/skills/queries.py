@@ -1,16 +1,13 @@
 """Queries of a skill graph: find, list, search, related skills, requirements, load order and paths."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
-from itertools import islice, pairwise
 from typing import Any
 
 from pipeline.domains.skills.references import folded
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SKILL, SkillEdge
 from pipeline.errors import GraphError, did_you_mean
-from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, explore
+from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 
 BETWEEN_SKILLS = [
     kind.value for kind in (SkillEdge.REQUIRES, SkillEdge.MENTIONS, SkillEdge.SHARES_TAGS, SkillEdge.SIMILAR)
@@ -85,22 +82,6 @@ def list_skills(graph: KnowledgeGraph, tag: str | None = None) -> list[Knowledge
     return [skill for skill in skills if tag is None or folded(tag) in map(folded, skill.labels)]
 
 
-def related(graph: KnowledgeGraph, name: str, top_k: int, restart_prob: float) -> list[Related]:
-    """Return the ``top_k`` skills with the highest PageRank personalised to a skill, best first.
-
-    The walk passes through folders and packages but returns skills only. Skills connected by a folder alone are left
-    out: a shared folder says little, and nothing if all skills are in one.
-    """
-    skill = find_skill(graph, name)
-    ranked = graph.walk_from({skill.id: 1.0}, top_k=graph.size().nodes, restart_prob=restart_prob)
-    candidates = (entry for entry in ranked if entry.node.type == SKILL and entry.node.id != skill.id)
-    edges: dict[str, list[KnowledgeEdge]] = defaultdict(list)
-    for edge in sorted(edges_of(graph, skill), key=lambda edge: (-edge.weight, edge.type)):
-        edges[edge.other(skill.id)].append(edge)
-    explained = ((entry, _evidence(graph, skill, entry.node, edges[entry.node.id])) for entry in candidates)
-    return list(islice((Related(entry.node, entry.score, why) for entry, why in explained if why), top_k))
-
-
 def requires(graph: KnowledgeGraph, name: str, *, transitive: bool) -> Required:
     """Return the requirements of a skill, with ``transitive`` also theirs; nearest first, ties by id."""
     skill = find_skill(graph, name)
@@ -115,49 +96,6 @@ def requires(graph: KnowledgeGraph, name: str, *, transitive: bool) -> Required:
         [pair for pair in reached if pair[0].type == PACKAGE],
         sorted({text for node in (skill, *(required for required, _ in skills)) for text in missing_of(node)}),
     )
-
-
-def order(graph: KnowledgeGraph, name: str) -> list[KnowledgeNode]:
-    """Return a skill and all its requirements in load order: requirements first, the skill last; ties by id.
-
-    Raises GraphError naming the cycle if the requirements are cyclic.
-    """
-    skill = find_skill(graph, name)
-    needed = [skill.id, *(node.id for node, _ in requires(graph, name, transitive=True).skills)]
-    subgraph = graph.get_subgraph(needed)
-    sorter = TopologicalSorter({skill_id: set[str]() for skill_id in needed})
-    for edge in subgraph.get_edges_by_type(SkillEdge.REQUIRES):
-        sorter.add(edge.source, edge.target)
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        cycle = " -> ".join(reversed(error.args[1]))
-        raise GraphError(f"Skills require each other: {cycle}.", "Take one of these requirements away.") from error
-    ordered: list[str] = []
-    while sorter.is_active():
-        ready = sorted(sorter.get_ready())
-        ordered += ready
-        sorter.done(*ready)
-    return subgraph.get_nodes(ordered)
-
-
-def path_between(
-    graph: KnowledgeGraph, source: str, target: str
-) -> tuple[list[KnowledgeNode], list[list[KnowledgeEdge]]]:
-    """Return the strongest path between two skills, and the edges of each step; edges count in both directions.
-
-    A path through skills alone is preferred, then one through packages, then one through folders. Both lists are empty
-    if no path exists.
-    """
-    between = find_skill(graph, source).id, find_skill(graph, target).id
-    all_but_folders = [kind.value for kind in SkillEdge if kind is not SkillEdge.CONTAINS]
-    for types in (BETWEEN_SKILLS, all_but_folders, None):
-        found = explore.path(graph, *between, types=types, by="strength")
-        if found.nodes:
-            break
-    ends_of_steps = [{before.id, after.id} for before, after in pairwise(found.nodes)]
-    steps = [[edge for edge in found.edges if {edge.source, edge.target} == ends] for ends in ends_of_steps]
-    return list(found.nodes), steps
 
 
 def missing_of(node: KnowledgeNode) -> list[str]:
@@ -176,24 +114,24 @@ def describe_edge(edge: KnowledgeEdge, node_id: str) -> str:
             return f"shares {', '.join(map(str, tags))}" if isinstance(tags, list) else "shares tags"
         case SkillEdge.SIMILAR:
             return f"similar ({edge.weight:.2f})"
-        case SkillEdge.MENTIONS:
-            return "mentioned by it" if passive else "mentions it"
-        case SkillEdge.REQUIRES:
-            return "required by it" if passive else "requires it"
         case SkillEdge.CONTAINS:
             return "below it" if passive else "contains it"
-        case SkillEdge.USES | SkillEdge.DOCUMENTS:
-            return f"{'used' if kind is SkillEdge.USES else 'documented'} by it" if passive else f"{kind.value} it"
+    passives = {
+        SkillEdge.MENTIONS: "mentioned",
+        SkillEdge.REQUIRES: "required",
+        SkillEdge.USES: "used",
+        SkillEdge.DOCUMENTS: "documented",
+    }
+    return f"{passives[kind]} by it" if passive else f"{kind.value} it"
 
 
-def _evidence(
+def evidence(
     graph: KnowledgeGraph, skill: KnowledgeNode, other: KnowledgeNode, edges: Sequence[KnowledgeEdge]
 ) -> list[str]:
     """Return the edges between two skills in words, else the strongest path; nothing if it passes a folder."""
     if edges:
         return [describe_edge(edge, skill.id) for edge in edges]
-    path = graph.find_path(skill.id, other.id, by="strength", direction=Direction.BOTH)
-    between = path[1:-1]
+    between = graph.find_path(skill.id, other.id, by="strength", direction=Direction.BOTH)[1:-1]
     if any(node.type == FOLDER for node in between):
         return []
     return ["by way of " + ", ".join(str(node.properties.get("name", node.id)) for node in between)]

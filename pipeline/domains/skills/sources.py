@@ -1,7 +1,5 @@
 """Read SKILL.md files with their front matter."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter
@@ -16,6 +14,55 @@ from pipeline.records import Skipped
 
 SKILL_FILE = "SKILL.md"
 _TITLE = re.compile(r"^# +(.+?) *#*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A parsed SKILL.md. ``id`` is the name, with the folder appended if several skills have the name.
+
+    ``path`` is the skill's folder, relative to the folder that was read. ``dependencies`` are as written.
+    """
+
+    id: str
+    name: str
+    path: str
+    title: str
+    description: str
+    version: str
+    tags: Sequence[str]
+    dependencies: Sequence[str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A resolved dependency: a skill's id, a package's key, or neither if it is missing; ``text`` is as written.
+
+    ``assumed`` marks a package that is one only by the majority of the other dependencies.
+    """
+
+    text: str
+    skill: str | None = None
+    package: str | None = None
+    assumed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """Counts of a built graph (``edges`` by type, ``missing`` dependencies), and the skipped files with reasons.
+
+    ``embedded`` is the number of descriptions that were embedded, ``written`` that of nodes and edges that were added,
+    changed or removed.
+    """
+
+    skills: int
+    packages: int
+    folders: int
+    edges: Mapping[str, int]
+    missing: int
+    skipped: Sequence[Skipped]
+    embedded: int
+    written: int
 
 
 def read_skills(folder: Path, limits: Limits) -> tuple[list[Skill], list[Skipped]]:
@@ -85,52 +132,3 @@ def _listed(value: object) -> Iterable[str]:
         case list():
             for part in value:
                 yield from filter(None, [_text(part)]) if not isinstance(part, Mapping) else _listed(part)
-
-
-@dataclass(frozen=True, slots=True)
-class Skill:
-    """A parsed SKILL.md. ``id`` is the name, with the folder appended if several skills have the name.
-
-    ``path`` is the skill's folder, relative to the folder that was read. ``dependencies`` are as written.
-    """
-
-    id: str
-    name: str
-    path: str
-    title: str
-    description: str
-    version: str
-    tags: Sequence[str]
-    dependencies: Sequence[str]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """A resolved dependency: a skill's id, a package's key, or neither if it is missing; ``text`` is as written.
-
-    ``assumed`` marks a package that is one only by the majority of the other dependencies.
-    """
-
-    text: str
-    skill: str | None = None
-    package: str | None = None
-    assumed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """Counts of a built graph (``edges`` by type, ``missing`` dependencies), and the skipped files with reasons.
-
-    ``embedded`` is the number of descriptions that were embedded, ``written`` that of nodes and edges that were added,
-    changed or removed.
-    """
-
-    skills: int
-    packages: int
-    folders: int
-    edges: Mapping[str, int]
-    missing: int
-    skipped: Sequence[Skipped]
-    embedded: int
-    written: int

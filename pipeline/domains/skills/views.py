@@ -15,13 +15,14 @@ from pipeline.cli.views.tables import plain_table, property_grid
 
 if TYPE_CHECKING:
     from pipeline.domains.skills import queries
-    from pipeline.domains.skills.check import Findings, NearDuplicate
+    from pipeline.domains.skills.check import Findings
     from pipeline.domains.skills.queries import Related, Required
     from pipeline.domains.skills.sources import Built
     from pipeline.knowledge import KnowledgeEdge, KnowledgeNode, RankedNode
 else:
     queries = LazyModule("pipeline.domains.skills.queries")
 
+# How much is shown: chosen by hand to fit a screen.
 _MOST_SKIPPED = 20
 _WIDEST_NAME = 48
 _DESCRIPTION_LENGTH = 200
@@ -88,7 +89,9 @@ def required_view(required: Required) -> Table:
     """Return the required skills, the required packages, and the missing ones."""
     rows = []
     for kind, pairs in (("skills", required.skills), ("packages", required.packages)):
-        texts = [f"{_name(node)}{f' ({hops} steps)' if hops > 1 else ''}" for node, hops in pairs]
+        texts = [
+            f"{node.properties.get('name', node.id)}{f' ({hops} steps)' if hops > 1 else ''}" for node, hops in pairs
+        ]
         rows.append((kind, ", ".join(texts) or "none"))
     if required.missing:
         rows.append(("missing", ", ".join(required.missing)))
@@ -122,33 +125,23 @@ def ranked_view(ranked: Sequence[RankedNode]) -> Table:
 def findings_view(findings: Findings) -> Table:
     """Return the findings of a check, a row a kind."""
     missing = [
-        f"{dependency.skill}: {dependency.dependency}"
-        + (f" (did it mean {dependency.nearest}?)" if dependency.nearest else "")
-        for dependency in findings.missing
+        f"{one.skill}: {one.dependency}" + (f" (did it mean {one.nearest}?)" if one.nearest else "")
+        for one in findings.missing
     ]
-    return property_grid(
-        [
-            ("skills", f"{findings.skills:,} checked"),
-            ("missing dependencies", _counted(missing)),
-            ("taken for packages", ", ".join(findings.assumed) or "none"),
-            ("cycles", _counted([" -> ".join(cycle) for cycle in findings.cycles])),
-            ("orphans", _counted(findings.orphans)),
-            ("near-duplicates by name", _counted(_duplicates(findings.near_by_name))),
-            ("by meaning", _counted(_duplicates(findings.near_by_meaning))),
-        ]
-    )
-
-
-def _duplicates(pairs: Iterable[NearDuplicate]) -> list[str]:
-    return [f"{pair.one} and {pair.other} ({pair.score:.2f})" for pair in pairs]
+    rows = [
+        ("skills", f"{findings.skills:,} checked"),
+        ("missing dependencies", _counted(missing)),
+        ("taken for packages", ", ".join(findings.assumed) or "none"),
+        ("cycles", _counted([" -> ".join(cycle) for cycle in findings.cycles])),
+        ("orphans", _counted(findings.orphans)),
+    ]
+    for title, pairs in (("near-duplicates by name", findings.near_by_name), ("by meaning", findings.near_by_meaning)):
+        rows.append((title, _counted([f"{pair.one} and {pair.other} ({pair.score:.2f})" for pair in pairs])))
+    return property_grid(rows)
 
 
 def _counted(lines: Sequence[str]) -> str:
     return "\n".join([str(len(lines)), *lines]) if lines else "none"
-
-
-def _name(node: KnowledgeNode) -> str:
-    return str(node.properties.get("name", node.id))
 
 
 def _description(skill: KnowledgeNode) -> str:

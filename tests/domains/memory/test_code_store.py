@@ -108,7 +108,7 @@ def test_a_second_scan_ends_what_is_gone_at_the_time_of_the_commit(memory: Agent
     done = scan_repository(memory, tmp_path, scope="tide")
 
     tide = memory.resolve("tide", type_="library")
-    needs = [{one.entity.name for one in patterns.direct(memory, tide, ["depends_on"], When(at))} for at in (JAN, FEB)]
+    needs = [{one.entity.name for one in patterns.related(memory, tide, ["depends_on"], When(at))} for at in (JAN, FEB)]
     assert needs == [{"express"}, {"hono"}]
     assert (done.added, done.ended) == (1, 1)
     (ended,) = [fact for fact in history(memory, memory.resolve("express")) if fact.invalid_at]
@@ -162,7 +162,9 @@ def test_texts_of_before_mention_what_a_scan_makes_known(memory: AgentMemory, re
 
     gauge = memory.resolve("read_gauge")
     assert done.mentions == 2
-    assert [one.entity.name for one in patterns.reverse(memory, gauge, ["calls"])] == ["tide/table.py::table"]
+    assert [one.entity.name for one in patterns.related(memory, gauge, ["calls"], reverse=True)] == [
+        "tide/table.py::table"
+    ]
     assert [node.properties["key"] for node in memory.graph().get_neighbors(gauge.id, "mentions", direction="in")] == [
         made.key
     ]

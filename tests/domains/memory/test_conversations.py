@@ -13,9 +13,8 @@ from pipeline.domains.memory.chats.messages import Read
 from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import conflicts, history
-from pipeline.domains.memory.recall.levels import fuse, levels_of, ranks_of
-from pipeline.domains.memory.recall.recall import hybrid, levels_named, recall
-from pipeline.domains.memory.recall.records import FoundEntity, FoundText, Level, Recall
+from pipeline.domains.memory.recall.levels import Level, fuse, levels_of, ranks_of
+from pipeline.domains.memory.recall.recall import FoundEntity, FoundText, Recall, hybrid, levels_named, recall
 from pipeline.domains.memory.records import Fact, When
 from pipeline.domains.memory.remember import remember
 from pipeline.domains.memory.revise import add_facts, invalidate, retract
@@ -37,7 +36,7 @@ def harbour(new_memory: NewMemory) -> Iterator[AgentMemory]:
 
 def needs(memory: AgentMemory, when: When) -> set[str]:
     service = memory.resolve("tide-service")
-    return {one.entity.name for one in patterns.direct(memory, service, ["depends_on"], when)}
+    return {one.entity.name for one in patterns.related(memory, service, ["depends_on"], when)}
 
 
 def texts(found: Recall) -> list[str]:
@@ -104,8 +103,8 @@ def test_ends_that_disagree_are_told_and_both_are_kept(memory: AgentMemory) -> N
 def test_reverse_hops_subgraph_and_path(harbour: AgentMemory) -> None:
     service, hono = harbour.resolve("tide-service"), harbour.resolve("hono")
 
-    assert [one.entity.name for one in patterns.reverse(harbour, hono, when=AFTER)] == ["tide-service"]
-    assert not patterns.reverse(harbour, hono, when=BEFORE)
+    assert [one.entity.name for one in patterns.related(harbour, hono, when=AFTER, reverse=True)] == ["tide-service"]
+    assert not patterns.related(harbour, hono, when=BEFORE, reverse=True)
     assert {one.entity.name for one in patterns.hops(harbour, service, 1, when=AFTER)} == {"hono", "tidebase"}
     around = patterns.subgraph(harbour, hono, 2, when=AFTER)
     assert {entity.name for entity in around.entities} >= {"hono", "tide-service", "tidebase"}
@@ -140,13 +139,13 @@ def test_the_most_connected_are_counted_at_the_time(harbour: AgentMemory) -> Non
 def test_errors_and_conventions_are_read_from_the_text(harbour: AgentMemory) -> None:
     timeout = harbour.resolve("radio timeout")
 
-    triggered = patterns.direct(harbour, timeout, ["triggers"], LATER)
-    fixed = patterns.direct(harbour, timeout, ["fixed_by"], LATER)
+    triggered = patterns.related(harbour, timeout, ["triggers"], LATER)
+    fixed = patterns.related(harbour, timeout, ["fixed_by"], LATER)
 
     assert [one.entity.name for one in triggered] == ["stale tables"]
     assert len(fixed) == 1
     assert "fixed by a longer antenna" in fixed[0].fact.evidence[0]
-    assert not patterns.direct(harbour, timeout, ["fixed_by"], AFTER)
+    assert not patterns.related(harbour, timeout, ["fixed_by"], AFTER)
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_given_facts_are_written_with_their_evidence(memory: AgentMemory) -> Non
         ],
     )
 
-    (related,) = patterns.direct(memory, memory.resolve("api-server"))
+    (related,) = patterns.related(memory, memory.resolve("api-server"))
     assert related.entity.name == "hono"
     assert related.fact.valid_at == "2026-02-10T00:00:00+00:00"
     assert made.key in related.fact.evidence[0]

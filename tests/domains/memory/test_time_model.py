@@ -146,8 +146,10 @@ class Facts(RuleBasedStateMachine):
         assert {(edge.source, edge.type, edge.target) for edge in graph.edges()} == expected
         for name in NAMES:
             entity = Entity(name, "library")
-            targets = {related.fact.triple for related in patterns.direct(self.memory, entity, when=when)}
-            sources = {related.fact.triple for related in patterns.reverse(self.memory, entity, when=when)}
+            targets = {related.fact.triple for related in patterns.related(self.memory, entity, when=when)}
+            sources = {
+                related.fact.triple for related in patterns.related(self.memory, entity, when=when, reverse=True)
+            }
             assert targets == {triple for triple in expected if triple[0] == entity.id}
             assert sources == {triple for triple in expected if triple[2] == entity.id}
             near = patterns.hops(self.memory, entity, 3, when=when, direction=Direction.OUT)

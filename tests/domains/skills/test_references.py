@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.domains.skills.references import Mentions, Names, refusals
+from pipeline.domains.skills.references import Names, mentions, refusals
 from pipeline.domains.skills.sources import Skill
 
 
@@ -15,7 +15,7 @@ def skill(name: str, text: str = "") -> Skill:
 def mentioned(text: str) -> set[str]:
     said = skill("speaker", text)
     names = Names([said, *map(skill, ("mcp-builder", "front-design", "plan-writing", "chroma"))])
-    return set(Mentions(names).of(said)[0])
+    return set(mentions(said, names)[0])
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,7 @@ import pytest
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, Skills
 from pipeline.domains.skills.build import build
 from pipeline.domains.skills.check import check
-from pipeline.domains.skills.queries import (
-    find_skill,
-    list_skills,
-    order,
-    path_between,
-    related,
-    requires,
-)
+from pipeline.domains.skills.queries import find_skill, list_skills, requires
 from pipeline.domains.skills.schema import SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.errors import GraphError, SourceError
@@ -96,8 +89,8 @@ def test_mentions_tags_and_folders_link(collection: KnowledgeGraph) -> None:
     assert ("chroma", "pinecone") in pairs(collection, SkillEdge.SIMILAR)
 
 
-def test_related_skills_come_with_why(collection: KnowledgeGraph) -> None:
-    found = related(collection, "chroma", 3, 0.3)
+def test_related_skills_come_with_why(hoprank: HopRank, collection: KnowledgeGraph) -> None:
+    found = Skills(hoprank, collection.name).related("chroma", 3)
 
     assert {one.node.id for one in found[:2]} == {"pinecone", "embeddings"}
     (why,) = [one.why for one in found if one.node.id == "pinecone"]
@@ -106,14 +99,15 @@ def test_related_skills_come_with_why(collection: KnowledgeGraph) -> None:
     assert all(one.node.type == "skill" for one in found)
 
 
-def test_who_only_lies_in_the_same_folder_is_not_related(built: MakeGraph) -> None:
+def test_who_only_lies_in_the_same_folder_is_not_related(hoprank: HopRank, built: MakeGraph) -> None:
     said = {"baking": "Bakes bread in an oven.", "surveying": "Measures land.", "mapping": "Draws maps of towns."}
     text = "---\nname: {0}\ndescription: {1}\n---\n# {0}\n\n{2}\n"
     uses = {"mapping": "Take the points from the surveying skill."}
     graph, _ = built({f"all/{name}": text.format(name, what, uses.get(name, "")) for name, what in said.items()})
 
-    assert not related(graph, "baking", 3, 0.3)
-    assert [one.node.id for one in related(graph, "mapping", 3, 0.3)] == ["surveying"]
+    skills = Skills(hoprank, graph.name)
+    assert not skills.related("baking", 3)
+    assert [one.node.id for one in skills.related("mapping", 3)] == ["surveying"]
 
 
 def test_requirements_are_followed(collection: KnowledgeGraph) -> None:
@@ -129,18 +123,21 @@ def test_requirements_are_followed(collection: KnowledgeGraph) -> None:
     ]
 
 
-def test_the_order_has_what_is_required_first(collection: KnowledgeGraph) -> None:
-    assert [node.id for node in order(collection, "api-design")] == ["security", "code-review", "api-design"]
-    assert [node.id for node in order(collection, "security")] == ["security"]
+def test_the_order_has_what_is_required_first(hoprank: HopRank, collection: KnowledgeGraph) -> None:
+    skills = Skills(hoprank, collection.name)
+
+    assert [node.id for node in skills.order("api-design")] == ["security", "code-review", "api-design"]
+    assert [node.id for node in skills.order("security")] == ["security"]
 
 
-def test_a_path_says_what_each_step_is(collection: KnowledgeGraph) -> None:
-    nodes, steps = path_between(collection, "embeddings", "pinecone")
+def test_a_path_says_what_each_step_is(hoprank: HopRank, collection: KnowledgeGraph) -> None:
+    skills = Skills(hoprank, collection.name)
+    nodes, steps = skills.path("embeddings", "pinecone")
 
     assert [node.id for node in nodes][0::2] == ["embeddings", "pinecone"] or len(nodes) == 2
     assert len(steps) == len(nodes) - 1
     assert all(steps)
-    assert path_between(collection, "chroma", "lonely-skill") == ([], [])
+    assert not any(skills.path("chroma", "lonely-skill"))
 
 
 def test_skills_are_found_by_words_and_by_meaning(hoprank: HopRank, collection: KnowledgeGraph) -> None:
@@ -183,7 +180,7 @@ def test_a_check_finds_what_is_wrong(hoprank: HopRank, built: MakeGraph) -> None
     ]
     assert ("same (e)", "same (f/same)") in {(pair.one, pair.other) for pair in findings.near_by_meaning}
     with pytest.raises(GraphError, match="require each other: beta-two -> gamma-three -> alpha-one -> beta-two"):
-        order(graph, "beta-two")
+        Skills(hoprank, graph.name).order("beta-two")
     with pytest.raises(GraphError, match="2 skills are named 'same'"):
         find_skill(graph, "same")
 
@@ -239,13 +236,13 @@ def test_a_folder_without_skills_is_refused(hoprank: HopRank, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["'`}) DETACH DELETE n //", "MATCH", "[bold]x[/bold]", "😀", "x" * 900])
-def test_a_skill_may_have_any_name(built: MakeGraph, name: str) -> None:
+def test_a_skill_may_have_any_name(hoprank: HopRank, built: MakeGraph, name: str) -> None:
     graph, _ = built(
         {"a": skill("'" + name.replace("'", "''") + "'", f"tags: ['{name.replace(chr(39), chr(39) * 2)}']")}
     )
 
     assert find_skill(graph, name).labels == (name,)
-    assert [node.id for node in order(graph, name)] == [name]
+    assert [node.id for node in Skills(hoprank, graph.name).order(name)] == [name]
 
 
 def test_a_skill_that_is_not_there_is_named_with_the_nearest(collection: KnowledgeGraph) -> None:

@@ -56,7 +56,7 @@ def direct(
     with opened(name, settings) as memory:
         when = when_of(memory, as_of, known_at)
         start = memory.resolve(entity, type_=entity_type, scope=scope, when=when)
-        found = domain.patterns.direct(memory, start, types, when, limit)
+        found = domain.patterns.related(memory, start, types, when, limit)
     deliver(found, as_json, related_view, f"{start.name} relates to nothing then.")
 
 
@@ -76,7 +76,7 @@ def reverse(
     with opened(name, settings) as memory:
         when = when_of(memory, as_of, known_at)
         start = memory.resolve(entity, type_=entity_type, scope=scope, when=when)
-        found = domain.patterns.reverse(memory, start, types, when, limit)
+        found = domain.patterns.related(memory, start, types, when, limit, reverse=True)
     deliver(found, as_json, related_view, f"Nothing relates to {start.name} then.")
 
 

@@ -6,13 +6,14 @@ and the walk, with dates as soft evidence.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
 from pipeline.domains.memory.entities import gazetteer
 from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
 from pipeline.domains.memory.patterns import Related
-from pipeline.domains.memory.recall.records import Level, LevelRank, Period, Theme
 from pipeline.domains.memory.records import Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.knowledge import Mode, RankedNode
@@ -26,10 +27,6 @@ _ENTITIES = 50
 _NAMED = 8.0
 """Weight of being named in the question, beside 1 for each of words and meaning: any named entity comes before any that
 is only similar. Chosen by hand; not measured."""
-
-_UNNAMED = 20
-"""Ranks that an entity which is only similar to the question loses against the memories, lest it come before the text
-that answers. Chosen by hand; not measured."""
 
 _K = 60
 """k of reciprocal rank fusion, as Cormack et al. (2009) chose it."""
@@ -48,6 +45,43 @@ _CANDIDATES = 100
 _DATE_K = 5
 """k of the reciprocal rank that a date may double: it moves a text from the 6th place before the 1st at most. Chosen by
 hand; not measured."""
+
+
+class Level(StrEnum):
+    """A level of retrieval."""
+
+    TEXTS = "texts"
+    """the memories themselves, by words, vectors and walk"""
+    LOW = "low"
+    """the entities that a question is about, and their facts"""
+    HIGH = "high"
+    """themes: entities of thematic types and the communities that they are in"""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRank:
+    """The rank of an item in a level, from 1, and its share of the item's score, 0 to 1."""
+
+    rank: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """A community that a question is about: its entities, those that fit best first, and the facts that join them."""
+
+    entities: tuple[Entity, ...]
+    facts: tuple[Related, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A period that the question speaks of: in its words, and from when until when; None leaves it open."""
+
+    phrase: str
+    start: str | None
+    end: str | None
 
 
 _Ranking = TypeVar("_Ranking")
@@ -86,9 +120,6 @@ class Meant(NamedTuple):
     named: frozenset[str]
 
 
-NOTHING = Meant({}, frozenset())
-
-
 def find_entities(memory: AgentMemory, question: str, vector: Sequence[float], when: When, scope: str | None) -> Meant:
     """Return the entities that a question is about."""
     graph = memory.graph_at(when)
@@ -104,12 +135,6 @@ def find_entities(memory: AgentMemory, question: str, vector: Sequence[float], w
     entities = [read_entity(row["stored"]) for row in memory.read("memory_present", when, ids=wanted)]
     best = sorted(entities, key=lambda entity: (-scores[entity.id], entity.id))
     return Meant({entity.id: entity for entity in best}, frozenset(rankings["named"]))
-
-
-def ranks_of_entities(meant: Meant, most: int) -> dict[str, int]:
-    """Return the ranks of the first entities; one that the question doesn't name ranks 20 places lower."""
-    first = list(meant.entities)[:most]
-    return {id_: rank + (0 if id_ in meant.named else _UNNAMED) for rank, id_ in enumerate(first, 1)}
 
 
 def mentioning(

@@ -11,9 +11,12 @@ from typing import Any
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import Related, facts_of
 from pipeline.domains.memory.recall.levels import (
-    NOTHING,
+    Level,
+    LevelRank,
     Meant,
+    Period,
     Ranks,
+    Theme,
     filters_of,
     find_entities,
     find_texts,
@@ -22,9 +25,7 @@ from pipeline.domains.memory.recall.levels import (
     levels_of,
     mentioning,
     ranks_of,
-    ranks_of_entities,
 )
-from pipeline.domains.memory.recall.records import Found, FoundEntity, FoundText, Level, Period, Recall, Theme
 from pipeline.domains.memory.records import NOW, Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.domains.memory.times import read_time
@@ -41,9 +42,63 @@ equal weight would outvote one good one. The numbers are chosen by hand; not mea
 ENTITY_WEIGHTS = {Level.LOW: 8.0, Level.HIGH: 1.0}
 """Weights of the levels for entities, of which the low level knows most; chosen by hand, not measured."""
 
+_UNNAMED = 20
+"""Ranks that an entity which is only similar to the question loses against the memories, lest it come before the text
+that answers. Chosen by hand; not measured."""
+
 # How much of the entities counts and is shown: chosen by hand; not measured.
 _ENTITIES = 10
 _FACTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FoundText:
+    """A memory that answers: its passage, and when and by whom it was said."""
+
+    hit: Hit
+    score: float
+    levels: Mapping[Level, LevelRank]
+
+    @property
+    def key(self) -> str:
+        """The key of the memory."""
+        return self.hit.document
+
+    @property
+    def time(self) -> str:
+        """When it was said."""
+        return str(self.hit.document_metadata.get("time", ""))
+
+    @property
+    def speaker(self) -> str:
+        """The speaker, empty if there is none."""
+        return str(self.hit.document_metadata.get("speaker", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntity:
+    """An entity that answers, with its heaviest facts."""
+
+    entity: Entity
+    facts: tuple[Related, ...]
+    score: float
+    levels: Mapping[Level, LevelRank]
+
+
+Found = FoundText | FoundEntity
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer to a question: items best first, themes, and the periods that the question speaks of.
+
+    ``answered`` is the level that the first item owes most to; None if nothing was found.
+    """
+
+    items: tuple[Found, ...]
+    themes: tuple[Theme, ...]
+    periods: tuple[Period, ...]
+    answered: Level | None
 
 
 def recall(
@@ -78,7 +133,7 @@ def recall(
         with suppress(UnknownCorpus):  # a memory of scans alone has no texts
             found, periods = find_texts(memory, question, vector, conditions, now or as_of.astimezone(memory.zone))
             hits = {hit.document: hit for hit in found}
-    meant = NOTHING
+    meant = Meant({}, frozenset())
     if Level.LOW in levels or Level.HIGH in levels:
         meant = find_entities(memory, question, vector, when, scope)
     texts, ranks, entities, themes = _rank(memory, when, levels, hits, meant)
@@ -101,8 +156,8 @@ def _rank(
     ranks: dict[Level, Ranks] = {}
     asked: dict[Level, Sequence[str]] = {}
     if Level.LOW in levels and entities:
-        asked[Level.LOW] = list(entities)[:_ENTITIES]
-        ranks[Level.LOW] = ranks_of_entities(meant, _ENTITIES)
+        first = asked[Level.LOW] = list(entities)[:_ENTITIES]
+        ranks[Level.LOW] = {id_: rank if id_ in meant.named else rank + _UNNAMED for rank, id_ in enumerate(first, 1)}
     if Level.HIGH in levels and entities:
         themes, scores = find_themes(memory, meant.entities, when)
         of_themes = {entity.id: entity for theme in themes for entity in theme.entities}

@@ -83,7 +83,12 @@ def _decide(
     texts: set[str],
     keys: set[str],
 ) -> tuple[Edits, Forgotten]:
-    doomed = {id_ for id_, node in nodes.items() if node.type != MEMORY and _is_selected(selection, id_)}
+    if selection.entity is not None:
+        doomed = {selection.entity.id} & nodes.keys()
+    else:
+        alone = not any((selection.topic, selection.since, selection.until, selection.session))
+        entities = (id_ for id_, node in nodes.items() if alone and node.type != MEMORY)
+        doomed = {id_ for id_ in entities if EntityKey.of(id_).scope == selection.scope}
     mentions = [edge for edge in edges if edge.type == MENTIONS]
     facts = {fact.id: fact for fact in (Fact.of(edge) for edge in edges if edge.type != MENTIONS)}
     gone: dict[str, Fact] = {}
@@ -114,14 +119,6 @@ def _decide(
     )
     order = sorted(gone.values(), key=lambda fact: (*fact.triple, fact.created_at or ""))
     return edits, Forgotten(tuple(sorted(keys)), tuple(removed), tuple(order), tuple(weakened))
-
-
-def _is_selected(selection: Selection, id_: str) -> bool:
-    """Return whether an entity itself is selected."""
-    if selection.entity is not None:
-        return id_ == selection.entity.id
-    alone = not any((selection.topic, selection.since, selection.until, selection.session))
-    return alone and EntityKey.of(id_).scope == selection.scope
 
 
 def _selected(memory: AgentMemory, selection: Selection) -> set[str]:

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 
@@ -138,16 +139,16 @@ def _requirement_edges(
         depends = {need.skill: need.text for need in requirements[skill.id] if need.skill}
         for required in sorted({*depends, *demanded} - {skill.id}):
             stated = {"dependency": depends[required]} if required in depends else {"stated": "in the text"}
-            yield _edge(skill.id, required, SkillEdge.REQUIRES, 1.0, properties=stated)
+            yield _edge(skill.id, required, SkillEdge.REQUIRES, 1.0, **stated)
         for mentioned, count in counts.items():
             weight = min(1.0, settings.mention * (1 + math.log(count)))
-            yield _edge(skill.id, mentioned, SkillEdge.MENTIONS, weight, properties={"count": count})
+            yield _edge(skill.id, mentioned, SkillEdge.MENTIONS, weight, count=count)
         for need in requirements[skill.id]:
             if need.package:
                 idf = math.log(1 + len(skills) / users[need.package]) / math.log(1 + len(skills))
-                properties = {"dependency": need.text, **({"assumed": True} if need.assumed else {})}
+                assumed = {"assumed": True} if need.assumed else {}
                 target, weight = _PACKAGE_ID + need.package, settings.package * idf
-                yield _edge(skill.id, target, SkillEdge.USES, weight, properties=properties)
+                yield _edge(skill.id, target, SkillEdge.USES, weight, dependency=need.text, **assumed)
         for name in sorted({package_key(skill.name), package_key(skill.path.rsplit("/", 1)[-1])} & users.keys()):
             yield _edge(skill.id, _PACKAGE_ID + name, SkillEdge.DOCUMENTS, 1.0)
 
@@ -176,7 +177,7 @@ def _tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[Kno
             by_skill[skill_id].append((-cosine, pair))
     for a, b in sorted({pair for ranked in by_skill.values() for _, pair in sorted(ranked)[: settings.top_k]}):
         shared = sorted(tags[a][tag] for tag in tags[a].keys() & tags[b].keys())
-        yield _edge(a, b, SkillEdge.SHARES_TAGS, cosines[a, b], directed=False, properties={"tags": shared})
+        yield _edge(a, b, SkillEdge.SHARES_TAGS, cosines[a, b], tags=shared)
 
 
 def _similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSettings) -> Iterator[KnowledgeEdge]:
@@ -186,24 +187,16 @@ def _similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSett
     )
     for link in (link for link in links if link.linked):
         source, target = sorted((skills[link.source].id, skills[link.target].id))
-        yield _edge(source, target, SkillEdge.SIMILAR, link.score, directed=False)
+        yield _edge(source, target, SkillEdge.SIMILAR, link.score)
 
 
-def _edge(
-    source: str,
-    target: str,
-    kind: SkillEdge,
-    weight: float,
-    *,
-    directed: bool = True,
-    properties: Mapping[str, object] | None = None,
-) -> KnowledgeEdge:
+def _edge(source: str, target: str, kind: SkillEdge, weight: float, **properties: Any) -> KnowledgeEdge:
     return KnowledgeEdge(
         source,
         target,
         kind.value,
         supported_edge_type=SupportedEdgeType.SEMANTIC if kind in _SEMANTIC else SupportedEdgeType.STRUCTURAL,
         weight=round(weight, _DIGITS),
-        directed=directed,
-        properties=properties or {},  # type: ignore[arg-type]  # KnowledgeEdge checks the values
+        directed=kind not in (SkillEdge.SHARES_TAGS, SkillEdge.SIMILAR),
+        properties=properties,
     )

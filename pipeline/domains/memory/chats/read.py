@@ -14,21 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.domains.memory.chats.messages import (
-    GUARD,
-    LONGEST_NAME,
-    TEXTS,
-    Chat,
-    Given,
-    Message,
-    Read,
-    chatgpt,
-    claude,
-    derived_name,
-    message,
-    messages,
-    sessions,
-)
+from pipeline.domains.memory.chats import messages as formats
+from pipeline.domains.memory.chats.messages import GUARD, LONGEST_NAME, Chat, Given, Message, Read
 from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.times import time_of, zone_named
 from pipeline.errors import SourceError
@@ -40,7 +27,13 @@ _FORMS = (
     'Give messages such as {"speaker": ..., "text": ..., "date": ...}, {"conversation": ..., "sessions": [...]}, or an '
     "export of ChatGPT or Claude."
 )
-_READERS = (("sessions", sessions), ("mapping", chatgpt), ("chat_messages", claude), ("messages", messages))
+_READERS = {
+    "sessions": formats.sessions,
+    "mapping": formats.chatgpt,
+    "chat_messages": formats.claude,
+    "messages": formats.messages,
+}
+"""The readers of the formats, by the field that tells each."""
 
 
 def read_memories(
@@ -93,12 +86,12 @@ def _messages(path: Path, limits: Limits) -> Iterator[Message]:
     for where, value in _values(path, replace(GUARD, limits=limits)):
         if not isinstance(value, dict):
             raise SourceError(f"{where} is {value!r:.60}.", _FORMS)
-        reader = next((reader for name, reader in _READERS if isinstance(value.get(name), list | dict)), None)
+        reader = next((reader for name, reader in _READERS.items() if isinstance(value.get(name), list | dict)), None)
         if reader is not None:
             yield from reader(validated(Chat, value, where, GUARD), where, path.stem)
-        elif any(name in value for name in TEXTS):
-            inherited = inherited or {"conversation": derived_name(path.stem, value)}
-            yield message(value, where, inherited)
+        elif any(name in value for name in formats.TEXTS):
+            inherited = inherited or {"conversation": formats.derived_name(path.stem, value)}
+            yield formats.message(value, where, inherited)
         else:
             raise SourceError(f"{where} has no text.", _FORMS)
 

@@ -10,22 +10,8 @@ from typing import Any
 
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import Related, facts_of
-from pipeline.domains.memory.recall.levels import (
-    Level,
-    LevelRank,
-    Meant,
-    Period,
-    Ranks,
-    Theme,
-    filters_of,
-    find_entities,
-    find_texts,
-    find_themes,
-    fuse,
-    levels_of,
-    mentioning,
-    ranks_of,
-)
+from pipeline.domains.memory.recall import levels as steps
+from pipeline.domains.memory.recall.levels import Level, LevelRank, Meant, Period, Ranks, Theme
 from pipeline.domains.memory.records import NOW, Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.domains.memory.times import read_time
@@ -129,17 +115,19 @@ def recall(
     periods: tuple[Period, ...] = ()
     if Level.TEXTS in levels:
         as_of = datetime.fromisoformat(when.as_of) if when.as_of else datetime.now(UTC)
-        conditions = filters_of(memory, when, scope, filters)
+        conditions = steps.filters_of(memory, when, scope, filters)
         with suppress(UnknownCorpus):  # a memory of scans alone has no texts
-            found, periods = find_texts(memory, question, vector, conditions, now or as_of.astimezone(memory.zone))
+            found, periods = steps.find_texts(
+                memory, question, vector, conditions, now or as_of.astimezone(memory.zone)
+            )
             hits = {hit.document: hit for hit in found}
     meant = Meant({}, frozenset())
     if Level.LOW in levels or Level.HIGH in levels:
-        meant = find_entities(memory, question, vector, when, scope)
+        meant = steps.find_entities(memory, question, vector, when, scope)
     texts, ranks, entities, themes = _rank(memory, when, levels, hits, meant)
     items: list[Found] = [
-        FoundText(hits[key], score, levels_of(key, texts, TEXT_WEIGHTS))
-        for key, score in fuse(texts, TEXT_WEIGHTS).items()
+        FoundText(hits[key], score, steps.levels_of(key, texts, TEXT_WEIGHTS))
+        for key, score in steps.fuse(texts, TEXT_WEIGHTS).items()
     ]
     items += _found_entities(memory, when, ranks, entities, top_k)
     items = sorted(items, key=lambda item: -item.score)[:top_k]  # of equal ones memories first, then by key or id
@@ -159,24 +147,24 @@ def _rank(
         first = asked[Level.LOW] = list(entities)[:_ENTITIES]
         ranks[Level.LOW] = {id_: rank if id_ in meant.named else rank + _UNNAMED for rank, id_ in enumerate(first, 1)}
     if Level.HIGH in levels and entities:
-        themes, scores = find_themes(memory, meant.entities, when)
+        themes, scores = steps.find_themes(memory, meant.entities, when)
         of_themes = {entity.id: entity for theme in themes for entity in theme.entities}
-        ranks[Level.HIGH] = ranks_of(scores)
+        ranks[Level.HIGH] = steps.ranks_of(scores)
         asked[Level.HIGH] = list(of_themes)
         entities = {**of_themes, **entities}
-    texts |= {level: ranks_of(scores) for level, scores in mentioning(memory, asked, when, hits).items()}
+    texts |= {level: steps.ranks_of(scores) for level, scores in steps.mentioning(memory, asked, when, hits).items()}
     return texts, ranks, entities, tuple(themes)
 
 
 def _found_entities(
     memory: AgentMemory, when: When, ranks: Mapping[Level, Ranks], entities: Mapping[str, Entity], top_k: int
 ) -> list[FoundEntity]:
-    best = dict(islice(fuse(ranks, ENTITY_WEIGHTS).items(), top_k))
+    best = dict(islice(steps.fuse(ranks, ENTITY_WEIGHTS).items(), top_k))
     facts: dict[str, list[Related]] = defaultdict(list)
     for id_, related in facts_of(memory, list(best), when) if best else ():
         facts[id_].append(related)
     return [
-        FoundEntity(entities[id_], tuple(facts[id_][:_FACTS]), score, levels_of(id_, ranks, ENTITY_WEIGHTS))
+        FoundEntity(entities[id_], tuple(facts[id_][:_FACTS]), score, steps.levels_of(id_, ranks, ENTITY_WEIGHTS))
         for id_, score in best.items()
     ]
 
@@ -212,7 +200,7 @@ def hybrid(
     memory.graph()
     if not memory.has_texts():
         return Topic((), (), ())
-    filters = filters_of(memory, when, scope, None)
+    filters = steps.filters_of(memory, when, scope, None)
     hits = memory.hoprank.search(topic, None, top_k, filters, corpus=memory.name, leg=Leg.FULLTEXT).hits
     scopes = [str(hit.document_metadata.get("scope", memory.settings.scope)) for hit in hits]
     ids = {EntityKey(own, MEMORY, hit.document).id: None for own, hit in zip(scopes, hits, strict=True)}

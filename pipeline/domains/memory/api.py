@@ -1,6 +1,7 @@
 """The face of a memory: remember texts, chats and code, ask what holds when, state facts, and forget; and its verbs."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -92,16 +93,10 @@ class Memory(AgentMemory):
         ``levels`` are of ``texts``, ``low`` and ``high``, all by default. Raises what
         :func:`pipeline.domains.memory.recall.recall.recall` does.
         """
-        return retrieval.recall(
-            self,
-            question,
-            top_k,
-            when(as_of, known_at, self.zone),
-            scope=scope,
-            filters=filters,
-            now=retrieval.present(self, now) if now else None,
-            levels=retrieval.levels_named(levels),
-        )
+        times = when(as_of, known_at, self.zone)
+        present = datetime.fromisoformat(read_time(now, self.zone, "now")).astimezone(self.zone) if now else None
+        asked = retrieval.levels_named(levels)
+        return retrieval.recall(self, question, top_k, times, scope=scope, filters=filters, now=present, levels=asked)
 
     def fact(
         self,
@@ -129,26 +124,12 @@ class Memory(AgentMemory):
             upsert(self, [Entity(name, type_, own_scope, mention_count=0) for name, type_ in ends])
         memory = self.opened()
         triple = memory.triple(source, relation, target, scope)
-        made = Fact(
-            *triple,
-            None if since == "ever" else self.time(since),
-            self.time(until) if until else None,
-            weight,
-            confidence,
-            own_scope,
-            (evidence,) if evidence else (),
-        )
-        return revise.add_facts(memory, [made])
+        period = None if since == "ever" else self.time(since), self.time(until) if until else None
+        because = (evidence,) if evidence else ()
+        return revise.add_facts(memory, [Fact(*triple, *period, weight, confidence, own_scope, because)])
 
     def end(
-        self,
-        source: str,
-        relation: str,
-        target: str,
-        *,
-        evidence: str,
-        at: str | None = None,
-        scope: str | None = None,
+        self, source: str, relation: str, target: str, *, evidence: str, at: str | None = None, scope: str | None = None
     ) -> Revision:
         """End a fact in the world, by default now, and say why; what was believed before can still be asked for."""
         memory = self.opened()
@@ -205,16 +186,10 @@ class Memory(AgentMemory):
         ``entity`` itself is forgotten, too. ``topic`` are words that a text has, ``since`` and ``until`` when it was
         said. Raises InputError without a condition.
         """
-        memory = self.opened() if entity else self
-        selection = Selection(
-            memory.resolve(entity, scope=scope) if entity else None,
-            topic,
-            read_time(since, self.zone, "--since") if since else None,
-            read_time(until, self.zone, "--until") if until else None,
-            session,
-            scope,
-        )
-        return forget(self, selection, dry_run=dry_run)
+        known = self.opened().resolve(entity, scope=scope) if entity else None
+        begin = read_time(since, self.zone, "--since") if since else None
+        end = read_time(until, self.zone, "--until") if until else None
+        return forget(self, Selection(known, topic, begin, end, session, scope), dry_run=dry_run)
 
     def triple(self, source: str, relation: str, target: str, scope: str | None) -> revise.Triple:
         """Return a fact's ids by the names of its ends; raises GraphError if there is no such relation or entity."""

@@ -56,9 +56,10 @@ def evaluate(
         read = read_memories(corpus, timezone=memory.settings.timezone, limits=hoprank.settings.sources.limits)
         check_documents(dataset, {one.key for one in read.memories})
         filters = _filters(folder / "queries.jsonl")
-        sessions = _relevant_sessions(folder, dataset, read.memories)
+        session = {one.key: session_of(one) for one in read.memories}
+        sessions = _relevant_sessions(folder, dataset, session)
         remember(memory, read, progress)
-        return _measure(memory, dataset, filters, sessions, read.memories, progress)
+        return _measure(memory, dataset, filters, session, sessions, progress)
 
 
 def session_of(memory: Memory) -> str:
@@ -77,12 +78,10 @@ def _measure(
     memory: AgentMemory,
     dataset: Dataset,
     filters: Mapping[str, Mapping[str, Any]],
+    session: Mapping[str, str],
     sessions: Mapping[str, set[str]],
-    memories: Sequence[Memory],
     progress: Progress,
 ) -> MemoryReport:
-    session = {one.key: session_of(one) for one in memories}
-
     def rank(leg: str, query: Query) -> list[str]:
         within = filters.get(query.id)
         if leg == "hoprank":
@@ -100,7 +99,7 @@ def _measure(
         return measures
 
     answered = ask(dataset.queries, {leg: partial(rank, leg) for leg in LEGS}, progress)
-    return MemoryReport(means(answered, measure), len(dataset.queries), len(memories))
+    return MemoryReport(means(answered, measure), len(dataset.queries), len(session))
 
 
 def _filters(path: Path) -> dict[str, Mapping[str, Any]]:
@@ -122,8 +121,7 @@ def _stored(name: str, value: Any) -> Any:
     return str(value) if named and isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def _relevant_sessions(folder: Path, dataset: Dataset, memories: Sequence[Memory]) -> dict[str, set[str]]:
-    session = {one.key: session_of(one) for one in memories}
+def _relevant_sessions(folder: Path, dataset: Dataset, session: Mapping[str, str]) -> dict[str, set[str]]:
     relevant = {query.id: {session[key] for key in query.relevant} for query in dataset.queries}
     judged: dict[str, set[str]] = defaultdict(set)
     path = folder / "qrels-session.tsv"

@@ -77,8 +77,7 @@ def hops(
     limit: int = 100,
 ) -> list[Near]:
     """Return the entities within ``depth`` facts of an entity, nearest first; raises GraphError beyond 3."""
-    _check_depth(depth)
-    followed = memory.check_relations(types) or list(memory.relations)
+    followed = _followed(memory, types, depth)
     reached = explore.near(memory.graph_at(when), entity.id, depth, limit=limit, types=followed, direction=direction)
     return [Near(Entity.of(one.node), one.hops, one.score) for one in reached if one.node.type != MEMORY]
 
@@ -94,7 +93,7 @@ def subgraph(
     """Return the entities within ``depth`` facts in any direction, and the facts among all of them."""
     near = hops(memory, entity, depth, types, when, direction=Direction.BOTH, limit=limit)
     entities = (entity, *(one.entity for one in near))
-    wanted = set(memory.check_relations(types) or memory.relations)
+    wanted = _followed(memory, types, depth)
     edges = memory.graph_at(when).get_subgraph([one.id for one in entities]).edges()
     facts = sorted((Fact.of(edge) for edge in edges if edge.type in wanted), key=_order)
     return Around(entities, tuple(facts))
@@ -114,8 +113,7 @@ def path(
 
     Each step is a fact and the entity that it leads to. Raises GraphError beyond 3.
     """
-    _check_depth(depth)
-    followed = memory.check_relations(types) or list(memory.relations)
+    followed = _followed(memory, types, depth)
     found = explore.path(memory.graph_at(when), source.id, target.id, depth, types=followed, direction=direction)
     return [
         Related(min(map(Fact.of, edges), key=lambda fact: (-fact.weight, *_order(fact))), Entity.of(node))
@@ -164,9 +162,10 @@ def _order(fact: Fact) -> tuple[str, ...]:
     return (*fact.triple, fact.valid_at or "", fact.created_at or "")
 
 
-def _check_depth(depth: int) -> None:
+def _followed(memory: AgentMemory, types: Sequence[str] | None, depth: int) -> list[str]:
     if not 1 <= depth <= MAX_HOPS:
         raise GraphError(f"The depth is {depth}.", f"Give 1 to {MAX_HOPS} facts.")
+    return memory.check_relations(types) or list(memory.relations)
 
 
 @dataclass(frozen=True, slots=True)

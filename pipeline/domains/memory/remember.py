@@ -184,13 +184,7 @@ def add_text(
     if not text.strip():
         raise InputError("The text is empty.", "Say what is to be remembered.")
     time = read_time(date, memory.zone, "date") if date is not None else now()
-    made = Memory(
-        key=key or f"note/{digest('memory', time, speaker, session, text)[:16]}",
-        text=text,
-        time=time,
-        speaker=speaker,
-        session=session,
-        scope=scope or memory.settings.scope,
-    )
+    key = key or f"note/{digest('memory', time, speaker, session, text)[:16]}"
+    made = Memory(key, text, time, speaker, session, scope=scope or memory.settings.scope)
     given = (Given(made, "the text", list(entities) or None, list(facts) or None),) if entities or facts else ()
     return made, remember(memory, Read((made,), given), progress)

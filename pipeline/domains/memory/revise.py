@@ -51,7 +51,7 @@ def invalidate(memory: AgentMemory, triple: Triple, at: str, evidence: str, *, k
     """End a fact in the world ``at`` a time; see :func:`pipeline.domains.memory.versions.invalidate`."""
     end = str(canonical_time(at, "The end of the fact"))
     return _revise(
-        memory, [triple], lambda stored, time: rules.invalidate(stored.get(triple, ()), end, evidence, time), known_at
+        memory, [triple], lambda known, time: rules.invalidate(known.get(triple, ()), end, evidence, time), known_at
     )
 
 
@@ -77,10 +77,7 @@ def retract(
 ) -> Revision:
     """Withdraw a fact that never held; see :func:`pipeline.domains.memory.versions.retract`."""
     return _revise(
-        memory,
-        [triple],
-        lambda stored, time: rules.retract(stored.get(triple, ()), evidence, time, version_id),
-        known_at,
+        memory, [triple], lambda known, time: rules.retract(known.get(triple, ()), evidence, time, version_id), known_at
     )
 
 

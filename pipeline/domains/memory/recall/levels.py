@@ -19,7 +19,7 @@ from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.knowledge import Mode, RankedNode
 from pipeline.records import Hit
 from pipeline.retrieve.legs import Leg
-from pipeline.text.dates import TimeHint, closeness, time_hints
+from pipeline.text.dates import closeness, time_hints
 
 _ENTITIES = 50
 """Entities that each of words and meaning may bring. Chosen by hand; not measured."""
@@ -236,18 +236,13 @@ def find_texts(
     for hit in memory.hoprank.search(question, vector, _CANDIDATES, filters, corpus=memory.name, leg=Leg.WHOLE).hits:
         best.setdefault(hit.document, hit)
     hints = time_hints(question, now)
-    periods = tuple(Period(hint.phrase, hint.start, hint.end) for hint in hints)
-    return _by_time(list(best.values()), hints), periods
-
-
-def _by_time(hits: list[Hit], hints: Sequence[TimeHint]) -> list[Hit]:
-    """Return hits in their order, those whose time is close to a hint moved up; ties stay in order."""
     scores: dict[str, float] = {}
-    for place, hit in enumerate(hits, 1):
+    for place, hit in enumerate(best.values(), 1):
         time = hit.document_metadata.get("time")
         close = max((closeness(str(time), hint) for hint in hints), default=0.0) if time else 0.0
         scores[hit.document] = (1 + close) / (_DATE_K + place)
-    return sorted(hits, key=lambda hit: -scores[hit.document])
+    hits = sorted(best.values(), key=lambda hit: -scores[hit.document])  # ties stay in order
+    return hits, tuple(Period(hint.phrase, hint.start, hint.end) for hint in hints)
 
 
 def filters_of(

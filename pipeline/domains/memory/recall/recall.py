@@ -14,7 +14,6 @@ from pipeline.domains.memory.recall import levels as steps
 from pipeline.domains.memory.recall.levels import Level, LevelRank, Meant, Period, Ranks, Theme
 from pipeline.domains.memory.records import NOW, Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
-from pipeline.domains.memory.times import read_time
 from pipeline.errors import QuestionError, UnknownCorpus
 from pipeline.knowledge import Direction
 from pipeline.records import Hit
@@ -176,11 +175,6 @@ def levels_named(names: Sequence[str] | None) -> tuple[Level, ...]:
         if name not in known:
             raise QuestionError(f"There is no level {name!r}.", f"Use {', '.join(known)}.")
     return tuple(Level(name) for name in dict.fromkeys(names)) if names else tuple(Level)
-
-
-def present(memory: AgentMemory, text: str) -> datetime:
-    """Return the present that a text names, in the time zone of the memory; raises InputError if it is no time."""
-    return datetime.fromisoformat(read_time(text, memory.zone, "now")).astimezone(memory.zone)
 
 
 @dataclass(frozen=True, slots=True)

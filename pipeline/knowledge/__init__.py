@@ -1,6 +1,5 @@
 """Knowledge graphs on Neo4j: typed nodes and edges, traversal, search, file formats and pictures."""
 
-from pipeline.knowledge.algorithms.shortest_path import Cost
 from pipeline.knowledge.artifacts import Knowledge
 from pipeline.knowledge.chunks import CallbackEdges, CosineEdges, EdgeOptions, ExplicitEdges, GraphChunk
 from pipeline.knowledge.exchange import Format
@@ -16,6 +15,7 @@ from pipeline.knowledge.records import (
     SupportedEdgeType,
 )
 from pipeline.knowledge.search import Mode
+from pipeline.knowledge.traverse import Cost
 
 __all__ = [
     "CallbackEdges",

@@ -4,7 +4,7 @@
 """
 
 import uuid
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -64,10 +64,16 @@ def add_types(client: Client, graph: NamedGraph, labels: Iterable[str], edge_typ
         if not rows:
             return graph
         now_stored = NamedGraph.of(rows[0]["graph"])
-        _check_number(graph, "node", now_stored.node_labels | labels)
-        _check_number(graph, "edge", now_stored.edge_types | edge_types)
+        for kind, types in (("node", now_stored.node_labels | labels), ("edge", now_stored.edge_types | edge_types)):
+            if len(types) > MAX_TYPES:
+                raise GraphError(
+                    f"The graph {graph.name!r} would have {len(types):,} {kind} types; {MAX_TYPES} are the most.",
+                    "Neo4j never forgets a type: keep what varies in a property.",
+                )
         new = sorted(edge_types - now_stored.edge_types)
-        ensure_indexes(client, {edge_index_of(name): partial(_create_edge_index, client, name) for name in new})
+        names = {edge_index_of(name): {"edge_index": edge_index_of(name), "edge_type": name} for name in new}
+        create = {index: partial(client.schema, "create_edge_index", names[index]) for index in names}
+        ensure_indexes(client, create)
         rows = client.write("add_graph_types", graph=graph.id, labels=sorted(labels), edge_types=sorted(edge_types))
     return NamedGraph.of(rows[0]["graph"])
 
@@ -126,18 +132,6 @@ def _delete(client: Client, graph_id: str) -> None:
     for query in ("delete_graph_edges", "delete_graph_part"):
         client.delete_in_batches(query, _DELETE_BATCH, label=graph.label)
     client.write("delete_graph", graph=graph_id)
-
-
-def _check_number(graph: NamedGraph, kind: str, names: Collection[str]) -> None:
-    if len(names) > MAX_TYPES:
-        raise GraphError(
-            f"The graph {graph.name!r} would have {len(names):,} {kind} types; {MAX_TYPES} are the most.",
-            "Neo4j never forgets a type: keep what varies in a property.",
-        )
-
-
-def _create_edge_index(client: Client, edge_type: str) -> None:
-    client.schema("create_edge_index", {"edge_index": edge_index_of(edge_type), "edge_type": edge_type})
 
 
 def _new(name: str) -> dict[str, Any]:

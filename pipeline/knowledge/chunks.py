@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TypeAlias
@@ -95,40 +95,21 @@ def chunk_edges(
         case ExplicitEdges():
             return list(options.edges)
         case CallbackEdges():
-            return list(_callback_edges(nodes, chunks, options.callback))
+            pairs = combinations(zip(nodes, chunks, strict=True), 2)
+            weights = (((a.id, b.id), float(options.callback(one, other))) for (a, one), (b, other) in pairs)
+            weighted = [(ends, weight) for ends, weight in weights if weight]
         case CosineEdges():
-            return list(_cosine_edges(nodes, options, stored))
-
-
-def _callback_edges(
-    nodes: Sequence[KnowledgeNode],
-    chunks: Sequence[GraphChunk],
-    callback: Callable[[GraphChunk, GraphChunk], bool | float],
-) -> Iterator[KnowledgeEdge]:
-    for (source, chunk), (target, other) in combinations(zip(nodes, chunks, strict=True), 2):
-        if weight := float(callback(chunk, other)):
-            yield _edge(source.id, target.id, weight)
-
-
-def _cosine_edges(
-    nodes: Sequence[KnowledgeNode], options: CosineEdges, stored: Iterable[tuple[str, Sequence[float]]]
-) -> Iterator[KnowledgeEdge]:
-    new = [(node.id, node.embedding) for node in nodes if node.embedding is not None]
-    if not new:
-        return
-    new_ids = {node_id for node_id, _ in new}
-    embeddings = [*new, *((node_id, vector) for node_id, vector in stored if node_id not in new_ids)]
-    ids = [node_id for node_id, _ in embeddings]
-    vectors = unit_vectors([vector for _, vector in embeddings])
-    listed = nearest(vectors, np.arange(len(new)), options.top_k, options.threshold, _COSINE_DIGITS)
-    pairs = {
-        (min(row, other), max(row, other)): score
-        for row, other, score in zip(*(column.tolist() for column in listed), strict=True)
-    }
-    for (source, target), cosine in sorted(pairs.items()):
-        yield _edge(ids[source], ids[target], max(0.0, cosine))
-
-
-def _edge(source: str, target: str, weight: float) -> KnowledgeEdge:
+            new = {node.id: node.embedding for node in nodes if node.embedding is not None}
+            if not new:
+                return []
+            embeddings = new | {node_id: vector for node_id, vector in stored if node_id not in new}
+            ids, vectors = list(embeddings), unit_vectors(list(embeddings.values()))
+            columns = nearest(vectors, np.arange(len(new)), options.top_k, options.threshold, _COSINE_DIGITS)
+            near = zip(*(column.tolist() for column in columns), strict=True)
+            cosines = {(min(row, other), max(row, other)): cosine for row, other, cosine in near}
+            weighted = [((ids[a], ids[b]), max(0.0, cosine)) for (a, b), cosine in sorted(cosines.items())]
     kind = SupportedEdgeType.SEMANTIC
-    return KnowledgeEdge(source, target, SIMILAR, supported_edge_type=kind, weight=weight, directed=False)
+    return [
+        KnowledgeEdge(*ends, SIMILAR, supported_edge_type=kind, weight=weight, directed=False)
+        for ends, weight in weighted
+    ]

@@ -1,11 +1,12 @@
 """Edits of a named graph that are decided on what it holds, while nobody else writes to it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from pipeline.db.catalogue import NamedGraph
+from neo4j import Record
+
 from pipeline.db.client import batches
 from pipeline.db.transaction import Transaction
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
@@ -65,20 +66,32 @@ def edit(
 ) -> _Result:
     """Write the edits of ``decide`` in one transaction; see :meth:`pipeline.knowledge.KnowledgeGraph.edit`."""
     writer = Writer(store)
-    writer.add_types(
-        [KnowledgeNode("any", kind) for kind in node_types], [KnowledgeEdge("any", "any", kind) for kind in edge_types]
-    )
+    writer.add_types(node_types, edge_types)
     ids = list(dict.fromkeys(node_ids))
-    with_edges = ids if around is None else list(dict.fromkeys(around))
+    with_edges = dict.fromkeys(ids if around is None else around)
+
+    def rows(transaction: Transaction, name: str, ids: Iterable[str], **params: Any) -> Iterator[Record]:
+        for keys in batches((node_key(store.graph.id, node_id) for node_id in ids), _BATCH):
+            yield from transaction.run(name, keys=keys, **params)
 
     def work(transaction: Transaction) -> _Result:
-        writer.touch(transaction, None)
-        graph = store.graph
-        nodes, hashes = _read_nodes(transaction, graph, ids)
-        edits, result = decide(nodes, list(_read_edges(transaction, graph, with_edges, reads)))
+        writer.touch(transaction)
+        nodes: dict[str, KnowledgeNode] = {}
+        hashes: dict[str, str] = {}
+        for row in rows(transaction, "nodes_by_key", ids, graph=store.graph.id, **ALL.params()):
+            node = read_node(row["stored"], row["parent"], row["children"])
+            nodes[node.id] = node
+            if "text_hash" in row["stored"]:
+                hashes[node.id] = row["stored"]["text_hash"]
+        edges: dict[str, KnowledgeEdge] = {}
+        if reads is not EdgesRead.NONE:
+            for row in rows(transaction, "edges_touching", with_edges):
+                if reads is EdgesRead.TOUCHING or with_edges.keys() >= {row["source"], row["target"]}:
+                    edge = read_edge(row["stored"], row["source"], row["target"])
+                    edges[edge.id] = edge
+        edits, result = decide(nodes, list(edges.values()))
         if edits:
-            read = {node_id: nodes.get(node_id) for node_id in ids}
-            _write(writer, transaction, edits, read, hashes)
+            _write(writer, transaction, edits, {node_id: nodes.get(node_id) for node_id in ids}, hashes)
         return result
 
     return store.client.write_together(work)
@@ -91,11 +104,12 @@ def _write(
     read: Mapping[str, KnowledgeNode | None],
     hashes: Mapping[str, str],
 ) -> None:
-    """Write edits; ``read`` has the nodes that were read, None for those that there aren't."""
+    """Write edits; ``read`` has the nodes that were read, None for those that don't exist, ``hashes`` their texts'."""
     refuse_repeated([node.id for node in edits.nodes], "node")
     refuse_repeated([edge.id for edge in edits.edges], "edge")
     writer.note(transaction, common_dimension(edits.nodes), [*edits.nodes, *edits.edges])
-    types = writer.stored_types(transaction, [node.id for node in edits.nodes if node.id not in read])
+    unread = writer.stored_nodes(transaction, [node.id for node in edits.nodes if node.id not in read])
+    types = {node_id: row["type"] for node_id, row in unread.items()}
     types |= {node_id: node.type for node_id, node in read.items() if node}
     kept = {
         node.id: hashes[node.id]
@@ -106,34 +120,3 @@ def _write(
     writer.delete_nodes(transaction, edits.removed_nodes)
     writer.put_nodes(transaction, edits.nodes, types, {**kept, **edits.text_hashes})
     writer.put_edges(transaction, edits.edges, replace=True)
-
-
-def _read_nodes(
-    transaction: Transaction, graph: NamedGraph, ids: Sequence[str]
-) -> tuple[dict[str, KnowledgeNode], dict[str, str]]:
-    """Return the stored nodes and the hashes of the texts that they were embedded by, both by id."""
-    nodes: dict[str, KnowledgeNode] = {}
-    hashes: dict[str, str] = {}
-    for keys in batches((node_key(graph.id, node_id) for node_id in ids), _BATCH):
-        for row in transaction.run("nodes_by_key", graph=graph.id, keys=keys, **ALL.params()):
-            node = read_node(row["stored"], row["parent"], row["children"])
-            nodes[node.id] = node
-            if "text_hash" in row["stored"]:
-                hashes[node.id] = row["stored"]["text_hash"]
-    return nodes, hashes
-
-
-def _read_edges(
-    transaction: Transaction, graph: NamedGraph, ids: Sequence[str], reads: EdgesRead
-) -> Iterable[KnowledgeEdge]:
-    """Return the edges that a decision is made on, each once."""
-    if reads is EdgesRead.NONE or not ids:
-        return ()
-    wanted = frozenset(ids)
-    edges: dict[str, KnowledgeEdge] = {}
-    for keys in batches((node_key(graph.id, node_id) for node_id in ids), _BATCH):
-        for row in transaction.run("edges_touching", keys=keys):
-            if reads is EdgesRead.TOUCHING or wanted.issuperset((row["source"], row["target"])):
-                edge = read_edge(row["stored"], row["source"], row["target"])
-                edges[edge.id] = edge
-    return edges.values()

@@ -12,11 +12,12 @@ from pipeline.db.catalogue import find_corpus, find_graph, list_corpora, list_gr
 from pipeline.db.client import Client
 from pipeline.errors import GraphError, UnknownGraph, UnknownNode, did_you_mean
 from pipeline.ids import document_id, entity_id
-from pipeline.knowledge.algorithms.shortest_path import Cost
 from pipeline.knowledge.graph import KnowledgeGraph
 from pipeline.knowledge.reader import GraphReader
 from pipeline.knowledge.records import Direction, KnowledgeEdge, KnowledgeNode, Reached
 from pipeline.knowledge.search import Mode
+from pipeline.knowledge.store.memory import leads
+from pipeline.knowledge.traverse import Cost
 from pipeline.text.names import name_key
 
 MOST_HOPS = 20
@@ -68,7 +69,12 @@ def find_node(graph: GraphReader, given: str) -> KnowledgeNode:
     found = graph.get_nodes([given, *of_corpus]) or ([] if corpus else _named(graph, given))
     if found:
         return found[0]
-    raise UnknownNode(f"The graph {graph.name!r} has no node {given[:80]!r}.", _suggestion(graph, given))
+    if corpus:
+        fix = "Give the id of a search result, the key of a document, or a name as the texts have it."
+    else:
+        like = [repr(ranked.node.id) for ranked in graph.search(given, _SUGGESTED, mode=Mode.BM25)]
+        fix = f"Nodes like it: {', '.join(like)}." if like else "Give the id of one of its nodes."
+    raise UnknownNode(f"The graph {graph.name!r} has no node {given[:80]!r}.", fix)
 
 
 def near(
@@ -109,9 +115,15 @@ def path(
     if len(nodes) < 2:
         return Path(tuple(nodes))
     edges = tuple(graph.get_subgraph([node.id for node in nodes]).edges())
-    heaviest = sorted(edges, key=lambda edge: (-edge.weight, edge.id))
+    heaviest = [
+        edge for edge in sorted(edges, key=lambda edge: (-edge.weight, edge.id)) if types is None or edge.type in types
+    ]
     steps = (
-        tuple(edge for edge in heaviest if _leads(edge, before.id, after.id, Direction(direction), types))
+        tuple(
+            edge
+            for edge in heaviest
+            if {edge.source, edge.target} == {before.id, after.id} and leads(edge, before.id, Direction(direction))
+        )
         for before, after in pairwise(nodes)
     )
     return Path(tuple(nodes), edges, tuple(steps))
@@ -132,19 +144,3 @@ def _named(graph: GraphReader, given: str) -> list[KnowledgeNode]:
         ids = ", ".join(repr(node.id[:80]) for node in nodes[:_SUGGESTED])
         raise GraphError(f"{len(nodes)} nodes of {graph.name!r} are named {given[:80]!r}.", f"Give an id: {ids}.")
     return nodes
-
-
-def _suggestion(graph: GraphReader, given: str) -> str:
-    if graph.corpus_id:
-        return "Give the id of a search result, the key of a document, or a name as the texts have it."
-    like = [ranked.node.id for ranked in graph.search(given, _SUGGESTED, mode=Mode.BM25)]
-    return f"Nodes like it: {', '.join(map(repr, like))}." if like else "Give the id of one of its nodes."
-
-
-def _leads(edge: KnowledgeEdge, before: str, after: str, direction: Direction, types: Sequence[str] | None) -> bool:
-    if types is not None and edge.type not in types:
-        return False
-    forth, back = (edge.source, edge.target) == (before, after), (edge.source, edge.target) == (after, before)
-    if not edge.directed or direction is Direction.BOTH:
-        return forth or back
-    return forth if direction is Direction.OUT else back

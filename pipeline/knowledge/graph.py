@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Self, TypeVar, Unpack
 
@@ -116,12 +116,8 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         :meth:`export`; files written by networkx work too. Raises GraphError naming what is wrong.
         """
         settings = settings or load_settings()
-        loaded = connect(settings) if client is None else client
-        try:
+        with connect(settings) if client is None else nullcontext(client) as loaded:
             load(loaded, name, read_graph(Path(path), format), progress or Progress())
-        finally:
-            if client is None:
-                loaded.close()
         return cls(name, client=client, settings=settings)
 
     def __exit__(self, *raised: object) -> None:
@@ -166,7 +162,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
 
     def remove_nodes(self, node_ids: Sequence[str]) -> None:
         """Remove nodes with their edges, all or none; raises GraphError naming any that don't exist."""
-        self._writer().remove_nodes(node_ids)
+        self._writer().remove("node", node_ids)
 
     def add_edge(self, edge: KnowledgeEdge) -> None:
         """Add one edge; see :meth:`add_edges`."""
@@ -182,11 +178,11 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
 
     def remove_edge(self, edge_id: str) -> None:
         """Remove an edge; raises GraphError if it doesn't exist."""
-        self._writer().remove_edges([edge_id])
+        self.remove_edges([edge_id])
 
     def remove_edges(self, edge_ids: Sequence[str]) -> None:
         """Remove edges, all or none; raises GraphError naming any that don't exist."""
-        self._writer().remove_edges(edge_ids)
+        self._writer().remove("edge", edge_ids)
 
     def embed(self, texts: Mapping[str, str], done: Callable[[int], None] = lambda _: None) -> Embeddings:
         """Return the embedding of each text, by the id of its node; only texts that are new to the graph are encoded.
@@ -245,24 +241,17 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         ``edge_options`` is ``CosineEdges(threshold=0.7)`` (the default), ``ExplicitEdges(edges)`` or
         ``CallbackEdges(function)``. Embeddings are optional; ``embed`` computes missing ones from the texts.
         """
-        chunks = list(chunks)
-        writer = self._writer()
+        chunks, store = list(chunks), self._writable_store()
         if embed:
-            chunks = self._with_embeddings(chunks)
+            missing = [index for index, chunk in enumerate(chunks) if chunk.embedding is None and chunk.text]
+            encoded = self._embedder.encode([chunks[index].text or "" for index in missing], precision=PRECISION)
+            for index, vector in zip(missing, encoded.tolist(), strict=True):
+                chunks[index] = dataclasses.replace(chunks[index], embedding=vector)
         nodes = chunk_nodes(chunks, node_type)
         options = edge_options or CosineEdges()
-        stored = self._writable_store().embeddings() if isinstance(options, CosineEdges) else ()
-        writer.add(nodes, chunk_edges(nodes, chunks, options, stored), replace=replace)
+        stored = store.embeddings() if isinstance(options, CosineEdges) else ()
+        Writer(store).add(nodes, chunk_edges(nodes, chunks, options, stored), replace=replace)
         return nodes
-
-    def _with_embeddings(self, chunks: Sequence[GraphChunk]) -> list[GraphChunk]:
-        missing = [index for index, chunk in enumerate(chunks) if chunk.embedding is None and chunk.text]
-        encoded = self._embedder.encode([chunks[index].text or "" for index in missing], precision=PRECISION)
-        vectors = dict(zip(missing, encoded.tolist(), strict=True))
-        return [
-            dataclasses.replace(chunk, embedding=vectors[index]) if index in vectors else chunk
-            for index, chunk in enumerate(chunks)
-        ]
 
     def _connect(self, client: Client | None, settings: Settings) -> Client:
         if client is not None:

@@ -1,7 +1,8 @@
 """Bulk load of a whole graph of any size; readers don't see it until it is complete."""
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from pipeline.db.background_writer import BackgroundWriter
@@ -31,24 +32,17 @@ def load(client: Client, name: str, content: Content, progress: Progress) -> Gra
     wrong. After any error the graph that had the name is unchanged.
     """
     nodes, edges = content
-    with _closing_readers(content), replacing(client, name) as graph:
-        loader = _Loader(client, graph)
-        with progress.stage("nodes") as done:
-            written = loader.nodes(nodes, done)
-        with progress.stage("edges") as done:
-            linked = loader.edges(edges, done)
-    return GraphSize(written, linked)
-
-
-@contextmanager
-def _closing_readers(content: Content) -> Iterator[None]:
-    """Close the file that is read, also after an error: its traceback would keep the file open."""
-    try:
-        yield
-    finally:
+    with ExitStack() as readers:
         for part in content:
             if isinstance(part, Generator):
-                part.close()
+                readers.callback(part.close)  # or else an error's traceback would keep the file open
+        with replacing(client, name) as graph:
+            loader = _Loader(client, graph)
+            with progress.stage("nodes") as done:
+                written = loader.nodes(nodes, done)
+            with progress.stage("edges") as done:
+                linked = loader.edges(edges, done)
+    return GraphSize(written, linked)
 
 
 class _Loader:
@@ -76,7 +70,7 @@ class _Loader:
                 family += [node for node in batch if node.parent_id is not None or node.child_ids]
                 lengths |= {len(node.embedding) for node in batch if node.embedding}
                 common_dimension(batch)
-                self._note(batch, {label_of(node_type) for node_type in {node.type for node in batch}}, ())
+                self._note(batch, map(label_of, {node.type for node in batch}), ())
                 writer.submit(self._write_nodes, [node_row(self._graph.id, node, self._time) for node in batch])
                 done(len(batch))
         if len(lengths) > 1:
@@ -94,15 +88,16 @@ class _Loader:
         with BackgroundWriter() as writer:
             for batch in batches(edges, _EDGE_BATCH):
                 refuse_missing_end(self._graph.name, batch, self._element_ids)
-                self._note(batch, (), {relationship_type_of(edge_type) for edge_type in {edge.type for edge in batch}})
-                writer.submit(self._write_edges, [self._edge_row(edge) for edge in batch])
+                self._note(batch, (), map(relationship_type_of, {edge.type for edge in batch}))
+                rows = [self._edge_row(edge) for edge in batch]
+                writer.submit(partial(self._client.write, "load_edges", rows=rows))
                 done(len(batch))
         return len(self._edge_keys)
 
     def _note(
-        self, batch: Sequence[KnowledgeNode | KnowledgeEdge], labels: Collection[str], edge_types: Collection[str]
+        self, batch: Sequence[KnowledgeNode | KnowledgeEdge], labels: Iterable[str], edge_types: Iterable[str]
     ) -> None:
-        """Take note of the labels, relationship types and times of a batch before it is written."""
+        """Record the labels, relationship types and times of a batch before it is written."""
         self._graph = add_types(self._client, self._graph, labels, edge_types)
         if not self._temporal and is_temporal(batch):
             self._client.write("mark_temporal", graph=self._graph.id)
@@ -124,9 +119,6 @@ class _Loader:
         supported = edge.supported_edge_type.value if edge.supported_edge_type else None
         own = (key, edge.id, edge.type, edge.weight, edge.directed, supported, edge.created_at or self._time)
         return [*ends, relationship_type_of(edge.type), *own, other_edge_properties(edge)]
-
-    def _write_edges(self, rows: list[list[Any]]) -> None:
-        self._client.write("load_edges", rows=rows)
 
     def _write_parents(self, family: list[KnowledgeNode]) -> None:
         parents = Hierarchy.of(family).parents

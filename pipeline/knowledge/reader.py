@@ -11,9 +11,6 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge import search as ranking
-from pipeline.knowledge.algorithms import traverse
-from pipeline.knowledge.algorithms.shortest_path import Cost, shortest_path
-from pipeline.knowledge.algorithms.traverse import induced_subgraph
 from pipeline.knowledge.exchange import Format, write_graph
 from pipeline.knowledge.records import (
     Direction,
@@ -27,12 +24,14 @@ from pipeline.knowledge.records import (
 from pipeline.knowledge.store.corpus import CorpusStore
 from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.store.protocol import Store
+from pipeline.knowledge.traverse import Cost, expand, fewest_hops, induced_subgraph, shortest_path
 from pipeline.knowledge.view import write_page
 from pipeline.knowledge.visibility import Visibility
 from pipeline.retrieve.question import check_question
 
 _RESTART = 0.15
 _Option = TypeVar("_Option", bound=StrEnum)
+_Record = TypeVar("_Record", KnowledgeNode, KnowledgeEdge)
 
 
 class GraphReader:
@@ -100,7 +99,7 @@ class GraphReader:
 
     def get_edges_by_type(self, edge_type: str) -> list[KnowledgeEdge]:
         """Return the edges of a type."""
-        return sorted(self._store.edges_of_type(edge_type), key=lambda edge: edge.id)
+        return _by_id(self._store.edges_of_type(edge_type))
 
     def get_neighbors(
         self, node_id: str, edge_type: str | None = None, *, direction: Direction | str = Direction.OUT
@@ -114,11 +113,10 @@ class GraphReader:
     ) -> list[NeighborInfo]:
         """Return each edge from a node to a neighbour: heaviest first, ties by the neighbour's id, then the edge's."""
         self._require(node_id)
-        edges = self._store.edges_of_node(node_id, _direction(direction), edge_type)
-        neighbours = [
+        neighbours = (
             NeighborInfo(edge.other(node_id), edge.weight, edge.id, edge.type, edge.supported_edge_type)
-            for edge in edges
-        ]
+            for edge in self._store.edges_of_node(node_id, _direction(direction), edge_type)
+        )
         return sorted(neighbours, key=lambda info: (-info.weight, info.id, info.edge_id))
 
     def find_path(
@@ -142,7 +140,7 @@ class GraphReader:
             raise GraphError(f"max_depth is {max_depth}.", "Give 0 or more, or None.")
         cost, followed, types = _member(Cost, by, "by"), _direction(direction), _types(edge_types)
         if cost is Cost.HOPS:
-            path = traverse.fewest_hops(self._store, source_id, target_id, followed, types, max_depth)
+            path = fewest_hops(self._store, source_id, target_id, followed, types, max_depth)
         else:
             path = shortest_path(self._store, source_id, target_id, cost, followed, types, max_depth)
         return self.get_nodes(path)
@@ -170,7 +168,7 @@ class GraphReader:
                 "Give hops of 0 or more, a limit of 1 or more, and a decay of over 0 and at most 1.",
             )
         followed, types = _direction(direction), _types(edge_types)
-        reached = traverse.expand(self._store, {start_id: 1.0}, hops, limit, followed, types, decay)
+        reached = expand(self._store, {start_id: 1.0}, hops, limit, followed, types, decay)
         nodes = self._store.nodes(list(reached))
         return [
             Reached(nodes[node_id], depth, score) for node_id, (depth, score) in reached.items() if node_id in nodes
@@ -206,15 +204,7 @@ class GraphReader:
         walks repeatable. A result's ``parts`` are ``walk`` and, for a seed, ``similarity``.
         """
         vector = self._embedded(query) if isinstance(query, str) else query
-        return ranking.query(
-            self._store,
-            vector,
-            top_k=top_k,
-            random_walk_steps=random_walk_steps,
-            restart_prob=restart_prob,
-            direction=_direction(direction),
-            seed=seed,
-        )
+        return ranking.query(self._store, vector, top_k, random_walk_steps, restart_prob, _direction(direction), seed)
 
     def nearest(self, vector: Sequence[float], top_k: int = 10) -> list[RankedNode]:
         """Return the ``top_k`` nodes whose embeddings are nearest to a vector; a score is the cosine.
@@ -252,15 +242,7 @@ class GraphReader:
         """
         question, chosen = check_question(text), _member(ranking.Mode, mode, "mode")
         vector = self._embedded(question) if chosen in (ranking.Mode.VECTOR, ranking.Mode.ALL) else None
-        return ranking.search(
-            self._store,
-            question,
-            vector,
-            mode=chosen,
-            top_k=top_k,
-            graph_hops=graph_hops,
-            direction=_direction(direction),
-        )
+        return ranking.search(self._store, question, vector, chosen, top_k, graph_hops, _direction(direction))
 
     def importance(self, top_k: int = 100, *, direction: Direction | str = Direction.BOTH) -> dict[str, float]:
         """Return the ``top_k`` nodes with the highest PageRank, best first, as shares of the graph's total."""
@@ -337,8 +319,8 @@ class GraphReader:
         return graph
 
 
-def _by_id(nodes: Iterable[KnowledgeNode]) -> list[KnowledgeNode]:
-    return sorted(nodes, key=lambda node: node.id)
+def _by_id(records: Iterable[_Record]) -> list[_Record]:
+    return sorted(records, key=lambda record: record.id)
 
 
 def _direction(direction: Direction | str) -> Direction:

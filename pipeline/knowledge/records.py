@@ -77,7 +77,8 @@ class KnowledgeNode:
         if self.id == self.parent_id or self.id in self.child_ids:
             raise GraphError(f"{where} is its own parent.", "Leave itself out of parent_id and child_ids.")
         object.__setattr__(self, "properties", check_properties(self.properties, where, MAX_NAME_LENGTH))
-        object.__setattr__(self, "embedding", _embedding(self.embedding, where))
+        if self.embedding is not None:
+            object.__setattr__(self, "embedding", _embedding(self.embedding, where))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +113,13 @@ class KnowledgeEdge:
             object.__setattr__(self, "id", edge_id(self.source, self.target, self.type, directed=self.directed))
         check_text(self.id, "An edge's id", MAX_ID_LENGTH)
         where = f"The edge {self.id[:50]!r}"
-        object.__setattr__(self, "supported_edge_type", _supported(self.supported_edge_type, where))
-        object.__setattr__(self, "weight", _weight(self.weight, where))
+        if self.supported_edge_type is not None:
+            object.__setattr__(self, "supported_edge_type", _supported(self.supported_edge_type, where))
+        # Python's bool is a subclass of int, but True is no weight.
+        weight = self.weight
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= sys.float_info.max:
+            raise GraphError(f"{where}: its weight is {weight!r}.", "Give a finite number of 0 or more.")
+        object.__setattr__(self, "weight", float(weight))
         if type(self.directed) is not bool:
             raise GraphError(f"{where}: directed is {self.directed!r}.", "Give True or False.")
         if self.properties or not isinstance(self.properties, Mapping):
@@ -187,9 +193,7 @@ def _texts(values: Sequence[str], what: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _embedding(values: Sequence[float] | None, where: str) -> tuple[float, ...] | None:
-    if values is None:
-        return None
+def _embedding(values: Sequence[float], where: str) -> tuple[float, ...]:
     try:
         vector = np.asarray(values, dtype=np.float64).astype(np.float32)
     except (TypeError, ValueError, OverflowError):
@@ -202,18 +206,9 @@ def _embedding(values: Sequence[float] | None, where: str) -> tuple[float, ...] 
     return tuple(vector.tolist())
 
 
-def _supported(kind: SupportedEdgeType | str | None, where: str) -> SupportedEdgeType | None:
-    if kind is None:
-        return None
+def _supported(kind: str, where: str) -> SupportedEdgeType:
     try:
         return SupportedEdgeType(kind)
     except ValueError:
         kinds = ", ".join(SupportedEdgeType)
         raise GraphError(f"{where}: its supported_edge_type is {kind!r}.", f"Use one of {kinds}, or None.") from None
-
-
-def _weight(weight: float, where: str) -> float:
-    # Python's bool is a subclass of int, but True is no weight.
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= sys.float_info.max:
-        raise GraphError(f"{where}: its weight is {weight!r}.", "Give a finite number of 0 or more.")
-    return float(weight)

@@ -41,20 +41,14 @@ class Schema:
             if kind not in self.nodes:
                 raise GraphError(f"The node {node_id[:80]!r} has the type {kind!r}.", _one_of(self.nodes))
         for edge in edges:
-            self._check_edge(edge, types)
-
-    def _check_edge(self, edge: KnowledgeEdge, types: Mapping[str, str]) -> None:
-        where = f"The edge from {edge.source[:80]!r} to {edge.target[:80]!r}"
-        if edge.type not in self.edges:
-            raise GraphError(f"{where} has the type {edge.type!r}.", _one_of(self.edges))
-        declared = self.edges[edge.type]
-        for node_id, allowed in ((edge.source, _tuple(declared.source)), (edge.target, _tuple(declared.target))):
-            if node_id in types and types[node_id] not in allowed:
-                raise GraphError(f"{where}, {edge.type!r}, has an end of type {types[node_id]!r}.", _one_of(allowed))
-
-
-def _tuple(types: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (types,) if isinstance(types, str) else types
+            where = f"The edge from {edge.source[:80]!r} to {edge.target[:80]!r}"
+            if edge.type not in self.edges:
+                raise GraphError(f"{where} has the type {edge.type!r}.", _one_of(self.edges))
+            edge_type = self.edges[edge.type]
+            for node_id, declared in ((edge.source, edge_type.source), (edge.target, edge_type.target)):
+                allowed = (declared,) if isinstance(declared, str) else declared
+                if (end := types.get(node_id)) is not None and end not in allowed:
+                    raise GraphError(f"{where}, {edge.type!r}, has an end of type {end!r}.", _one_of(allowed))
 
 
 def _one_of(names: Iterable[str]) -> str:

@@ -9,17 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.errors import GraphError
-from pipeline.knowledge.algorithms.traverse import expand
 from pipeline.knowledge.records import Direction, RankedNode
-from pipeline.knowledge.store.protocol import Store
+from pipeline.knowledge.store.protocol import Store, in_order
+from pipeline.knowledge.traverse import expand
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 
 FUSE_K = 60
 """k of reciprocal rank fusion; see pipeline.retrieve.fusion."""
 
 _DECAY = 0.5
+"""What each edge away from a full-text match leaves of its score; chosen by hand, not measured."""
+
 _CANDIDATES = 50
-"""Minimum depth of each ranking, whatever ``top_k`` is: nodes to fuse, or to expand along the graph."""
+"""Minimum depth of each ranking, whatever ``top_k`` is: nodes to fuse, or to expand; by hand, not measured."""
 
 
 class Mode(StrEnum):
@@ -37,13 +39,21 @@ class Mode(StrEnum):
     """``bm25``, ``graph`` and ``vector`` fused"""
 
 
+_LEGS = {
+    Mode.BM25: ("bm25",),
+    Mode.GRAPH: ("graph",),
+    Mode.VECTOR: ("vector",),
+    Mode.HYBRID: ("bm25", "graph"),
+    Mode.ALL: ("bm25", "graph", "vector"),
+}
+
+
 def query(
     store: Store,
     vector: Sequence[float],
-    *,
     top_k: int,
-    random_walk_steps: int | None,
-    restart_prob: float,
+    steps: int | None,
+    restart: float,
     direction: Direction,
     seed: int,
 ) -> list[RankedNode]:
@@ -51,47 +61,45 @@ def query(
 
     Ties go by similarity, then id. See :meth:`pipeline.knowledge.KnowledgeGraph.query`.
     """
-    check_query(store, vector, top_k, random_walk_steps, restart_prob)
+    check_top_k(top_k)
+    if steps is not None and steps < 1:
+        raise GraphError(f"random_walk_steps is {steps}.", "Give 1 or more, or None for the limit of endless walks.")
+    _check_restart(restart)
+    _check_vector(store, vector)
     similar = store.nearest(vector, top_k)
     seeds = {node_id: cosine for node_id, cosine in similar.items() if cosine > 0}
-    if random_walk_steps is None:
-        shares = store.pagerank(seeds, restart_prob, direction, top_k)
+    if steps is None:
+        shares = store.pagerank(seeds, restart, direction, top_k)
     else:
-        shares = random_walks(
-            store, seeds, steps=random_walk_steps, restart_prob=restart_prob, direction=direction, seed=seed
-        )
+        shares = random_walks(store, seeds, steps=steps, restart_prob=restart, direction=direction, seed=seed)
     best = sorted(shares, key=lambda node_id: (-shares[node_id], -similar.get(node_id, 0.0), node_id))[:top_k]
-    parts = {"walk": shares, "similarity": similar}
-    return _with_nodes(store, {node_id: shares[node_id] for node_id in best}, parts)
+    return _with_nodes(store, {node_id: shares[node_id] for node_id in best}, walk=shares, similarity=similar)
 
 
 def nearest(store: Store, vector: Sequence[float], top_k: int) -> list[RankedNode]:
     """Return the ``top_k`` nodes nearest to a vector; see :meth:`pipeline.knowledge.KnowledgeGraph.nearest`."""
-    check_query(store, vector, top_k, None, 1.0)
+    check_top_k(top_k)
+    _check_vector(store, vector)
     similar = store.nearest(vector, top_k)
-    return _with_nodes(store, similar, {"similarity": similar})
+    return _with_nodes(store, similar, similarity=similar)
 
 
 def walk_from(
     store: Store, seeds: Mapping[str, float], top_k: int, restart_prob: float, direction: Direction
 ) -> list[RankedNode]:
-    """Return the ``top_k`` nodes with the highest PageRank personalised to weighted seeds.
-
-    See :meth:`pipeline.knowledge.KnowledgeGraph.walk_from`.
-    """
+    """Return the ``top_k`` best nodes; see :meth:`pipeline.knowledge.KnowledgeGraph.walk_from`."""
     check_top_k(top_k)
-    check_restart(restart_prob)
+    _check_restart(restart_prob)
     if not seeds or not all(0 <= weight < math.inf for weight in seeds.values()) or not any(seeds.values()):
         raise GraphError(f"The seeds' weights are {list(seeds.values())[:5]}.", "Give 0 or more, and not 0 to all.")
     shares = store.pagerank(seeds, restart_prob, direction, top_k)
-    return _with_nodes(store, shares, {"walk": shares})
+    return _with_nodes(store, shares, walk=shares)
 
 
 def search(
     store: Store,
     text: str,
     vector: Sequence[float] | None,
-    *,
     mode: Mode,
     top_k: int,
     graph_hops: int,
@@ -112,22 +120,27 @@ def search(
         matches = store.matching(text, candidates)
         rankings["bm25"] = ranked("bm25", matches)
         if mode is not Mode.BM25:
-            rankings["graph"] = ranked("graph", _expanded(store, matches, graph_hops, candidates, direction))
-    chosen = [rankings[leg] for leg in _legs(mode) if leg in rankings]
+            top = max(matches.values(), default=1.0)
+            starts = {node_id: score / top for node_id, score in matches.items()}
+            reached = expand(store, starts, graph_hops, candidates, direction, None, _DECAY)
+            rankings["graph"] = ranked("graph", {node_id: score for node_id, (_, score) in reached.items()})
+    chosen = [rankings[leg] for leg in _LEGS[mode] if leg in rankings]
     fused = chosen[0] if len(chosen) == 1 else fuse(mode, [(leg, 1.0) for leg in chosen], FUSE_K)
-    return _with_nodes(store, fused.first(top_k).scores, {name: leg.scores for name, leg in rankings.items()})
+    return _with_nodes(store, fused.first(top_k).scores, **{name: leg.scores for name, leg in rankings.items()})
 
 
-def check_query(
-    store: Store, vector: Sequence[float], top_k: int, random_walk_steps: int | None, restart_prob: float
-) -> None:
-    """Raise GraphError, naming the argument, unless these arguments make a valid query."""
-    check_top_k(top_k)
-    if random_walk_steps is not None and random_walk_steps < 1:
-        raise GraphError(
-            f"random_walk_steps is {random_walk_steps}.", "Give 1 or more, or None for the limit of endless walks."
-        )
-    check_restart(restart_prob)
+def check_top_k(top_k: int) -> None:
+    """Raise GraphError if ``top_k`` is below 1."""
+    if top_k < 1:
+        raise GraphError(f"top_k is {top_k}.", "Ask for 1 node or more.")
+
+
+def _check_restart(restart_prob: float) -> None:
+    if not 0 < restart_prob <= 1:
+        raise GraphError(f"restart_prob is {restart_prob}.", "Give more than 0 and at most 1; 0.15 is usual.")
+
+
+def _check_vector(store: Store, vector: Sequence[float]) -> None:
     dimension = store.dimension
     if dimension is not None and len(vector) != dimension:
         raise GraphError(
@@ -138,41 +151,7 @@ def check_query(
         raise GraphError("The query's vector is zero, or not finite.", "Embed it with the nodes' model.")
 
 
-def check_restart(restart_prob: float) -> None:
-    """Raise GraphError unless ``restart_prob`` is above 0 and at most 1."""
-    if not 0 < restart_prob <= 1:
-        raise GraphError(f"restart_prob is {restart_prob}.", "Give more than 0 and at most 1; 0.15 is usual.")
-
-
-def check_top_k(top_k: int) -> None:
-    """Raise GraphError if ``top_k`` is below 1."""
-    if top_k < 1:
-        raise GraphError(f"top_k is {top_k}.", "Ask for 1 node or more.")
-
-
-def _expanded(
-    store: Store, matches: Mapping[str, float], hops: int, limit: int, direction: Direction
-) -> dict[str, float]:
-    """Return scores of the nodes around full-text matches; a match starts with its BM25 over the highest BM25."""
-    top = max(matches.values(), default=1.0)
-    starts = {node_id: score / top for node_id, score in matches.items()}
-    reached = expand(store, starts, hops, limit, direction, None, _DECAY)
-    return {node_id: score for node_id, (_, score) in reached.items()}
-
-
-def _legs(mode: Mode) -> tuple[str, ...]:
-    return {
-        Mode.BM25: ("bm25",),
-        Mode.GRAPH: ("graph",),
-        Mode.VECTOR: ("vector",),
-        Mode.HYBRID: ("bm25", "graph"),
-        Mode.ALL: ("bm25", "graph", "vector"),
-    }[mode]
-
-
-def _with_nodes(
-    store: Store, scores: Mapping[str, float], parts: Mapping[str, Mapping[str, float]]
-) -> list[RankedNode]:
+def _with_nodes(store: Store, scores: Mapping[str, float], **parts: Mapping[str, float]) -> list[RankedNode]:
     nodes = store.nodes(list(scores))
     return [
         RankedNode(nodes[node_id], score, {name: part[node_id] for name, part in parts.items() if node_id in part})
@@ -186,13 +165,7 @@ _Distribution = tuple[list[str], npt.NDArray[np.float64]]
 
 
 def random_walks(
-    store: Store,
-    seeds: Mapping[str, float],
-    *,
-    steps: int,
-    restart_prob: float,
-    direction: Direction,
-    seed: int,
+    store: Store, seeds: Mapping[str, float], *, steps: int, restart_prob: float, direction: Direction, seed: int
 ) -> dict[str, float]:
     """Walk ``steps`` steps with one walker per seed; return each visited node's share of all visits, best first.
 
@@ -208,8 +181,7 @@ def random_walks(
     walkers = [_draw(start, number) for number in generator.random(len(seeds)).tolist()]
     for _ in range(steps):
         visits.update(walkers)
-        new = sorted(set(walkers) - transitions.keys())
-        if new:
+        if new := sorted(set(walkers) - transitions.keys()):
             fetched = store.steps(new, direction, None)
             transitions.update((node, _distribution(fetched.get(node, ()))) for node in new)
         restarts, numbers = generator.random((2, len(walkers))).tolist()
@@ -217,8 +189,7 @@ def random_walks(
             _draw(start if restart < restart_prob or not transitions[node][0] else transitions[node], number)
             for node, restart, number in zip(walkers, restarts, numbers, strict=True)
         ]
-    total = sum(visits.values())
-    return {node: count / total for node, count in sorted(visits.items(), key=lambda item: (-item[1], item[0]))}
+    return in_order({node: count / visits.total() for node, count in visits.items()})
 
 
 def _distribution(weighted: Iterable[tuple[str, float]]) -> _Distribution:

@@ -1,11 +1,9 @@
 """Sync of a named graph: bring it to hold given nodes and edges, and write only the differences."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from neo4j import Record
 
@@ -41,26 +39,8 @@ class Changes:
         return sum(len(getattr(self, name)) for name in self.__slots__)
 
 
-@dataclass(frozen=True, slots=True)
-class _StoredNode:
-    content: Mapping[str, Any]
-    parent: str | None
-    type: str
-    created_at: str
-
-
-@dataclass(frozen=True, slots=True)
-class _StoredEdge:
-    content: Mapping[str, Any]
-    created_at: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """The stored content of a graph, by id."""
-
-    nodes: Mapping[str, _StoredNode]
-    edges: Mapping[str, _StoredEdge]
+_Contents: TypeAlias = tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]
+"""Stored properties of nodes and of edges, by id; under the name "" a node's parent, an edge's ends."""
 
 
 def sync(
@@ -70,13 +50,13 @@ def sync(
     refuse_repeated([node.id for node in nodes], "node")
     refuse_repeated([edge.id for edge in edges], "edge")
     client, graph = store.client, store.graph
-    wanted = _Wanted.of(graph, nodes, edges, embeddings)
+    wanted = _Wanted(graph, nodes, edges, embeddings)
     read = {"graph": graph.id, "label": graph.label}
-    nodes_and_edges = (client.stream("graph_contents_nodes", **read), client.stream("graph_contents_edges", **read))
-    if not wanted.changes(_stored(*nodes_and_edges)):
+    streams = (client.stream("graph_contents_nodes", **read), client.stream("graph_contents_edges", **read))
+    if not wanted.changes(_stored(*streams)):
         return Changes()
     writer = Writer(store)
-    writer.add_types(nodes, edges)
+    writer.add_types({node.type for node in nodes}, {edge.type for edge in edges})
 
     def work(transaction: Transaction) -> Changes:
         # Once more, now that nobody else writes: what was read before may have changed.
@@ -90,97 +70,68 @@ def sync(
     return client.write_together(work)
 
 
-@dataclass(frozen=True, slots=True)
 class _Wanted:
     """The nodes and edges that a graph shall hold, by id, and what of them is compared with the stored content."""
 
-    nodes: Mapping[str, KnowledgeNode]
-    edges: Mapping[str, KnowledgeEdge]
-    parents: Mapping[str, str]
-    node_contents: Mapping[str, Mapping[str, Any]]
-    edge_contents: Mapping[str, Mapping[str, Any]]
-    text_hashes: Mapping[str, str]
+    def __init__(
+        self, graph: NamedGraph, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], embeddings: Embeddings
+    ) -> None:
+        vectors, hashes = embeddings.vectors, embeddings.hashes
+        self.nodes = {
+            node.id: dataclasses.replace(node, embedding=vectors[node.id]) if node.id in vectors else node
+            for node in nodes
+        }
+        self._edges = {edge.id: edge for edge in edges}
+        self._parents = Hierarchy.of(self.nodes.values()).parents
+        self._text_hashes = {node_id: hashes[node_id] for node_id in self.nodes if node_id in hashes}
+        self._contents: _Contents = ({}, {})
+        for node in self.nodes.values():
+            stored = stored_node(graph.id, node, "")
+            if text_hash := self._text_hashes.get(node.id):
+                stored["text_hash"] = text_hash
+            self._contents[0][node.id] = _to_compare(node, {**stored, "": self._parents.get(node.id)})
+        for edge in self._edges.values():
+            stored = stored_edge(graph.id, edge, "")
+            self._contents[1][edge.id] = _to_compare(edge, _with_ends(stored, edge.source, edge.target))
 
-    @classmethod
-    def of(
-        cls,
-        graph: NamedGraph,
-        nodes: Iterable[KnowledgeNode],
-        edges: Iterable[KnowledgeEdge],
-        embeddings: Embeddings,
-    ) -> _Wanted:
-        vectors = embeddings.vectors
-        nodes = [
-            dataclasses.replace(node, embedding=vectors[node.id]) if node.id in vectors else node for node in nodes
-        ]
-        hashes = {node.id: embeddings.hashes[node.id] for node in nodes if node.id in embeddings.hashes}
-        return cls(
-            {node.id: node for node in nodes},
-            {edge.id: edge for edge in edges},
-            Hierarchy.of(nodes).parents,
-            {node.id: _node_content(stored_node(graph.id, node, ""), hashes.get(node.id), node) for node in nodes},
-            {edge.id: _edge_content(stored_edge(graph.id, edge, ""), edge) for edge in edges},
-            hashes,
-        )
-
-    def changes(self, stored: _Stored) -> Changes:
+    def changes(self, stored: _Contents) -> Changes:
         """Compare with the stored content."""
-        return Changes(
-            tuple(sorted(self.nodes.keys() - stored.nodes.keys())),
-            tuple(sorted(id_ for id_ in self.nodes.keys() & stored.nodes.keys() if self._node_differs(id_, stored))),
-            tuple(sorted(stored.nodes.keys() - self.nodes.keys())),
-            tuple(sorted(self.edges.keys() - stored.edges.keys())),
-            tuple(sorted(id_ for id_ in self.edges.keys() & stored.edges.keys() if self._edge_differs(id_, stored))),
-            tuple(sorted(stored.edges.keys() - self.edges.keys())),
-        )
+        changes: list[list[str]] = []
+        for wanted, existing in zip(self._contents, stored, strict=True):
+            both = wanted.keys() & existing.keys()
+            changed = [id_ for id_ in both if _kept(existing[id_], wanted[id_]) != wanted[id_]]
+            changes += [sorted(wanted.keys() - both), sorted(changed), sorted(existing.keys() - both)]
+        return Changes(*map(tuple, changes))
 
-    def write(self, writer: Writer, transaction: Transaction, stored: _Stored, changes: Changes) -> None:
+    def write(self, writer: Writer, transaction: Transaction, stored: _Contents, changes: Changes) -> None:
         """Write the changes."""
+        stored_nodes, stored_edges = stored
         writer.delete_edges(transaction, [*changes.edges_removed, *changes.edges_changed])
         writer.delete_nodes(transaction, changes.nodes_removed)
-        types = {node_id: node.type for node_id, node in stored.nodes.items()}
         time = now()
-        put = [self.nodes[node_id] for node_id in changes.nodes_added]
+        nodes = [self.nodes[node_id] for node_id in changes.nodes_added]
         for node_id in changes.nodes_changed:
             node = self.nodes[node_id]
-            created = node.created_at or stored.nodes[node_id].created_at
-            put.append(dataclasses.replace(node, created_at=created, updated_at=node.updated_at or time))
-        writer.put_nodes(transaction, put, types, self.text_hashes)
-        writer.write_parents(transaction, self._hierarchy(stored))
-        edges = [self.edges[edge_id] for edge_id in changes.edges_added]
+            created = node.created_at or stored_nodes[node_id]["created_at"]
+            nodes.append(dataclasses.replace(node, created_at=created, updated_at=node.updated_at or time))
+        types = {node_id: node["type"] for node_id, node in stored_nodes.items()}
+        writer.put_nodes(transaction, nodes, types, self._text_hashes)
+        before = {node_id: node[""] for node_id, node in stored_nodes.items() if node_id in self.nodes}
+        parents = {child: parent for child, parent in self._parents.items() if before.get(child) != parent}
+        cleared = tuple(child for child, parent in before.items() if parent and child not in self._parents)
+        writer.write_parents(transaction, Hierarchy(parents, frozenset(), cleared))
+        edges = [self._edges[edge_id] for edge_id in changes.edges_added]
         for edge_id in changes.edges_changed:
-            edge = self.edges[edge_id]
-            edges.append(dataclasses.replace(edge, created_at=edge.created_at or stored.edges[edge_id].created_at))
+            edge = self._edges[edge_id]
+            created = edge.created_at or stored_edges[edge_id].get("created_at")
+            edges.append(dataclasses.replace(edge, created_at=created))
         writer.put_edges(transaction, edges)
 
-    def _hierarchy(self, stored: _Stored) -> Hierarchy:
-        before = {node_id: node.parent for node_id, node in stored.nodes.items() if node_id in self.nodes}
-        changed = {child: parent for child, parent in self.parents.items() if before.get(child) != parent}
-        cleared = tuple(child for child, parent in before.items() if parent and child not in self.parents)
-        return Hierarchy(changed, frozenset(), cleared)
 
-    def _node_differs(self, node_id: str, stored: _Stored) -> bool:
-        node, wanted = stored.nodes[node_id], self.node_contents[node_id]
-        if node.parent != self.parents.get(node_id):
-            return True
-        return _kept(node.content, wanted) != wanted
-
-    def _edge_differs(self, edge_id: str, stored: _Stored) -> bool:
-        wanted = self.edge_contents[edge_id]
-        return _kept(stored.edges[edge_id].content, wanted) != wanted
-
-
-def _node_content(stored: dict[str, Any], text_hash: str | None, node: KnowledgeNode) -> dict[str, Any]:
-    """Return what a node's stored properties shall be, without times that the node leaves to the writer."""
-    left = {name for name in _TIMES_OF_WRITES if getattr(node, name) is None}
-    hashed = {"text_hash": text_hash} if text_hash else {}
-    return {name: value for name, value in {**stored, **hashed}.items() if name not in left}
-
-
-def _edge_content(stored: dict[str, Any], edge: KnowledgeEdge) -> dict[str, Any]:
-    ends = sorted((edge.source, edge.target)) if not edge.directed else [edge.source, edge.target]
-    rest = {name: value for name, value in stored.items() if name != "created_at" or edge.created_at}
-    return {**rest, "": ends}
+def _to_compare(record: KnowledgeNode | KnowledgeEdge, content: dict[str, Any]) -> dict[str, Any]:
+    """Return a record's content without the times that it leaves to the writer."""
+    left = {name for name in _TIMES_OF_WRITES if getattr(record, name, "") is None}
+    return {name: value for name, value in content.items() if name not in left}
 
 
 def _kept(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,22 +139,13 @@ def _kept(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any
     return {name: value for name, value in stored.items() if name in wanted or name not in _TIMES_OF_WRITES}
 
 
-def _stored(nodes: Iterable[Record], edges: Iterable[Record]) -> _Stored:
-    return _Stored(
-        {
-            row["stored"]["id"]: _StoredNode(
-                {name: value for name, value in row["stored"].items() if name != "embedding"},
-                row["parent"],
-                row["stored"]["type"],
-                row["stored"]["created_at"],
-            )
-            for row in nodes
-        },
-        {row["stored"]["id"]: _stored_edge(row) for row in edges},
+def _with_ends(stored: Mapping[str, Any], source: str, target: str) -> dict[str, Any]:
+    return {**stored, "": [source, target] if stored["directed"] else sorted((source, target))}
+
+
+def _stored(nodes: Iterable[Record], edges: Iterable[Record]) -> _Contents:
+    contents = ({**row["stored"], "": row["parent"]} for row in nodes)
+    return (
+        {node["id"]: {name: value for name, value in node.items() if name != "embedding"} for node in contents},
+        {row["stored"]["id"]: _with_ends(row["stored"], row["source"], row["target"]) for row in edges},
     )
-
-
-def _stored_edge(row: Record) -> _StoredEdge:
-    stored = row["stored"]
-    ends = [row["source"], row["target"]]
-    return _StoredEdge({**stored, "": ends if stored["directed"] else sorted(ends)}, stored.get("created_at"))

@@ -2,9 +2,11 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
+
+from neo4j import Record
 
 from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import batches
@@ -12,22 +14,15 @@ from pipeline.db.transaction import Transaction
 from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge.catalogue import add_types
 from pipeline.knowledge.clock import now
-from pipeline.knowledge.hierarchy import Hierarchy, write_parents
+from pipeline.knowledge.hierarchy import Hierarchy, refuse_cycles, two_parents
 from pipeline.knowledge.native import label_of, relationship_type_of
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import edge_key, node_key, read_node, stored_edge, stored_node
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
 
-NO_HASHES: Mapping[str, str] = MappingProxyType({})
-
 _BATCH = 5_000
 _MAX_SHOWN = 5
-
-
-class _StoredNode(NamedTuple):
-    type: str
-    created_at: str
 
 
 class NodeUpdates(TypedDict, total=False):
@@ -70,40 +65,33 @@ class Writer:
         refuse_repeated([node.id for node in nodes], "node")
         refuse_repeated([edge.id for edge in edges], "edge")
         dimension = common_dimension(nodes)
-        self.add_types(nodes, edges)
+        self.add_types({node.type for node in nodes}, {edge.type for edge in edges})
 
         def work(transaction: Transaction) -> None:
             self.touch(transaction, dimension, [*nodes, *edges])
-            self._add_nodes(transaction, nodes, replace=replace)
-            self._add_edges(transaction, edges, replace=replace)
+            stored = self.stored_nodes(transaction, [node.id for node in nodes])
+            if stored and not replace:
+                raise self._exists_already("node", stored, "Use update_node, or add_nodes(..., replace=True).")
+            dated = [
+                dataclasses.replace(node, created_at=node.created_at or stored[node.id]["created_at"])
+                if node.id in stored
+                else node
+                for node in nodes
+            ]
+            self.put_nodes(transaction, dated, {node_id: row["type"] for node_id, row in stored.items()})
+            self.write_parents(transaction, Hierarchy.of(nodes, cleared=stored))
+            existing = self._existing_edges(transaction, [edge.id for edge in edges])
+            if existing and not replace:
+                raise self._exists_already("edge", existing, "Give another id, or replace=True.")
+            self.delete_edges(transaction, existing)
+            self.put_edges(transaction, edges)
 
         self._client.write_together(work)
 
-    def add_types(self, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge]) -> None:
-        """Let the graph have the types of these; before a transaction, since it may make indexes."""
-        labels = {label_of(node_type) for node_type in {node.type for node in nodes}}
-        edge_types = {relationship_type_of(edge_type) for edge_type in {edge.type for edge in edges}}
-        self._store.graph = add_types(self._client, self._graph, labels, edge_types)
-
-    def _add_nodes(self, transaction: Transaction, nodes: Sequence[KnowledgeNode], *, replace: bool) -> None:
-        stored = self._stored_nodes(transaction, [node.id for node in nodes])
-        if stored and not replace:
-            raise self._exists_already("node", list(stored), "Use update_node, or add_nodes(..., replace=True).")
-        dated = [
-            dataclasses.replace(node, created_at=node.created_at or stored[node.id].created_at)
-            if node.id in stored
-            else node
-            for node in nodes
-        ]
-        self.put_nodes(transaction, dated, {node_id: node.type for node_id, node in stored.items()})
-        self.write_parents(transaction, Hierarchy.of(nodes, cleared=stored))
-
-    def _add_edges(self, transaction: Transaction, edges: Sequence[KnowledgeEdge], *, replace: bool) -> None:
-        existing = self._existing_edges(transaction, [edge.id for edge in edges])
-        if existing and not replace:
-            raise self._exists_already("edge", existing, "Give another id, or replace=True.")
-        self.delete_edges(transaction, existing)
-        self.put_edges(transaction, edges)
+    def add_types(self, node_types: Iterable[str], edge_types: Iterable[str] = ()) -> None:
+        """Let the graph have these types; before a transaction, since it may make indexes."""
+        labels, relationship_types = map(label_of, node_types), map(relationship_type_of, edge_types)
+        self._store.graph = add_types(self._client, self._graph, labels, relationship_types)
 
     def update_node(
         self, node_id: str, updates: NodeUpdates, *, remove_properties: Sequence[str] = ()
@@ -115,14 +103,16 @@ class Writer:
                 f"A node has no {', '.join(sorted(unknown))} to update.",
                 f"Give any of {', '.join(NodeUpdates.__annotations__)}.",
             )
-
         if "type" in updates:
-            self._store.graph = add_types(self._client, self._graph, [label_of(updates["type"])], ())
+            self.add_types([updates["type"]])
 
         def work(transaction: Transaction) -> KnowledgeNode:
-            self.touch(transaction, None)
+            self.touch(transaction)
             before = self._read(transaction, node_id)
-            after = _updated(before, updates, remove_properties)
+            properties = {name: value for name, value in before.properties.items() if name not in remove_properties}
+            changes: dict[str, Any] = {"updated_at": now(), **updates}
+            changes["properties"] = {**properties, **updates.get("properties", {})}
+            after = dataclasses.replace(before, **changes)
             self.note(transaction, len(after.embedding) if after.embedding else None, [after])
             self.put_nodes(transaction, [after], {before.id: before.type})
             self.write_parents(transaction, Hierarchy.change(before, after))
@@ -130,30 +120,24 @@ class Writer:
 
         return self._client.write_together(work)
 
-    def remove_nodes(self, ids: Sequence[str]) -> None:
-        """Delete nodes with their edges, all or none; raises GraphError naming any that don't exist."""
+    def remove(self, kind: str, ids: Sequence[str]) -> None:
+        """Delete nodes with their edges, or edges, by ``kind``: all or none; raises GraphError naming any missing."""
+        nodes = kind == "node"
 
         def work(transaction: Transaction) -> None:
-            self.touch(transaction, None)
-            self._refuse_missing("node", ids, self._stored_nodes(transaction, ids))
-            self.delete_nodes(transaction, ids)
-
-        self._client.write_together(work)
-
-    def remove_edges(self, ids: Sequence[str]) -> None:
-        """Delete edges, all or none; raises GraphError naming any that don't exist."""
-
-        def work(transaction: Transaction) -> None:
-            self.touch(transaction, None)
-            self._refuse_missing("edge", ids, self._existing_edges(transaction, ids))
-            self.delete_edges(transaction, ids)
+            self.touch(transaction)
+            existing = self.stored_nodes(transaction, ids) if nodes else self._existing_edges(transaction, ids)
+            if missing := [id_ for id_ in dict.fromkeys(ids) if id_ not in existing]:
+                listed = _listed(kind, missing)
+                raise GraphError(f"The graph {self._graph.name!r} has no {listed}.", "Ask for what it has.")
+            (self.delete_nodes if nodes else self.delete_edges)(transaction, ids)
 
         self._client.write_together(work)
 
     def touch(
         self,
         transaction: Transaction,
-        dimension: int | None,
+        dimension: int | None = None,
         records: Iterable[KnowledgeNode | KnowledgeEdge] = (),
     ) -> None:
         """Lock the graph for this transaction, count the change, and :meth:`note` what ``records`` bring.
@@ -190,7 +174,7 @@ class Writer:
         transaction: Transaction,
         nodes: Iterable[KnowledgeNode],
         types: Mapping[str, str],
-        text_hashes: Mapping[str, str] = NO_HASHES,
+        text_hashes: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Create or overwrite nodes; ``types`` are the stored types of those that exist, by id.
 
@@ -212,10 +196,18 @@ class Writer:
         time = now()
         query = ("replace_edges", self._edge_types()) if replace else ("put_edges", {})
         for batch in batches(edges, _BATCH):
-            rows = [self._edge_row(edge, time) for edge in batch]
+            rows = [
+                {
+                    "source": self._node_key(edge.source),
+                    "target": self._node_key(edge.target),
+                    "type": relationship_type_of(edge.type),
+                    "properties": stored_edge(self._graph.id, edge, time),
+                }
+                for edge in batch
+            ]
             if transaction.run(*query, rows=rows)[0]["written"] < len(batch):
                 ends = dict.fromkeys(end for edge in batch for end in (edge.source, edge.target))
-                refuse_missing_end(self._graph.name, batch, set(self._stored_nodes(transaction, list(ends))))
+                refuse_missing_end(self._graph.name, batch, self.stored_nodes(transaction, ends))
 
     def delete_nodes(self, transaction: Transaction, ids: Iterable[str]) -> None:
         """Delete nodes with their edges."""
@@ -224,21 +216,39 @@ class Writer:
 
     def delete_edges(self, transaction: Transaction, ids: Iterable[str]) -> None:
         """Delete edges."""
-        for batch in batches(map(self._edge_key, ids), _BATCH):
+        for batch in self._edge_keys(ids):
             transaction.run("delete_edges", self._edge_types(), keys=batch)
 
     def write_parents(self, transaction: Transaction, hierarchy: Hierarchy) -> None:
-        """Write a change of the hierarchy; raises GraphError if it can't be."""
-        write_parents(transaction, self._graph.name, hierarchy, self._node_key)
+        """Write a change of the hierarchy.
 
-    def stored_types(self, transaction: Transaction, ids: Sequence[str]) -> dict[str, str]:
-        """Return the types of the existing nodes with these ids, by id."""
-        return {node_id: node.type for node_id, node in self._stored_nodes(transaction, ids).items()}
+        Raises GraphError if a parent or child doesn't exist, if a parent claims a child of another parent, or if a node
+        would become its own ancestor.
+        """
+        parents, key = hierarchy.parents, self._node_key
+        if hierarchy.cleared:
+            transaction.run("clear_parents", keys=list(map(key, hierarchy.cleared)))
+        if not parents:
+            return
+        for row in transaction.run("parents", keys=list(map(key, sorted(hierarchy.claimed)))):
+            if row["parent"] != parents[row["id"]]:
+                raise two_parents(row["id"], row["parent"], parents[row["id"]])
+        rows = [{"child": key(child), "parent": key(parent)} for child, parent in parents.items()]
+        if transaction.run("set_parents", rows=rows)[0]["written"] < len(rows):
+            pairs = [pair for child, parent in parents.items() for pair in ((parent, child), (child, parent))]
+            existing = self.stored_nodes(transaction, [node_id for node_id, _ in pairs])
+            absent, relative = next((pair for pair in pairs if pair[0] not in existing), ("", ""))
+            raise GraphError(
+                f"The node {relative[:80]!r} names {absent[:80]!r} as its parent or child, "
+                f"which the graph {self._graph.name!r} doesn't have.",
+                "Add both, in one batch or the parent first.",
+            )
+        refuse_cycles(transaction.run("own_ancestors", keys=[row["child"] for row in rows]))
 
-    def _stored_nodes(self, transaction: Transaction, ids: Sequence[str]) -> dict[str, _StoredNode]:
-        """Return type and creation time of the existing nodes with these ids, by id."""
+    def stored_nodes(self, transaction: Transaction, ids: Iterable[str]) -> dict[str, Record]:
+        """Return ``type`` and ``created_at`` of the existing nodes with these ids, by id."""
         return {
-            row["id"]: _StoredNode(row["type"], row["created_at"])
+            row["id"]: row
             for batch in batches(map(self._node_key, ids), _BATCH)
             for row in transaction.run("existing_nodes", keys=batch)
         }
@@ -249,18 +259,17 @@ class Writer:
             return []
         return [
             row["id"]
-            for batch in batches(map(self._edge_key, ids), _BATCH)
+            for batch in self._edge_keys(ids)
             for row in transaction.run("existing_edges", self._edge_types(), keys=batch)
         ]
+
+    def _edge_keys(self, ids: Iterable[str]) -> Iterator[list[str]]:
+        return batches((edge_key(self._graph.id, edge_id) for edge_id in ids), _BATCH)
 
     def _edge_types(self) -> dict[str, str]:
         return {"edge_types": "|".join(sorted(self._graph.edge_types))}
 
-    def _refuse_missing(self, kind: str, ids: Sequence[str], existing: Collection[str]) -> None:
-        if missing := [id_ for id_ in dict.fromkeys(ids) if id_ not in existing]:
-            raise GraphError(f"The graph {self._graph.name!r} has no {_listed(kind, missing)}.", "Ask for what it has.")
-
-    def _exists_already(self, kind: str, ids: Sequence[str], fix: str) -> GraphError:
+    def _exists_already(self, kind: str, ids: Collection[str], fix: str) -> GraphError:
         return GraphError(f"The graph {self._graph.name!r} already has the {_listed(kind, ids)}.", fix)
 
     def _read(self, transaction: Transaction, node_id: str) -> KnowledgeNode:
@@ -270,14 +279,8 @@ class Writer:
             raise UnknownNode(f"The graph {self._graph.name!r} has no node {node_id[:80]!r}.", "Add it with add_node.")
         return read_node(rows[0]["stored"], rows[0]["parent"], rows[0]["children"])
 
-    def _edge_row(self, edge: KnowledgeEdge, time: str) -> dict[str, Any]:
-        return edge_row(self._graph.id, edge, self._node_key(edge.source), self._node_key(edge.target), time)
-
     def _node_key(self, node_id: str) -> str:
         return node_key(self._graph.id, node_id)
-
-    def _edge_key(self, edge_id: str) -> str:
-        return edge_key(self._graph.id, edge_id)
 
 
 def node_row(graph_id: str, node: KnowledgeNode, time: str, text_hash: str | None = None) -> dict[str, Any]:
@@ -287,17 +290,6 @@ def node_row(graph_id: str, node: KnowledgeNode, time: str, text_hash: str | Non
         stored["text_hash"] = text_hash
     vector = list(node.embedding) if node.embedding else None
     return {"key": stored["key"], "properties": stored, "vector": vector, "label": label_of(node.type)}
-
-
-def edge_row(graph_id: str, edge: KnowledgeEdge, source_key: str, target_key: str, time: str) -> dict[str, Any]:
-    """Return an edge as a row of the query ``put_edges``."""
-    properties = stored_edge(graph_id, edge, time)
-    return {
-        "source": source_key,
-        "target": target_key,
-        "type": relationship_type_of(edge.type),
-        "properties": properties,
-    }
 
 
 def is_temporal(records: Iterable[KnowledgeNode | KnowledgeEdge]) -> bool:
@@ -329,20 +321,13 @@ def common_dimension(nodes: Iterable[KnowledgeNode]) -> int | None:
     return next(iter(lengths), None)
 
 
-def _updated(before: KnowledgeNode, updates: NodeUpdates, remove: Sequence[str]) -> KnowledgeNode:
-    remaining = {name: value for name, value in before.properties.items() if name not in remove}
-    changes: dict[str, Any] = {"updated_at": now(), **updates}
-    changes["properties"] = {**remaining, **updates.get("properties", {})}
-    return dataclasses.replace(before, **changes)
-
-
 def refuse_repeated(ids: Sequence[str], kind: str) -> None:
     """Raise GraphError naming the ids that are there more than once."""
     if repeated := [id_ for id_, count in Counter(ids).items() if count > 1]:
         raise GraphError(f"The batch holds the {_listed(kind, repeated)} more than once.", "Give each once.")
 
 
-def _listed(kind: str, ids: Sequence[str]) -> str:
+def _listed(kind: str, ids: Collection[str]) -> str:
     shown = ", ".join(repr(id_[:80]) for id_ in sorted(ids)[:_MAX_SHOWN])
     more = f" and {len(ids) - _MAX_SHOWN:,} more" if len(ids) > _MAX_SHOWN else ""
     return f"{kind}{'s' if len(ids) > 1 else ''} {shown}{more}"

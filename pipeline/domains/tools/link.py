@@ -19,7 +19,7 @@ from pipeline.domains.tools.types.flows import Flow
 from pipeline.domains.tools.types.system import INHERITANCE, TypeSystem
 from pipeline.ingest.links.similar import similar_pairs
 from pipeline.knowledge import KnowledgeEdge, SupportedEdgeType
-from pipeline.knowledge.store.communities import local_communities
+from pipeline.knowledge.store.analysis import local_communities
 from pipeline.records import Vector
 from pipeline.text.labels import labels, terms_of
 

@@ -14,8 +14,8 @@ from lxml import etree
 
 from pipeline.errors import GraphError
 from pipeline.files import Unreadable, parse_json
+from pipeline.knowledge.exchange.json_format import edge_of, mapping_of, node_of
 from pipeline.knowledge.exchange.node_link import from_foreign
-from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import AS_JSON, NATIVE, prefixed_property
 from pipeline.text.graphml import NAMESPACE, add_data, attribute_declaration, element, is_legal, kind_of, text_of
@@ -41,10 +41,10 @@ def write_graphml(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge]
     graph = element("graph", edgedefault="directed" if directed else "undirected")
     keys: dict[tuple[str, str, str], str] = {}
     for node in sorted(nodes, key=lambda node: node.id):
-        values = _attributes(node_mapping(node))
+        values = _attributes(mapping_of(node))
         _fill(etree.SubElement(graph, f"{_Q}node", id=_legal(values.pop("id"))), "node", values, keys)
     for edge in ordered:
-        values = _attributes(edge_mapping(edge))
+        values = _attributes(mapping_of(edge))
         ends = {end: _legal(values.pop(end)) for end in ("source", "target")}
         edge_name = _legal(values.pop("id"))
         _fill(etree.SubElement(graph, f"{_Q}edge", ends, id=edge_name), "edge", values, keys)
@@ -79,18 +79,19 @@ def read_graphml(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[Knowledg
     edges = (
         edge_of(_record(edge, keys, "edge", {"directed": directed}))
         for edge in graph.iter(f"{_Q}edge")
-        if not _is_reverse(edge, keys)
+        if ("reverse", True) not in (_value(data, keys) for data in edge.iter(f"{_Q}data"))
     )
     return nodes, edges
 
 
 def _attributes(record: dict[str, Any]) -> dict[str, Any]:
     properties = dict(prefixed_property(name, value) for name, value in record.pop("properties", {}).items())
-    flat = {name: json.dumps(value, ensure_ascii=False) if name in _LISTS else value for name, value in record.items()}
-    for name, value in properties.items():
-        # Lists are native in Neo4j, but GraphML has no type for them.
-        plain = name if not isinstance(value, list) else AS_JSON + name.removeprefix(NATIVE)
-        flat[plain] = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+    flat: dict[str, Any] = {}
+    for name, value in {**record, **properties}.items():
+        if isinstance(value, list):  # native in Neo4j, but GraphML has no type for lists
+            name = AS_JSON + name.removeprefix(NATIVE) if name.startswith(NATIVE) else name
+            value = json.dumps(value, ensure_ascii=False)
+        flat[name] = value
     return flat
 
 
@@ -114,8 +115,9 @@ def _record(read: Any, keys: Mapping[str, tuple[str, str]], kind: str, defaults:
             attributes[name] = _parsed(name, value) if name in _LISTS else value
     fields = KnowledgeNode.__slots__ if kind == "node" else KnowledgeEdge.__slots__
     record = from_foreign(attributes, fields, {"type": kind, **defaults})
-    properties = {**record.get("properties", {}), **properties}
-    return {**record, **({"properties": properties} if properties else {})}
+    if properties:
+        record["properties"] = {**record.get("properties", {}), **properties}
+    return record
 
 
 def _value(data: Any, keys: Mapping[str, tuple[str, str]]) -> tuple[str, Any]:
@@ -139,10 +141,6 @@ def _parsed(name: str, value: object) -> Any:
 
 def _malformed(name: str, value: object, kind: str) -> GraphError:
     return GraphError(f"The attribute {name!r} holds {str(value)[:60]!r}, which isn't {kind}.", "Mend the value.")
-
-
-def _is_reverse(edge: Any, keys: Mapping[str, tuple[str, str]]) -> bool:
-    return any(_value(data, keys) == ("reverse", True) for data in edge.iter(f"{_Q}data"))
 
 
 def _legal(text: str) -> str:

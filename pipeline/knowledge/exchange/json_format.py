@@ -1,21 +1,24 @@
-"""JSON: one document with all nodes and edges, or JSON Lines with one node or edge a line, for graphs of any size."""
+"""JSON: records as mappings, in one document, or in JSON Lines with one node or edge a line for graphs of any size."""
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from pipeline.errors import GraphError
 from pipeline.files import Guard, lines, read_json
 from pipeline.files.limits import LARGE_LIMITS
-from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 
 _Record = TypeVar("_Record")
 
 FORMAT = "hoprank-graph"
 VERSION = 1
+
+_EMPTY: tuple[object, ...] = (None, (), {}, [])
+_dumped = partial(json.dumps, ensure_ascii=False)
 
 _GUARD = Guard(GraphError, "Give a graph that was exported.", LARGE_LIMITS)
 _LINES = Guard(
@@ -27,12 +30,14 @@ _LINES = Guard(
 
 def write_json(name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], file: TextIO) -> None:
     """Write ``{"format", "version", "name", "nodes", "edges"}``, one node or edge a line, ordered by id."""
-    head = {"format": FORMAT, "version": VERSION, "name": name}
-    file.write(_dumped(head)[:-1] + ',\n"nodes": [')
-    _write_list((node_mapping(node) for node in sorted(nodes, key=lambda node: node.id)), file)
-    file.write('],\n"edges": [')
-    _write_list((edge_mapping(edge) for edge in sorted(edges, key=lambda edge: edge.id)), file)
-    file.write("]}\n")
+    file.write(_dumped({"format": FORMAT, "version": VERSION, "name": name})[:-1])
+    parts: dict[str, Iterable[KnowledgeNode | KnowledgeEdge]] = {"nodes": nodes, "edges": edges}
+    for part, records in parts.items():
+        file.write(f',\n"{part}": [')
+        for place, record in enumerate(sorted(records, key=lambda record: record.id)):
+            file.write((",\n" if place else "\n") + _dumped(mapping_of(record)))
+        file.write("]")
+    file.write("}\n")
 
 
 def read_document(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
@@ -49,10 +54,10 @@ def read_document(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[Knowled
 
 def write_jsonl(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], file: TextIO) -> None:
     """Write each node as ``{"node": ...}``, then each edge as ``{"edge": ...}``, a line each, in the given order."""
-    for node in nodes:
-        file.write(_dumped({"node": node_mapping(node)}) + "\n")
-    for edge in edges:
-        file.write(_dumped({"edge": edge_mapping(edge)}) + "\n")
+    parts: dict[str, Iterable[KnowledgeNode | KnowledgeEdge]] = {"node": nodes, "edge": edges}
+    for kind, records in parts.items():
+        for record in records:
+            file.write(_dumped({kind: mapping_of(record)}) + "\n")
 
 
 def read_jsonl(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
@@ -80,12 +85,39 @@ def list_of(document: dict[str, Any], name: str, path: Path) -> list[Any]:
     return values
 
 
+def mapping_of(record: KnowledgeNode | KnowledgeEdge) -> dict[str, Any]:
+    """Return a node or an edge as a mapping, without its empty fields."""
+    values = ((name, getattr(record, name)) for name in record.__slots__)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values if value not in _EMPTY}
+
+
+def node_of(mapping: object) -> KnowledgeNode:
+    """Return the node of a mapping; raises GraphError naming unknown or missing fields."""
+    return KnowledgeNode(**_checked(mapping, "node", KnowledgeNode.__slots__, ("id", "type")))
+
+
+def edge_of(mapping: object) -> KnowledgeEdge:
+    """Return the edge of a mapping; raises GraphError naming unknown or missing fields."""
+    return KnowledgeEdge(**_checked(mapping, "edge", KnowledgeEdge.__slots__, ("source", "target", "type")))
+
+
+def _checked(mapping: object, kind: str, names: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(mapping, Mapping):
+        raise GraphError(f"{str(mapping)[:60]!r} is no {kind}.", f"A {kind} is a mapping with {', '.join(names)}.")
+    if unknown := [str(name) for name in mapping if name not in names]:
+        id_ = str(mapping.get("id", mapping))[:60]
+        raise GraphError(
+            f"The {kind} {id_!r} has {', '.join(sorted(unknown)[:5])}, as no {kind} has.",
+            f"A {kind} has {', '.join(names)}; put anything else into its properties.",
+        )
+    if missing := [name for name in needed if name not in mapping]:
+        raise GraphError(
+            f"The {kind} {str(mapping)[:60]!r} lacks {', '.join(missing)}.", f"Every {kind} needs {', '.join(needed)}."
+        )
+    return dict(mapping)
+
+
 def _records(path: Path, kind: str, record_of: Callable[[object], _Record]) -> Iterator[_Record]:
-    with closing(_lines(path, kind)) as mappings:
-        yield from map(record_of, mappings)
-
-
-def _lines(path: Path, kind: str) -> Generator[object]:
     others = '{"edge": ' if kind == "node" else '{"node": '
     with closing(lines(path, _LINES)) as read:
         for line in read:
@@ -95,15 +127,4 @@ def _lines(path: Path, kind: str) -> Generator[object]:
             if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= {"node", "edge"}:
                 raise line.fault("is neither a node nor an edge")
             if kind in value:
-                yield value[kind]
-
-
-def _write_list(rows: Iterable[dict[str, Any]], file: TextIO) -> None:
-    separator = "\n"
-    for row in rows:
-        file.write(separator + _dumped(row))
-        separator = ",\n"
-
-
-def _dumped(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+                yield record_of(value[kind])

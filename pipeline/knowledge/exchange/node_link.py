@@ -12,24 +12,27 @@ from typing import Any, TextIO
 
 from pipeline.errors import GraphError
 from pipeline.ids import digest
-from pipeline.knowledge.exchange.json_format import list_of, load_json
-from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
+from pipeline.knowledge.exchange.json_format import edge_of, list_of, load_json, mapping_of, node_of
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
-
-_NODE_TYPE = "node"
-_EDGE_TYPE = "edge"
 
 
 def write_node_link(name: str, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], file: TextIO) -> None:
     """Write a multigraph, ordered by id; node and edge attributes are the records' fields."""
     ordered = sorted(edges, key=lambda edge: edge.id)
     directed = not ordered or any(edge.directed for edge in ordered)
+    links = []
+    for edge in ordered:
+        link = {**mapping_of(edge), "key": edge.id}
+        links.append(link)
+        if directed and not edge.directed:
+            ends = {"source": edge.target, "target": edge.source}
+            links.append({**link, **ends, "key": f"{edge.id} reverse", "reverse": True})
     document = {
         "directed": directed,
         "multigraph": True,
         "graph": {"name": name},
-        "nodes": [node_mapping(node) for node in sorted(nodes, key=lambda node: node.id)],
-        "edges": [link for edge in ordered for link in _links(edge, both=directed and not edge.directed)],
+        "nodes": [mapping_of(node) for node in sorted(nodes, key=lambda node: node.id)],
+        "edges": links,
     }
     json.dump(document, file, ensure_ascii=False)
     file.write("\n")
@@ -62,17 +65,10 @@ def from_foreign(attributes: Mapping[str, Any], fields: tuple[str, ...], default
     return {**defaults, **own, **({"properties": properties} if properties else {})}
 
 
-def _links(edge: KnowledgeEdge, *, both: bool) -> Iterator[dict[str, Any]]:
-    link = {**edge_mapping(edge), "key": edge.id}
-    yield link
-    if both:
-        yield {**link, "source": edge.target, "target": edge.source, "key": f"{edge.id} reverse", "reverse": True}
-
-
 def _node(node: object, path: Path) -> KnowledgeNode:
     if not isinstance(node, Mapping) or "id" not in node:
         raise GraphError(f"{path} has the node {str(node)[:60]!r} without an id.", "Give every node an id.")
-    record = from_foreign(node, KnowledgeNode.__slots__, {"type": _NODE_TYPE})
+    record = from_foreign(node, KnowledgeNode.__slots__, {"type": "node"})
     return node_of({**record, "id": str(node["id"]), "type": str(record["type"])})
 
 
@@ -83,5 +79,5 @@ def _edge(link: object, path: Path, *, directed: bool) -> KnowledgeEdge:
     # The key of a networkx edge is unique only between its two nodes, so the id includes them.
     key = {"id": digest("edge", *ends.values(), str(link["key"]))} if link.get("key") else {}
     rest = {name: value for name, value in link.items() if name != "key"}
-    record = from_foreign(rest, KnowledgeEdge.__slots__, {"type": _EDGE_TYPE, "directed": directed, **key})
+    record = from_foreign(rest, KnowledgeEdge.__slots__, {"type": "edge", "directed": directed, **key})
     return edge_of({**record, **ends, "type": str(record["type"])})

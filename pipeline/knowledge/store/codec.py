@@ -10,8 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from pipeline.db.vectors import to_bytes
 from pipeline.ids import digest
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
 
@@ -28,7 +27,6 @@ EDGE_FIELDS = frozenset(
 """Stored names that HopRank uses itself."""
 
 _TIMES = ("valid_at", "invalid_at", "expired_at")
-_NONE: dict[str, Any] = {}
 _INTEGERS = range(-(2**63), 2**63)
 
 
@@ -46,8 +44,7 @@ def prefixed_property(name: str, value: Json) -> tuple[str, Any]:
     return AS_JSON + name, json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def stored_properties(properties: Mapping[str, Json], own: frozenset[str]) -> dict[str, Any]:
-    """Return a record's own properties by stored name."""
+def _stored_properties(properties: Mapping[str, Json], own: frozenset[str]) -> dict[str, Any]:
     return dict(stored_property(name, value, own) for name, value in properties.items())
 
 
@@ -94,14 +91,9 @@ def stored_node(graph_id: str, node: KnowledgeNode, now: str) -> dict[str, Any]:
         "created_at": created,
         "updated_at": node.updated_at or created,
         **_stored_times(node),
-        **({"embedding_hash": embedding_hash(node.embedding)} if node.embedding else {}),
-        **stored_properties(node.properties, NODE_FIELDS),
+        **({"embedding_hash": digest(to_bytes(node.embedding).hex())} if node.embedding else {}),
+        **_stored_properties(node.properties, NODE_FIELDS),
     }
-
-
-def embedding_hash(embedding: Sequence[float]) -> str:
-    """Return a hash of an embedding as it is stored."""
-    return digest(np.asarray(embedding, dtype=np.float32).tobytes().hex())
 
 
 def read_node(stored: Mapping[str, Any], parent: str | None, children: Sequence[str]) -> KnowledgeNode:
@@ -136,8 +128,7 @@ def stored_edge(graph_id: str, edge: KnowledgeEdge, now: str) -> dict[str, Any]:
 
 def other_edge_properties(edge: KnowledgeEdge) -> dict[str, Any]:
     """Return an edge's stored properties that few edges have: the ends of its times, and its own properties."""
-    times = _stored_times(edge)
-    return {**times, **stored_properties(edge.properties, EDGE_FIELDS)} if times or edge.properties else _NONE
+    return {**_stored_times(edge), **_stored_properties(edge.properties, EDGE_FIELDS)}
 
 
 def read_edge(stored: Mapping[str, Any], source: str, target: str) -> KnowledgeEdge:

@@ -18,9 +18,8 @@ from pipeline.edges import EDGES
 from pipeline.errors import GraphError
 from pipeline.ids import digest
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
-from pipeline.knowledge.store.communities import local_communities
+from pipeline.knowledge.store import analysis
 from pipeline.knowledge.store.neo4j import read_steps
-from pipeline.knowledge.store.pagerank import VIEW, followed, local_pagerank, read_pagerank
 from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.knowledge.visibility import Moment, Visibility
 from pipeline.retrieve.question import fulltext_query
@@ -88,11 +87,11 @@ class CorpusStore:
 
     def all_edges(self) -> Iterable[KnowledgeEdge]:
         """Return every edge, streamed."""
-        return self._edges(None)
+        return map(_edge, self.corpus.stream("corpus_edges", type=None))
 
     def edges_of_type(self, edge_type: str) -> Iterable[KnowledgeEdge]:
         """Return the edges of a type, streamed."""
-        return self._edges(edge_type)
+        return map(_edge, self.corpus.stream("corpus_edges", type=edge_type))
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
         """Return the edges from a node to its neighbours."""
@@ -118,7 +117,7 @@ class CorpusStore:
             direction=direction.value,
             undirected=UNDIRECTED,
         )
-        return dict(read_steps(rows))
+        return read_steps(rows)
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
         """Return the cosines of the ``limit`` chunks nearest to a vector, by id."""
@@ -140,35 +139,26 @@ class CorpusStore:
         if not counts or not counts[0]["nodes"] or (seeds is not None and not seeds):
             return {}
 
-        def project(name: str) -> object:
-            return self.corpus.read("project_corpus", projection=name, direction=direction.value, undirected=UNDIRECTED)
-
         if not self.corpus.client.has_gds:
             edges = ((edge.source, edge.target, edge.weight, edge.directed) for edge in self.all_edges())
             ids = (node.id for node in self.all_nodes())
-            return local_pagerank(ids, followed(edges, direction), seeds, restart_prob, limit)
+            return analysis.local_pagerank(ids, analysis.followed(edges, direction), seeds, restart_prob, limit)
 
-        def run(name: str) -> list[Record]:
-            params = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
-            if seeds is None:
-                return self.corpus.read("importance", **params)
-            rows = [{"key": node_id, "weight": weight} for node_id, weight in seeds.items()]
-            return self.corpus.read("corpus_pagerank", seeds=rows, **params)
+        def project(name: str) -> object:
+            return self.corpus.read("project_corpus", projection=name, direction=direction.value, undirected=UNDIRECTED)
 
-        projection = Projection(self.corpus.id, VIEW, counts[0]["generation"], direction.value)
+        run = analysis.gds_pagerank(self.corpus.read, "corpus_pagerank", seeds, restart_prob, limit)
+        projection = Projection(self.corpus.id, analysis.VIEW, counts[0]["generation"], direction.value)
         rows = run_on_projection(self.corpus.client, projection, self._projection_megabytes, project, run)
-        return read_pagerank(rows, limit)
+        return analysis.read_pagerank(rows, limit)
 
     def communities(self, gamma: float, seed: int) -> list[list[str]]:
         """Return the ids of each community, by Louvain's algorithm."""
         edges = ((edge.source, edge.target, edge.weight) for edge in self.all_edges())
-        return local_communities((node.id for node in self.all_nodes()), edges, gamma, seed)
+        return analysis.local_communities((node.id for node in self.all_nodes()), edges, gamma, seed)
 
     def _scan(self, node_type: str | None, key: str | None = None, value: Any = None) -> Iterable[KnowledgeNode]:
         return map(_node, self.corpus.stream("corpus_scan", type=node_type, property=key, value=value))
-
-    def _edges(self, kind: str | None) -> Iterable[KnowledgeEdge]:
-        return map(_edge, self.corpus.stream("corpus_edges", type=kind))
 
 
 def _node(row: Record) -> KnowledgeNode:

@@ -10,14 +10,14 @@ from typing import Any
 
 from pipeline.embedding.nearest import unit_vectors
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
+from pipeline.knowledge.store.analysis import local_communities, local_pagerank
 from pipeline.knowledge.store.codec import prefixed_property
-from pipeline.knowledge.store.communities import local_communities
-from pipeline.knowledge.store.pagerank import local_pagerank
 from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.knowledge.visibility import Visibility
 
 _WORD = re.compile(r"\w+")
 _SEARCHED = ("name", "title", "description", "text")
+"""Properties that full-text search covers, as the server's index does, besides id and labels."""
 
 
 class MemoryStore:
@@ -90,7 +90,7 @@ class MemoryStore:
         return [
             edge
             for edge in self._edges_by_node.get(node_id, ())
-            if (edge_type is None or edge.type == edge_type) and _leads(edge, node_id, direction)
+            if (edge_type is None or edge.type == edge_type) and leads(edge, node_id, direction)
         ]
 
     def edges_among(self, ids: Sequence[str]) -> Iterable[KnowledgeEdge]:
@@ -109,7 +109,7 @@ class MemoryStore:
             node_id: sorted(
                 (edge.other(node_id), edge.weight)
                 for edge in self._edges_by_node.get(node_id, ())
-                if (types is None or edge.type in types) and _leads(edge, node_id, direction)
+                if (types is None or edge.type in types) and leads(edge, node_id, direction)
             )
             for node_id in ids
             if node_id in self._nodes
@@ -121,8 +121,7 @@ class MemoryStore:
         if not embedded:
             return {}
         cosines = unit_vectors(list(embedded.values())) @ unit_vectors([vector])[0]
-        best = in_order(dict(zip(embedded, cosines.tolist(), strict=True)))
-        return dict(list(best.items())[:limit])
+        return in_order(dict(zip(embedded, cosines.tolist(), strict=True)), limit)
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores (rank-bm25) of the ``limit`` nodes that match a text best, by id."""
@@ -130,8 +129,7 @@ class MemoryStore:
         if index is None:
             return {}
         all_scores = index.get_scores(_WORD.findall(text.lower()))
-        scores = {node_id: float(score) for node_id, score in zip(ids, all_scores, strict=True) if score > 0}
-        return dict(list(in_order(scores).items())[:limit])
+        return in_order({id_: float(score) for id_, score in zip(ids, all_scores, strict=True) if score > 0}, limit)
 
     def pagerank(
         self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
@@ -151,17 +149,15 @@ class MemoryStore:
         from rank_bm25 import BM25Plus
 
         ids = sorted(self._nodes)
-        words = [_WORD.findall(searched_text(self._nodes[node_id]).lower()) for node_id in ids]
+        words = []
+        for node in (self._nodes[node_id] for node_id in ids):
+            prose = [value for name in _SEARCHED if isinstance(value := node.properties.get(name), str)]
+            words.append(_WORD.findall(" ".join([node.id, *node.labels, *prose]).lower()))
         return ids, BM25Plus(words, delta=0) if any(words) else None
 
 
-def searched_text(node: KnowledgeNode) -> str:
-    """Return the text of a node that full-text search covers: id, labels and the properties that hold prose."""
-    texts = [value for name in _SEARCHED if isinstance(value := node.properties.get(name), str)]
-    return " ".join([node.id, *node.labels, *texts])
-
-
-def _leads(edge: KnowledgeEdge, node_id: str, direction: Direction) -> bool:
+def leads(edge: KnowledgeEdge, node_id: str, direction: Direction) -> bool:
+    """Return whether an edge is followed from ``node_id``, which is one of its endpoints."""
     if not edge.directed or direction is Direction.BOTH:
         return True
     return (edge.source if direction is Direction.OUT else edge.target) == node_id

@@ -15,17 +15,7 @@ from pipeline.db.projections import Projection, run_on_projection, run_once
 from pipeline.knowledge.catalogue import ensure_text_index, ensure_vector_index
 from pipeline.knowledge.native import relationship_type_of
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.store.codec import (
-    NODE_FIELDS,
-    edge_key,
-    edge_key_prefix,
-    node_key,
-    read_edge,
-    read_node,
-    stored_property,
-)
-from pipeline.knowledge.store.communities import local_communities, ordered
-from pipeline.knowledge.store.pagerank import VIEW, followed, local_pagerank, read_pagerank
+from pipeline.knowledge.store import analysis, codec
 from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.knowledge.visibility import NOW, Moment, Visibility
 from pipeline.retrieve.question import fulltext_terms
@@ -90,7 +80,7 @@ class Neo4jStore:
 
     def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
         """Return the nodes whose property ``key`` equals ``value``, streamed, by a scan of the graph."""
-        name, stored = stored_property(key, value, NODE_FIELDS)
+        name, stored = codec.stored_property(key, value, codec.NODE_FIELDS)
         rows = self._stream("nodes_with_property", label=self.graph.label, property=name, value=stored)
         return map(_node, rows)
 
@@ -100,7 +90,7 @@ class Neo4jStore:
         if state is None or not state.edge_types:
             return None
         names = {"edge_types": "|".join(sorted(state.edge_types))}
-        rows = self._read("edge_by_key", names, key=edge_key(self.graph.id, edge_id))
+        rows = self._read("edge_by_key", names, key=codec.edge_key(self.graph.id, edge_id))
         return _edge(rows[0]) if rows else None
 
     def all_edges(self) -> Iterator[KnowledgeEdge]:
@@ -110,26 +100,23 @@ class Neo4jStore:
     def edges_of_type(self, edge_type: str) -> Iterable[KnowledgeEdge]:
         """Return the edges of a type, streamed, by an index."""
         names = {"edge_type": relationship_type_of(edge_type)}
-        return map(_edge, self._stream("edges_of_type", names, prefix=edge_key_prefix(self.graph.id), type=edge_type))
+        prefix = codec.edge_key_prefix(self.graph.id)
+        return map(_edge, self._stream("edges_of_type", names, prefix=prefix, type=edge_type))
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
         """Return the edges from a node to its neighbours."""
-        key = node_key(self.graph.id, node_id)
+        key = codec.node_key(self.graph.id, node_id)
         return map(_edge, self._read("edges_of_node", key=key, direction=direction.value, type=edge_type))
 
     def edges_among(self, ids: Sequence[str]) -> Iterable[KnowledgeEdge]:
         """Return the edges whose endpoints are both among these nodes, streamed."""
-        keys = [node_key(self.graph.id, node_id) for node_id in dict.fromkeys(ids)]
+        keys = [codec.node_key(self.graph.id, node_id) for node_id in dict.fromkeys(ids)]
         return map(_edge, self._stream("edges_among", keys=keys))
 
     def steps(self, ids: Sequence[str], direction: Direction, types: Sequence[str] | None) -> dict[str, Steps]:
         """Return the steps from each of these nodes, by id."""
-        steps: dict[str, Steps] = {}
-        edge_types = None if types is None else list(types)
-        for keys in self._keys(ids):
-            rows = self._read("graph_steps", keys=keys, types=edge_types, direction=direction.value)
-            steps.update(read_steps(rows))
-        return steps
+        params = {"types": None if types is None else list(types), "direction": direction.value}
+        return read_steps(row for keys in self._keys(ids) for row in self._read("graph_steps", keys=keys, **params))
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
         """Return the cosines of the ``limit`` nodes nearest to a vector, by id; creates the vector index if missing."""
@@ -174,10 +161,7 @@ class Neo4jStore:
     def _best(self, limit: int, read: Callable[[int], list[Record]]) -> list[tuple[str, float]]:
         """Return ids and scores of the ``limit`` best visible nodes; ``read`` takes the number of nodes to look at."""
         most = limit
-        while True:
-            rows = read(most)
-            if not rows or len(rows[0]["ids"]) >= limit or rows[0]["looked_at"] < most:
-                break
+        while (rows := read(most)) and len(rows[0]["ids"]) < limit and rows[0]["looked_at"] >= most:
             most *= 4
         return list(zip(rows[0]["ids"], rows[0]["scores"], strict=True))[:limit] if rows else []
 
@@ -190,32 +174,20 @@ class Neo4jStore:
         if state is None or seeds == {} or not self._read("any_node", label=label):
             return {}
         if not self.client.has_gds:
-            return self._pagerank_here(seeds, restart_prob, direction, limit)
+            edges = ((row["source"], row["target"], row["weight"], row["directed"]) for row in self._followed())
+            return analysis.local_pagerank(self._ids(), analysis.followed(edges, direction), seeds, restart_prob, limit)
+        keys = None if seeds is None else {codec.node_key(self.graph.id, node_id): seeds[node_id] for node_id in seeds}
+        run = analysis.gds_pagerank(self.client.read, "personalised_pagerank", keys, restart_prob, limit)
 
         def project(name: str) -> object:
             return self._read("project_graph", projection=name, label=label, direction=direction.value)
 
-        def run(name: str) -> list[Record]:
-            params = {"projection": name, "damping": 1 - restart_prob, "limit": limit}
-            if seeds is None:
-                return self.client.read("importance", **params)
-            rows = [{"key": node_key(self.graph.id, node_id), "weight": weight} for node_id, weight in seeds.items()]
-            return self.client.read("personalised_pagerank", seeds=rows, **params)
-
         if state.temporal or self.visibility.moment is Moment.PAST:
             # Visibility changes with the time, so such a projection serves once.
-            return read_pagerank(run_once(self.client, self.graph.id, project, run), limit)
-        projection = Projection(self.graph.id, VIEW, state.version, direction.value)
+            return analysis.read_pagerank(run_once(self.client, self.graph.id, project, run), limit)
+        projection = Projection(self.graph.id, analysis.VIEW, state.version, direction.value)
         rows = run_on_projection(self.client, projection, self._projection_megabytes, project, run)
-        return read_pagerank(rows, limit)
-
-    def _pagerank_here(
-        self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
-    ) -> Mapping[str, float]:
-        ids = [row["id"] for row in self._stream("graph_node_ids", label=self.graph.label)]
-        edges = self._stream("followed_edges", label=self.graph.label)
-        rows = ((row["source"], row["target"], row["weight"], row["directed"]) for row in edges)
-        return local_pagerank(ids, followed(rows, direction), seeds, restart_prob, limit)
+        return analysis.read_pagerank(rows, limit)
 
     def communities(self, gamma: float, seed: int) -> list[list[str]]:
         """Return the ids of each community: by GDS's Leiden, or by Louvain's algorithm here without GDS."""
@@ -223,9 +195,8 @@ class Neo4jStore:
         if not self._read("any_node", label=label):
             return []
         if not self.client.has_gds:
-            ids = [row["id"] for row in self._stream("graph_node_ids", label=label)]
-            edges = self._stream("followed_edges", label=label)
-            return local_communities(ids, ((row["source"], row["target"], row["weight"]) for row in edges), gamma, seed)
+            edges = ((row["source"], row["target"], row["weight"]) for row in self._followed())
+            return analysis.local_communities(self._ids(), edges, gamma, seed)
 
         def project(name: str) -> object:
             return self._read("project_undirected", projection=name, label=label)
@@ -239,13 +210,12 @@ class Neo4jStore:
             # GDS 2.26 fails in this way where no two nodes belong together.
             if "LeidenDendrogramManager" not in (error.message or ""):
                 raise
-            return [[id_] for id_ in sorted(row["id"] for row in self._stream("graph_node_ids", label=label))]
-        return ordered({row["id"]: row["community"] for row in rows})
+            return [[node_id] for node_id in sorted(self._ids())]
+        return analysis.ordered({row["id"]: row["community"] for row in rows})
 
     def embeddings(self) -> Iterator[tuple[str, list[float]]]:
         """Yield the id and embedding of each node that has one."""
-        for row in self._stream("embeddings", label=self.graph.label):
-            yield row["id"], row["embedding"]
+        return ((row["id"], row["embedding"]) for row in self._stream("embeddings", label=self.graph.label))
 
     def embedded_texts(self, hashes: Sequence[str]) -> dict[str, list[float]]:
         """Return the embeddings of texts that nodes have been embedded by, by the hash of the text."""
@@ -255,6 +225,12 @@ class Neo4jStore:
             for row in self.client.read("embedded_texts", label=self.graph.label, hashes=part)
         )
         return {row["hash"]: row["embedding"] for row in rows if row["embedding"] is not None}
+
+    def _ids(self) -> list[str]:
+        return [row["id"] for row in self._stream("graph_node_ids", label=self.graph.label)]
+
+    def _followed(self) -> Iterator[Record]:
+        return self._stream("followed_edges", label=self.graph.label)
 
     def _read(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[Record]:
         return self.client.read(name, names, graph=self.graph.id, **self.visibility.params(), **params)
@@ -267,18 +243,17 @@ class Neo4jStore:
         return NamedGraph.of(rows[0]["graph"]) if rows else None
 
     def _keys(self, ids: Sequence[str]) -> Iterator[list[str]]:
-        return batches((node_key(self.graph.id, node_id) for node_id in dict.fromkeys(ids)), _KEY_BATCH)
+        return batches((codec.node_key(self.graph.id, node_id) for node_id in dict.fromkeys(ids)), _KEY_BATCH)
 
 
-def read_steps(rows: Iterable[Record]) -> Iterator[tuple[str, Steps]]:
-    """Yield each node's id and its steps; a row has ``id`` and the lists ``ids`` and ``weights``."""
-    for row in rows:
-        yield row["id"], sorted(zip(row["ids"], row["weights"], strict=True))
+def read_steps(rows: Iterable[Record]) -> dict[str, Steps]:
+    """Return the steps by node id; a row has ``id`` and the lists ``ids`` and ``weights``."""
+    return {row["id"]: sorted(zip(row["ids"], row["weights"], strict=True)) for row in rows}
 
 
 def _node(row: Record) -> KnowledgeNode:
-    return read_node(row["stored"], row["parent"], row["children"])
+    return codec.read_node(row["stored"], row["parent"], row["children"])
 
 
 def _edge(row: Record) -> KnowledgeEdge:
-    return read_edge(row["stored"], row["source"], row["target"])
+    return codec.read_edge(row["stored"], row["source"], row["target"])

@@ -77,9 +77,9 @@ class Store(Protocol):
         """
 
     def communities(self, gamma: float, seed: int) -> list[list[str]]:
-        """Return the ids of each community; see :mod:`pipeline.knowledge.store.communities`."""
+        """Return the ids of each community; see :mod:`pipeline.knowledge.store.analysis`."""
 
 
-def in_order(scores: Mapping[str, float]) -> dict[str, float]:
-    """Return scores ordered from the highest, ties by id."""
-    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+def in_order(scores: Mapping[str, float], limit: int | None = None) -> dict[str, float]:
+    """Return the ``limit`` highest scores, or all, from the highest, ties by id."""
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit])

@@ -3,7 +3,7 @@
 import html
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +44,13 @@ def write_page(store: Store, size: GraphSize, path: Path) -> None:
 def page(store: Store, size: GraphSize) -> str:
     """Return the page as HTML; it holds the graph's texts as data, never as markup."""
     folder = Path(__file__).parent
+    data = json.dumps(picture(store, size), ensure_ascii=False)
+    for character in "<>&\u2028\u2029":  # so that no text can close the script element that holds it
+        data = data.replace(character, f"\\u{ord(character):04x}")
     parts = {
         "title": html.escape(store.name),
         "style": (folder / "page.css").read_text(encoding="utf-8"),
-        "data": _for_script(picture(store, size)),
+        "data": data,
         "library": CYTOSCAPE.read_text(encoding="utf-8"),
         "script": (folder / "page.js").read_text(encoding="utf-8"),
     }
@@ -65,22 +68,30 @@ def picture(store: Store, size: GraphSize) -> dict[str, Any]:
     nodes = sorted(store.all_nodes(), key=lambda node: node.id)
     edges = sorted(store.all_edges(), key=lambda edge: edge.id)
     importance = store.pagerank(None, 0.15, Direction.BOTH, max(1, len(nodes)))
-    greatest = max((edge.weight for edge in edges), default=0.0)
+    most_important = max(importance.values(), default=1.0)
+    heaviest = max((edge.weight for edge in edges), default=0.0)
     positions = _positions(nodes, edges)
     rows = {node.id: row for row, node in enumerate(nodes)}
     return {
         "name": store.name,
         "total_nodes": size.nodes,
-        "nodes": [_node(node, importance, positions[node.id]) for node in nodes],
-        "edges": [_edge(edge, rows, greatest) for edge in edges],
+        "nodes": [_node(node, importance.get(node.id, 0.0), most_important, positions[node.id]) for node in nodes],
+        "edges": [
+            {
+                "source": rows[edge.source],
+                "target": rows[edge.target],
+                "type": edge.type,
+                "directed": edge.directed,
+                "width": round(1 + 3 * (edge.weight / heaviest if heaviest else 0.0), 2),
+            }
+            for edge in edges
+        ],
         "node_types": _coloured((node.type for node in nodes), _NODE_COLOURS),
         "edge_types": _coloured((edge.type for edge in edges), _EDGE_COLOURS),
     }
 
 
-def _node(node: KnowledgeNode, importance: Mapping[str, float], position: tuple[float, float]) -> dict[str, Any]:
-    greatest = max(importance.values(), default=1.0)
-    share = importance.get(node.id, 0.0)
+def _node(node: KnowledgeNode, share: float, most: float, position: tuple[float, float]) -> dict[str, Any]:
     return {
         "id": node.id,
         "name": next((str(node.properties[name]) for name in _NAMES if node.properties.get(name)), node.id),
@@ -90,19 +101,9 @@ def _node(node: KnowledgeNode, importance: Mapping[str, float], position: tuple[
         "properties": {name: _short(value) for name, value in node.properties.items()},
         "importance": share,
         # Readers compare areas, not widths, so the width grows with the square root.
-        "size": round(_MIN_SIZE + (_MAX_SIZE - _MIN_SIZE) * (share / greatest) ** 0.5, 1),
+        "size": round(_MIN_SIZE + (_MAX_SIZE - _MIN_SIZE) * (share / most) ** 0.5, 1),
         "x": position[0],
         "y": position[1],
-    }
-
-
-def _edge(edge: KnowledgeEdge, rows: Mapping[str, int], greatest: float) -> dict[str, Any]:
-    return {
-        "source": rows[edge.source],
-        "target": rows[edge.target],
-        "type": edge.type,
-        "directed": edge.directed,
-        "width": round(1 + 3 * (edge.weight / greatest if greatest else 0.0), 2),
     }
 
 
@@ -130,11 +131,3 @@ def _coloured(types: Iterable[str], colours: Sequence[str]) -> list[tuple[str, i
 def _short(value: Any) -> Any:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= _MAX_PROPERTY_LENGTH else f"{text[:_MAX_PROPERTY_LENGTH]} …"
-
-
-def _for_script(value: object) -> str:
-    """Return JSON in which markup characters are escaped, so that it can't close its script element."""
-    text = json.dumps(value, ensure_ascii=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text

@@ -22,7 +22,7 @@ from pipeline.errors import GraphError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
-from pipeline.knowledge.exchange.plain import edge_mapping, edge_of, node_mapping, node_of
+from pipeline.knowledge.exchange.json_format import edge_of, mapping_of, node_of
 
 _MAX_SHOWN = 5
 MERGE, GROUPS, UNDO = "merge", "groups", "undo"
@@ -251,9 +251,9 @@ def _part_ids(journal: KnowledgeGraph, merge_id: str) -> list[str]:
 
 def _rewrite_chunks(rewrite: Rewrite) -> Iterator[dict[str, list[Any]]]:
     yield from _chunks("before_nodes", map(_packed, rewrite.before_nodes))
-    yield from _chunks("before_edges", map(edge_mapping, rewrite.before_edges))
+    yield from _chunks("before_edges", map(mapping_of, rewrite.before_edges))
     yield from _chunks("after_nodes", map(_packed, rewrite.after_nodes))
-    yield from _chunks("after_edges", map(edge_mapping, rewrite.after_edges))
+    yield from _chunks("after_edges", map(mapping_of, rewrite.after_edges))
     yield from _chunks("sources", ([id_, list(ids)] for id_, ids in (rewrite.sources or {}).items()))
     yield from _chunks("kept_edges", rewrite.kept_edges)
 
@@ -269,7 +269,7 @@ def _parts(merge_id: str, kind: str, chunks: Iterable[dict[str, list[Any]]]) -> 
 
 
 def _packed(node: KnowledgeNode) -> dict[str, Any]:
-    mapping = node_mapping(node)
+    mapping = mapping_of(node)
     if node.embedding is not None:
         mapping["embedding"] = base64.b64encode(to_bytes(node.embedding)).decode()
     return mapping

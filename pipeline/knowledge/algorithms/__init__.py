@@ -1,1 +1,0 @@
-"""Algorithms on any store of nodes and edges: traversal, shortest paths, random walks, subgraphs."""

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from pipeline.db.catalogue import Corpus, NamedGraph, find_graph
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
-from pipeline.db.embedded.progress import Report as StartReport
-from pipeline.db.embedded.progress import silent
+from pipeline.db.embedded.options import Report as StartReport
+from pipeline.db.embedded.options import silent
 from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.embedder import Embedder
 from pipeline.evaluate.ablation import Ablation, Variant

@@ -11,8 +11,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pipeline.api import HopRank
-from pipeline.db.embedded.progress import Report as StartReport
-from pipeline.db.embedded.progress import silent
+from pipeline.db.embedded.options import Report as StartReport
+from pipeline.db.embedded.options import silent
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.settings import Settings

@@ -17,8 +17,7 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from pipeline.db.embedded import Address
-from pipeline.db.queries import load_queries
-from pipeline.db.transaction import Transaction
+from pipeline.db.queries import Query, load_queries
 from pipeline.errors import (
     HopRankError,
     LoginRefused,
@@ -72,6 +71,27 @@ class Written:
     def of(cls, counters: neo4j.SummaryCounters) -> Written:
         """Take the counters of one result."""
         return cls(*(getattr(counters, name) for name in cls.__slots__))
+
+
+class Transaction:
+    """An open transaction of several queries, which commits all their writes or none.
+
+    The name of each query is appended to ``asked``.
+    """
+
+    def __init__(self, transaction: neo4j.ManagedTransaction, queries: Mapping[str, Query], asked: list[str]) -> None:
+        self._transaction = transaction
+        self._queries = queries
+        self._asked = asked
+        self.counters: list[neo4j.SummaryCounters] = []
+
+    def run(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
+        """Run the read or write query ``name`` and return its rows."""
+        self._asked.append(name)
+        result = self._transaction.run(self._queries[name].text_with(names or {}), params)
+        rows = list(result)
+        self.counters.append(result.consume().counters)
+        return rows
 
 
 class Client(AbstractContextManager["Client"]):
@@ -189,7 +209,6 @@ class Client(AbstractContextManager["Client"]):
 
         After a transient fault ``work`` is called again.
         """
-
         asked: list[str] = []
 
         @neo4j.unit_of_work(timeout=self._limits["write"])
@@ -257,17 +276,18 @@ class Client(AbstractContextManager["Client"]):
         if seconds is None:
             yield
             return
-        timer = threading.Timer(seconds, self._end, [text])
+
+        def end() -> None:
+            with suppress(HopRankError):
+                self.schema("end_query", text=text)
+
+        timer = threading.Timer(seconds, end)
         timer.daemon = True
         timer.start()
         try:
             yield
         finally:
             timer.cancel()
-
-    def _end(self, text: str) -> None:
-        with suppress(HopRankError):
-            self.schema("end_query", text=text)
 
     def stream(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> Iterator[neo4j.Record]:
         """Run the read query ``name`` and yield its rows as they arrive, so that memory stays flat."""
@@ -279,11 +299,6 @@ class Client(AbstractContextManager["Client"]):
             ) as session,
         ):
             yield from session.run(query, params)
-
-    def explain(self, name: str, names: Mapping[str, str], params: Mapping[str, Any]) -> None:
-        """Plan the query ``name`` on the server without running it; raises the driver's error if that fails."""
-        with self._driver.session(database=self.address.database) as session:
-            session.run(f"EXPLAIN {self._queries[name].text_with(names)}", dict(params)).consume()
 
     def _query(self, name: str, names: Mapping[str, str] | None, kind: str) -> neo4j.Query:
         text = self._queries[name].text_with(names or {})
@@ -314,10 +329,9 @@ class Client(AbstractContextManager["Client"]):
         begun = time.monotonic()
         try:
             yield
-        except _GONE as error:
-            raise ServerLost(f"Neo4j at {uri} went away ({_first_line(error)}).", _AGAIN) from error
-        except driver_errors.TransientError as error:
-            raise ServerLost(f"Neo4j at {uri} kept failing ({_first_line(error)}).", _AGAIN) from error
+        except _PASSING as error:
+            happened = "went away" if isinstance(error, _GONE) else "kept failing"
+            raise ServerLost(f"Neo4j at {uri} {happened} ({_first_line(error)}).", _AGAIN) from error
         except driver_errors.ClientError as error:
             if error.code == "Neo.ClientError.Database.DatabaseNotFound":
                 raise ServerError(

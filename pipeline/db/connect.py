@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running
-from pipeline.db.embedded.progress import Report, silent
+from pipeline.db.embedded.options import Report, silent
 from pipeline.settings import Settings
 
 _log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""The handles of a corpus and of a named graph: connection and record, by which queries read and write them."""
+"""The handle of a corpus: connection and record, by which queries read and write it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from neo4j import Record
 
-from pipeline.db.catalogue import Corpus, NamedGraph, get_corpus
+from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.queries import load_queries
 
@@ -74,34 +74,6 @@ class CorpusHandle:
 
     def _names(self, name: str) -> dict[str, str]:
         return {"vector_index": self.vector_index} if "vector_index" in load_queries()[name].names else {}
-
-
-@dataclass(frozen=True, slots=True)
-class GraphHandle:
-    """A named graph on a server, as it was looked up: a call resolves its name once, and reads by its handle.
-
-    It fills in the params that a query declares of the graph: ``graph`` (the id), ``label`` and ``index`` (the
-    full-text index). Arguments that are given take precedence.
-    """
-
-    client: Client
-    record: NamedGraph
-
-    @property
-    def id(self) -> str:
-        """Id of the graph, which never changes."""
-        return self.record.id
-
-    @property
-    def label(self) -> str:
-        """Label of the graph's nodes and name of its full-text index."""
-        return self.record.label
-
-    def read(self, name: str, /, **params: Any) -> list[Record]:
-        """Run the read query ``name``; see :meth:`pipeline.db.client.Client.read`."""
-        own = {"graph": self.id, "label": self.label, "index": self.label}
-        declared = load_queries()[name].params
-        return self.client.read(name, **{**{key: value for key, value in own.items() if key in declared}, **params})
 
 
 def open_corpus(client: Client, name: str) -> CorpusHandle:

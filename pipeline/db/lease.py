@@ -10,13 +10,14 @@ from typing import Any
 from neo4j import Record
 
 from pipeline.db.catalogue import Corpus
-from pipeline.db.client import batches
+from pipeline.db.client import Transaction, batches
 from pipeline.db.corpus import CorpusHandle
-from pipeline.db.transaction import Transaction
 from pipeline.db.writers import is_stale, new_writer, process_and_host
 from pipeline.errors import Busy, CorpusError, HopRankError, ServerLost
 
 _RETRY_SECONDS = 0.5
+"""Interval of attempts to take a lease that is held; chosen by hand, not measured."""
+
 _RENEW_SECONDS = 15.0
 """Interval of renewals; :mod:`pipeline.db.writers` says after how long without them a holder counts as dead."""
 
@@ -83,10 +84,17 @@ class LeasedWrites:
 
 
 def _acquire(corpus: CorpusHandle, writer: str, deadline: float) -> CorpusHandle:
+    def take(stale: list[str]) -> Record:
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        rows = corpus.write("take_lease", writer=writer, since=since, stale=stale)
+        if not rows:
+            raise CorpusError(f"The corpus {corpus.name!r} was dropped meanwhile.", "Run this again to make it anew.")
+        return rows[0]
+
     while True:
-        row = _take(corpus, writer, stale=[])
+        row = take([])
         if not row["held"] and is_stale(row["holder"], row["silent"]):
-            row = _take(corpus, writer, stale=[row["holder"]])
+            row = take([row["holder"]])
         if row["held"]:
             return CorpusHandle(corpus.client, Corpus.of(row["corpus"]))
         left = deadline - time.monotonic()
@@ -98,14 +106,6 @@ def _acquire(corpus: CorpusHandle, writer: str, deadline: float) -> CorpusHandle
         f"Process {pid} on {host} has been writing to the corpus {corpus.name!r} since {row['since']}.",
         "Wait until it is done and run this again, or give --wait SECONDS.",
     )
-
-
-def _take(corpus: CorpusHandle, writer: str, stale: list[str]) -> Record:
-    since = datetime.now(UTC).isoformat(timespec="seconds")
-    rows = corpus.write("take_lease", writer=writer, since=since, stale=stale)
-    if not rows:
-        raise CorpusError(f"The corpus {corpus.name!r} was dropped meanwhile.", "Run this again to make it anew.")
-    return rows[0]
 
 
 @contextmanager

@@ -5,12 +5,10 @@ projections of older versions of the same kind. The budget is the memory of the 
 HopRank may take together; projections of other programs are left alone.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from neo4j.exceptions import ClientError
 
@@ -38,16 +36,12 @@ class Projection:
         return "-".join([_PREFIX, self.owner, self.kind, str(self.version), *filter(None, [self.variant])])
 
     @classmethod
-    def named(cls, name: str) -> Projection | None:
+    def named(cls, name: str) -> Self | None:
         """Return the projection of that name, or None if the name isn't one of HopRank's."""
         prefix, *parts = name.split("-")
         if prefix != _PREFIX or len(parts) not in (3, 4) or not parts[2].isdecimal():
             return None
         return cls(parts[0], parts[1], int(parts[2]), *parts[3:])
-
-    def replaces(self, other: Projection) -> bool:
-        """Return whether the other one shows another version of the same."""
-        return (self.owner, self.kind) == (other.owner, other.kind) and self.version != other.version
 
 
 def run_on_projection(
@@ -61,21 +55,15 @@ def run_on_projection(
 
     Both functions take the projection's name. ``megabytes`` is the budget. Safe for concurrent callers.
     """
-    try:
-        # Listing the projections first would take longer than most runs.
-        return run(projection.name)
-    except ClientError as error:
-        if not is_missing(error):
-            raise
-    ensure_projection(client, projection, megabytes, project)
-    try:
-        return run(projection.name)
-    except ClientError as error:
-        # Another caller evicted the projection.
-        if not is_missing(error):
-            raise
+    for _ in range(2):  # the projection may be missing, then be evicted by another caller
+        try:
+            # Listing the projections first would take longer than most runs.
+            return run(projection.name)
+        except ClientError as error:
+            if not is_missing(error):
+                raise
         ensure_projection(client, projection, megabytes, project)
-        return run(projection.name)
+    return run(projection.name)
 
 
 def run_once(client: Client, owner: str, project: Callable[[str], object], run: Callable[[str], _Result]) -> _Result:
@@ -103,13 +91,15 @@ def ensure_projection(client: Client, projection: Projection, megabytes: int, pr
     own = {name: other for name in existing if (other := Projection.named(name))}
     total = sum(existing[name] for name in own)
     for name, other in own.items():
-        if projection.replaces(other) or total > megabytes * 2**20:
+        replaced = (other.owner, other.kind) == (projection.owner, projection.kind)
+        if (replaced and other.version != projection.version) or total > megabytes * 2**20:
             client.read("drop_projection", graph=name)
             total -= existing[name]
     try:
         project(projection.name)
     except ClientError as error:
-        if not _is_duplicate(error):
+        # Another caller made it, before this one ("exists") or meanwhile ("loaded").
+        if not any(phrase in (error.message or "") for phrase in ("already exists", "already loaded")):
             raise
 
 
@@ -126,8 +116,3 @@ def drop_projections(client: Client, owner: str) -> None:
 def is_missing(error: ClientError) -> bool:
     """Return whether the server reports a missing projection, as after a restart or another process's drop."""
     return "does not exist" in (error.message or "") and _PREFIX in (error.message or "")
-
-
-def _is_duplicate(error: ClientError) -> bool:
-    """Return whether another caller made the projection, before this one ("exists") or meanwhile ("loaded")."""
-    return any(phrase in (error.message or "") for phrase in ("already exists", "already loaded"))

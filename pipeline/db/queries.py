@@ -67,10 +67,14 @@ class Query:
         """
         if names.keys() != self.names:
             raise ValueError(f"{self.name} takes the names {sorted(self.names)}, not {sorted(names)}")
+        quoted = {}
         for name, identifiers in names.items():
-            if not all(_IDENTIFIER.fullmatch(identifier) for identifier in identifiers.split("|")):
+            parts = identifiers.split("|")
+            if not all(map(_IDENTIFIER.fullmatch, parts)):
                 raise ValueError(f"{self.name}: {name} can't be {identifiers!r}")
-        return _PLACEHOLDER.sub(lambda match: _quoted(names[match[1]]), self.text)
+            # Letters beyond ASCII: Python and Cypher may differ in which of them a bare identifier may hold.
+            quoted[name] = "|".join(part if part.isascii() else f"`{part}`" for part in parts)
+        return _PLACEHOLDER.sub(lambda match: quoted[match[1]], self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +99,6 @@ class Fragment:
         filled = dict(zip(self.parameters, arguments, strict=True))
         text = _PLACEHOLDER.sub(lambda match: filled[match[1]], self.text)
         return text if text.startswith("MATCH") else f"({text})"
-
-
-def _quoted(identifiers: str) -> str:
-    # Letters beyond ASCII: Python and Cypher may differ in which of them a bare identifier may hold.
-    return "|".join(name if name.isascii() else f"`{name}`" for name in identifiers.split("|"))
 
 
 NO_FRAGMENTS: Mapping[str, Fragment] = MappingProxyType({})
@@ -136,8 +135,20 @@ def parse_queries(source: str, path: Path, fragments: Mapping[str, Fragment] = N
 
     Raises ValueError as :func:`load_queries` does, and on a query before the first header, which would be lost.
     """
-    for section in _sections(source, path, "name"):
-        yield _query(section, path, fragments)
+    for header, documentation, text in _sections(source, path, "name"):
+        where = f"{path}: {header['name']}"
+        params, names = (frozenset(_listed(header.get(kind, ""))) for kind in ("params", "names"))
+        text = _CALL.sub(partial(_filled, fragments, where), text)
+        if not text or not documentation:
+            raise ValueError(f"{where} lacks its text or its documentation")
+        if header.get("mode") not in _MODES:
+            raise ValueError(f"{where}: mode must be one of {', '.join(_MODES)}")
+        bare = _QUOTED_OR_COMMENT.sub("", text)
+        for kind, declared, pattern in (("params", params, _PARAMETER), ("names", names, _PLACEHOLDER)):
+            used = frozenset(pattern.findall(bare))
+            if used != declared:
+                raise ValueError(f"{where}: {kind} declares {sorted(declared)} and uses {sorted(used)}")
+        yield Query(header["name"], header["mode"], params, names, documentation, text)
 
 
 def parse_fragments(source: str, path: Path) -> Iterable[Fragment]:
@@ -145,78 +156,49 @@ def parse_fragments(source: str, path: Path) -> Iterable[Fragment]:
 
     Raises ValueError on a fragment without text or documentation, and unless it uses exactly its parameters.
     """
-    for section in _sections(source, path, "fragment"):
-        yield _fragment(section, path)
+    for header, documentation, text in _sections(source, path, "fragment"):
+        signature = header["fragment"]
+        match = _SIGNATURE.fullmatch(signature)
+        if match is None:
+            raise ValueError(f"{path}: {signature!r} is no fragment; write it as name(parameter, parameter)")
+        if not text or not documentation:
+            raise ValueError(f"{path}: {signature} lacks its text or its documentation")
+        parameters = tuple(_listed(match[2]))
+        # A fragment must mean the same in every query: it depends on its parameters alone.
+        used = set(_PLACEHOLDER.findall(text))
+        if used != set(parameters) or _PARAMETER.search(text) or _CALL.search(text):
+            raise ValueError(f"{path}: {signature} must use exactly its parameters, and no fragment")
+        yield Fragment(match[1], parameters, documentation, text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """The part of a file from one header to the next."""
-
-    header: Mapping[str, str]
-    documentation: str
-    text: str
-
-
-def _sections(source: str, path: Path, kind: str) -> Iterator[_Section]:
+def _sections(source: str, path: Path, kind: str) -> Iterator[tuple[Mapping[str, str], str, str]]:
+    """Yield the header, the documentation and the text of each part of a file that begins with ``kind``."""
     comment, *sections = _SECTION.split(source)
     for line in comment.splitlines():
         if line.strip() and not line.startswith("//"):
             raise ValueError(f"{path}: {line[:80]!r} stands before the first header; begin its query with // name:")
-    return (_section(part) for part in sections if re.match(rf"//\s*{kind}:", part))
+    for section in (section for section in sections if re.match(rf"//\s*{kind}:", section)):
+        header: dict[str, str] = {}
+        documentation: list[str] = []
+        body: list[str] = []
+        for line in section.splitlines():
+            match = _HEADER.match(line)
+            if match and not body:
+                header[match[1]] = match[2]
+            elif line.startswith("//") and not body:
+                documentation.append(line.removeprefix("//").strip())
+            elif body or line.strip():
+                body.append(line)
+        yield header, " ".join(documentation), "\n".join(body).strip()
 
 
-def _section(source: str) -> _Section:
-    header: dict[str, str] = {}
-    documentation: list[str] = []
-    body: list[str] = []
-    for line in source.splitlines():
-        match = _HEADER.match(line)
-        if match and not body:
-            header[match[1]] = match[2]
-        elif line.startswith("//") and not body:
-            documentation.append(line.removeprefix("//").strip())
-        elif body or line.strip():
-            body.append(line)
-    return _Section(header, " ".join(documentation), "\n".join(body).strip())
-
-
-def _query(section: _Section, path: Path, fragments: Mapping[str, Fragment]) -> Query:
-    header, where = section.header, f"{path}: {section.header['name']}"
-    query = Query(
-        name=header["name"],
-        mode=header.get("mode", ""),
-        params=frozenset(_listed(header.get("params", ""))),
-        names=frozenset(_listed(header.get("names", ""))),
-        documentation=section.documentation,
-        text=_CALL.sub(lambda call: _filled(call, fragments, where), section.text),
-    )
-    _check(query, where)
-    return query
-
-
-def _filled(call: re.Match[str], fragments: Mapping[str, Fragment], where: str) -> str:
+def _filled(fragments: Mapping[str, Fragment], where: str, call: re.Match[str]) -> str:
     if call[1] not in fragments:
         raise ValueError(f"{where}: there is no fragment {call[1]!r}; known: {', '.join(fragments) or 'none'}")
     try:
         return fragments[call[1]].text_with(_listed(call[2]))
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
-
-
-def _fragment(section: _Section, path: Path) -> Fragment:
-    signature = section.header["fragment"]
-    match = _SIGNATURE.fullmatch(signature)
-    if match is None:
-        raise ValueError(f"{path}: {signature!r} is no fragment; write it as name(parameter, parameter)")
-    if not section.text or not section.documentation:
-        raise ValueError(f"{path}: {signature} lacks its text or its documentation")
-    parameters = tuple(_listed(match[2]))
-    # A fragment must mean the same in every query: it depends on its parameters alone.
-    used = _PLACEHOLDER.findall(section.text)
-    if set(used) != set(parameters) or _PARAMETER.search(section.text) or _CALL.search(section.text):
-        raise ValueError(f"{path}: {signature} must use exactly its parameters, and no fragment")
-    return Fragment(match[1], parameters, section.documentation, section.text)
 
 
 def _listed(names: str) -> list[str]:
@@ -230,15 +212,3 @@ def _by_name(known: Mapping[str, _Named], named: Iterable[tuple[Path, _Named]]) 
             raise ValueError(f"{path}: the name {value.name} is given twice")
         by_name[value.name] = value
     return MappingProxyType(by_name)
-
-
-def _check(query: Query, where: str) -> None:
-    if not query.text or not query.documentation:
-        raise ValueError(f"{where} lacks its text or its documentation")
-    if query.mode not in _MODES:
-        raise ValueError(f"{where}: mode must be one of {', '.join(_MODES)}")
-    bare = _QUOTED_OR_COMMENT.sub("", query.text)
-    for kind, declared, pattern in (("params", query.params, _PARAMETER), ("names", query.names, _PLACEHOLDER)):
-        used = frozenset(pattern.findall(bare))
-        if used != declared:
-            raise ValueError(f"{where}: {kind} declares {sorted(declared)} and uses {sorted(used)}")

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from neo4j import Record
 
-from pipeline.db.client import batches
-from pipeline.db.transaction import Transaction
+from pipeline.db.client import Transaction, batches
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import node_key, read_edge, read_node
 from pipeline.knowledge.store.neo4j import Neo4jStore

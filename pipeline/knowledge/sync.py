@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from neo4j import Record
 
 from pipeline.db.catalogue import NamedGraph
-from pipeline.db.transaction import Transaction
+from pipeline.db.client import Transaction
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.embed import Embeddings
 from pipeline.knowledge.hierarchy import Hierarchy

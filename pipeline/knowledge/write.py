@@ -9,8 +9,7 @@ from typing import Any, TypedDict
 from neo4j import Record
 
 from pipeline.db.catalogue import NamedGraph
-from pipeline.db.client import batches
-from pipeline.db.transaction import Transaction
+from pipeline.db.client import Transaction, batches
 from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge.catalogue import add_types
 from pipeline.knowledge.clock import now

@@ -18,7 +18,7 @@ from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import ProgressBars, ProgressLines, RateColumn, show_progress
 from pipeline.cli.views.startup import show_startup
 from pipeline.cli.views.summary import summary_table
-from pipeline.db.embedded.progress import Step
+from pipeline.db.embedded.options import Step
 from pipeline.ingest.update.changes import IngestSummary
 from pipeline.progress import Progress
 from pipeline.records import Skipped

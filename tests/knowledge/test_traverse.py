@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.errors import GraphError
 
-from ..conftest import NewGraph
+from .conftest import NewGraph
 
 Filled = Callable[..., KnowledgeGraph]
 PROPERTY = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

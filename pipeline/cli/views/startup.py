@@ -23,7 +23,7 @@ from rich.progress import (
 
 if TYPE_CHECKING:
     from pipeline.db.embedded import ServerStatus
-    from pipeline.db.embedded.progress import Report, Step
+    from pipeline.db.embedded.options import Report, Step
 
 
 @contextmanager

@@ -20,7 +20,13 @@ def main() -> None:
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stdout)
     code = 0
     try:
-        _run(_parser().parse_args())
+        values = vars(_parser().parse_args())
+        training = values.pop("train")
+        launch = Launch(**values)
+        if training:
+            train(launch, _WORKLOAD)
+        else:
+            serve(launch)
     except HopRankError as error:
         logging.error(error)  # noqa: TRY400 - the message says it all
         code = 1
@@ -32,24 +38,11 @@ def main() -> None:
     os._exit(code)
 
 
-def _run(arguments: argparse.Namespace) -> None:
-    values = vars(arguments)
-    training = values.pop("train")
-    launch = Launch(**values)
-    if training:
-        train(launch, _WORKLOAD)
-    else:
-        serve(launch)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--home", type=Path, required=True)
-    parser.add_argument("--jars", type=Path, required=True)
-    parser.add_argument("--heap-mb", type=int, required=True)
-    parser.add_argument("--page-cache-mb", type=int, required=True)
-    parser.add_argument("--idle-minutes", type=float, required=True)
-    parser.add_argument("--patience", type=float, required=True)
+    types = {"home": Path, "jars": Path, "heap-mb": int, "page-cache-mb": int, "idle-minutes": float, "patience": float}
+    for name, kind in types.items():
+        parser.add_argument(f"--{name}", type=kind, required=True)
     parser.add_argument("--no-gds", dest="gds", action="store_false", help="serve without Graph Data Science")
     parser.add_argument("--train", action="store_true", help="record Java's ahead-of-time cache instead of serving")
     return parser

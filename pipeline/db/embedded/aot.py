@@ -18,8 +18,8 @@ from filelock import FileLock
 
 from pipeline.db.embedded.configuration import aot_cache
 from pipeline.db.embedded.database import Database, Launch
+from pipeline.db.embedded.launch import provide_password
 from pipeline.db.embedded.options import DATABASE, USERNAME, Layout
-from pipeline.db.embedded.password import provide_password
 from pipeline.temporary import temporary_folder
 
 _log = logging.getLogger(__name__)

@@ -31,7 +31,9 @@ def neo4j_conf(files: Layout, page_cache_mb: int) -> str:
         # The databases are closed before this wait begins, so the default of 5 s, waited twice, serves no purpose.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
     }
-    return "".join(f"{name}={_escape(str(value))}\n" for name, value in settings.items())
+    # The file is in Java's properties format, where a backslash begins an escape.
+    escaped = {name: str(value).replace("\\", "\\\\") for name, value in settings.items()}
+    return "".join(f"{name}={value}\n" for name, value in escaped.items())
 
 
 def jvm_flags(files: Layout, heap_mb: int) -> list[str]:
@@ -75,8 +77,3 @@ def jvm_library(java_home: Path) -> Path:
     names = ("libjvm.so", "libjvm.dylib", "jvm.dll")
     folders = (java_home / "lib" / "server", java_home / "bin" / "server")
     return next(path for folder in folders for name in names if (path := folder / name).exists())
-
-
-def _escape(value: str) -> str:
-    # The file is in Java's properties format, where a backslash begins an escape.
-    return value.replace("\\", "\\\\")

@@ -19,8 +19,7 @@ from typing import Any
 from filelock import FileLock
 
 from pipeline.db.embedded.jars import Jar, is_intact, remember, verified
-from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION
-from pipeline.db.embedded.progress import Report, Step
+from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION, Report, Step
 from pipeline.errors import DownloadFailed
 from pipeline.temporary import temporary_folder
 
@@ -44,7 +43,15 @@ def provide(jars: Sequence[Jar], folder: Path, report: Report, repositories: Seq
     with FileLock(folder / "jars.lock"):
         missing = [jar for jar in jars if not is_intact(jar, folder / jar.path)]
         if missing:
-            _fetch_all(missing, folder, _Source(repositories or _default_repositories(), _counter(missing, report)))
+            source = _Source(repositories or _default_repositories(), _counter(missing, report))
+            with temporary_folder(folder, "partial") as partial, ThreadPoolExecutor(_PARALLEL_DOWNLOADS) as pool:
+                downloads = [pool.submit(_fetch, jar, folder, partial, source) for jar in missing]
+                try:
+                    for download in downloads:
+                        download.result()
+                except BaseException:
+                    pool.shutdown(cancel_futures=True)
+                    raise
         remember(jars, folder)
 
 
@@ -54,17 +61,6 @@ def _default_repositories() -> list[str]:
     from jgo.constants import MAVEN_CENTRAL_URL
 
     return [*GlobalSettings.load().repositories.values(), MAVEN_CENTRAL_URL]
-
-
-def _fetch_all(jars: Sequence[Jar], folder: Path, source: _Source) -> None:
-    with temporary_folder(folder, "partial") as partial, ThreadPoolExecutor(_PARALLEL_DOWNLOADS) as pool:
-        downloads = [pool.submit(_fetch, jar, folder, partial, source) for jar in jars]
-        try:
-            for download in downloads:
-                download.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
 
 
 def _fetch(jar: Jar, folder: Path, partial: Path, source: _Source) -> None:
@@ -100,7 +96,14 @@ class _Source:
                 except OSError as error:  # requests' own errors are OSErrors too
                     failures.append(str(error))
                 except ValueError as error:
-                    raise _altered(jar, error) from error
+                    # pooch reports the actual checksum in its message only.
+                    reported = re.search(r"got (\w+)", str(error))
+                    actual = reported[1] if reported else "another"
+                    raise DownloadFailed(
+                        f"{jar.name} is not what it should be: its SHA-256 is {actual}, expected {jar.sha256}.",
+                        "Try again; if it comes back the same, what lies between you and the Maven repository changes"
+                        " files: ask whoever runs that proxy or mirror.",
+                    ) from error
         raise DownloadFailed(
             f"{jar.name} could not be fetched: {failures[-1]}",
             "Check the network and the proxy (HTTPS_PROXY), and run the command again: what has arrived is kept."
@@ -123,17 +126,6 @@ class _Source:
         except OSError:
             self._arrived(-counted)
             raise
-
-
-def _altered(jar: Jar, refusal: ValueError) -> DownloadFailed:
-    # pooch reports the actual checksum in its message only.
-    reported = re.search(r"got (\w+)", str(refusal))
-    actual = reported[1] if reported else "another"
-    return DownloadFailed(
-        f"{jar.name} is not what it should be: its SHA-256 is {actual}, expected {jar.sha256}.",
-        "Try again; if it comes back the same, what lies between you and the Maven repository changes files: ask"
-        " whoever runs that proxy or mirror.",
-    )
 
 
 def _counter(jars: Sequence[Jar], report: Report) -> Callable[[int], None]:

@@ -1,17 +1,22 @@
-"""Start of the server process, detached from its caller."""
+"""Start of the server process, detached from its caller: its command, password and share of the memory."""
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
-from pipeline.db.embedded.memory import heap_mb, page_cache_mb
+import psutil
+
 from pipeline.db.embedded.options import Layout, ServerOptions, jars_folder
-from pipeline.db.embedded.password import provide_password
 from pipeline.db.embedded.state import MODULE, home_argument
 from pipeline.resources import SOURCES
+
+_PASSWORD_BYTES = 24
+_CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 def launch(files: Layout, options: ServerOptions) -> subprocess.Popen[bytes]:
@@ -20,7 +25,9 @@ def launch(files: Layout, options: ServerOptions) -> subprocess.Popen[bytes]:
     The jars must be present, and the caller must hold the start lock.
     """
     provide_password(files.password)
-    _begin_log(files.log)
+    # A new file for each start, so that the log of a failed start shows that start only.
+    if files.log.exists():
+        files.log.replace(files.log.with_name(f"{files.log.name}.1"))
     with files.log.open("ab") as log:
         # A new session, so that Ctrl-C in the caller's terminal, or closing it, doesn't reach the server.
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -52,11 +59,34 @@ def record_cache(files: Layout, options: ServerOptions) -> Path | None:
     return aot_cache(jars) if aot_cache(jars).exists() else None
 
 
-def _begin_log(log: Path) -> None:
-    # A new file for each start, so that the log of a failed start shows that start only.
-    if log.exists():
-        log.replace(log.with_name(f"{log.name}.1"))
-    log.touch()
+def provide_password(file: Path) -> None:
+    """Write a generated password to ``file``, readable by its owner only, unless the file exists."""
+    if file.exists():
+        return
+    partial = file.with_name(f"{file.name}.{os.getpid()}")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+        stream.write(secrets.token_urlsafe(_PASSWORD_BYTES))
+    partial.replace(file)
+
+
+def heap_mb(options: ServerOptions) -> int:
+    """Return the Java heap's limit in MB: the option's value, else a sixth of memory, at least 512 MB, at most 4 GB."""
+    return options.heap_mb or min(max(memory_mb() // 6, 512), 4096)
+
+
+def page_cache_mb(options: ServerOptions) -> int:
+    """Return the page cache in MB: the option's value, else an eighth of memory, at least 128 MB, at most 4 GB."""
+    return options.page_cache_mb or min(max(memory_mb() // 8, 128), 4096)
+
+
+def memory_mb() -> int:
+    """Return the memory in MB that this process may use: the machine's, or the container's limit if that is lower."""
+    limits = [psutil.virtual_memory().total]
+    for path in _CGROUP_LIMITS:
+        with suppress(OSError, ValueError):  # no cgroup, or "max"
+            limits.append(int(path.read_text()))
+    return min(limits) // 2**20
 
 
 def _command(files: Layout, options: ServerOptions) -> list[str]:

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,12 +21,14 @@ from pipeline.db.embedded.options import (
     USERNAME,
     Address,
     Layout,
+    Report,
     ServerOptions,
     ServerStatus,
+    Step,
     jars_folder,
     layout,
+    silent,
 )
-from pipeline.db.embedded.progress import Report, Step, silent
 from pipeline.db.embedded.state import read_state, touch
 from pipeline.errors import Busy, ConfigurationError, LoginRefused, ServerStartFailed
 
@@ -71,7 +73,14 @@ def stop(options: ServerOptions) -> bool:
         state = read_state(files.state)
         if state is None:
             return False
-        _end(state.pid)
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(state.pid)
+            process.terminate()
+            try:
+                process.wait(_STOP_SECONDS)
+            except psutil.TimeoutExpired:
+                process.kill()
+                process.wait(_STOP_SECONDS)
         files.state.unlink(missing_ok=True)
         return True
 
@@ -100,8 +109,8 @@ def status(options: ServerOptions) -> ServerStatus:
     files = layout(options)
     state = read_state(files.state)
     return ServerStatus(
-        running=state is not None and state.ready,
-        starting=state is not None and not state.ready,
+        running=state is not None and state.port != 0,
+        starting=state is not None and state.port == 0,
         uri=state.uri if state else None,
         pid=state.pid if state else None,
         since=datetime.fromtimestamp(state.since, UTC) if state else None,
@@ -128,14 +137,16 @@ def _size(path: Path) -> int:
 
 def _answering(files: Layout) -> Address | None:
     state = read_state(files.state)
-    if state is None or not state.uri or not _accepts(state.port) or not touch(files.state):
+    if state is None or not state.uri:
         return None
-    return Address(state.uri, USERNAME, _read_password(files), DATABASE)
-
-
-def _read_password(files: Layout) -> str:
     try:
-        return files.password.read_text()
+        socket.create_connection(("127.0.0.1", state.port), timeout=5).close()
+    except OSError:
+        return None
+    if not touch(files.state):
+        return None
+    try:
+        return Address(state.uri, USERNAME, files.password.read_text(), DATABASE)
     except FileNotFoundError as error:
         raise LoginRefused(
             f"The server of {files.home} runs, but the file with its password is gone: {files.password}.",
@@ -143,31 +154,19 @@ def _read_password(files: Layout) -> str:
         ) from error
 
 
-def _accepts(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
-    except OSError:
-        return False
-    return True
-
-
 def _make_home(files: Layout) -> None:
     try:
         for folder in (files.home, files.neo4j, files.logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for folder in (files.neo4j, files.logs, *([files.home] if _is_own(files.home) else [])):
-            # One that was there already may be open to other users of the machine.
+        # A folder that existed may be open to others. A home that holds anything else, such as /tmp, keeps its mode.
+        own = all(entry.name in _HOME_ENTRIES for entry in files.home.iterdir())
+        for folder in (files.neo4j, files.logs, *([files.home] if own else [])):
             folder.chmod(0o700)
     except OSError as error:
         raise ConfigurationError(
             f"{files.home} can't hold the embedded server: {error}.",
             "Set HOPRANK_HOME to a folder that you may write to.",
         ) from error
-
-
-def _is_own(home: Path) -> bool:
-    """Return whether a folder holds nothing but a home's files: another, such as /tmp, keeps its mode."""
-    return all(entry.name in _HOME_ENTRIES for entry in home.iterdir())
 
 
 @contextmanager
@@ -211,16 +210,3 @@ def _log_end(log: Path) -> str:
     except FileNotFoundError:
         return "(there is none)"
     return "\n".join(lines[-_LAST_LINES:])
-
-
-def _end(pid: int) -> None:
-    try:
-        process = psutil.Process(pid)
-        process.terminate()
-        try:
-            process.wait(_STOP_SECONDS)
-        except psutil.TimeoutExpired:
-            process.kill()
-            process.wait(_STOP_SECONDS)
-    except psutil.NoSuchProcess:
-        return

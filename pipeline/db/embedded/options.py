@@ -1,11 +1,12 @@
-"""Options, status and files of the embedded server."""
+"""Options, status and files of the embedded server, and the steps of its start."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from pipeline.settings import Settings  # the server process doesn't import the settings
@@ -79,51 +80,43 @@ class ServerStatus:
     password_file: Path
 
 
-@dataclass(frozen=True, slots=True)
 class Layout:
     """The files below a home."""
 
-    home: Path
-
-    @property
-    def neo4j(self) -> Path:
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.neo4j = home / "neo4j"
         """Neo4j's own home: configuration, plugins, databases and transaction logs."""
-        return self.home / "neo4j"
-
-    @property
-    def data(self) -> Path:
+        self.data = self.neo4j / "data"
         """The databases, their transaction logs and the login data."""
-        return self.neo4j / "data"
-
-    @property
-    def state(self) -> Path:
+        self.state = home / "server.json"
         """The server's process, port and start time; see ``state.py``."""
-        return self.home / "server.json"
-
-    @property
-    def password(self) -> Path:
+        self.password = home / "password"
         """The generated password, readable by its owner only."""
-        return self.home / "password"
-
-    @property
-    def logs(self) -> Path:
-        """The folder of log files."""
-        return self.home / "logs"
-
-    @property
-    def log(self) -> Path:
+        self.logs = home / "logs"
+        self.log = self.logs / "server.log"
         """The server process's log: its start, its stop, and its errors."""
-        return self.logs / "server.log"
-
-    @property
-    def start_lock(self) -> Path:
+        self.start_lock = home / "start.lock"
         """Lock held while a server is being started or stopped."""
-        return self.home / "start.lock"
-
-    @property
-    def data_lock(self) -> Path:
+        self.data_lock = self.neo4j / "server.lock"
         """Lock held by the server process until it ends."""
-        return self.neo4j / "server.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a slow start; ``done`` of ``total`` bytes, both 0 where there is nothing to count."""
+
+    text: str
+    done: int = 0
+    total: int = 0
+
+
+Report: TypeAlias = Callable[[Step], None]
+"""Callback for each step, and again as bytes arrive; calls may come from several threads, but never concurrently."""
+
+
+def silent(step: Step) -> None:
+    """Report nothing."""
 
 
 def layout(options: ServerOptions) -> Layout:

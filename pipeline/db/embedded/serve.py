@@ -34,7 +34,9 @@ def serve(launch: Launch) -> None:
     _log.info("Starting Neo4j %s with GDS %s, pid %d", NEO4J_VERSION, GDS_VERSION, os.getpid())
     try:
         database = Database(launch, files, aot_flags(launch.jars))
-        stop_requested = _listen()
+        stop_requested = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop_requested.set())
         write_state(files.state, State(os.getpid(), database.port, since))
         _log.info("Ready at bolt://127.0.0.1:%d after %.1f s", database.port, time.time() - since)
         _wait(launch, files, database, stop_requested)
@@ -62,13 +64,6 @@ def _lock_data(lock: FileLock, files: Layout, seconds: float) -> bool:
         f"{files.data_lock} is held by another server, which is not that of {files.home}.",
         "Two homes share one neo4j folder: stop the other server, or give each home its own folder.",
     )
-
-
-def _listen() -> threading.Event:
-    stop_requested = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop_requested.set())
-    return stop_requested
 
 
 def _wait(launch: Launch, files: Layout, database: Database, stop_requested: threading.Event) -> None:

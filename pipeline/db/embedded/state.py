@@ -20,14 +20,9 @@ class State:
     since: float
 
     @property
-    def ready(self) -> bool:
-        """Return whether Bolt answered when the state was written."""
-        return self.port != 0
-
-    @property
     def uri(self) -> str | None:
         """The Bolt URI, or None while the server is starting."""
-        return f"bolt://127.0.0.1:{self.port}" if self.ready else None
+        return f"bolt://127.0.0.1:{self.port}" if self.port else None
 
 
 def home_argument(home: Path) -> str:

@@ -13,7 +13,7 @@ from pipeline.db.embedded import ServerOptions, ensure_running, log_path, stop
 from pipeline.db.embedded.configuration import aot_cache
 from pipeline.db.embedded.fetch import provide
 from pipeline.db.embedded.jars import pinned_jars
-from pipeline.db.embedded.progress import silent
+from pipeline.db.embedded.options import silent
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ import pytest
 
 from pipeline.db.embedded.fetch import provide
 from pipeline.db.embedded.jars import Jar, is_plugin, pinned_jars, verified
-from pipeline.db.embedded.progress import Step, silent
+from pipeline.db.embedded.options import Step, silent
 from pipeline.errors import DownloadFailed
 
 NOWHERE = ["http://127.0.0.1:9"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pipeline.db.embedded.memory import heap_mb, memory_mb, page_cache_mb
+from pipeline.db.embedded.launch import heap_mb, memory_mb, page_cache_mb
 from pipeline.db.embedded.options import ServerOptions
 from pipeline.db.embedded.state import MODULE, State, home_argument, read_state, touch, withdraw, write_state
 

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 from typing import Any, Self
 
 _MAX_PENDING = 2
@@ -20,11 +19,9 @@ class BackgroundWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
         try:
-            if error is None:
+            if kind is None:
                 self.wait()
         finally:
             self._pool.shutdown(wait=True, cancel_futures=True)

@@ -3,13 +3,11 @@
 :mod:`pipeline.knowledge.catalogue` creates and drops graphs.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from pipeline.db.client import Client
 from pipeline.db.indexes import CONSTRAINTS, corpus_label, drop_indexes, ensure_declared, vector_index_name
@@ -63,12 +61,8 @@ class Corpus:
         """Name of the model's vector index, and label of the chunks in it."""
         return vector_index_name(self.fingerprint)
 
-    def at(self, generation: int) -> Corpus:
-        """Return the corpus with another visible generation, such as a newly published one."""
-        return replace(self, generation=generation)
-
     @classmethod
-    def of(cls, properties: Mapping[str, Any]) -> Corpus:
+    def of(cls, properties: Mapping[str, Any]) -> Self:
         """Make a corpus from its node's properties."""
         values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
         values["links"] = json.loads(properties.get("links", "{}"))
@@ -105,7 +99,7 @@ class NamedGraph:
         return f"Graph_{self.id}_vector"
 
     @classmethod
-    def of(cls, properties: Mapping[str, Any]) -> NamedGraph:
+    def of(cls, properties: Mapping[str, Any]) -> Self:
         """Return the graph that its node's properties describe."""
         return cls(
             properties["id"],

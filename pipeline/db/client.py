@@ -1,7 +1,5 @@
 """Client of one Neo4j database: runs named queries, writes rows in batches, and translates the driver's errors."""
 
-from __future__ import annotations
-
 import math
 import re
 import threading
@@ -11,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -61,14 +59,14 @@ class Written:
     labels_added: int = 0
     labels_removed: int = 0
 
-    def __add__(self, other: Written) -> Written:
-        return Written(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in self.__slots__)
 
     @classmethod
-    def of(cls, counters: neo4j.SummaryCounters) -> Written:
+    def of(cls, counters: neo4j.SummaryCounters) -> Self:
         """Take the counters of one result."""
         return cls(*(getattr(counters, name) for name in cls.__slots__))
 

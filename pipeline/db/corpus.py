@@ -1,10 +1,8 @@
 """The handle of a corpus: connection and record, by which queries read and write it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from neo4j import Record
 
@@ -50,9 +48,9 @@ class CorpusHandle:
         """Name of the model's vector index, and label of the chunks in it."""
         return self.record.vector_index
 
-    def at(self, generation: int) -> CorpusHandle:
+    def at(self, generation: int) -> Self:
         """Return the handle of another generation, such as the one that a search found visible."""
-        return CorpusHandle(self.client, self.record.at(generation))
+        return replace(self, record=replace(self.record, generation=generation))
 
     def read(self, name: str, /, **params: Any) -> list[Record]:
         """Run the read query ``name``; see :meth:`pipeline.db.client.Client.read`."""

@@ -17,7 +17,7 @@ from pipeline.db.projections import drop_projections
 from pipeline.errors import GraphError
 from pipeline.knowledge.check import check_text
 from pipeline.knowledge.clock import now
-from pipeline.knowledge.native import MAX_TYPES, edge_index_of
+from pipeline.knowledge.store.codec import MAX_TYPES, edge_index_of
 
 _DELETE_BATCH = 5_000
 _ABANDONED_AFTER = timedelta(days=1)
@@ -32,9 +32,7 @@ GRAPH_SCHEMA = (
 
 def make_graph(client: Client, name: str) -> NamedGraph:
     """Return the graph of that name; create it if there is none."""
-    check_text(name, "A graph's name", LONGEST_NAME)
-    ensure_graph_schema(client)
-    return NamedGraph.of(client.write("create_graph", **_new(name))[0]["graph"])
+    return NamedGraph.of(client.write("create_graph", **_new(client, name))[0]["graph"])
 
 
 def check_layout(graph: NamedGraph) -> NamedGraph:
@@ -85,12 +83,11 @@ def replacing(client: Client, name: str) -> Iterator[NamedGraph]:
     Readers see the old graph until then; publishing deletes it. On any error the new graph is deleted and the old one
     stays.
     """
-    check_text(name, "A graph's name", LONGEST_NAME)
-    ensure_graph_schema(client)
+    new = _new(client, name)
     before = (datetime.now(UTC) - _ABANDONED_AFTER).isoformat()
     for row in client.read("abandoned_graphs", name=name, before=before):
         _delete(client, row["id"])
-    graph = NamedGraph.of(client.write("create_unpublished_graph", **_new(name))[0]["graph"])
+    graph = NamedGraph.of(client.write("create_unpublished_graph", **new)[0]["graph"])
     try:
         yield graph
         replaced = client.write("publish_graph", graph=graph.id, name=name)[0]["replaced"]
@@ -105,11 +102,6 @@ def drop_graph(client: Client, graph: NamedGraph) -> None:
     """Delete a graph and its contents; an interrupted drop leaves only unpublished remains."""
     client.write("unpublish_graph", graph=graph.id)
     _delete(client, graph.id)
-
-
-def ensure_graph_schema(client: Client) -> None:
-    """Create the missing constraints and indexes that all graphs share, and wait until they are online."""
-    ensure_declared(client, GRAPH_SCHEMA)
 
 
 def ensure_vector_index(client: Client, graph: NamedGraph, dimension: int) -> None:
@@ -134,6 +126,8 @@ def _delete(client: Client, graph_id: str) -> None:
     client.write("delete_graph", graph=graph_id)
 
 
-def _new(name: str) -> dict[str, Any]:
-    """Return the parameters of the query that creates a graph."""
+def _new(client: Client, name: str) -> dict[str, Any]:
+    """Return the parameters of the query that creates a graph, once what all graphs share exists."""
+    check_text(name, "A graph's name", LONGEST_NAME)
+    ensure_declared(client, GRAPH_SCHEMA)
     return {"id": uuid.uuid4().hex[:12], "name": name, "now": now(), "schema_version": GRAPH_SCHEMA_VERSION}

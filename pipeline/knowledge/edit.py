@@ -57,11 +57,10 @@ def edit(
     store: Neo4jStore,
     node_ids: Iterable[str],
     decide: Decide[_Result],
-    *,
     node_types: Iterable[str],
     edge_types: Iterable[str],
     reads: EdgesRead,
-    around: Iterable[str] | None = None,
+    around: Iterable[str] | None,
 ) -> _Result:
     """Write the edits of ``decide`` in one transaction; see :meth:`pipeline.knowledge.KnowledgeGraph.edit`."""
     writer = Writer(store)
@@ -104,8 +103,7 @@ def _write(
     hashes: Mapping[str, str],
 ) -> None:
     """Write edits; ``read`` has the nodes that were read, None for those that don't exist, ``hashes`` their texts'."""
-    refuse_repeated([node.id for node in edits.nodes], "node")
-    refuse_repeated([edge.id for edge in edits.edges], "edge")
+    refuse_repeated(edits.nodes, edits.edges)
     writer.note(transaction, common_dimension(edits.nodes), [*edits.nodes, *edits.edges])
     unread = writer.stored_nodes(transaction, [node.id for node in edits.nodes if node.id not in read])
     types = {node_id: row["type"] for node_id, row in unread.items()}

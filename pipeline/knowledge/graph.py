@@ -66,14 +66,12 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         ``embedder`` embeds texts; the default is the one that ``settings`` name.
         """
         settings = settings or load_settings()
-        self._configured_embedder = embedder or make_embedder(settings)
-        client = self._connect(client, settings)
-        try:
+
+        def store(client: Client) -> Store:
             graph = check_layout(make_graph(client, name) if create else get_graph(client, name))
-        except BaseException:
-            self.close()
-            raise
-        self._store = Neo4jStore(client, graph, settings.fulltext.analyzer, settings.walk.projection_megabytes)
+            return Neo4jStore(client, graph, settings.fulltext.analyzer, settings.walk.projection_megabytes)
+
+        self._connect(client, embedder, settings, store)
 
     @classmethod
     def open(
@@ -89,14 +87,12 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         Raises CorpusError if there is no corpus of that name.
         """
         settings = settings or load_settings()
+
+        def store(client: Client) -> Store:
+            return CorpusStore(open_corpus(client, corpus), settings.walk.projection_megabytes)
+
         opened = object.__new__(cls)
-        opened._configured_embedder = embedder or make_embedder(settings)
-        client = opened._connect(client, settings)
-        try:
-            opened._store = CorpusStore(open_corpus(client, corpus), settings.walk.projection_megabytes)
-        except BaseException:
-            opened.close()
-            raise
+        opened._connect(client, embedder, settings, store)
         return opened
 
     @classmethod
@@ -224,8 +220,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         bring; ``around`` are the nodes whose edges are read, by default all of ``node_ids``. Raises what ``decide``
         raises, and then writes nothing; GraphError if an edge lacks an endpoint.
         """
-        store = self._writable_store()
-        return edit(store, node_ids, decide, node_types=node_types, edge_types=edge_types, reads=reads, around=around)
+        return edit(self._writable_store(), node_ids, decide, node_types, edge_types, reads, around)
 
     def add_nodes_from_chunks(
         self,
@@ -253,11 +248,17 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         Writer(store).add(nodes, chunk_edges(nodes, chunks, options, stored), replace=replace)
         return nodes
 
-    def _connect(self, client: Client | None, settings: Settings) -> Client:
-        if client is not None:
-            return client
-        self._owned_client = connect(settings)
-        return self._owned_client
+    def _connect(
+        self, client: Client | None, embedder: Embedder | None, settings: Settings, store: Callable[[Client], Store]
+    ) -> None:
+        self._configured_embedder = embedder or make_embedder(settings)
+        if client is None:
+            client = self._owned_client = connect(settings)
+        try:
+            self._store = store(client)
+        except BaseException:
+            self.close()
+            raise
 
     def _writer(self) -> Writer:
         return Writer(self._writable_store())

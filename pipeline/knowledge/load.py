@@ -13,16 +13,14 @@ from pipeline.knowledge.catalogue import add_types, replacing
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.exchange import Content
 from pipeline.knowledge.hierarchy import Hierarchy, refuse_cycles
-from pipeline.knowledge.native import label_of, relationship_type_of
 from pipeline.knowledge.records import GraphSize, KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.store.codec import edge_key, node_key, other_edge_properties
+from pipeline.knowledge.store.codec import edge_key, label_of, node_key, other_edge_properties, relationship_type_of
 from pipeline.knowledge.write import common_dimension, is_temporal, node_row, refuse_missing_end
 from pipeline.progress import Progress
 
-_NODE_BATCH = 2_000
-# At 10,000 the server's garbage collector copies the open transaction repeatedly, which costs a third of the write
-# time. At 1,000 the commits become noticeable.
-_EDGE_BATCH = 2_000
+_BATCH = 2_000
+"""Nodes, or edges, in a transaction. At 10,000 edges the server's garbage collector copies the open transaction
+repeatedly, which costs a third of the write time. At 1,000 the commits become noticeable."""
 
 
 def load(client: Client, name: str, content: Content, progress: Progress) -> GraphSize:
@@ -62,7 +60,7 @@ class _Loader:
         family: list[KnowledgeNode] = []
         lengths: set[int] = set()
         with BackgroundWriter() as writer:
-            for batch in batches(nodes, _NODE_BATCH):
+            for batch in batches(nodes, _BATCH):
                 for node in batch:
                     if node.id in self._keys:
                         raise GraphError(f"The node {node.id[:80]!r} is there more than once.", "Give each node once.")
@@ -86,7 +84,7 @@ class _Loader:
     def edges(self, edges: Iterable[KnowledgeEdge], done: Callable[[int], None]) -> int:
         """Write edges between the nodes; return their number."""
         with BackgroundWriter() as writer:
-            for batch in batches(edges, _EDGE_BATCH):
+            for batch in batches(edges, _BATCH):
                 refuse_missing_end(self._graph.name, batch, self._element_ids)
                 self._note(batch, (), map(relationship_type_of, {edge.type for edge in batch}))
                 rows = [self._edge_row(edge) for edge in batch]
@@ -130,7 +128,7 @@ class _Loader:
                         "Give both.",
                     )
         rows = [{"child": self._keys[child], "parent": self._keys[parent]} for child, parent in parents.items()]
-        for batch in batches(rows, _EDGE_BATCH):
+        for batch in batches(rows, _BATCH):
             self._client.write("set_parents", rows=batch)
-        for batch in batches(rows, _EDGE_BATCH):
+        for batch in batches(rows, _BATCH):
             refuse_cycles(self._client.read("own_ancestors", keys=[row["child"] for row in batch]))

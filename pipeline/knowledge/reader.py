@@ -77,29 +77,29 @@ class GraphReader:
 
     def nodes(self) -> Iterable[KnowledgeNode]:
         """Return every node, in any order, streamed from the server."""
-        return self._store.all_nodes()
+        return self._store.scan_nodes()
 
     def edges(self) -> Iterable[KnowledgeEdge]:
         """Return every edge, in any order, streamed from the server."""
-        return self._store.all_edges()
+        return self._store.scan_edges()
 
     def find_nodes_by_type(self, node_type: str) -> list[KnowledgeNode]:
         """Return the nodes of a type."""
-        return _by_id(self._store.nodes_of_type(node_type))
+        return _by_id(self._store.scan_nodes(node_type))
 
     def find_nodes_by_label(self, label: str) -> list[KnowledgeNode]:
         """Return the nodes that have a label."""
-        return _by_id(self._store.nodes_labelled(label))
+        return _by_id(self._store.scan_nodes(label=label))
 
     def filter_nodes_by_property(self, key: str, value: Any) -> list[KnowledgeNode]:
         """Return the nodes whose property ``key`` equals ``value``; True differs from 1, and 1 equals 1.0."""
         # The check of a node's own properties refuses a value that can't be stored, which would match nothing.
         checked = KnowledgeNode("wanted", "wanted", properties={key: value}).properties[key]
-        return _by_id(self._store.nodes_with_property(key, checked))
+        return _by_id(self._store.scan_nodes(having=(key, checked)))
 
     def get_edges_by_type(self, edge_type: str) -> list[KnowledgeEdge]:
         """Return the edges of a type."""
-        return _by_id(self._store.edges_of_type(edge_type))
+        return _by_id(self._store.scan_edges(edge_type))
 
     def get_neighbors(
         self, node_id: str, edge_type: str | None = None, *, direction: Direction | str = Direction.OUT
@@ -184,7 +184,7 @@ class GraphReader:
 
     def to_memory(self) -> Self:
         """Return a read-only copy of the whole graph in memory."""
-        return self._view(MemoryStore(self.name, self._store.all_nodes(), self._store.all_edges()))
+        return self._view(MemoryStore(self.name, self._store.scan_nodes(), self._store.scan_edges()))
 
     def query(
         self,
@@ -269,7 +269,7 @@ class GraphReader:
         graph at another time what that graph shows.
         """
         store = self._exported()
-        write_graph(self.name, store.all_nodes(), store.all_edges(), Path(path), format)
+        write_graph(self.name, store.scan_nodes(), store.scan_edges(), Path(path), format)
 
     def view(self, path: str | Path, limit: int = 300) -> None:
         """Write an HTML page that draws the graph, or its ``limit`` most important nodes; it needs no network."""

@@ -113,8 +113,11 @@ class KnowledgeEdge:
             object.__setattr__(self, "id", edge_id(self.source, self.target, self.type, directed=self.directed))
         check_text(self.id, "An edge's id", MAX_ID_LENGTH)
         where = f"The edge {self.id[:50]!r}"
-        if self.supported_edge_type is not None:
-            object.__setattr__(self, "supported_edge_type", _supported(self.supported_edge_type, where))
+        if (kind := self.supported_edge_type) is not None:
+            if kind not in (kinds := list(SupportedEdgeType)):
+                fix = f"Use one of {', '.join(kinds)}, or None."
+                raise GraphError(f"{where}: its supported_edge_type is {kind!r}.", fix)
+            object.__setattr__(self, "supported_edge_type", SupportedEdgeType(kind))
         # Python's bool is a subclass of int, but True is no weight.
         weight = self.weight
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= sys.float_info.max:
@@ -204,11 +207,3 @@ def _embedding(values: Sequence[float], where: str) -> tuple[float, ...]:
             "Give the embedder's numbers, or None.",
         )
     return tuple(vector.tolist())
-
-
-def _supported(kind: str, where: str) -> SupportedEdgeType:
-    try:
-        return SupportedEdgeType(kind)
-    except ValueError:
-        kinds = ", ".join(SupportedEdgeType)
-        raise GraphError(f"{where}: its supported_edge_type is {kind!r}.", f"Use one of {kinds}, or None.") from None

@@ -47,8 +47,7 @@ def sync(
     store: Neo4jStore, nodes: Sequence[KnowledgeNode], edges: Sequence[KnowledgeEdge], embeddings: Embeddings
 ) -> Changes:
     """Bring a graph to hold exactly these nodes and edges; see :meth:`pipeline.knowledge.KnowledgeGraph.sync`."""
-    refuse_repeated([node.id for node in nodes], "node")
-    refuse_repeated([edge.id for edge in edges], "edge")
+    refuse_repeated(nodes, edges)
     client, graph = store.client, store.graph
     wanted = _Wanted(graph, nodes, edges, embeddings)
     read = {"graph": graph.id, "label": graph.label}

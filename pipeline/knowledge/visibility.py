@@ -4,11 +4,9 @@ A graph keeps two times: when something holds in the world, and when the graph k
 time of the world, as it was known at another (Snodgrass, Developing Time-Oriented Database Applications in SQL, 1999).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from pipeline.knowledge.check import canonical_time
 from pipeline.knowledge.clock import now
@@ -38,7 +36,7 @@ class Visibility:
     known_at: str | None = None
 
     @classmethod
-    def at(cls, as_of: str | None, known_at: str | None) -> Visibility:
+    def at(cls, as_of: str | None, known_at: str | None) -> Self:
         """Return the visibility at these times in ISO 8601; raises GraphError if one is no time."""
         where = "The graph at another time"
         times = canonical_time(as_of, f"{where}: as_of"), canonical_time(known_at, f"{where}: known_at")

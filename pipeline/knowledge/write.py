@@ -14,9 +14,8 @@ from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge.catalogue import add_types
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.hierarchy import Hierarchy, refuse_cycles, two_parents
-from pipeline.knowledge.native import label_of, relationship_type_of
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode
-from pipeline.knowledge.store.codec import edge_key, node_key, read_node, stored_edge, stored_node
+from pipeline.knowledge.store import codec
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
 
@@ -57,12 +56,8 @@ class Writer:
     def add(
         self, nodes: Sequence[KnowledgeNode] = (), edges: Sequence[KnowledgeEdge] = (), *, replace: bool = False
     ) -> None:
-        """Write nodes, and edges between new or existing nodes.
-
-        Raises GraphError if a node or edge exists already (without ``replace``), or if an edge lacks an endpoint.
-        """
-        refuse_repeated([node.id for node in nodes], "node")
-        refuse_repeated([edge.id for edge in edges], "edge")
+        """Write nodes, and edges between new or existing nodes; see ``add_nodes`` of the graph."""
+        refuse_repeated(nodes, edges)
         dimension = common_dimension(nodes)
         self.add_types({node.type for node in nodes}, {edge.type for edge in edges})
 
@@ -89,7 +84,7 @@ class Writer:
 
     def add_types(self, node_types: Iterable[str], edge_types: Iterable[str] = ()) -> None:
         """Let the graph have these types; before a transaction, since it may make indexes."""
-        labels, relationship_types = map(label_of, node_types), map(relationship_type_of, edge_types)
+        labels, relationship_types = map(codec.label_of, node_types), map(codec.relationship_type_of, edge_types)
         self._store.graph = add_types(self._client, self._graph, labels, relationship_types)
 
     def update_node(
@@ -139,10 +134,7 @@ class Writer:
         dimension: int | None = None,
         records: Iterable[KnowledgeNode | KnowledgeEdge] = (),
     ) -> None:
-        """Lock the graph for this transaction, count the change, and :meth:`note` what ``records`` bring.
-
-        Raises GraphError if the graph was dropped.
-        """
+        """Lock the graph for this transaction, count a change, and :meth:`note`; raises GraphError if it was dropped."""
         rows = transaction.run("touch_graph", graph=self._graph.id)
         if not rows:
             raise GraphError(f"The graph {self._graph.name!r} was dropped meanwhile.", "Make it anew.")
@@ -152,10 +144,7 @@ class Writer:
     def note(
         self, transaction: Transaction, dimension: int | None, records: Iterable[KnowledgeNode | KnowledgeEdge]
     ) -> None:
-        """Note that a locked graph gets times or embeddings, unless it has some.
-
-        ``dimension`` is the length of new embeddings. Raises GraphError if the graph's have another length.
-        """
+        """Record that a locked graph gets times, or embeddings of this length; raises GraphError if it has another."""
         graph = self._graph
         if not graph.temporal and is_temporal(records):
             transaction.run("mark_temporal", graph=graph.id)
@@ -175,23 +164,17 @@ class Writer:
         types: Mapping[str, str],
         text_hashes: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Create or overwrite nodes; ``types`` are the stored types of those that exist, by id.
-
-        ``text_hashes`` are the hashes of the texts behind embeddings, by node id.
-        """
+        """Create or overwrite nodes; ``types`` are the stored ones, ``text_hashes`` those of embedded texts, by id."""
         time = now()
         for batch in batches(nodes, _BATCH):
             rows = [node_row(self._graph.id, node, time, text_hashes.get(node.id)) for node in batch]
             for row, node in zip(rows, batch, strict=True):
                 former = types.get(node.id, node.type)
-                row["former"] = [label_of(former)] if label_of(former) != row["label"] else []
+                row["former"] = [codec.label_of(former)] if codec.label_of(former) != row["label"] else []
             transaction.run("put_nodes", rows=rows, label=self._graph.label)
 
     def put_edges(self, transaction: Transaction, edges: Iterable[KnowledgeEdge], *, replace: bool = False) -> None:
-        """Create edges, with ``replace`` in place of those with their ids.
-
-        Raises GraphError naming the first endpoint that the graph lacks.
-        """
+        """Create edges, or ``replace`` those with their ids; raises GraphError naming an endpoint that is missing."""
         time = now()
         query = ("replace_edges", self._edge_types()) if replace else ("put_edges", {})
         for batch in batches(edges, _BATCH):
@@ -199,8 +182,8 @@ class Writer:
                 {
                     "source": self._node_key(edge.source),
                     "target": self._node_key(edge.target),
-                    "type": relationship_type_of(edge.type),
-                    "properties": stored_edge(self._graph.id, edge, time),
+                    "type": codec.relationship_type_of(edge.type),
+                    "properties": codec.stored_edge(self._graph.id, edge, time),
                 }
                 for edge in batch
             ]
@@ -263,7 +246,7 @@ class Writer:
         ]
 
     def _edge_keys(self, ids: Iterable[str]) -> Iterator[list[str]]:
-        return batches((edge_key(self._graph.id, edge_id) for edge_id in ids), _BATCH)
+        return batches((codec.edge_key(self._graph.id, edge_id) for edge_id in ids), _BATCH)
 
     def _edge_types(self) -> dict[str, str]:
         return {"edge_types": "|".join(sorted(self._graph.edge_types))}
@@ -276,19 +259,19 @@ class Writer:
         rows = transaction.run("nodes_by_key", graph=self._graph.id, keys=keys, **ALL.params())
         if not rows:
             raise UnknownNode(f"The graph {self._graph.name!r} has no node {node_id[:80]!r}.", "Add it with add_node.")
-        return read_node(rows[0]["stored"], rows[0]["parent"], rows[0]["children"])
+        return codec.read_node(rows[0]["stored"], rows[0]["parent"], rows[0]["children"])
 
     def _node_key(self, node_id: str) -> str:
-        return node_key(self._graph.id, node_id)
+        return codec.node_key(self._graph.id, node_id)
 
 
 def node_row(graph_id: str, node: KnowledgeNode, time: str, text_hash: str | None = None) -> dict[str, Any]:
     """Return a node as a row of the queries ``put_nodes`` and ``load_nodes``."""
-    stored = stored_node(graph_id, node, time)
+    stored = codec.stored_node(graph_id, node, time)
     if text_hash:
         stored["text_hash"] = text_hash
     vector = list(node.embedding) if node.embedding else None
-    return {"key": stored["key"], "properties": stored, "vector": vector, "label": label_of(node.type)}
+    return {"key": stored["key"], "properties": stored, "vector": vector, "label": codec.label_of(node.type)}
 
 
 def is_temporal(records: Iterable[KnowledgeNode | KnowledgeEdge]) -> bool:
@@ -320,10 +303,11 @@ def common_dimension(nodes: Iterable[KnowledgeNode]) -> int | None:
     return next(iter(lengths), None)
 
 
-def refuse_repeated(ids: Sequence[str], kind: str) -> None:
-    """Raise GraphError naming the ids that are there more than once."""
-    if repeated := [id_ for id_, count in Counter(ids).items() if count > 1]:
-        raise GraphError(f"The batch holds the {_listed(kind, repeated)} more than once.", "Give each once.")
+def refuse_repeated(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge]) -> None:
+    """Raise GraphError naming the ids that several of these nodes, or of these edges, have."""
+    for kind, ids in (("node", [node.id for node in nodes]), ("edge", [edge.id for edge in edges])):
+        if repeated := [id_ for id_, count in Counter(ids).items() if count > 1]:
+            raise GraphError(f"The batch holds the {_listed(kind, repeated)} more than once.", "Give each once.")
 
 
 def _listed(kind: str, ids: Collection[str]) -> str:

@@ -25,7 +25,7 @@ from pipeline.errors import GraphError
 from pipeline.knowledge import SupportedEdgeType
 from pipeline.knowledge.catalogue import replacing
 from pipeline.knowledge.embed import Embeddings
-from pipeline.knowledge.native import edge_index_of
+from pipeline.knowledge.store.codec import edge_index_of
 from pipeline.resources import resource_folder
 
 PARAMS: Mapping[str, Any] = {

@@ -64,7 +64,7 @@ def imported(client: Client, graph: KnowledgeGraph) -> Callable[..., KnowledgeGr
 def content(graph: KnowledgeGraph) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
     """All that a graph holds, with what has ended."""
     store = graph._exported()
-    nodes, edges = store.all_nodes(), store.all_edges()
+    nodes, edges = store.scan_nodes(), store.scan_edges()
     return sorted(nodes, key=lambda node: node.id), sorted(edges, key=lambda edge: edge.id)
 
 

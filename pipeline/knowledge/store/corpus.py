@@ -4,10 +4,8 @@ Node types are ``document``, ``chunk`` and ``entity``; a chunk's parent is its d
 :mod:`pipeline.edges`. The weight of a ``SIMILAR`` edge is the cosine; that of any other is 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from neo4j import Record
 
@@ -44,7 +42,7 @@ class CorpusStore:
         """Name of the corpus."""
         return self.corpus.name
 
-    def at(self, visibility: Visibility) -> CorpusStore:
+    def at(self, visibility: Visibility) -> Self:
         """Return the store; raises GraphError for a visibility of another time, since a corpus keeps no history."""
         if visibility.moment is Moment.PAST:
             raise GraphError(f"The corpus {self.name!r} keeps no history.", "Read it as it is now.")
@@ -65,32 +63,21 @@ class CorpusStore:
         rows = self.corpus.read("corpus_nodes_by_id", ids=list(dict.fromkeys(ids)))
         return {node.id: node for node in map(_node, rows)}
 
-    def all_nodes(self) -> Iterable[KnowledgeNode]:
-        """Return every node, streamed."""
-        return self._scan(None)
-
-    def nodes_of_type(self, node_type: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes of a type, ``document``, ``chunk`` or ``entity``, streamed."""
-        return self._scan(node_type) if node_type in _TYPES else ()
-
-    def nodes_labelled(self, label: str) -> Iterable[KnowledgeNode]:  # noqa: ARG002  # a corpus has none
-        """Return nothing: a corpus's nodes have no labels."""
-        return ()
-
-    def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
-        """Return the nodes whose property ``key`` equals ``value``, by a scan of the corpus."""
-        return () if key in _BOOKKEEPING else self._scan(None, key, value)
+    def scan_nodes(
+        self, node_type: str | None = None, label: str | None = None, having: tuple[str, Any] | None = None
+    ) -> Iterable[KnowledgeNode]:
+        """Return the nodes that a condition, if any, selects, streamed; no node of a corpus has a label."""
+        key, value = having or (None, None)
+        if label is not None or key in _BOOKKEEPING or (node_type is not None and node_type not in _TYPES):
+            return ()
+        return map(_node, self.corpus.stream("corpus_scan", type=node_type, property=key, value=value))
 
     def edge(self, edge_id: str) -> KnowledgeEdge | None:
         """Return the edge with this id, or None, by a scan of all edges."""
-        return next((edge for edge in self.all_edges() if edge.id == edge_id), None)
+        return next((edge for edge in self.scan_edges() if edge.id == edge_id), None)
 
-    def all_edges(self) -> Iterable[KnowledgeEdge]:
-        """Return every edge, streamed."""
-        return map(_edge, self.corpus.stream("corpus_edges", type=None))
-
-    def edges_of_type(self, edge_type: str) -> Iterable[KnowledgeEdge]:
-        """Return the edges of a type, streamed."""
+    def scan_edges(self, edge_type: str | None = None) -> Iterable[KnowledgeEdge]:
+        """Return every edge, streamed, or those of a type."""
         return map(_edge, self.corpus.stream("corpus_edges", type=edge_type))
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
@@ -140,8 +127,8 @@ class CorpusStore:
             return {}
 
         if not self.corpus.client.has_gds:
-            edges = ((edge.source, edge.target, edge.weight, edge.directed) for edge in self.all_edges())
-            ids = (node.id for node in self.all_nodes())
+            edges = ((edge.source, edge.target, edge.weight, edge.directed) for edge in self.scan_edges())
+            ids = (node.id for node in self.scan_nodes())
             return analysis.local_pagerank(ids, analysis.followed(edges, direction), seeds, restart_prob, limit)
 
         def project(name: str) -> object:
@@ -154,11 +141,8 @@ class CorpusStore:
 
     def communities(self, gamma: float, seed: int) -> list[list[str]]:
         """Return the ids of each community, by Louvain's algorithm."""
-        edges = ((edge.source, edge.target, edge.weight) for edge in self.all_edges())
-        return analysis.local_communities((node.id for node in self.all_nodes()), edges, gamma, seed)
-
-    def _scan(self, node_type: str | None, key: str | None = None, value: Any = None) -> Iterable[KnowledgeNode]:
-        return map(_node, self.corpus.stream("corpus_scan", type=node_type, property=key, value=value))
+        edges = ((edge.source, edge.target, edge.weight) for edge in self.scan_edges())
+        return analysis.local_communities((node.id for node in self.scan_nodes()), edges, gamma, seed)
 
 
 def _node(row: Record) -> KnowledgeNode:

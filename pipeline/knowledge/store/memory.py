@@ -1,12 +1,10 @@
 """A graph in memory, independent of the server: subgraphs and pictures use it."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from pipeline.embedding.nearest import unit_vectors
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
@@ -32,12 +30,12 @@ class MemoryStore:
             for end in {edge.source, edge.target}:
                 self._edges_by_node[end].append(edge)
 
-    def at(self, visibility: Visibility) -> MemoryStore:
+    def at(self, visibility: Visibility) -> Self:
         """Return the nodes and edges that a visibility sees; an edge only with both of its endpoints."""
         nodes = [node for node in self._nodes.values() if visibility.sees(node)]
         ids = {node.id for node in nodes}
         edges = (edge for edge in self._edges.values() if {edge.source, edge.target} <= ids and visibility.sees(edge))
-        return MemoryStore(self.name, nodes, edges)
+        return type(self)(self.name, nodes, edges)
 
     @property
     def dimension(self) -> int | None:
@@ -52,38 +50,25 @@ class MemoryStore:
         """Return the existing nodes with these ids, by id."""
         return {node_id: self._nodes[node_id] for node_id in ids if node_id in self._nodes}
 
-    def all_nodes(self) -> Iterable[KnowledgeNode]:
-        """Return every node."""
-        return self._nodes.values()
-
-    def nodes_of_type(self, node_type: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes of a type."""
-        return [node for node in self._nodes.values() if node.type == node_type]
-
-    def nodes_labelled(self, label: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes that have a label."""
-        return [node for node in self._nodes.values() if label in node.labels]
-
-    def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
-        """Return the nodes whose property ``key`` equals ``value``."""
-        target = prefixed_property(key, value)
+    def scan_nodes(
+        self, node_type: str | None = None, label: str | None = None, having: tuple[str, Any] | None = None
+    ) -> Iterable[KnowledgeNode]:
+        """Return the nodes that a condition, if any, selects."""
         return [
             node
             for node in self._nodes.values()
-            if key in node.properties and _same(prefixed_property(key, node.properties[key]), target)
+            if (node_type is None or node.type == node_type)
+            and (label is None or label in node.labels)
+            and (having is None or _has(node, *having))
         ]
 
     def edge(self, edge_id: str) -> KnowledgeEdge | None:
         """Return the edge with this id, or None."""
         return self._edges.get(edge_id)
 
-    def all_edges(self) -> Iterable[KnowledgeEdge]:
-        """Return every edge."""
-        return self._edges.values()
-
-    def edges_of_type(self, edge_type: str) -> Iterable[KnowledgeEdge]:
-        """Return the edges of a type."""
-        return [edge for edge in self._edges.values() if edge.type == edge_type]
+    def scan_edges(self, edge_type: str | None = None) -> Iterable[KnowledgeEdge]:
+        """Return every edge, or those of a type."""
+        return [edge for edge in self._edges.values() if edge_type is None or edge.type == edge_type]
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
         """Return the edges from a node to its neighbours."""
@@ -163,10 +148,10 @@ def leads(edge: KnowledgeEdge, node_id: str, direction: Direction) -> bool:
     return (edge.source if direction is Direction.OUT else edge.target) == node_id
 
 
-def _same(stored: tuple[str, Any], other: tuple[str, Any]) -> bool:
+def _has(node: KnowledgeNode, key: str, value: Any) -> bool:
+    if key not in node.properties:
+        return False
+    own, wanted = prefixed_property(key, node.properties[key]), prefixed_property(key, value)
     # In Python True equals 1; in Neo4j it doesn't.
-    return stored == other and _is_boolean(stored[1]) == _is_boolean(other[1])
-
-
-def _is_boolean(value: Any) -> bool:
-    return isinstance(value[0] if isinstance(value, list) else value, bool)
+    booleans = [isinstance(stored[0] if isinstance(stored, list) else stored, bool) for _, stored in (own, wanted)]
+    return own == wanted and booleans[0] == booleans[1]

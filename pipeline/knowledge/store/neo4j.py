@@ -1,9 +1,7 @@
 """A named graph on Neo4j, read through its indexes and projections."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from neo4j import Record
 from neo4j.exceptions import ClientError
@@ -13,9 +11,9 @@ from pipeline.db.client import Client, batches
 from pipeline.db.indexes import cosine_of
 from pipeline.db.projections import Projection, run_on_projection, run_once
 from pipeline.knowledge.catalogue import ensure_text_index, ensure_vector_index
-from pipeline.knowledge.native import relationship_type_of
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store import analysis, codec
+from pipeline.knowledge.store.codec import relationship_type_of
 from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.knowledge.visibility import NOW, Moment, Visibility
 from pipeline.retrieve.question import fulltext_terms
@@ -40,9 +38,9 @@ class Neo4jStore:
         self._analyzer = analyzer
         self._projection_megabytes = projection_megabytes
 
-    def at(self, visibility: Visibility) -> Neo4jStore:
+    def at(self, visibility: Visibility) -> Self:
         """Return the store with another visibility."""
-        return Neo4jStore(self.client, self.graph, self._analyzer, self._projection_megabytes, visibility)
+        return type(self)(self.client, self.graph, self._analyzer, self._projection_megabytes, visibility)
 
     @property
     def name(self) -> str:
@@ -66,22 +64,20 @@ class Neo4jStore:
         nodes = (_node(row) for keys in self._keys(ids) for row in self._read("nodes_by_key", keys=keys))
         return {node.id: node for node in nodes}
 
-    def all_nodes(self) -> Iterator[KnowledgeNode]:
-        """Return every node, streamed."""
-        return map(_node, self._stream("all_nodes", label=self.graph.label))
-
-    def nodes_of_type(self, node_type: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes of a type, streamed, by an index."""
-        return map(_node, self._stream("nodes_of_type", type=node_type))
-
-    def nodes_labelled(self, label: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes with a label, streamed, by a scan of the graph."""
-        return map(_node, self._stream("nodes_labelled", label=self.graph.label, wanted=label))
-
-    def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
-        """Return the nodes whose property ``key`` equals ``value``, streamed, by a scan of the graph."""
-        name, stored = codec.stored_property(key, value, codec.NODE_FIELDS)
-        rows = self._stream("nodes_with_property", label=self.graph.label, property=name, value=stored)
+    def scan_nodes(
+        self, node_type: str | None = None, label: str | None = None, having: tuple[str, Any] | None = None
+    ) -> Iterator[KnowledgeNode]:
+        """Return the nodes that a condition, if any, selects, streamed: a type by an index, else by a scan."""
+        graph_label = self.graph.label
+        if node_type is not None:
+            rows = self._stream("nodes_of_type", type=node_type)
+        elif label is not None:
+            rows = self._stream("nodes_labelled", label=graph_label, wanted=label)
+        elif having is not None:
+            name, stored = codec.stored_property(*having)
+            rows = self._stream("nodes_with_property", label=graph_label, property=name, value=stored)
+        else:
+            rows = self._stream("all_nodes", label=graph_label)
         return map(_node, rows)
 
     def edge(self, edge_id: str) -> KnowledgeEdge | None:
@@ -93,12 +89,10 @@ class Neo4jStore:
         rows = self._read("edge_by_key", names, key=codec.edge_key(self.graph.id, edge_id))
         return _edge(rows[0]) if rows else None
 
-    def all_edges(self) -> Iterator[KnowledgeEdge]:
-        """Return every edge, streamed."""
-        return map(_edge, self._stream("all_edges", label=self.graph.label))
-
-    def edges_of_type(self, edge_type: str) -> Iterable[KnowledgeEdge]:
-        """Return the edges of a type, streamed, by an index."""
+    def scan_edges(self, edge_type: str | None = None) -> Iterator[KnowledgeEdge]:
+        """Return every edge, streamed, or those of a type by an index."""
+        if edge_type is None:
+            return map(_edge, self._stream("all_edges", label=self.graph.label))
         names = {"edge_type": relationship_type_of(edge_type)}
         prefix = codec.edge_key_prefix(self.graph.id)
         return map(_edge, self._stream("edges_of_type", names, prefix=prefix, type=edge_type))
@@ -138,11 +132,10 @@ class Neo4jStore:
         terms = fulltext_terms(text)
         if not terms:
             return {}
-        index = self.graph.label
         scores = self._indexed(
             lambda: ensure_text_index(self.client, self.graph, self._analyzer),
             limit,
-            lambda most: self._read("graph_matching", index=index, text=terms, limit=most),
+            lambda most: self._read("graph_matching", index=self.graph.label, text=terms, limit=most),
         )
         return in_order(dict(scores))
 

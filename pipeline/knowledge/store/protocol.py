@@ -1,9 +1,7 @@
 """The protocol of stores: the reads that a named graph, an ingested corpus and a graph in memory share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.visibility import Visibility
@@ -19,7 +17,7 @@ class Store(Protocol):
     def name(self) -> str:
         """Name of the graph."""
 
-    def at(self, visibility: Visibility) -> Store:
+    def at(self, visibility: Visibility) -> Self:
         """Return the store with another visibility."""
 
     @property
@@ -32,26 +30,19 @@ class Store(Protocol):
     def nodes(self, ids: Sequence[str]) -> dict[str, KnowledgeNode]:
         """Return the existing nodes with these ids, by id."""
 
-    def all_nodes(self) -> Iterable[KnowledgeNode]:
-        """Return every node."""
+    def scan_nodes(
+        self, node_type: str | None = None, label: str | None = None, having: tuple[str, Any] | None = None
+    ) -> Iterable[KnowledgeNode]:
+        """Return every node, or those of a type, or with a label, or ``having`` a property of that value.
 
-    def nodes_of_type(self, node_type: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes of a type."""
-
-    def nodes_labelled(self, label: str) -> Iterable[KnowledgeNode]:
-        """Return the nodes with a label."""
-
-    def nodes_with_property(self, key: str, value: Any) -> Iterable[KnowledgeNode]:
-        """Return the nodes whose property ``key`` equals ``value``; a boolean never equals a number."""
+        At most one of these is given. A boolean never equals a number.
+        """
 
     def edge(self, edge_id: str) -> KnowledgeEdge | None:
         """Return the edge with this id, or None."""
 
-    def all_edges(self) -> Iterable[KnowledgeEdge]:
-        """Return every edge."""
-
-    def edges_of_type(self, edge_type: str) -> Iterable[KnowledgeEdge]:
-        """Return the edges of a type."""
+    def scan_edges(self, edge_type: str | None = None) -> Iterable[KnowledgeEdge]:
+        """Return every edge, or those of a type."""
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
         """Return the edges from a node to its neighbours, of one type or, with None, of any."""

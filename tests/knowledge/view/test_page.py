@@ -16,7 +16,7 @@ from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.errors import GraphError
 from pipeline.knowledge.records import GraphSize
 from pipeline.knowledge.store.memory import MemoryStore
-from pipeline.knowledge.view.page import page, picture
+from pipeline.knowledge.view import page, picture
 from tests.browser import browser_path
 
 NASTY = "</script><script>document.title='run'</script><img src=x onerror=\"document.title='run'\">{{library}}\u2028"

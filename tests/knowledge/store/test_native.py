@@ -14,7 +14,7 @@ from pipeline.db.catalogue import get_graph
 from pipeline.db.client import Client
 from pipeline.db.queries import load_queries
 from pipeline.errors import GraphError
-from pipeline.knowledge.native import MAX_TYPES, edge_index_of, label_of, relationship_type_of
+from pipeline.knowledge.store.codec import MAX_TYPES, edge_index_of, label_of, relationship_type_of
 
 Cypher = Callable[..., list[Any]]
 

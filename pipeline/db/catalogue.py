@@ -127,12 +127,11 @@ def find_corpus(client: Client, name: str) -> Corpus | None:
 
 def get_corpus(client: Client, name: str) -> Corpus:
     """Return the corpus with this name; raises CorpusError, suggesting a similar name, if there is none."""
-    corpus = find_corpus(client, name)
-    if corpus is None:
-        names = [existing.name for existing in list_corpora(client)]
-        fix = did_you_mean(name, names, _known(names) or "Make one: hoprank ingest.")
-        raise UnknownCorpus(f"There is no corpus {name!r}.", fix)
-    return corpus
+    if corpus := find_corpus(client, name):
+        return corpus
+    names = [existing.name for existing in list_corpora(client)]
+    fix = did_you_mean(name, names, _known(names) or "Make one: hoprank ingest.")
+    raise UnknownCorpus(f"There is no corpus {name!r}.", fix)
 
 
 def list_graphs(client: Client) -> list[tuple[NamedGraph, int]]:
@@ -152,12 +151,11 @@ def find_graphs(client: Client, *names: str) -> dict[str, NamedGraph]:
 
 def get_graph(client: Client, name: str) -> NamedGraph:
     """Return the graph of that name; if there is none, raise GraphError with the closest name."""
-    graph = find_graph(client, name)
-    if graph is None:
-        names = [listed.name for listed, _ in list_graphs(client)]
-        fix = did_you_mean(name, names, _known(names) or "There is none yet.")
-        raise UnknownGraph(f"There is no graph {name!r}.", fix)
-    return graph
+    if graph := find_graph(client, name):
+        return graph
+    names = [listed.name for listed, _ in list_graphs(client)]
+    fix = did_you_mean(name, names, _known(names) or "There is none yet.")
+    raise UnknownGraph(f"There is no graph {name!r}.", fix)
 
 
 def _known(names: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ OLDEST_VERSION = (2026, 2)
 """Neo4j 2026.02: the first with filters inside the vector index that HopRank's queries use."""
 
 _Result = TypeVar("_Result")
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 
 _GONE = (driver_errors.ServiceUnavailable, driver_errors.SessionExpired)
 """The driver's errors when no server answers; SessionExpired if a connection breaks before it is pooled."""
@@ -135,10 +135,7 @@ class Client(AbstractContextManager["Client"]):
         self._driver.close()
 
     def in_background(self, name: str, work: Callable[[], object]) -> None:
-        """Call ``work`` in a thread, unless work of that name is still running; its errors are dropped.
-
-        :meth:`close` waits for it, so that it also completes in a command that ends at once.
-        """
+        """Call ``work`` in a thread, unless work of that name still runs; errors are dropped, :meth:`close` waits."""
 
         def quietly() -> None:
             with suppress(Exception):
@@ -159,10 +156,7 @@ class Client(AbstractContextManager["Client"]):
             thread.join()
 
     def verify(self) -> None:
-        """Check that the server answers, accepts the login and is new enough.
-
-        Raises ServerUnreachable, LoginRefused or ServerUnsupported, naming the address or what is missing.
-        """
+        """Raise ServerUnreachable, LoginRefused or ServerUnsupported unless the server answers and is new enough."""
         with self._connecting():
             self._driver.verify_connectivity()
             version = self.server_version()
@@ -222,20 +216,13 @@ class Client(AbstractContextManager["Client"]):
         return result
 
     def delete_in_batches(self, name: str, batch: int, /, **params: Any) -> None:
-        """Run the write query ``name`` until nothing is left to delete.
-
-        The query deletes up to ``$limit`` items, which is ``batch``, and returns their number as ``deleted``. Each run
-        is one transaction.
-        """
+        """Run the write query ``name``, a transaction each time, until it has ``deleted`` none of ``$limit`` items."""
         while self.write(name, limit=batch, **params)[0]["deleted"]:
             pass
 
     @contextmanager
     def locking(self, name: str, /, **params: Any) -> Iterator[list[neo4j.Record]]:
-        """Run the write query ``name``, yield its rows, and hold its locks until the context ends.
-
-        The end of the context commits. An error, or the loss of the server or this process, rolls back.
-        """
+        """Run the write query ``name``, yield its rows, and hold its locks until the context ends, which commits."""
         query = self._queries[name]
         with (
             self._using("write", [name]),
@@ -368,7 +355,7 @@ def check_version(version: str, uri: str) -> None:
         )
 
 
-def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+def batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
     """Yield ``items`` in lists of at most ``size``, in their order."""
     remaining = iter(items)
     while part := list(islice(remaining, size)):

@@ -16,10 +16,7 @@ _EMBEDDED_RETRY = 5.0
 
 
 def connect(settings: Settings, report: Report = silent) -> Client:
-    """Return a client whose server was checked: it answers, accepts the login, and is new enough.
-
-    ``report`` is called with each step of starting the embedded server.
-    """
+    """Return a client whose server was verified; ``report`` gets each step of starting the embedded server."""
     neo4j = settings.neo4j
     if neo4j.uri is None:
         address = ensure_running(ServerOptions.of(settings), report)

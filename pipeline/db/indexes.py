@@ -72,10 +72,9 @@ def _states(client: Client, names: Iterable[str]) -> dict[str, str]:
 
 
 def ensure_declared(client: Client, queries: Sequence[str]) -> None:
-    """Create the missing constraints and indexes of these schema queries, and wait until they are online.
+    """Create what these schema queries, ``constrain_NAME`` or ``index_NAME``, create, and wait until it is online.
 
-    A query is called ``constrain_NAME`` or ``index_NAME`` after what it creates. Their order counts: an index that
-    exists before its constraint prevents the constraint.
+    Their order counts: an index that exists before its constraint prevents the constraint.
     """
     ensure_indexes(client, _declared(client, queries))
 

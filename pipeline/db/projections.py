@@ -67,10 +67,7 @@ def run_on_projection(
 
 
 def run_once(client: Client, owner: str, project: Callable[[str], object], run: Callable[[str], _Result]) -> _Result:
-    """Return the result of ``run`` on a projection that ``project`` creates, and drop the projection.
-
-    Both functions take the projection's name.
-    """
+    """Return the result of ``run`` on a projection that ``project`` creates, by its name, and drop it."""
     name = Projection(owner, "once", 0, uuid.uuid4().hex).name
     try:
         project(name)
@@ -80,10 +77,9 @@ def run_once(client: Client, owner: str, project: Callable[[str], object], run: 
 
 
 def ensure_projection(client: Client, projection: Projection, megabytes: int, project: Callable[[str], object]) -> None:
-    """Create a projection with ``project``, which takes its name, unless it exists.
+    """Create a projection with ``project``, which takes its name, unless it exists; safe for concurrent callers.
 
-    Projections that it replaces are dropped, then the oldest ones until the others are within the budget of
-    ``megabytes``. Safe for concurrent callers.
+    Projections that it replaces are dropped, then the oldest until the others are within ``megabytes``.
     """
     existing = {row["name"]: row["bytes"] for row in client.read("projections")}
     if projection.name in existing:

@@ -131,10 +131,7 @@ def _read_folder(
 
 
 def parse_queries(source: str, path: Path, fragments: Mapping[str, Fragment] = NO_FRAGMENTS) -> Iterable[Query]:
-    """Parse one file's queries, in their order, and fill in ``fragments``; ``path`` is for messages only.
-
-    Raises ValueError as :func:`load_queries` does, and on a query before the first header, which would be lost.
-    """
+    """Parse one file's queries, in their order; raises ValueError as :func:`load_queries` does, naming ``path``."""
     for header, documentation, text in _sections(source, path, "name"):
         where = f"{path}: {header['name']}"
         params, names = (frozenset(_listed(header.get(kind, ""))) for kind in ("params", "names"))
@@ -152,10 +149,7 @@ def parse_queries(source: str, path: Path, fragments: Mapping[str, Fragment] = N
 
 
 def parse_fragments(source: str, path: Path) -> Iterable[Fragment]:
-    """Parse one file's fragments, in their order; ``path`` is for messages only.
-
-    Raises ValueError on a fragment without text or documentation, and unless it uses exactly its parameters.
-    """
+    """Parse one file's fragments, in their order; raises ValueError, naming ``path``, on one that isn't complete."""
     for header, documentation, text in _sections(source, path, "fragment"):
         signature = header["fragment"]
         match = _SIGNATURE.fullmatch(signature)

@@ -1,7 +1,4 @@
-"""The life of named graphs: create, publish and drop them, their types and indexes.
-
-:mod:`pipeline.db.catalogue` looks them up.
-"""
+"""The life of named graphs, which ``pipeline.db.catalogue`` looks up: create, publish and drop them; types, indexes."""
 
 import uuid
 from collections.abc import Iterable, Iterator

@@ -11,10 +11,7 @@ _MAX_DEPTH = 50
 
 
 def check_text(value: object, what: str, longest: int) -> None:
-    """Raise GraphError unless ``value`` is a text of 1 to ``longest`` characters that UTF-8 can encode.
-
-    ``what`` names the value in the message.
-    """
+    """Raise GraphError unless ``value``, named ``what``, has 1 to ``longest`` characters that UTF-8 can encode."""
     if not isinstance(value, str) or not value:
         raise GraphError(f"{what} is {value!r}.", f"Give a text of 1 to {longest:,} characters.")
     if len(value) > longest:

@@ -1,12 +1,9 @@
-"""Explore any graph, by names or ids: what is near a node, what joins two nodes, which nodes there are.
-
-Commands, the HTTP service, MCP and the domains ask by these functions.
-"""
+"""Explore any graph, by names or ids, for commands, services and domains: nodes near one, paths, lists of nodes."""
 
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from pipeline.db.catalogue import find_corpus, find_graph, list_corpora, list_graphs
 from pipeline.db.client import Client
@@ -64,14 +61,17 @@ def find_node(graph: GraphReader, given: str) -> KnowledgeNode:
 
     Raises UnknownNode if there is none, with nodes like it; GraphError if several have the name.
     """
-    corpus = graph.corpus_id
-    of_corpus = [document_id(corpus, given), entity_id(corpus, name_key(given))] if corpus else []
-    found = graph.get_nodes([given, *of_corpus]) or ([] if corpus else _named(graph, given))
+    if corpus := graph.corpus_id:
+        found = graph.get_nodes([given, document_id(corpus, given), entity_id(corpus, name_key(given))])
+        fix = "Give the id of a search result, the key of a document, or a name as the texts have it."
+    elif not (found := graph.get_nodes([given])):
+        found = next((nodes for name in _NAMES if (nodes := graph.filter_nodes_by_property(name, given))), [])
+        if len(found) > 1:
+            ids = ", ".join(repr(node.id[:80]) for node in found[:_SUGGESTED])
+            raise GraphError(f"{len(found)} nodes of {graph.name!r} are named {given[:80]!r}.", f"Give an id: {ids}.")
     if found:
         return found[0]
-    if corpus:
-        fix = "Give the id of a search result, the key of a document, or a name as the texts have it."
-    else:
+    if not corpus:
         like = [repr(ranked.node.id) for ranked in graph.search(given, _SUGGESTED, mode=Mode.BM25)]
         fix = f"Nodes like it: {', '.join(like)}." if like else "Give the id of one of its nodes."
     raise UnknownNode(f"The graph {graph.name!r} has no node {given[:80]!r}.", fix)
@@ -107,40 +107,22 @@ def path(
     direction: Direction | str = Direction.BOTH,
     by: Cost | str = Cost.HOPS,
 ) -> Path:
-    """Return a shortest path of at most ``depth`` edges between two nodes, with its edges.
-
-    See :meth:`pipeline.knowledge.KnowledgeGraph.find_path`. Raises GraphError if the graph lacks an end.
-    """
+    """Return a shortest path of at most ``depth`` edges, with its edges; raises GraphError if an end is missing."""
     nodes = graph.find_path(source_id, target_id, by=by, edge_types=types, max_depth=depth, direction=direction)
     if len(nodes) < 2:
         return Path(tuple(nodes))
     edges = tuple(graph.get_subgraph([node.id for node in nodes]).edges())
-    heaviest = [
-        edge for edge in sorted(edges, key=lambda edge: (-edge.weight, edge.id)) if types is None or edge.type in types
-    ]
-    steps = (
-        tuple(
-            edge
-            for edge in heaviest
-            if {edge.source, edge.target} == {before.id, after.id} and leads(edge, before.id, Direction(direction))
-        )
-        for before, after in pairwise(nodes)
+    allowed = sorted(
+        (edge for edge in edges if types is None or edge.type in types), key=lambda edge: (-edge.weight, edge.id)
     )
+    steps = []
+    for before, after in ((before.id, after.id) for before, after in pairwise(nodes)):
+        joining = (edge for edge in allowed if {edge.source, edge.target} == {before, after})
+        steps.append(tuple(edge for edge in joining if leads(edge, before, Direction(direction))))
     return Path(tuple(nodes), edges, tuple(steps))
 
 
 def list_nodes(graph: GraphReader, types: Sequence[str] | None = None, limit: int = 100) -> list[KnowledgeNode]:
     """Return the first ``limit`` nodes by id, of these types or of all."""
-    found = (
-        (node for kind in dict.fromkeys(types) for node in graph.find_nodes_by_type(kind)) if types else graph.nodes()
-    )
-    return heapq.nsmallest(limit, found, key=lambda node: node.id)
-
-
-def _named(graph: GraphReader, given: str) -> list[KnowledgeNode]:
-    """Return the node that has a name, if any; raises GraphError if several have it."""
-    nodes = next((nodes for name in _NAMES if (nodes := graph.filter_nodes_by_property(name, given))), [])
-    if len(nodes) > 1:
-        ids = ", ".join(repr(node.id[:80]) for node in nodes[:_SUGGESTED])
-        raise GraphError(f"{len(nodes)} nodes of {graph.name!r} are named {given[:80]!r}.", f"Give an id: {ids}.")
-    return nodes
+    of_types = (graph.find_nodes_by_type(kind) for kind in dict.fromkeys(types)) if types else [graph.nodes()]
+    return heapq.nsmallest(limit, chain.from_iterable(of_types), key=lambda node: node.id)

@@ -26,8 +26,7 @@ repeatedly, which costs a third of the write time. At 1,000 the commits become n
 def load(client: Client, name: str, content: Content, progress: Progress) -> GraphSize:
     """Replace the graph of that name by ``content``; return its size.
 
-    Many transactions write to an unpublished graph, which takes the name at the end. Raises GraphError naming what is
-    wrong. After any error the graph that had the name is unchanged.
+    Raises GraphError naming what is wrong; after any error the graph that had the name is unchanged.
     """
     nodes, edges = content
     with ExitStack() as readers:

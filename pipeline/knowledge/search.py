@@ -57,10 +57,7 @@ def query(
     direction: Direction,
     seed: int,
 ) -> list[RankedNode]:
-    """Return the ``top_k`` nodes that random walks from the ``top_k`` nearest nodes visit most.
-
-    Ties go by similarity, then id. See :meth:`pipeline.knowledge.KnowledgeGraph.query`.
-    """
+    """Return the best nodes of random walks, ties by similarity, then id; see ``KnowledgeGraph.query``."""
     check_top_k(top_k)
     if steps is not None and steps < 1:
         raise GraphError(f"random_walk_steps is {steps}.", "Give 1 or more, or None for the limit of endless walks.")
@@ -77,7 +74,7 @@ def query(
 
 
 def nearest(store: Store, vector: Sequence[float], top_k: int) -> list[RankedNode]:
-    """Return the ``top_k`` nodes nearest to a vector; see :meth:`pipeline.knowledge.KnowledgeGraph.nearest`."""
+    """Return the nodes nearest to a vector; see ``KnowledgeGraph.nearest``."""
     check_top_k(top_k)
     _check_vector(store, vector)
     similar = store.nearest(vector, top_k)
@@ -87,7 +84,7 @@ def nearest(store: Store, vector: Sequence[float], top_k: int) -> list[RankedNod
 def walk_from(
     store: Store, seeds: Mapping[str, float], top_k: int, restart_prob: float, direction: Direction
 ) -> list[RankedNode]:
-    """Return the ``top_k`` best nodes; see :meth:`pipeline.knowledge.KnowledgeGraph.walk_from`."""
+    """Return the nodes of the highest PageRank; see ``KnowledgeGraph.walk_from``."""
     check_top_k(top_k)
     _check_restart(restart_prob)
     if not seeds or not all(0 <= weight < math.inf for weight in seeds.values()) or not any(seeds.values()):
@@ -105,10 +102,7 @@ def search(
     graph_hops: int,
     direction: Direction,
 ) -> list[RankedNode]:
-    """Return the ``top_k`` nodes that match a text; ``vector`` is its embedding, for modes that use one.
-
-    See :meth:`pipeline.knowledge.KnowledgeGraph.search`.
-    """
+    """Return the nodes that match a text; ``vector`` is its embedding, for modes that use one."""
     check_top_k(top_k)
     if graph_hops < 0:
         raise GraphError(f"graph_hops is {graph_hops}.", "Give 0 or more.")

@@ -40,7 +40,7 @@ def fewest_hops(
 ) -> list[str]:
     """Return the node ids of a path with the fewest edges, at most ``max_depth``; an empty list if there is none.
 
-    Both endpoints are included. The search is bidirectional. The choice among several shortest paths is deterministic.
+    Both endpoints are included. The choice among several shortest paths is deterministic.
     """
     directions = (direction, _reverse(direction))
     predecessors: list[dict[str, str | None]] = [{source: None}, {target: None}]
@@ -66,11 +66,7 @@ def fewest_hops(
 def shortest_path(
     store: Store, source: str, target: str, cost: Cost, direction: Direction, types: Types, max_depth: int | None
 ) -> list[str]:
-    """Return the node ids of a path of least cost, both endpoints included; an empty list if there is none.
-
-    The search is bidirectional. ``max_depth`` limits the number of edges of the paths considered; with it the search is
-    from the source alone.
-    """
+    """Return the node ids of a path of least cost, of at most ``max_depth`` edges; an empty list if there is none."""
     if max_depth is not None:
         return _bounded_path(store, source, target, cost, direction, types, max_depth)
     sides = (_Side(store, source, cost, direction, types), _Side(store, target, cost, _reverse(direction), types))
@@ -117,10 +113,7 @@ class _Side:
 def _bounded_path(
     store: Store, source: str, target: str, cost: Cost, direction: Direction, types: Types, max_depth: int
 ) -> list[str]:
-    """Search from the source alone; expand a node again at a higher cost if it is reached by fewer edges.
-
-    A state is a node and the number of edges from the source to it.
-    """
+    # Expands a node again at a higher cost if it is reached by fewer edges: a state is a node and its depth in edges.
     steps = _cached_steps(store, direction, types)
     fewest_edges: dict[str, int] = {}
     predecessors: dict[tuple[str, int], tuple[str, int]] = {}

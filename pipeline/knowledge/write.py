@@ -134,7 +134,7 @@ class Writer:
         dimension: int | None = None,
         records: Iterable[KnowledgeNode | KnowledgeEdge] = (),
     ) -> None:
-        """Lock the graph for this transaction, count a change, and :meth:`note`; raises GraphError if it was dropped."""
+        """Lock the graph for this transaction, count a change, and :meth:`note`; raises GraphError if it is gone."""
         rows = transaction.run("touch_graph", graph=self._graph.id)
         if not rows:
             raise GraphError(f"The graph {self._graph.name!r} was dropped meanwhile.", "Make it anew.")

@@ -1,18 +1,32 @@
-"""``python -m pipeline.db.embedded``: the server process, started by ``ensure_running``."""
+"""``python -m pipeline.db.embedded``: the server process, started by ``ensure_running``.
+
+It locks the data, publishes its address, and stops on request or when idle.
+"""
 
 import argparse
 import logging
 import os
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from pipeline.db.embedded.aot import train
-from pipeline.db.embedded.database import Launch
-from pipeline.db.embedded.serve import serve
-from pipeline.errors import HopRankError
+from pipeline.db.embedded.configuration import aot_flags
+from pipeline.db.embedded.database import Database, Launch
+from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION, Layout
+from pipeline.db.embedded.state import State, read_state, withdraw, write_state
+from pipeline.errors import HopRankError, ServerStartFailed
+
+_log = logging.getLogger(__name__)
 
 _WORKLOAD = [sys.executable, "-P", "-c", "from pipeline.cli import main; main()", "quickstart"]
 """Workload of a training run, in a separate process: this package must not import the modules built on it."""
+
+_POLL_SECONDS = 1.0
 
 
 def main() -> None:
@@ -46,6 +60,65 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--no-gds", dest="gds", action="store_false", help="serve without Graph Data Science")
     parser.add_argument("--train", action="store_true", help="record Java's ahead-of-time cache instead of serving")
     return parser
+
+
+def serve(launch: Launch) -> None:
+    """Run Neo4j until SIGTERM, or until ``launch.idle_minutes`` pass without a connection; block until it is closed.
+
+    Returns at once if another process serves this home.
+    Raises ServerStartFailed if the server of another home holds the data.
+    """
+    files = Layout(launch.home)
+    lock = FileLock(files.data_lock)
+    if not _lock_data(lock, files, launch.patience):
+        return
+    since = time.time()
+    write_state(files.state, State(os.getpid(), 0, since))
+    _log.info("Starting Neo4j %s with GDS %s, pid %d", NEO4J_VERSION, GDS_VERSION, os.getpid())
+    try:
+        database = Database(launch, files, aot_flags(launch.jars))
+        stop_requested = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop_requested.set())
+        write_state(files.state, State(os.getpid(), database.port, since))
+        _log.info("Ready at bolt://127.0.0.1:%d after %.1f s", database.port, time.time() - since)
+        _wait(launch, files, database, stop_requested)
+        files.state.unlink(missing_ok=True)
+        database.close()
+        _log.info("Stopped")
+    finally:
+        files.state.unlink(missing_ok=True)
+
+
+def _lock_data(lock: FileLock, files: Layout, seconds: float) -> bool:
+    # A predecessor that is closing its databases still holds the lock; if a server runs, this process isn't needed.
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            if read_state(files.state):
+                _log.info("Another process serves %s already", files.home)
+                return False
+            time.sleep(0.1)
+        else:
+            return True
+    raise ServerStartFailed(
+        f"{files.data_lock} is held by another server, which is not that of {files.home}.",
+        "Two homes share one neo4j folder: stop the other server, or give each home its own folder.",
+    )
+
+
+def _wait(launch: Launch, files: Layout, database: Database, stop_requested: threading.Event) -> None:
+    idle_seconds = launch.idle_minutes * 60
+    used = time.monotonic()
+    while not stop_requested.wait(_POLL_SECONDS):
+        if database.connected:
+            used = time.monotonic()
+        elif idle_seconds and time.monotonic() - used >= idle_seconds and withdraw(files.state, idle_seconds):
+            _log.info("Nobody was connected for %g minutes", launch.idle_minutes)
+            return
+    _log.info("Asked to stop")
 
 
 if __name__ == "__main__":

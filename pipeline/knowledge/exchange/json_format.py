@@ -61,10 +61,9 @@ def write_jsonl(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], 
 
 
 def read_jsonl(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
-    """Return the nodes and the edges, in the order of the lines; nodes and edges may be mixed.
+    """Return the nodes and the edges, in the order of the lines, which may be mixed.
 
-    Both are generators that read the file independently, line by line. Each closes it at the end or when the generator
-    is closed.
+    Both generators read the file, line by line, each for itself, and close it at their end.
     """
     return _records(path, "node", node_of), _records(path, "edge", edge_of)
 

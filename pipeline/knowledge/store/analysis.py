@@ -25,8 +25,8 @@ _TOLERANCE = 1e-12
 
 def gds_pagerank(
     read: Callable[..., list[Record]], query: str, seeds: Mapping[str, float] | None, restart_prob: float, limit: int
-) -> Callable[[str], list[Record]]:
-    """Return the function that runs PageRank on the projection of a name.
+) -> Callable[[str], Mapping[str, float]]:
+    """Return the function from a projection's name to each score's share of the total by id, best first, ties by id.
 
     ``query`` is run with ``seeds``, the restart weights by key; without any, every node has the same weight.
     """
@@ -34,22 +34,14 @@ def gds_pagerank(
     if seeds is not None:
         params["seeds"] = [{"key": key, "weight": weight} for key, weight in seeds.items()]
 
-    def run(projection: str) -> list[Record]:
-        return read("importance" if seeds is None else query, projection=projection, **params)
+    def run(projection: str) -> Mapping[str, float]:
+        rows = read("importance" if seeds is None else query, projection=projection, **params)
+        if not rows or not (mass := rows[0]["mass"]):
+            return {}
+        scores = zip(rows[0]["ids"], rows[0]["scores"], strict=True)
+        return in_order({node_id: score / mass for node_id, score in scores}, limit)
 
     return run
-
-
-def read_pagerank(rows: list[Record], limit: int) -> Mapping[str, float]:
-    """Return each score's share of the total by id, best first, ties by id.
-
-    ``rows`` holds at most one row, with the lists ``ids`` and ``scores`` and the total ``mass``.
-    """
-    row = rows[0] if rows else None
-    if row is None or not row["mass"]:
-        return {}
-    scores = zip(row["ids"], row["scores"], strict=True)
-    return in_order({node_id: score / row["mass"] for node_id, score in scores}, limit)
 
 
 def local_pagerank(
@@ -61,8 +53,7 @@ def local_pagerank(
 ) -> Mapping[str, float]:
     """Return each node's share of the total by id, best first, ties by id, as GDS would at convergence.
 
-    ``edges`` are source, target and weight, in the direction in which they are followed; both endpoints are among
-    ``node_ids``. ``seeds`` are restart weights by id; with None every node has the same weight.
+    ``edges`` are source, target and weight, as :func:`followed` returns them; both endpoints are among ``node_ids``.
     """
     ids = sorted(node_ids)
     row = {node_id: place for place, node_id in enumerate(ids)}
@@ -84,10 +75,7 @@ def local_pagerank(
 
 
 def followed(edges: Iterable[tuple[str, str, float, bool]], direction: Direction) -> Iterator[tuple[str, str, float]]:
-    """Yield source, target and weight of each edge, in each direction in which it is followed.
-
-    ``edges`` are source, target, weight and whether the edge is directed.
-    """
+    """Yield source, target and weight for each direction in which an edge (with ``directed``) is followed."""
     for source, target, weight, directed in edges:
         if not directed or direction is not Direction.IN or source == target:
             yield source, target, weight
@@ -100,8 +88,7 @@ def local_communities(
 ) -> list[list[str]]:
     """Return the communities by Louvain's algorithm, in the order of :func:`ordered`.
 
-    ``edges`` are source, target and weight. ``gamma`` is the resolution: above 1 makes smaller communities, below 1
-    larger ones.
+    ``edges`` are source, target and weight. A resolution ``gamma`` above 1 makes smaller communities.
     """
     graph = nx.Graph()
     graph.add_nodes_from(sorted(node_ids))

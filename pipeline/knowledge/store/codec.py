@@ -92,10 +92,7 @@ def edge_key_prefix(graph_id: str) -> str:
 
 
 def stored_node(graph_id: str, node: KnowledgeNode, now: str) -> dict[str, Any]:
-    """Return a node's stored properties, without its embedding, parent and children.
-
-    ``now`` is the default of both times.
-    """
+    """Return a node's stored properties but the embedding; ``now`` is the default of both times."""
     created = node.created_at or now
     return {
         "key": node_key(graph_id, node.id),

@@ -136,8 +136,7 @@ class CorpusStore:
 
         run = analysis.gds_pagerank(self.corpus.read, "corpus_pagerank", seeds, restart_prob, limit)
         projection = Projection(self.corpus.id, analysis.VIEW, counts[0]["generation"], direction.value)
-        rows = run_on_projection(self.corpus.client, projection, self._projection_megabytes, project, run)
-        return analysis.read_pagerank(rows, limit)
+        return run_on_projection(self.corpus.client, projection, self._projection_megabytes, project, run)
 
     def communities(self, gamma: float, seed: int) -> list[list[str]]:
         """Return the ids of each community, by Louvain's algorithm."""

@@ -125,10 +125,7 @@ class Neo4jStore:
         return in_order({node_id: cosine_of(score) for node_id, score in scores})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
-        """Return the BM25 scores of the ``limit`` nodes that match a text best, by id.
-
-        Creates the full-text index if it is missing.
-        """
+        """Return the BM25 scores of the ``limit`` best matches, by id; creates the full-text index if missing."""
         terms = fulltext_terms(text)
         if not terms:
             return {}
@@ -177,10 +174,9 @@ class Neo4jStore:
 
         if state.temporal or self.visibility.moment is Moment.PAST:
             # Visibility changes with the time, so such a projection serves once.
-            return analysis.read_pagerank(run_once(self.client, self.graph.id, project, run), limit)
+            return run_once(self.client, self.graph.id, project, run)
         projection = Projection(self.graph.id, analysis.VIEW, state.version, direction.value)
-        rows = run_on_projection(self.client, projection, self._projection_megabytes, project, run)
-        return analysis.read_pagerank(rows, limit)
+        return run_on_projection(self.client, projection, self._projection_megabytes, project, run)
 
     def communities(self, gamma: float, seed: int) -> list[list[str]]:
         """Return the ids of each community: by GDS's Leiden, or by Louvain's algorithm here without GDS."""

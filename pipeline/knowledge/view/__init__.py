@@ -30,10 +30,7 @@ _SEED = 1
 
 
 def write_page(store: Store, size: GraphSize, path: Path) -> None:
-    """Write the page of a graph in memory to a temporary file, then rename it to ``path``.
-
-    ``size`` is that of the graph that ``store`` is a part of. Raises GraphError if the file can't be written.
-    """
+    """Write the page of a part of a graph of this ``size``, atomically; raises GraphError if it can't be written."""
     try:
         with replacing(path) as partial:
             partial.write_text(page(store, size), encoding="utf-8", newline="\n")

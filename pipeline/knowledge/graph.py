@@ -189,10 +189,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         return embed_texts(self._embedder, texts, self._writable_store().embedded_texts, done)
 
     def sync(
-        self,
-        nodes: Iterable[KnowledgeNode],
-        edges: Iterable[KnowledgeEdge],
-        embeddings: Embeddings = NO_EMBEDDINGS,
+        self, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], embeddings: Embeddings = NO_EMBEDDINGS
     ) -> Changes:
         """Bring the graph to hold exactly these nodes and edges; return what changed.
 

@@ -52,9 +52,8 @@ class Visibility:
         if self.moment is Moment.ANY:
             return True
         as_of, known_at = self.as_of or now(), self.known_at or now()
-        return _within(as_of, record.valid_at, record.invalid_at) and _within(
-            known_at, record.created_at, record.expired_at
-        )
+        holds = _within(as_of, record.valid_at, record.invalid_at)
+        return holds and _within(known_at, record.created_at, record.expired_at)
 
 
 NOW = Visibility()

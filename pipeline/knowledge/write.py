@@ -40,10 +40,7 @@ class NodeUpdates(TypedDict, total=False):
 
 
 class Writer:
-    """Writes to one named graph; concurrent writers of the same graph wait for each other.
-
-    The ``graph`` of the store is updated as the writer learns more of it.
-    """
+    """Writes to one named graph, and updates the store's; concurrent writers of a graph wait for each other."""
 
     def __init__(self, store: Neo4jStore) -> None:
         self._client = store.client

@@ -54,7 +54,11 @@ class Database:
         )
         password = files.password.read_text()
         if not (files.data / "dbms" / "auth.ini").exists():
-            _set_initial_password(files.neo4j, conf.parent, password)
+            # As `neo4j-admin dbms set-initial-password` does, before the first start: the server never accepts the
+            # default neo4j/neo4j, and the password survives a start that is killed half way.
+            context = jpype.JClass("org.neo4j.cli.ExecutionContext")(_path(files.neo4j), _path(conf.parent))
+            command = jpype.JClass("org.neo4j.commandline.admin.security.SetInitialPasswordCommand")(context)
+            jpype.JClass("picocli.CommandLine")(command).execute(password)
         builder = jpype.JClass("org.neo4j.dbms.api.DatabaseManagementServiceBuilder")
         self._server = builder(_path(files.neo4j)).loadPropertiesFromFile(_path(conf)).build()
         _restore_password(self._server.database("system"), password)
@@ -93,14 +97,6 @@ def _link_plugins(jars: list[Path], plugins: Path) -> None:
             os.link(jar, plugins / jar.name)
         except OSError:  # another file system, or one without hard links
             (plugins / jar.name).write_bytes(jar.read_bytes())
-
-
-def _set_initial_password(home: Path, conf: Path, password: str) -> None:
-    # As `neo4j-admin dbms set-initial-password` does. Set before the first start, so that the server never accepts the
-    # default neo4j/neo4j, and so that the password survives a start that is killed half way.
-    context = jpype.JClass("org.neo4j.cli.ExecutionContext")(_path(home), _path(conf))
-    command = jpype.JClass("org.neo4j.commandline.admin.security.SetInitialPasswordCommand")(context)
-    jpype.JClass("picocli.CommandLine")(command).execute(password)
 
 
 def _restore_password(system: Any, password: str) -> None:

@@ -35,23 +35,15 @@ class CorpusStore:
 
     def __init__(self, corpus: CorpusHandle, projection_megabytes: int) -> None:
         self.corpus = corpus
+        self.name = corpus.name
+        self.dimension = corpus.record.dimension
         self._projection_megabytes = projection_megabytes
-
-    @property
-    def name(self) -> str:
-        """Name of the corpus."""
-        return self.corpus.name
 
     def at(self, visibility: Visibility) -> Self:
         """Return the store; raises GraphError for a visibility of another time, since a corpus keeps no history."""
         if visibility.moment is Moment.PAST:
             raise GraphError(f"The corpus {self.name!r} keeps no history.", "Read it as it is now.")
         return self
-
-    @property
-    def dimension(self) -> int | None:
-        """Length of the chunks' embeddings."""
-        return self.corpus.record.dimension
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""

@@ -25,15 +25,11 @@ class Neo4jStore:
     """Reads of one named graph; see :class:`pipeline.knowledge.store.protocol.Store`."""
 
     def __init__(
-        self,
-        client: Client,
-        graph: NamedGraph,
-        analyzer: str,
-        projection_megabytes: int,
-        visibility: Visibility = NOW,
+        self, client: Client, graph: NamedGraph, analyzer: str, projection_megabytes: int, visibility: Visibility = NOW
     ) -> None:
         self.client = client
         self.graph = graph
+        self.name = graph.name
         self.visibility = visibility
         self._analyzer = analyzer
         self._projection_megabytes = projection_megabytes
@@ -41,11 +37,6 @@ class Neo4jStore:
     def at(self, visibility: Visibility) -> Self:
         """Return the store with another visibility."""
         return type(self)(self.client, self.graph, self._analyzer, self._projection_megabytes, visibility)
-
-    @property
-    def name(self) -> str:
-        """Name of the graph."""
-        return self.graph.name
 
     @property
     def dimension(self) -> int | None:

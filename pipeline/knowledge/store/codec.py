@@ -1,4 +1,4 @@
-"""How records are stored: names of types, and properties as native Neo4j values where that is lossless, else as JSON.
+"""Storage of records: names of types; properties as native Neo4j values where that is lossless, else as JSON.
 
 A node of the type ``api-design`` carries the label ``ApiDesign``, an edge of the type ``depends on`` is a relationship
 ``DEPENDS_ON``: Neo4j's naming conventions. The property ``type`` holds the type as written, which may be any text. Such

@@ -4,12 +4,12 @@ import math
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -44,31 +44,12 @@ _OUT_OF_TIME = "Neo.ClientError.Transaction.TransactionTimedOut"
 _ENDED = ("Neo.ClientError.Transaction.LockClientStopped", "Neo.ClientError.Transaction.Terminated")
 """Error codes of a transaction that was terminated, for time or otherwise; the first while it waited for a lock."""
 
+_COUNTERS = (
+    "nodes_created nodes_deleted relationships_created relationships_deleted properties_set labels_added labels_removed"
+).split()
+"""What the server counts of a write."""
+
 _AGAIN = "Run the same command again: what was written is kept, and the rest is completed."
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """Counters of a write, as the server reports them; false if nothing changed."""
-
-    nodes_created: int = 0
-    nodes_deleted: int = 0
-    relationships_created: int = 0
-    relationships_deleted: int = 0
-    properties_set: int = 0
-    labels_added: int = 0
-    labels_removed: int = 0
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
-
-    def __bool__(self) -> bool:
-        return any(getattr(self, name) for name in self.__slots__)
-
-    @classmethod
-    def of(cls, counters: neo4j.SummaryCounters) -> Self:
-        """Take the counters of one result."""
-        return cls(*(getattr(counters, name) for name in cls.__slots__))
 
 
 class Transaction:
@@ -95,7 +76,7 @@ class Transaction:
 class Client(AbstractContextManager["Client"]):
     """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
 
-    ``written`` sums the counters of all writes of this client. The timeouts are in seconds, 0 for none, and raise
+    ``written`` sums the server's counters of all writes, by name. The timeouts are in seconds, 0 for none, and raise
     QueryTimeout: ``read_timeout`` limits each :meth:`read`, ``write_timeout`` each writing transaction and each
     :meth:`stream`, including the time that the stream's reader takes.
     """
@@ -111,7 +92,7 @@ class Client(AbstractContextManager["Client"]):
     ) -> None:
         self.address = address
         self._limits = {"read": read_timeout or None, "write": write_timeout or None}
-        self.written = Written()
+        self.written: Counter[str] = Counter()
         self._counting = threading.Lock()
         self._background: list[threading.Thread] = []
         self._queries = load_queries()
@@ -192,8 +173,7 @@ class Client(AbstractContextManager["Client"]):
         query = self._query(name, names, "write")
         with self._using("write", [name]):
             result = self._driver.execute_query(query, params, database_=self.address.database)
-        with self._counting:
-            self.written += Written.of(result.summary.counters)
+        self._count([result.summary.counters])
         return result.records
 
     def write_together(self, work: Callable[[Transaction], _Result]) -> _Result:
@@ -210,10 +190,14 @@ class Client(AbstractContextManager["Client"]):
 
         with self._using("write", asked), self._driver.session(database=self.address.database) as session:
             result, transaction = session.execute_write(unit)
-        with self._counting:
-            for counters in transaction.counters:
-                self.written += Written.of(counters)
+        self._count(transaction.counters)
         return result
+
+    def _count(self, writes: Iterable[neo4j.SummaryCounters]) -> None:
+        with self._counting:
+            for counters in writes:
+                # A new one each time: who has read it before compares it later.
+                self.written = self.written + Counter({name: getattr(counters, name) for name in _COUNTERS})
 
     def delete_in_batches(self, name: str, batch: int, /, **params: Any) -> None:
         """Run the write query ``name``, a transaction each time, until it has ``deleted`` none of ``$limit`` items."""

@@ -42,9 +42,3 @@ def is_stale(writer: str, silent: float | None = None) -> bool:
         return abs(psutil.Process(int(pid)).create_time() - float(started)) > 1
     except psutil.NoSuchProcess:
         return True
-
-
-def process_and_host(writer: str) -> tuple[str, str]:
-    """Return the process number and the host name of a writer's id."""
-    host, pid, _ = writer.split("/", 2)
-    return pid, host

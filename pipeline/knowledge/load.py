@@ -12,10 +12,16 @@ from pipeline.errors import GraphError
 from pipeline.knowledge.catalogue import add_types, replacing
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.exchange import Content
-from pipeline.knowledge.hierarchy import Hierarchy, refuse_cycles
 from pipeline.knowledge.records import GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import edge_key, label_of, node_key, other_edge_properties, relationship_type_of
-from pipeline.knowledge.write import common_dimension, is_temporal, node_row, refuse_missing_end
+from pipeline.knowledge.write import (
+    Hierarchy,
+    common_dimension,
+    is_temporal,
+    node_row,
+    refuse_cycles,
+    refuse_missing_end,
+)
 from pipeline.progress import Progress
 
 _BATCH = 2_000

@@ -11,11 +11,10 @@ from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import Transaction
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.embed import Embeddings
-from pipeline.knowledge.hierarchy import Hierarchy
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import stored_edge, stored_node
 from pipeline.knowledge.store.neo4j import Neo4jStore
-from pipeline.knowledge.write import Writer, common_dimension, refuse_repeated
+from pipeline.knowledge.write import Hierarchy, Writer, common_dimension, refuse_repeated
 
 _TIMES_OF_WRITES = ("created_at", "updated_at")
 

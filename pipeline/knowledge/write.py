@@ -3,8 +3,9 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
 from neo4j import Record
 
@@ -13,7 +14,6 @@ from pipeline.db.client import Transaction, batches
 from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge.catalogue import add_types
 from pipeline.knowledge.clock import now
-from pipeline.knowledge.hierarchy import Hierarchy, refuse_cycles, two_parents
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store import codec
 from pipeline.knowledge.store.neo4j import Neo4jStore
@@ -37,6 +37,44 @@ class NodeUpdates(TypedDict, total=False):
     valid_at: str | None
     invalid_at: str | None
     expired_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """A change of parents and children, which are one ``CHILD_OF`` relationship, whether child or parent declares it.
+
+    ``parents`` maps a child to its new parent. ``claimed`` are the children declared by the parent alone. ``cleared``
+    are the nodes that lose their parent.
+    """
+
+    parents: dict[str, str]
+    claimed: frozenset[str]
+    cleared: tuple[str, ...]
+
+    @classmethod
+    def of(cls, nodes: Iterable[KnowledgeNode], cleared: Iterable[str] = ()) -> Self:
+        """Return the hierarchy that nodes declare; raises GraphError if a node gets two parents."""
+        nodes = list(nodes)
+        parents = {node.id: node.parent_id for node in nodes if node.parent_id is not None}
+        declared = frozenset(parents)
+        for node in nodes:
+            for child in node.child_ids:
+                if parents.setdefault(child, node.id) != node.id:
+                    raise _two_parents(child, parents[child], node.id)
+        orphaned = tuple(node_id for node_id in cleared if node_id not in parents)
+        return cls(parents, frozenset(parents) - declared, orphaned)
+
+    @classmethod
+    def change(cls, before: KnowledgeNode, after: KnowledgeNode) -> Self:
+        """Return the change that an update of one node makes."""
+        lost = [child for child in before.child_ids if child not in after.child_ids]
+        if before.parent_id is not None and after.parent_id is None:
+            lost.append(after.id)
+        new = set(after.child_ids) - set(before.child_ids)
+        parents = dict.fromkeys(sorted(new), after.id)
+        if after.parent_id is not None and after.parent_id != before.parent_id:
+            parents[after.id] = after.parent_id
+        return cls(parents, frozenset(new), tuple(lost))
 
 
 class Writer:
@@ -211,7 +249,7 @@ class Writer:
             return
         for row in transaction.run("parents", keys=list(map(key, sorted(hierarchy.claimed)))):
             if row["parent"] != parents[row["id"]]:
-                raise two_parents(row["id"], row["parent"], parents[row["id"]])
+                raise _two_parents(row["id"], row["parent"], parents[row["id"]])
         rows = [{"child": key(child), "parent": key(parent)} for child, parent in parents.items()]
         if transaction.run("set_parents", rows=rows)[0]["written"] < len(rows):
             pairs = [pair for child, parent in parents.items() for pair in ((parent, child), (child, parent))]
@@ -305,6 +343,20 @@ def refuse_repeated(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdg
     for kind, ids in (("node", [node.id for node in nodes]), ("edge", [edge.id for edge in edges])):
         if repeated := [id_ for id_, count in Counter(ids).items() if count > 1]:
             raise GraphError(f"The batch holds the {_listed(kind, repeated)} more than once.", "Give each once.")
+
+
+def refuse_cycles(rows: Sequence[Record]) -> None:
+    """Raise GraphError if there are any ``rows``: the nodes that are their own ancestors."""
+    if rows:
+        names = ", ".join(repr(str(row["id"])[:80]) for row in rows)
+        raise GraphError(f"{names} would be their own ancestors.", "Let parents and children make a tree.")
+
+
+def _two_parents(child: str, first: str, second: str) -> GraphError:
+    return GraphError(
+        f"The node {child[:80]!r} would have two parents, {first[:80]!r} and {second[:80]!r}.",
+        "Name one; to move a node, update its parent_id.",
+    )
 
 
 def _listed(kind: str, ids: Collection[str]) -> str:

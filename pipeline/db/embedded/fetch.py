@@ -92,7 +92,7 @@ class _Source:
             for repository in self._repositories:
                 url = f"{repository.rstrip('/')}/{jar.path}"
                 try:
-                    return Path(pooch.retrieve(url, jar.sha256, jar.name, folder, downloader=self._stream))
+                    return Path(pooch.retrieve(url, jar.sha256, jar.path.name, folder, downloader=self._stream))
                 except OSError as error:  # requests' own errors are OSErrors too
                     failures.append(str(error))
                 except ValueError as error:
@@ -100,12 +100,12 @@ class _Source:
                     reported = re.search(r"got (\w+)", str(error))
                     actual = reported[1] if reported else "another"
                     raise DownloadFailed(
-                        f"{jar.name} is not what it should be: its SHA-256 is {actual}, expected {jar.sha256}.",
+                        f"{jar.path.name} is not what it should be: its SHA-256 is {actual}, expected {jar.sha256}.",
                         "Try again; if it comes back the same, what lies between you and the Maven repository changes"
                         " files: ask whoever runs that proxy or mirror.",
                     ) from error
         raise DownloadFailed(
-            f"{jar.name} could not be fetched: {failures[-1]}",
+            f"{jar.path.name} could not be fetched: {failures[-1]}",
             "Check the network and the proxy (HTTPS_PROXY), and run the command again: what has arrived is kept."
             " Without a network, copy the jars folder of a machine that has it, or set NEO4J_URI to a Neo4j of yours.",
         )

@@ -22,11 +22,6 @@ class Jar:
     size: int
     path: PurePosixPath
 
-    @property
-    def name(self) -> str:
-        """The file's name."""
-        return self.path.name
-
 
 def pinned_jars() -> tuple[Jar, ...]:
     """Return all jars that the server needs, in class path order."""

@@ -150,5 +150,5 @@ def test_a_damaged_jar_is_noticed_and_fetched_again(tmp_path: Path) -> None:
 def test_every_pinned_jar_has_a_place_of_its_own_and_gds_is_among_the_plugins() -> None:
     jars = pinned_jars()
     plugins = {jar.path.parent.parent.name for jar in jars if is_plugin(jar)}
-    assert len({jar.name for jar in jars}) == len(jars)
+    assert len({jar.path.name for jar in jars}) == len(jars)
     assert {"proc", "proc-centrality", "proc-catalog", "opengds-extension"} <= plugins

@@ -101,19 +101,6 @@ def drop_graph(client: Client, graph: NamedGraph) -> None:
     _delete(client, graph.id)
 
 
-def ensure_vector_index(client: Client, graph: NamedGraph, dimension: int) -> None:
-    """Create a graph's vector index if it is missing, and wait until it is online."""
-    names = {"graph_label": graph.label, "graph_vector": graph.vector_index}
-    create = partial(client.schema, "create_graph_vector_index", names, dimension=dimension)
-    ensure_indexes(client, {graph.vector_index: create})
-
-
-def ensure_text_index(client: Client, graph: NamedGraph, analyzer: str) -> None:
-    """Create a graph's full-text index if it is missing, and wait until it is online."""
-    create = partial(client.schema, "create_graph_text_index", {"graph_label": graph.label}, analyzer=analyzer)
-    ensure_indexes(client, {graph.label: create})
-
-
 def _delete(client: Client, graph_id: str) -> None:
     graph = NamedGraph(graph_id, "", "", 0, None)
     drop_projections(client, graph_id)

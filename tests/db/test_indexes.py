@@ -20,12 +20,13 @@ from pipeline.db.indexes import (
     check_analyzer,
     corpus_label,
     drop_indexes,
+    ensure_indexes,
     ensure_schema,
     vector_index_name,
 )
 from pipeline.db.queries import load_queries
 from pipeline.errors import ConfigurationError, QueryTimeout, ServerUnsupported
-from pipeline.knowledge.catalogue import GRAPH_SCHEMA, ensure_text_index
+from pipeline.knowledge.catalogue import GRAPH_SCHEMA
 from pipeline.serve.jobs.store import JOB_SCHEMA
 
 Cypher = Callable[..., list[neo4j.Record]]
@@ -128,7 +129,7 @@ def test_one_that_is_still_being_built_is_awaited(client: Client, cypher: Cypher
     try:
         assert index(cypher, graph.label)["state"] == "POPULATING"
 
-        ensure_text_index(client, graph, "english")
+        ensure_indexes(client, {graph.label: lambda: None})
 
         assert index(cypher, graph.label)["state"] == "ONLINE"
     finally:

@@ -1,6 +1,7 @@
 """A named graph on Neo4j, read through its indexes and projections."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 from neo4j import Record
@@ -8,9 +9,8 @@ from neo4j.exceptions import ClientError
 
 from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import Client, batches
-from pipeline.db.indexes import cosine_of
+from pipeline.db.indexes import cosine_of, ensure_indexes
 from pipeline.db.projections import Projection, run_on_projection, run_once
-from pipeline.knowledge.catalogue import ensure_text_index, ensure_vector_index
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store import analysis, codec
 from pipeline.knowledge.store.codec import relationship_type_of
@@ -108,11 +108,9 @@ class Neo4jStore:
         if self.dimension is None:
             return {}
         names = {"graph_label": self.graph.label, "graph_vector": self.graph.vector_index}
-        scores = self._indexed(
-            lambda: ensure_vector_index(self.client, self.graph, len(vector)),
-            limit,
-            lambda most: self._read("graph_nearest", names, vector=list(vector), limit=most),
-        )
+        create = partial(self.client.schema, "create_graph_vector_index", names, dimension=len(vector))
+        read = partial(self._read, "graph_nearest", names, vector=list(vector))
+        scores = self._indexed({self.graph.vector_index: create}, limit, read)
         return in_order({node_id: cosine_of(score) for node_id, score in scores})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
@@ -120,29 +118,27 @@ class Neo4jStore:
         terms = fulltext_terms(text)
         if not terms:
             return {}
-        scores = self._indexed(
-            lambda: ensure_text_index(self.client, self.graph, self._analyzer),
-            limit,
-            lambda most: self._read("graph_matching", index=self.graph.label, text=terms, limit=most),
-        )
-        return in_order(dict(scores))
+        index = self.graph.label
+        create = partial(self.client.schema, "create_graph_text_index", {"graph_label": index}, analyzer=self._analyzer)
+        read = partial(self._read, "graph_matching", index=index, text=terms)
+        return in_order(dict(self._indexed({index: create}, limit, read)))
 
     def _indexed(
-        self, ensure: Callable[[], None], limit: int, read: Callable[[int], list[Record]]
+        self, indexes: Mapping[str, Callable[[], None]], limit: int, read: Callable[..., list[Record]]
     ) -> list[tuple[str, float]]:
-        """Return the best nodes by an index; ``ensure`` it if the server refuses: it is missing or unfinished."""
+        """Return the best nodes by an index; create it if the server refuses: it is missing or unfinished."""
         try:
             return self._best(limit, read)
         except ClientError:
             if self._state() is None:
                 return []  # the graph was dropped: its index must not come back
-            ensure()
+            ensure_indexes(self.client, indexes)
             return self._best(limit, read)
 
-    def _best(self, limit: int, read: Callable[[int], list[Record]]) -> list[tuple[str, float]]:
+    def _best(self, limit: int, read: Callable[..., list[Record]]) -> list[tuple[str, float]]:
         """Return ids and scores of the ``limit`` best visible nodes; ``read`` takes the number of nodes to look at."""
         most = limit
-        while (rows := read(most)) and len(rows[0]["ids"]) < limit and rows[0]["looked_at"] >= most:
+        while (rows := read(limit=most)) and len(rows[0]["ids"]) < limit and rows[0]["looked_at"] >= most:
             most *= 4
         return list(zip(rows[0]["ids"], rows[0]["scores"], strict=True))[:limit] if rows else []
 

@@ -61,8 +61,10 @@ def local_pagerank(
     if not restart.sum():
         return {}
     weighted = [(row[source], row[target], weight) for source, target, weight in edges if weight > 0]
+    sources, targets = (np.array([edge[end] for edge in weighted], dtype=np.intp) for end in (0, 1))
     scores = power_iteration(
-        *(np.array([edge[end] for edge in weighted], dtype=np.intp) for end in (0, 1)),
+        sources,
+        targets,
         np.array([weight for _, _, weight in weighted], dtype=np.float64),
         restart / restart.sum(),
         damping=1 - restart_prob,

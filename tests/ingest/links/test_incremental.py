@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -91,7 +92,7 @@ class Graph:
             counts = {"documents": len(vectors), "chunks": len(vectors), "entities": 0}
             session.collect_garbage(session.publish(counts=counts))
             self._apply(missing, surplus)
-        self.corpus = self.corpus.at(self.corpus.generation + 1)
+        self.corpus = replace(self.corpus, generation=self.corpus.generation + 1)
         self.vectors = dict(vectors)
 
     def nearest_while_writing(self, name: str, added: Vectors) -> list[str]:

@@ -189,9 +189,7 @@ def create_corpus(
         "analyzer": analyzer,
         "links": json.dumps(dict(links)),
         "schema_version": SCHEMA_VERSION,
-        "documents": 0,
-        "chunks": 0,
-        "entities": 0,
+        **dict.fromkeys(("documents", "chunks", "entities"), 0),
     }
     ensure_declared(client, CONSTRAINTS)
     _finish_drops(client)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 if TYPE_CHECKING:
     from pipeline.settings import Settings  # the server process doesn't import the settings
@@ -47,16 +47,9 @@ class ServerOptions:
     gds: bool = True
 
     @classmethod
-    def of(cls, settings: Settings) -> ServerOptions:
+    def of(cls, settings: Settings) -> Self:
         """Take the options from the settings."""
-        server = settings.server
-        return cls(
-            home=settings.data_home,
-            idle_minutes=server.idle_minutes,
-            heap_mb=server.heap_mb,
-            page_cache_mb=server.page_cache_mb,
-            start_timeout=server.start_timeout,
-        )
+        return cls(settings.data_home, **settings.server.model_dump())
 
 
 @dataclass(frozen=True, slots=True)

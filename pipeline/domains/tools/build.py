@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
@@ -10,21 +10,9 @@ from typing import Any
 import numpy as np
 
 from pipeline.domains.tools import link
-from pipeline.domains.tools.catalogue import (
-    Built,
-    Catalogue,
-    Service,
-    Tool,
-    registry_id,
-    service_id,
-    service_text,
-    stored_catalogue,
-    tool_text,
-    type_id,
-)
-from pipeline.domains.tools.link import Concept, find_concepts
+from pipeline.domains.tools.catalogue import Built, Catalogue, Service, Tool, node_id, stored_catalogue, words_of_name
 from pipeline.domains.tools.order import mentions, read_calls, resolved
-from pipeline.domains.tools.schema import CONCEPT, REGISTRY, SCHEMA, SERVICE, TOOL, TYPE
+from pipeline.domains.tools.schema import CONCEPT, REGISTRY, SCHEMA, SERVICE, TOOL, TYPE, ToolEdge
 from pipeline.domains.tools.settings import ToolSettings
 from pipeline.domains.tools.sources.paths import read
 from pipeline.domains.tools.types.fields import inputs
@@ -92,8 +80,8 @@ def build_catalogue(
         raise SourceError("There is no tool to build a graph of.", "Give tools/list JSON, server.yaml or corpus.jsonl.")
     progress, catalogue = progress or Progress(), _with_services(catalogue)
     graph = open_graph()
-    texts = {tool.id: tool_text(tool) for tool in catalogue.tools}
-    texts |= {service_id(service.id): service_text(service) for service in catalogue.services}
+    texts = {tool.id: f"{words_of_name(tool.name)}: {tool.description.strip()}" for tool in catalogue.tools}
+    texts |= {node_id(SERVICE, one.id): f"{one.name}: {one.description.strip()}" for one in catalogue.services}
     with progress.stage("embed", len(texts)) as done:
         embeddings = graph.embed(texts, done)
     with progress.stage("link"):
@@ -130,21 +118,35 @@ def tool_graph(
     needs = resolved(tools)
     found = flows(tools, system, threshold=settings.flow, sources=settings.sources)
     similar = link.similar_tools(tools, vectors, settings.neighbours, settings.similar)
-    concepts = find_concepts(tools, similar, settings.resolution)
+    concepts = link.find_concepts(tools, similar, settings.resolution)
     type_edges = list(link.type_edges(tools, system))
+    types = {edge.target.removeprefix(node_id(TYPE)) for edge in type_edges}
     nodes = [
         *(_tool_node(tool, [other for other, _ in needs[tool.id]]) for tool in tools),
-        *(_service_node(service) for service in catalogue.services),
-        *_registry_nodes(catalogue.registries),
-        *_type_nodes(type_edges),
-        *_concept_nodes(concepts),
+        *(
+            _node(
+                node_id(SERVICE, one.id),
+                SERVICE,
+                one.tags,
+                name=one.name,
+                description=one.description,
+                category=one.category,
+            )
+            for one in catalogue.services
+        ),
+        *(_node(node_id(REGISTRY, id_), REGISTRY, name=name) for id_, name in sorted(catalogue.registries.items())),
+        *(_node(node_id(TYPE, name), TYPE, name=name) for name in sorted(types)),
+        *(_node(one.id, CONCEPT, name=one.name, tools=len(one.tools)) for one in concepts),
     ]
     edges = [
         *link.belonging(catalogue),
         *link.flow_edges(found),
         *link.order_edges(needs, mentions(tools), catalogue.transitions),
         *link.parallel_edges(needs),
-        *link.similarity_edges(similar),
+        *(
+            link.edge(one, other, ToolEdge.SEMANTIC_SIMILARITY, cosine, directed=False)
+            for one, other, cosine in similar
+        ),
         *type_edges,
         *link.concept_edges(concepts, found),
     ]
@@ -152,20 +154,21 @@ def tool_graph(
 
 
 def _tool_node(tool: Tool, needs: Sequence[str]) -> KnowledgeNode:
-    properties: dict[str, Any] = {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "service": service_id(tool.service),
-        "input": _dumped(tool.input),
-        "output": _dumped(tool.output),
-        "parameters": [f"{field.name}: {field.description}".rstrip(": ") for field in inputs(tool)],
-        "needs": list(needs),
-        "stated": json.dumps([astuple(need) for need in tool.needs]) if tool.needs else "",
-        "annotations": _dumped(tool.annotations or None),
-        "faults": list(tool.faults),
-    }
-    return KnowledgeNode(tool.id, TOOL, properties={name: value for name, value in properties.items() if value})
+    return _node(
+        tool.id,
+        TOOL,
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        service=node_id(SERVICE, tool.service),
+        input=_dumped(tool.input),
+        output=_dumped(tool.output),
+        parameters=[f"{field.name}: {field.description}".rstrip(": ") for field in inputs(tool)],
+        needs=list(needs),
+        stated=json.dumps([astuple(need) for need in tool.needs]) if tool.needs else "",
+        annotations=_dumped(tool.annotations or None),
+        faults=list(tool.faults),
+    )
 
 
 def _dumped(value: Mapping[str, Any] | None) -> str:
@@ -173,28 +176,8 @@ def _dumped(value: Mapping[str, Any] | None) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _service_node(service: Service) -> KnowledgeNode:
-    properties: dict[str, Any] = {
-        "name": service.name,
-        "description": service.description,
-        "category": service.category,
-    }
-    given = {name: value for name, value in properties.items() if value}
-    return KnowledgeNode(service_id(service.id), SERVICE, labels=service.tags, properties=given)
-
-
-def _registry_nodes(registries: Mapping[str, str]) -> Iterator[KnowledgeNode]:
-    for registry, name in sorted(registries.items()):
-        yield KnowledgeNode(registry_id(registry), REGISTRY, properties={"name": name})
-
-
-def _type_nodes(edges: Iterable[KnowledgeEdge]) -> Iterator[KnowledgeNode]:
-    prefix = type_id("")
-    ends = {end for edge in edges for end in (edge.source, edge.target) if end.startswith(prefix)}
-    for end in sorted(ends):
-        yield KnowledgeNode(end, TYPE, properties={"name": end.removeprefix(prefix)})
-
-
-def _concept_nodes(concepts: Iterable[Concept]) -> Iterator[KnowledgeNode]:
-    for concept in concepts:
-        yield KnowledgeNode(concept.id, CONCEPT, properties={"name": concept.name, "tools": len(concept.tools)})
+def _node(id_: str, kind: str, labels: Sequence[str] = (), **properties: Any) -> KnowledgeNode:
+    """Return a node without its empty properties."""
+    return KnowledgeNode(
+        id_, kind, labels=labels, properties={name: value for name, value in properties.items() if value}
+    )

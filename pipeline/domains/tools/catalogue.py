@@ -93,42 +93,19 @@ def words_of_name(name: str) -> str:
     return " ".join(_PARTS.findall(name)) or name
 
 
-def tool_text(tool: Tool) -> str:
-    """Return the text of a tool that is embedded: the words of its name, and its description."""
-    return f"{words_of_name(tool.name)}: {tool.description.strip()}"
-
-
-def service_text(service: Service) -> str:
-    """Return the text of a service that is embedded: its name and description."""
-    return f"{service.name}: {service.description.strip()}"
-
-
-def type_id(name: str) -> str:
-    """Return the id of a type's node."""
-    return f"type:{name}"
-
-
-def registry_id(name: str) -> str:
-    """Return the id of a registry's node."""
-    return f"registry:{name}"
-
-
-def service_id(name: str) -> str:
-    """Return the id of a service's node."""
-    return f"service:{name}"
+def node_id(kind: str, name: str = "") -> str:
+    """Return the id of the node of a service, registry or type."""
+    return f"{kind}:{name}"
 
 
 def stored_catalogue(graph: KnowledgeGraph) -> Catalogue:
     """Return the registries, services and tools of a graph; the catalogue is empty if it holds none."""
-    registry_of = {
-        edge.source: edge.target.removeprefix(registry_id("")) for edge in graph.get_edges_by_type(ToolEdge.BELONGS_TO)
-    }
+    prefix, listed = node_id(REGISTRY), graph.get_edges_by_type(ToolEdge.BELONGS_TO)
+    registry_of = {edge.source: edge.target.removeprefix(prefix) for edge in listed}
+    registries = graph.find_nodes_by_type(REGISTRY)
     return Catalogue(
-        registries={
-            node.id.removeprefix(registry_id("")): str(node.properties["name"])
-            for node in graph.find_nodes_by_type(REGISTRY)
-        },
-        services=[_service(node, registry_of) for node in graph.find_nodes_by_type(SERVICE)],
+        registries={node.id.removeprefix(prefix): str(node.properties["name"]) for node in registries},
+        services=[_service(node, registry_of.get(node.id, "")) for node in graph.find_nodes_by_type(SERVICE)],
         tools=[tool_of(node) for node in graph.find_nodes_by_type(TOOL)],
         transitions={
             (edge.source, edge.target): int(str(edge.properties["calls"]))
@@ -142,27 +119,24 @@ def stored_catalogue(graph: KnowledgeGraph) -> Catalogue:
 def tool_of(node: KnowledgeNode) -> Tool:
     """Return the tool that a node of a graph holds."""
     values = node.properties
-    needs = json.loads(str(values.get("stated", "[]")))
     faults = values.get("faults", [])
     return Tool(
         id=node.id,
         name=str(values.get("name", node.id)),
-        service=str(values.get("service", "")).removeprefix(service_id("")),
+        service=str(values.get("service", "")).removeprefix(node_id(SERVICE)),
         description=str(values.get("description", "")),
         title=str(values.get("title", "")),
         input=_loaded(values.get("input")),
         output=_loaded(values.get("output")),
-        needs=tuple(Need(*need) for need in needs),
+        needs=tuple(Need(*need) for need in json.loads(str(values.get("stated", "[]")))),
         annotations=_loaded(values.get("annotations")) or {},
         faults=tuple(map(str, faults)) if isinstance(faults, list) else (),
     )
 
 
-def _service(node: KnowledgeNode, registry_of: Mapping[str, str]) -> Service:
+def _service(node: KnowledgeNode, registry: str) -> Service:
     values = {name: str(node.properties.get(name, "")) for name in ("name", "description", "category")}
-    return Service(
-        node.id.removeprefix(service_id("")), **values, tags=tuple(node.labels), registry=registry_of.get(node.id, "")
-    )
+    return Service(node.id.removeprefix(node_id(SERVICE)), **values, tags=tuple(node.labels), registry=registry)
 
 
 def _loaded(text: object) -> Mapping[str, Any] | None:

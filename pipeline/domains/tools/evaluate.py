@@ -10,6 +10,7 @@ from pipeline.api import HopRank
 from pipeline.domains.tools.catalogue import Built, words_of_name
 from pipeline.domains.tools.find import Embed, embedding_by, find_tools
 from pipeline.domains.tools.index import ToolIndex, terms_of
+from pipeline.domains.tools.queries import ToolSearch
 from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_document_ids
 from pipeline.evaluate.harness import ask, latencies, means, read_judged
 from pipeline.evaluate.measures import measure_query
@@ -59,17 +60,33 @@ def evaluate(build: Build, hoprank: HopRank, folder: Path, *, progress: Progress
     check_documents(dataset, read_document_ids(corpus))
     with temporary(hoprank.client) as name:
         build(partial(hoprank.graph, name), [corpus])
-        index = ToolIndex.read(hoprank.graph(name, create=False))
+        index = ToolSearch.open(hoprank, name).index
     return measure(index, dataset, embedding_by(hoprank.embedder), progress or Progress())
 
 
 def measure(index: ToolIndex, dataset: Dataset, embed: Embed, progress: Progress) -> ToolReport:
     """Measure the rankings of an index on the queries of a dataset."""
-    baselines = _Baselines(index, embed)
+    ids = [tool.id for tool in index.tools]
+    terms = [terms_of(f"{words_of_name(tool.name)} {tool.description}") for tool in index.tools]
+    inverted = Inverted(terms) if any(terms) else None
+
+    def vector(task: str) -> Ranked:
+        return ranked("vector", dict(zip(ids, index.cosines(embed([task])[0]).tolist(), strict=True)))
+
+    def bm25(task: str) -> Ranked:
+        scores = inverted.get_scores(terms_of(task)).tolist() if inverted else []
+        return ranked("bm25", {id_: score for id_, score in zip(ids, scores, strict=False) if score > 0})
+
+    def hybrid(task: str) -> Ranked:
+        return fuse("hybrid", [(vector(task), 1.0), (bm25(task), 1.0)], _K)
+
+    def first(rank: Callable[[str], Ranked], query: Query) -> list[str]:
+        return rank(query.text).first(_CUTOFF).ids
+
     rankings: dict[str, Callable[[Query], list[str]]] = {
-        "vector": lambda query: _first(baselines.vector(query.text)),
-        "bm25": lambda query: _first(baselines.bm25(query.text)),
-        "hybrid": lambda query: _first(baselines.hybrid(query.text)),
+        "vector": partial(first, vector),
+        "bm25": partial(first, bm25),
+        "hybrid": partial(first, hybrid),
         "hoprank": lambda query: [tool.id for tool in find_tools(index, query.text, embed, _CUTOFF)],
     }
     answered = list(ask(dataset.queries, rankings, progress))
@@ -79,29 +96,3 @@ def measure(index: ToolIndex, dataset: Dataset, embed: Embed, progress: Progress
         tools=len(index.tools),
         latency_ms=latencies(answered)["hoprank"],
     )
-
-
-def _first(ranking: Ranked) -> list[str]:
-    return ranking.first(_CUTOFF).ids
-
-
-class _Baselines:
-    """The rankings that need no graph."""
-
-    def __init__(self, index: ToolIndex, embed: Embed) -> None:
-        self._index, self._embed = index, embed
-        terms = [terms_of(f"{words_of_name(tool.name)} {tool.description}") for tool in index.tools]
-        self._bm25 = Inverted(terms) if any(terms) else None
-
-    def vector(self, task: str) -> Ranked:
-        return self._ranked("vector", self._index.cosines(self._embed([task])[0]).tolist())
-
-    def bm25(self, task: str) -> Ranked:
-        scores = self._bm25.get_scores(terms_of(task)).tolist() if self._bm25 else []
-        return Ranked("bm25", {id_: score for id_, score in self._ranked("bm25", scores).scores.items() if score > 0})
-
-    def hybrid(self, task: str) -> Ranked:
-        return fuse("hybrid", [(self.vector(task), 1.0), (self.bm25(task), 1.0)], _K)
-
-    def _ranked(self, name: str, scores: Sequence[float]) -> Ranked:
-        return ranked(name, {tool.id: score for tool, score in zip(self._index.tools, scores, strict=False)})

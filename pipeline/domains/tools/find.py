@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -72,48 +72,38 @@ def find_tools(index: ToolIndex, task: str, embed: Embed, top_k: int | None = No
     if not index.tools:
         return []
     scored = score_tools(index, task, embed)
-    rows = scored.order()
+    ranked = _found(index, task, scored)
     if top_k is not None:
-        return list(islice(_found(index, task, scored, rows), top_k))
-    least = _SHARE * scored.scores[rows[0]]
+        return list(islice(ranked, top_k))
+    least = _SHARE * scored.scores.max()
     found: list[FoundTool] = []
-    for tool in islice(_found(index, task, scored, rows), MOST):
+    for tool in islice(ranked, MOST):
         if tool.role is Role.TARGET and tool.score < least and len(found) >= FEWEST:
             break
         found.append(tool)
     return found
 
 
-def _found(index: ToolIndex, task: str, scored: Scored, rows: list[int]) -> Iterator[FoundTool]:
-    """Yield all tools, each target followed by the tools that it needs; no tool twice."""
-    by_id = {tool.id: row for row, tool in enumerate(index.tools)}
-    seen: dict[str, int] = {}
-    for row in rows:
-        target = index.tools[row].id
-        if target in seen:
-            continue
-        score = float(scored.scores[row])
-        for id_, by in [(target, ""), *completed(target, index.needs)]:
+def _found(index: ToolIndex, task: str, scored: Scored) -> Iterator[FoundTool]:
+    """Yield all tools, best first, ties by id, each target followed by the tools that it needs; no tool twice."""
+    rows = {tool.id: row for row, tool in enumerate(index.tools)}
+    seen: set[str] = set()
+    for target_row in np.argsort(-scored.scores, kind="stable").tolist():
+        target, score = index.tools[target_row].id, float(scored.scores[target_row])
+        for id_, by in [(target, ""), *completed(target, index.needs)] if target not in seen else ():
             if id_ not in seen:
-                seen[id_] = len(seen) + 1
-                yield _tool(index, by_id, id_, by, score, seen[id_], _why(index, by_id, id_, by, task, scored))
+                seen.add(id_)
+                row, role = rows[id_], Role.NEEDED if by else Role.TARGET
+                service = index.services[index.service_rows[row]]
+                why = (f"needed by {index.tools[rows[by]].name}",) if by else _why(index, row, task, scored)
+                name = index.tools[row].name
+                yield FoundTool(id_, name, service.name or service.id, score, len(seen), why, role, by)
 
 
-def _tool(
-    index: ToolIndex, rows: Mapping[str, int], id_: str, by: str, score: float, rank: int, why: tuple[str, ...]
-) -> FoundTool:
-    tool = index.tools[rows[id_]]
-    service = index.services[index.service_rows[rows[id_]]]
-    role = Role.NEEDED if by else Role.TARGET
-    return FoundTool(id_, tool.name, service.name or service.id, score, rank, why, role, by)
-
-
-def _why(index: ToolIndex, rows: Mapping[str, int], id_: str, by: str, task: str, scored: Scored) -> tuple[str, ...]:
-    """Return why a tool was found: which tool needs it or takes its output, else which clause and words it fits."""
-    if by:
-        return (f"needed by {index.tools[rows[by]].name}",)
-    tool, best, fed = index.tools[rows[id_]], int(scored.best[rows[id_]]), int(scored.feeds[rows[id_]])
-    if fed >= 0:
+def _why(index: ToolIndex, row: int, task: str, scored: Scored) -> tuple[str, ...]:
+    """Return why a target was found: the tool that takes its output, else the clause and words that it fits."""
+    tool, best, fed = index.tools[row], int(scored.best[row]), int(scored.feeds[row])
+    if fed != _NO_TOOL:
         return (f"its output fits {index.tools[fed].name}",)
     own = set(terms_of(f"{words_of_name(tool.name)} {tool.description}"))
     words = [word for word in dict.fromkeys(words_of(task)) if own.intersection(terms_of(word))][:_MOST_WORDS]
@@ -156,11 +146,6 @@ class Scored:
     best: NDArray[np.intp]
     feeds: NDArray[np.intp]
 
-    def order(self) -> list[int]:
-        """Return the rows of the tools, best first, ties by id."""
-        rows: list[int] = np.argsort(-self.scores, kind="stable").tolist()
-        return rows
-
 
 def score_tools(index: ToolIndex, task: str, embed: Embed) -> Scored:
     """Score every tool of an index, which is not empty, for a task.
@@ -185,9 +170,8 @@ def _with_flows(index: ToolIndex, scores: Scores) -> tuple[Scores, NDArray[np.in
 
     A raised score raises no other.
     """
-    sources, targets = index.flows
     raised, feeds = scores.copy(), np.full(len(scores), _NO_TOOL, dtype=np.intp)
-    for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
+    for source, target in index.flows.tolist():
         if _FLOW * scores[target] > raised[source]:
             raised[source], feeds[source] = _FLOW * scores[target], target
     return raised, feeds
@@ -222,36 +206,34 @@ def completed(tool: str, needs: Needs) -> list[tuple[str, str]]:
     with stated needs, the first ten tools hold all that are needed for 91%, and for 83% with the nearest needs first.
     A cycle ends where it began.
     """
-    found: dict[str, str] = {}
     sizes: dict[str, int] = {}
 
     def smallest_last(by: str) -> list[tuple[str, str]]:
-        for needed in _of(by, needs):
-            sizes.setdefault(needed, _count(needed, needs))
-        return [(needed, by) for needed in sorted(_of(by, needs), key=sizes.__getitem__)][::-1]
+        had = [needed for needed in needs.get(by, ()) if needed in needs]
+        for needed in had:
+            if needed not in sizes:
+                sizes[needed] = _count(needed, needs)
+        return [(needed, by) for needed in sorted(had, key=sizes.__getitem__)][::-1]
 
+    found = {tool: ""}
     waiting = smallest_last(tool)
     while waiting:
         needed, by = waiting.pop()
-        if needed != tool and needed not in found:
+        if needed not in found:
             found[needed] = by
             waiting += smallest_last(needed)
-    return list(found.items())
-
-
-def _of(tool: str, needs: Needs) -> list[str]:
-    return [needed for needed in needs.get(tool, ()) if needed in needs]
+    return list(found.items())[1:]
 
 
 def _count(tool: str, needs: Needs) -> int:
-    """Count the tools that a tool needs, directly or indirectly."""
+    """Count a tool and those that it needs, directly or indirectly."""
     found = {tool}
     waiting = [tool]
-    while waiting:
-        new = set(_of(waiting.pop(), needs)) - found
+    for one in waiting:  # it grows meanwhile
+        new = (needs.keys() & needs.get(one, ())) - found
         found |= new
         waiting += new
-    return len(found) - 1
+    return len(found)
 
 
 MOST_CLAUSES = 8
@@ -270,8 +252,8 @@ _PATH = re.compile(
     r"(?<![\w:/.\\])(?:~|\.{0,2}|[A-Za-z]:)[/\\](?:[\w.-]+[/\\])*[\w.-]*?\.(?P<kind>\w{1,8})(?!\.?[\w/\\])"
 )
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_WORD = re.compile(r"[^\W_]+")
 _IDEOGRAPHS_PER_WORD = 2
+"""As in Chinese; chosen by hand, not measured."""
 
 
 def clauses(task: str) -> list[str]:
@@ -282,13 +264,22 @@ def clauses(task: str) -> list[str]:
     """
     pieces: list[str] = []
     for start, end in sentences(task, 0, len(task)):
-        for piece in _pieces(task[start:end]):
+        sentence = task[start:end]
+        breaks = [0, *(match.start() for match in _BREAK.finditer(sentence)), len(sentence)]
+        for piece in (sentence[first:last] for first, last in pairwise(breaks)):
             if pieces and (_is_short(piece) or _is_short(pieces[-1])):
                 pieces[-1] += f" {piece}"
             else:
                 pieces.append(piece)
-    stripped = [" ".join(piece.split()) for piece in pieces]
-    return _bounded([piece for piece in stripped if piece])
+    stripped = list(filter(None, (" ".join(piece.split()) for piece in pieces)))
+    if len(stripped) <= MOST_CLAUSES:
+        return stripped
+    stretches: list[list[str]] = [[] for _ in range(MOST_CLAUSES)]
+    length, before = sum(map(len, stripped)), 0
+    for piece in stripped:
+        stretches[before * MOST_CLAUSES // length].append(piece)
+        before += len(piece)
+    return [" ".join(stretch) for stretch in stretches if stretch]
 
 
 def without_paths(text: str) -> str:
@@ -300,26 +291,6 @@ def without_paths(text: str) -> str:
     return _PATH.sub(r"\g<kind> file", text)
 
 
-def _pieces(sentence: str) -> Iterator[str]:
-    start = 0
-    for match in _BREAK.finditer(sentence):
-        yield sentence[start : match.start()]
-        start = match.start()
-    yield sentence[start:]
-
-
 def _is_short(piece: str) -> bool:
-    ideographs = len(_IDEOGRAPH.findall(piece))
-    others = len(_WORD.findall(_IDEOGRAPH.sub(" ", piece)))
-    return others + ideographs / _IDEOGRAPHS_PER_WORD < _FEWEST_WORDS
-
-
-def _bounded(pieces: list[str]) -> list[str]:
-    if len(pieces) <= MOST_CLAUSES:
-        return pieces
-    stretches: list[list[str]] = [[] for _ in range(MOST_CLAUSES)]
-    length, before = sum(map(len, pieces)), 0
-    for piece in pieces:
-        stretches[before * MOST_CLAUSES // length].append(piece)
-        before += len(piece)
-    return [" ".join(stretch) for stretch in stretches if stretch]
+    words, ideographs = _IDEOGRAPH.subn(" ", piece)
+    return len(re.findall(r"[^\W_]+", words)) + ideographs / _IDEOGRAPHS_PER_WORD < _FEWEST_WORDS

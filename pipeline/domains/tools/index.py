@@ -11,9 +11,8 @@ import Stemmer
 from numpy.typing import NDArray
 
 from pipeline.domains.tools.catalogue import words_of_name
-from pipeline.domains.tools.schema import SERVICE, TOOL, ToolEdge
 from pipeline.errors import GraphError
-from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.records import Vector
 from pipeline.retrieve.rankers.bm25 import Inverted
 from pipeline.text.names import FUNCTION_WORDS
@@ -53,8 +52,8 @@ class ToolIndex:
     """The tools of a graph in the order of their ids, and their services.
 
     ``vectors`` has a row for each tool, ``service_vectors`` one for each service, all 0 for a text without embedding.
-    ``service_rows`` is the row of each tool's service, ``needs`` what each tool needs. ``flows`` are
-    the rows of tools whose output fits an input of another tool of their service, and the rows of the other tools.
+    ``service_rows`` is the row of each tool's service, ``needs`` what each tool needs. A row of ``flows`` has the rows
+    of a tool and of another tool of its service, of which an input takes an output of the first.
     ``bm25`` holds the terms of the name, description, parameters and service of each tool; None if there is no term.
     """
 
@@ -64,7 +63,7 @@ class ToolIndex:
     service_vectors: Vector
     service_rows: NDArray[np.intp]
     needs: Mapping[str, Sequence[str]]
-    flows: tuple[NDArray[np.intp], NDArray[np.intp]]
+    flows: NDArray[np.intp]
     bm25: Inverted | None
 
     @classmethod
@@ -85,6 +84,9 @@ class ToolIndex:
         used = [known.get(id_) or IndexedService(id_) for id_ in sorted({tool.service for tool in tools})]
         service_rows = {service.id: row for row, service in enumerate(used)}
         terms = [terms_of(_words(tool, used[service_rows[tool.service]])) for tool in tools]
+        rows = {tool.id: (row, tool.service) for row, tool in enumerate(tools)}
+        ends = sorted((rows[source], rows[target]) for source, target in flows if source in rows and target in rows)
+        within = [(source, target) for (source, one), (target, other) in ends if one == other]
         return cls(
             tools,
             used,
@@ -92,30 +94,19 @@ class ToolIndex:
             _stacked([service.id for service in used], vectors),
             np.array([service_rows[tool.service] for tool in tools], dtype=np.intp),
             {tool.id: tool.needs for tool in tools},
-            _within_services(tools, flows),
+            np.array(within, dtype=np.intp).reshape(-1, 2),
             Inverted(terms) if any(terms) else None,
         )
-
-    @classmethod
-    def read(cls, graph: KnowledgeGraph) -> Self:
-        """Read the index of a graph, as it is now."""
-        tools, services = graph.find_nodes_by_type(TOOL), graph.find_nodes_by_type(SERVICE)
-        return cls.of_nodes(tools, services, graph.get_edges_by_type(ToolEdge.DATA_FLOW.value))
 
     @classmethod
     def of_nodes(
         cls, tools: Sequence[KnowledgeNode], services: Sequence[KnowledgeNode], flows: Iterable[KnowledgeEdge]
     ) -> Self:
         """Return the index of the nodes and edges of a graph; ``flows`` are its flows of data."""
-        embeddings = {
-            node.id: np.array(node.embedding, dtype=np.float32) for node in [*tools, *services] if node.embedding
-        }
-        return cls.of(
-            [_tool(node) for node in tools],
-            [_service(node) for node in services],
-            embeddings,
-            ((edge.source, edge.target) for edge in flows),
-        )
+        embedded = (node for node in (*tools, *services) if node.embedding)
+        vectors = {node.id: np.array(node.embedding, dtype=np.float32) for node in embedded}
+        described = [IndexedService(node.id, *_texts(node, "name", "description")) for node in services]
+        return cls.of(list(map(_tool, tools)), described, vectors, ((edge.source, edge.target) for edge in flows))
 
     def cosines(self, vector: Vector) -> Vector:
         """Return the cosine of every tool's text to a vector, by row; raises GraphError if it has another length."""
@@ -146,31 +137,19 @@ def terms_of(text: str) -> list[str]:
 
 def _tool(node: KnowledgeNode) -> IndexedTool:
     values: Mapping[str, Any] = node.properties
-    name, service, description = (str(values.get(each, "")) for each in ("name", "service", "description"))
+    name, service, description = _texts(node, "name", "service", "description")
     parameters, needs = (tuple(map(str, values.get(each, ()))) for each in ("parameters", "needs"))
     return IndexedTool(node.id, name or node.id, service, description, parameters, needs)
 
 
-def _service(node: KnowledgeNode) -> IndexedService:
-    return IndexedService(node.id, *(str(node.properties.get(name, "")) for name in ("name", "description")))
-
-
-def _within_services(
-    tools: Sequence[IndexedTool], flows: Iterable[tuple[str, str]]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    rows = {tool.id: row for row, tool in enumerate(tools)}
-    ends = sorted((rows[source], rows[target]) for source, target in flows if source in rows and target in rows)
-    kept = [(source, target) for source, target in ends if tools[source].service == tools[target].service]
-    return np.array([source for source, _ in kept], dtype=np.intp), np.array([end for _, end in kept], dtype=np.intp)
+def _texts(node: KnowledgeNode, *names: str) -> tuple[str, ...]:
+    return tuple(str(node.properties.get(name, "")) for name in names)
 
 
 def _words(tool: IndexedTool, service: IndexedService) -> str:
-    parameters = (
-        f"{words_of_name(name)} {description}"
-        for name, _, description in (parameter.partition(":") for parameter in tool.parameters)
-    )
-    texts = [words_of_name(tool.name), tool.description, *parameters, service.name, service.description]
-    return "\n".join(texts)
+    split = (parameter.partition(":") for parameter in tool.parameters)
+    parameters = (f"{words_of_name(name)} {description}" for name, _, description in split)
+    return "\n".join([words_of_name(tool.name), tool.description, *parameters, service.name, service.description])
 
 
 def _cosines(vectors: Vector, vector: Vector) -> Vector:

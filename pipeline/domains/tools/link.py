@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from pipeline.domains.tools.catalogue import Catalogue, Need, Tool, registry_id, service_id, type_id, words_of_name
+from pipeline.domains.tools.catalogue import Catalogue, Need, Tool, node_id, words_of_name
 from pipeline.domains.tools.order import Mention, condition
-from pipeline.domains.tools.schema import ToolEdge
+from pipeline.domains.tools.schema import REGISTRY, SERVICE, TYPE, ToolEdge
 from pipeline.domains.tools.types.datatypes import DataType
 from pipeline.domains.tools.types.fields import inputs, outputs
 from pipeline.domains.tools.types.flows import Flow
@@ -47,29 +47,22 @@ Needs = Mapping[str, Sequence[tuple[str, Need]]]
 def belonging(catalogue: Catalogue) -> Iterator[KnowledgeEdge]:
     """Yield the edges from each tool to its service, and from each service to its registry."""
     for tool in catalogue.tools:
-        yield _edge(tool.id, service_id(tool.service), ToolEdge.BELONGS_TO, 1.0)
+        yield edge(tool.id, node_id(SERVICE, tool.service), ToolEdge.BELONGS_TO)
     for service in catalogue.services:
         if service.registry:
-            yield _edge(service_id(service.id), registry_id(service.registry), ToolEdge.BELONGS_TO, 1.0)
+            yield edge(node_id(SERVICE, service.id), node_id(REGISTRY, service.registry), ToolEdge.BELONGS_TO)
 
 
 def flow_edges(flows: Iterable[Flow]) -> Iterator[KnowledgeEdge]:
     """Yield an edge for each flow of data: ``transform`` if its best mapping needs a converter, else ``data_flow``."""
     for flow in flows:
         mappings = [
-            {
-                "output": mapping.output,
-                "input": mapping.input,
-                "confidence": round(mapping.confidence, _DIGITS),
-                "how": mapping.how,
-                "evidence": mapping.evidence,
-                **({"converter": mapping.converter} if mapping.converter else {}),
-            }
+            {name: value for name, value in asdict(mapping).items() if value or name != "converter"}
             for mapping in flow.mappings
         ]
         kind = ToolEdge.TRANSFORM if flow.converter else ToolEdge.DATA_FLOW
         properties = {"mappings": mappings, "evidence": flow.evidence}
-        yield _edge(flow.source, flow.target, kind, flow.confidence, properties)
+        yield edge(flow.source, flow.target, kind, flow.confidence, properties)
 
 
 def order_edges(
@@ -99,7 +92,7 @@ def order_edges(
         if ends in found or count >= _REPEATED:
             found[ends] = kind, weight, {**properties, "calls": count}
     for (before, after), (kind, weight, properties) in sorted(found.items()):
-        yield _edge(before, after, kind, weight, properties)
+        yield edge(before, after, kind, weight, properties)
 
 
 def parallel_edges(needs: Needs) -> Iterator[KnowledgeEdge]:
@@ -110,20 +103,18 @@ def parallel_edges(needs: Needs) -> Iterator[KnowledgeEdge]:
         for pair in combinations(sorted(other for other, _ in stated), 2):
             if pair[0] not in all_needed[pair[1]] and pair[1] not in all_needed[pair[0]]:
                 pairs[pair].append(tool)
-    for (first, second), tools in sorted(pairs.items()):
-        properties = {"for": tools[:10]}
-        yield _edge(first, second, ToolEdge.PARALLEL, 1.0, properties, directed=False)
+    for ends, tools in sorted(pairs.items()):
+        yield edge(*ends, ToolEdge.PARALLEL, properties={"for": tools[:10]}, directed=False)
 
 
 def closure(tool: str, needs: Needs) -> list[str]:
     """Return the tools that a tool needs, directly or indirectly, nearest first; a cycle ends where it began."""
-    found: dict[str, None] = {}
-    level = [tool]
-    while level:
-        level = list(dict.fromkeys(other for one in level for other, _ in needs.get(one, ())))
-        level = [other for other in level if other not in found and other != tool]
-        found.update(dict.fromkeys(level))
-    return list(found)
+    found, seen = [tool], {tool}
+    for one in found:  # breadth first: it grows meanwhile
+        new = dict.fromkeys(other for other, _ in needs.get(one, ()) if other not in seen)
+        found += new
+        seen |= new.keys()
+    return found[1:]
 
 
 def similar_tools(tools: Sequence[Tool], vectors: Vector, top_k: int, threshold: float) -> list[tuple[str, str, float]]:
@@ -132,12 +123,6 @@ def similar_tools(tools: Sequence[Tool], vectors: Vector, top_k: int, threshold:
         np.asarray(vectors), top_k=top_k, threshold=threshold, degree_limit=max(1, len(tools)), exact_up_to=50_000
     )
     return [(tools[pair.source].id, tools[pair.target].id, pair.score) for pair in pairs if pair.linked]
-
-
-def similarity_edges(similar: Iterable[tuple[str, str, float]]) -> Iterator[KnowledgeEdge]:
-    """Yield an edge between two similar tools, weighted by the cosine."""
-    for source, target, cosine in similar:
-        yield _edge(source, target, ToolEdge.SEMANTIC_SIMILARITY, cosine, directed=False)
 
 
 def type_edges(tools: Sequence[Tool], system: TypeSystem) -> Iterator[KnowledgeEdge]:
@@ -151,27 +136,16 @@ def type_edges(tools: Sequence[Tool], system: TypeSystem) -> Iterator[KnowledgeE
                     names[field.type.name].append(field.path)
             for name, paths in sorted(names.items()):
                 types[name] = None
-                yield _edge(
-                    tool.id,
-                    type_id(name),
-                    ToolEdge.TYPE_RELATION,
-                    1.0,
-                    {"role": role, "fields": paths},
-                    id_=f"{tool.id} {role} {name}",
-                )
-    yield from _inheritance(types, system)
-
-
-def _inheritance(types: Iterable[str], system: TypeSystem) -> Iterator[KnowledgeEdge]:
-    """Yield the edges from types to their parents, transitively."""
-    waiting, known = list(types), set(types)
+                properties, id_ = {"role": role, "fields": paths}, f"{tool.id} {role} {name}"
+                yield edge(tool.id, node_id(TYPE, name), ToolEdge.TYPE_RELATION, 1.0, properties, id_=id_)
+    waiting = list(types)
     while waiting:
         name = waiting.pop()
         for parent in system.parents(system.types.get(name, DataType(name))):
-            ends = type_id(name), type_id(parent.name)
-            yield _edge(*ends, ToolEdge.TYPE_RELATION, INHERITANCE, {"role": "is"})
-            if parent.name not in known:
-                known.add(parent.name)
+            ends = node_id(TYPE, name), node_id(TYPE, parent.name)
+            yield edge(*ends, ToolEdge.TYPE_RELATION, INHERITANCE, {"role": "is"})
+            if parent.name not in types:
+                types[parent.name] = None
                 waiting.append(parent.name)
 
 
@@ -182,7 +156,7 @@ def concept_edges(concepts: Sequence[Concept], flows: Iterable[Flow]) -> Iterato
     """
     of_tool = {tool: concept.id for concept in concepts for tool in concept.tools}
     for tool, concept in sorted(of_tool.items()):
-        yield _edge(tool, concept, ToolEdge.CONCEPT_RELATION, 1.0)
+        yield edge(tool, concept, ToolEdge.CONCEPT_RELATION)
     between: Counter[tuple[str, str]] = Counter()
     degrees: Counter[str] = Counter()
     for flow in flows:
@@ -192,19 +166,20 @@ def concept_edges(concepts: Sequence[Concept], flows: Iterable[Flow]) -> Iterato
             degrees.update(ends)
     for (first, second), count in sorted(between.items()):
         weight = 2 * count / (degrees[first] + degrees[second])
-        yield _edge(first, second, ToolEdge.CONCEPT_RELATION, weight, {"flows": count}, directed=False)
+        yield edge(first, second, ToolEdge.CONCEPT_RELATION, weight, {"flows": count}, directed=False)
 
 
-def _edge(
+def edge(
     source: str,
     target: str,
     kind: ToolEdge,
-    weight: float,
+    weight: float = 1.0,
     properties: Mapping[str, Any] | None = None,
     *,
     directed: bool = True,
     id_: str = "",
 ) -> KnowledgeEdge:
+    """Return an edge of the graph, with its weight rounded."""
     return KnowledgeEdge(
         source,
         target,

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,22 +16,22 @@ from pipeline.files.validated import validated
 _CONDITION = re.compile(r"^\s*(?:if|when|unless|in case)\b[^.]*|\b(?:if|unless|in case)\b[^.]*", re.IGNORECASE)
 
 
-class Names:
-    """The tools of a graph by id, and by name within a service or anywhere."""
+def _resolver(tools: Sequence[Tool]) -> Callable[[str, str], str | None]:
+    """Return the function from a name and a service to the id of the tool that they mean, if it is clear.
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self._ids = frozenset(tool.id for tool in tools)
-        self._by_name: dict[str, list[Tool]] = defaultdict(list)
-        for tool in tools:
-            self._by_name[tool.name].append(tool)
+    It is the tool with the id ``name``, else that of the service with this name, else the only one anywhere.
+    """
+    ids = frozenset(tool.id for tool in tools)
+    by_name: dict[str, list[Tool]] = defaultdict(list)
+    for tool in tools:
+        by_name[tool.name].append(tool)
 
-    def resolve(self, name: str, service: str) -> str | None:
-        """Return the tool with the id ``name``, else that of the service with this name, else the only one anywhere."""
-        if name in self._ids:
-            return name
-        tools = self._by_name.get(name, [])
-        own = [tool for tool in tools if tool.service == service] or tools
-        return own[0].id if len(own) == 1 else None
+    def resolve(name: str, service: str) -> str | None:
+        named = by_name.get(name, [])
+        own = [tool for tool in named if tool.service == service] or named
+        return name if name in ids else own[0].id if len(own) == 1 else None
+
+    return resolve
 
 
 def resolved(tools: Sequence[Tool]) -> Mapping[str, Sequence[tuple[str, Need]]]:
@@ -39,16 +39,13 @@ def resolved(tools: Sequence[Tool]) -> Mapping[str, Sequence[tuple[str, Need]]]:
 
     Ignored: needs that name no tool, or the tool itself.
     """
-    names = Names(tools)
-    found: dict[str, list[tuple[str, Need]]] = {}
+    resolve = _resolver(tools)
+    found: dict[str, dict[str, Need]] = {tool.id: {} for tool in tools}
     for tool in tools:
-        ids: dict[str, Need] = {}
         for need in tool.needs:
-            other = names.resolve(need.tool, tool.service)
-            if other and other != tool.id:
-                ids.setdefault(other, need)
-        found[tool.id] = list(ids.items())
-    return found
+            if (other := resolve(need.tool, tool.service)) and other != tool.id:
+                found[tool.id].setdefault(other, need)
+    return {id_: list(needs.items()) for id_, needs in found.items()}
 
 
 def condition(need: Need) -> str:
@@ -86,29 +83,23 @@ def mentions(tools: Sequence[Tool]) -> list[Mention]:
     for tool in tools:
         if _COMPOSED.search(tool.name):
             of_service[tool.service][tool.name] = tool.id
-    found: dict[tuple[str, str], Mention] = {}
-    for tool in tools:
-        for mention in _of_tool(tool, of_service[tool.service]):
-            found.setdefault((mention.before, mention.after), mention)
-    return [found[ends] for ends in sorted(found)]
+    found: dict[tuple[str, str], str] = {}
+    for tool, clause in ((one, clause) for one in tools for text in _texts(one) for clause in _CLAUSE.split(text)):
+        ids = of_service[tool.service]
+        named = {ids[name] for name in _NAME.findall(clause) if name in ids} - {tool.id}
+        if named and not _INSTEAD.search(clause):
+            for other in named:
+                ends = (tool.id, other) if _AFTER.search(clause) else (other, tool.id)
+                found.setdefault(ends, " ".join(clause.split()))
+    return [Mention(*ends, text) for ends, text in sorted(found.items())]
 
 
-def _of_tool(tool: Tool, ids: Mapping[str, str]) -> Iterator[Mention]:
-    for text in _texts(tool):
-        for clause in _CLAUSE.split(text[:_LONGEST]):
-            named = {ids[name] for name in _NAME.findall(clause) if name in ids} - {tool.id}
-            if named and not _INSTEAD.search(clause):
-                ends = ((tool.id, other) if _AFTER.search(clause) else (other, tool.id) for other in sorted(named))
-                yield from (Mention(before, after, " ".join(clause.split())) for before, after in ends)
-
-
-def _texts(tool: Tool) -> Iterable[str]:
-    """Yield the descriptions of a tool's parameters, then its own."""
+def _texts(tool: Tool) -> list[str]:
+    """Return the descriptions of a tool's parameters, then its own, as far as they are searched."""
     properties: Any = (tool.input or {}).get("properties")
-    for value in properties.values() if isinstance(properties, Mapping) else ():
-        if isinstance(value, Mapping) and isinstance(value.get("description"), str):
-            yield value["description"]
-    yield tool.description
+    stated = properties.values() if isinstance(properties, Mapping) else ()
+    texts = [value.get("description") for value in stated if isinstance(value, Mapping)]
+    return [text[:_LONGEST] for text in (*texts, tool.description) if isinstance(text, str)]
 
 
 class _Call(BaseModel):
@@ -126,15 +117,13 @@ def read_calls(path: Path, tools: Sequence[Tool], limits: Limits) -> Mapping[tup
     calls = [validated(_Call, line.json(), line.place, guard) for line in lines(path, guard)]
     if not calls:
         raise guard.fault(path, "is empty")
-    names = Names(tools)
+    resolve = _resolver(tools)
     last: dict[str, str] = {}
     counts: Counter[tuple[str, str]] = Counter()
     for call in calls:
-        tool = names.resolve(call.tool, "")
-        if tool is None:
-            continue
-        before = last.get(call.session, tool)
-        if before != tool:
-            counts[before, tool] += 1
-        last[call.session] = tool
+        if tool := resolve(call.tool, ""):
+            before = last.get(call.session, tool)
+            if before != tool:
+                counts[before, tool] += 1
+            last[call.session] = tool
     return counts

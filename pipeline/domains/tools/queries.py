@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, Self
 
 from pipeline.api import HopRank
-from pipeline.domains.tools.catalogue import service_id, tool_of
+from pipeline.domains.tools.catalogue import node_id, tool_of
 from pipeline.domains.tools.chains.network import LINKS, Link, ToolNetwork
 from pipeline.domains.tools.chains.plan import Chain
 from pipeline.domains.tools.chains.search import chains_between, chains_for, chains_in_order, find_tool
@@ -44,12 +44,8 @@ class ReachedNode:
 
     def to_json(self) -> dict[str, Any]:
         """Return the node's id and type, its distance and similarity."""
-        return {
-            "id": self.node.id,
-            "type": self.node.type,
-            "distance": self.distance,
-            "similarity": self.similarity,
-        }
+        distance, similarity = self.distance, self.similarity
+        return {"id": self.node.id, "type": self.node.type, "distance": distance, "similarity": similarity}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +81,8 @@ class ToolSearch:
         self._graph, self._embed, self._settings = graph, embedding_by(embedder), settings
         self._flows = graph.get_edges_by_type(ToolEdge.DATA_FLOW.value)
         self._tools = [tool_of(node) for node in nodes]
-        self._services = {
-            node.id.removeprefix(service_id("")): str(node.properties.get("name", node.id)) for node in services
-        }
+        names = {node.id: str(node.properties.get("name", node.id)) for node in services}
+        self._services = {id_.removeprefix(node_id(SERVICE)): name for id_, name in names.items()}
         self.index = ToolIndex.of_nodes(nodes, services, self._flows)
 
     @classmethod
@@ -128,10 +123,8 @@ class ToolSearch:
 
     def chains_between(self, start: str, goal: str, limit: int | None = None) -> list[Chain]:
         """Return the best chains from a tool or available data to a tool or wanted data."""
-        settings = self._settings
-        return chains_between(
-            self.network, self._system, start, goal, longest=settings.longest, limit=limit or settings.chains
-        )
+        longest, limit = self._settings.longest, limit or self._settings.chains
+        return chains_between(self.network, self._system, start, goal, longest=longest, limit=limit)
 
     def show(self, name: str) -> ToolDetails:
         """Return a tool, by id or name, with its links; raises GraphError if there is none or several have the name."""
@@ -141,6 +134,7 @@ class ToolSearch:
             names = [one.name for one in network.tools.values()]
             fix = did_you_mean(name, names, "`hoprank tools list` shows the tools.")
             raise GraphError(f"The graph {self._graph.name!r} has no tool {name!r}.", fix)
+        before, after = network.incoming.get(tool.id, ()), network.outgoing.get(tool.id, ())
         return ToolDetails(
             id=tool.id,
             name=tool.name,
@@ -148,12 +142,8 @@ class ToolSearch:
             description=tool.description,
             takes=tuple(f"{field.path} ({field.type.name})" for field in network.takes[tool.id]),
             returns=tuple(f"{field.path} ({field.type.name})" for field in network.returns[tool.id]),
-            before=tuple(
-                LinkedTool(link.source, link.confidence, _why(link)) for link in network.incoming.get(tool.id, ())
-            ),
-            after=tuple(
-                LinkedTool(link.target, link.confidence, _why(link)) for link in network.outgoing.get(tool.id, ())
-            ),
+            before=tuple(LinkedTool(link.source, link.confidence, _why(link)) for link in before),
+            after=tuple(LinkedTool(link.target, link.confidence, _why(link)) for link in after),
         )
 
 
@@ -164,8 +154,7 @@ def traverse(
 
     Raises GraphError if the graph has no such node, or if ``depth`` is out of bounds.
     """
-    _check(depth)
-    types = _types(edge_types)
+    types = _checked(depth, edge_types)
     nodes = [ReachedNode(one.node, one.hops) for one in explore.near(graph, _id(graph, start), depth, types=types)]
     return sorted(nodes, key=lambda one: (one.distance, one.node.id))[:limit]
 
@@ -174,25 +163,20 @@ def path(
     graph: KnowledgeGraph, start: str, goal: str, depth: int = FARTHEST, edge_types: Sequence[str] = ()
 ) -> list[KnowledgeNode]:
     """Return the nodes of a path with the fewest edges between two nodes or tools; nothing if there is none."""
-    _check(depth)
-    found = explore.path(graph, _id(graph, start), _id(graph, goal), depth, types=_types(edge_types))
-    return list(found.nodes)
+    types = _checked(depth, edge_types)
+    return list(explore.path(graph, _id(graph, start), _id(graph, goal), depth, types=types).nodes)
 
 
-def _types(names: Sequence[str]) -> list[str] | None:
-    """Return edge types, None for all; raises GraphError for an unknown one."""
-    known = [kind.value for kind in ToolEdge]
-    for name in names:
-        if name not in known:
-            raise GraphError(
-                f"There is no edge type {name!r}.", did_you_mean(name, known, f"Give one of {', '.join(known)}.")
-            )
-    return list(names) or None
-
-
-def _check(depth: int) -> None:
+def _checked(depth: int, edge_types: Sequence[str]) -> list[str] | None:
+    """Return edge types, None for all; raises GraphError for an unknown one, or a depth out of bounds."""
     if not 1 <= depth <= FARTHEST:
         raise GraphError(f"A depth of {depth} can't be.", f"Give 1 to {FARTHEST}.")
+    known = [kind.value for kind in ToolEdge]
+    for name in edge_types:
+        if name not in known:
+            fix = did_you_mean(name, known, f"Give one of {', '.join(known)}.")
+            raise GraphError(f"There is no edge type {name!r}.", fix)
+    return list(edge_types) or None
 
 
 def _id(graph: KnowledgeGraph, name: str) -> str:

@@ -20,14 +20,13 @@ MAX_TYPES = 400
 MAX_NAME = 120
 """Longest name of a type, in characters, which people read; a digest replaces a longer one."""
 
-_SCALARS = ("string", "integer", "number", "boolean", "null", "any", "object")
 _TITLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\- ]{0,59}")
 _FORMAT = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _KEY = re.compile(r"[A-Za-z_$@][\w$@.-]{0,59}", re.ASCII)
-_GENERATED = ("Arguments", "Output")
 _MEANINGLESS = frozenset(
-    "args arguments data input inputs item items object options output outputs params parameters payload properties "
-    "request response result results return root schema value _wrappedresult".split()
+    "any args arguments boolean data input inputs integer item items null number object options output outputs params "
+    "parameters payload properties request response result results return root schema string value "
+    "_wrappedresult".split()
 )
 
 
@@ -82,6 +81,7 @@ class Property:
 ANY, STRING, INTEGER, NUMBER = DataType("any"), DataType("string"), DataType("integer"), DataType("number")
 BOOLEAN, NULL, OBJECT = DataType("boolean"), DataType("null"), DataType("object", Kind.OBJECT)
 _NAMED = {each.name: each for each in (ANY, STRING, INTEGER, NUMBER, BOOLEAN, NULL, OBJECT)}
+_OF_VALUES = {str: STRING, bool: BOOLEAN, int: INTEGER, float: NUMBER}
 
 
 def read_type(schema: object, root: object = None) -> DataType:
@@ -118,9 +118,18 @@ def union_of(members: Iterable[DataType]) -> DataType:
 
 
 def properties(schema: object, root: object) -> dict[str, Property]:
-    """Return the properties of an object, those of its ``allOf`` included."""
+    """Return the properties of an object, those of its ``allOf`` included; parts beyond ``MAX_TYPES`` are ignored."""
+    parts: list[Mapping[str, Any]] = []
+    pending = [(schema, MAX_DEPTH)]
+    while pending and len(parts) < MAX_TYPES:
+        part, depth = pending.pop()
+        parts.append(plain := plain_schema(part, root))
+        pending += [(inner, depth - 1) for inner in _items(plain.get("allOf")) if depth > 1]
     found: dict[str, Property] = {}
-    _gather(schema, root, found, MAX_DEPTH)
+    for plain in reversed(parts):  # own properties after those of the parts, which they replace
+        required = _strings(plain.get("required"))
+        for name, inner in list(_mapping(plain.get("properties")).items())[:MAX_TYPES]:
+            found[str(name)] = Property(inner, plain_schema(inner, root), name in required)
     return found
 
 
@@ -150,17 +159,6 @@ def _inner(schema: Mapping[str, Any], root: object) -> Mapping[str, Any] | None:
     return None
 
 
-def _gather(schema: object, root: object, found: dict[str, Property], depth: int) -> None:
-    plain = plain_schema(schema, root)
-    if not depth or len(found) > MAX_TYPES:
-        return
-    for part in _items(plain.get("allOf")):
-        _gather(part, root, found, depth - 1)
-    required = _strings(plain.get("required"))
-    for name, inner in list(_mapping(plain.get("properties")).items())[:MAX_TYPES]:
-        found[str(name)] = Property(inner, plain_schema(inner, root), name in required)
-
-
 @dataclass(slots=True)
 class _Reader:
     """Reads the types of one document; ``active`` are the references being followed."""
@@ -188,9 +186,6 @@ class _Reader:
         for key in ("anyOf", "oneOf"):
             if schema.get(key) and not schema.get("properties"):
                 return union_of([self.read(each, depth + 1) for each in _items(schema[key])])
-        return self._typed(schema, depth, name)
-
-    def _typed(self, schema: Mapping[str, Any], depth: int, name: str) -> DataType:
         kinds = _strings(stated if isinstance(stated := schema.get("type"), list) else [stated])
         if not kinds:
             kinds = [kind for kind, key in (("object", "properties"), ("array", "items")) if key in schema]
@@ -207,17 +202,19 @@ class _Reader:
         return _NAMED.get(kind, ANY)
 
     def _object(self, schema: Mapping[str, Any], depth: int, name: str, bases: Sequence[DataType] = ()) -> DataType:
-        fields, required = _inherited(bases)
+        fields = {key: inner for base in bases for key, inner in base.fields.items()}
         for key, inner in list(_mapping(schema.get("properties")).items())[:MAX_TYPES]:
             fields[str(key)] = self.read(inner, depth + 1)
-        required |= fields.keys() & set(_strings(schema.get("required")))
-        name = name or _title(schema.get("title"))
         if not fields and bases:
             return bases[0]
         if not fields:
-            values = schema.get("additionalProperties")
-            return _map(self.read(values, depth + 1)) if isinstance(values, Mapping) and values else OBJECT
-        return DataType(name or _shape(fields, required), Kind.OBJECT, tuple(bases), fields, frozenset(required))
+            values = _mapping(schema.get("additionalProperties"))
+            value = self.read(values, depth + 1) if values else None
+            return DataType(_bounded(f"map<{value.name}>", "map"), Kind.MAP, (value,)) if value else OBJECT
+        required = {key for base in bases for key in base.required}
+        required |= fields.keys() & set(_strings(schema.get("required")))
+        name = name or _title(schema.get("title")) or _shape(fields, required)
+        return DataType(name, Kind.OBJECT, tuple(bases), fields, frozenset(required))
 
     def _all_of(self, schema: Mapping[str, Any], depth: int, name: str) -> DataType:
         parts = [part for each in _items(schema["allOf"]) if (part := self.read(each, depth + 1)) != ANY]
@@ -243,39 +240,19 @@ class _Reader:
         return self.read_before[reference]
 
 
-def _inherited(bases: Sequence[DataType]) -> tuple[dict[str, DataType], set[str]]:
-    fields = {key: inner for base in bases for key, inner in base.fields.items()}
-    return fields, {key for base in bases for key in base.required}
-
-
 def _enum(values: object) -> DataType:
     stated = [each for each in _items(values) if each is not None]
     kept = {json.dumps(each): each for each in stated if isinstance(each, str | int | float)}
-    if not kept or _composite(stated):
+    if not kept or any(isinstance(each, Mapping | list) for each in stated):
         return NULL if _items(values) and not stated else ANY
-    if all(isinstance(each, bool) for each in kept.values()):
+    base = union_of([_OF_VALUES.get(type(each), ANY) for each in kept.values()])
+    if base == BOOLEAN:
         return BOOLEAN
-    base = union_of([_type_of(each) for each in kept.values()])
     label = "|".join(sorted(each if isinstance(each, str) else text for text, each in kept.items()))
     plain = all(_KEY.fullmatch(str(each)) for each in kept.values()) if base == STRING else base in (INTEGER, NUMBER)
     if not plain or len(label) > MAX_NAME:
         label = _digest("|".join(sorted(kept)))
     return DataType(f"enum:{label}", Kind.ENUM, (base,))
-
-
-def _composite(values: Sequence[object]) -> bool:
-    return any(isinstance(each, Mapping | list) for each in values)
-
-
-def _type_of(value: object) -> DataType:
-    for kind, data_type in ((str, STRING), (bool, BOOLEAN), (int, INTEGER), (float, NUMBER)):
-        if isinstance(value, kind):
-            return data_type
-    return ANY
-
-
-def _map(value: DataType) -> DataType:
-    return DataType(_bounded(f"map<{value.name}>", "map"), Kind.MAP, (value,))
 
 
 def _shape(fields: Mapping[str, DataType], required: set[str]) -> str:
@@ -294,9 +271,9 @@ def _digest(text: str) -> str:
 
 def _title(title: object) -> str:
     """Return a title or the name of a definition if it can name a type, else an empty text."""
-    if not isinstance(title, str) or not _TITLE.fullmatch(title) or title.endswith(_GENERATED):
+    if not isinstance(title, str) or not _TITLE.fullmatch(title) or title.endswith(("Arguments", "Output")):
         return ""
-    return "" if title.lower() in _MEANINGLESS or title.lower() in _SCALARS else title.strip()
+    return "" if title.lower() in _MEANINGLESS else title.strip()
 
 
 def _resolve(reference: str, root: object) -> object:

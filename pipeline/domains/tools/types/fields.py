@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal
 
 from pipeline.domains.tools.catalogue import Tool
@@ -50,7 +51,6 @@ _BETWEEN = re.compile(
     r"along|based|using|when|whether|mapping|used|matching|via|within|between|given|specified|such|where|not)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_']*")
 _SAYS_LITTLE = frozenset(
     "a an the its their it this all any each list str string int integer float bool dict dictionary json object array "
     "objects true false none null result results response success successfully successful message messages error "
@@ -85,45 +85,41 @@ class Field:
 
 def inputs(tool: Tool) -> list[Field]:
     """Return the inputs of a tool: the properties of its input schema, and those of objects in it."""
-    about = subject(tool.name, tool.service).words
+    root, about = tool.input, subject(tool.name, tool.service).words
     found: list[Field] = []
-    for name, inner in properties(tool.input, tool.input).items():
-        path, schema, _ = _through_lists(inner.schema, name, tool.input)
-        nested = properties(schema, tool.input)
-        found.append(_field(name, path, inner, tool.input, about))
-        for key, part in nested.items():
+    for name, inner in properties(root, root).items():
+        path, schema, _ = _through_lists(inner.schema, name, root)
+        found.append(_field(name, path, inner, root, about))
+        container = split(name) if name not in _CONTAINERS else about
+        for key, part in properties(schema, root).items():
+            part_path, _, _ = _through_lists(part.schema, f"{path}.{key}", root)
             required = inner.required and part.required
-            part_path, _, _ = _through_lists(part.schema, f"{path}.{key}", tool.input)
-            container = split(name) if name not in _CONTAINERS else about
-            found.append(_field(key, part_path, Property(part.stated, part.schema, required), tool.input, container))
+            found.append(_field(key, part_path, replace(part, required=required), root, container))
     return found[:_MOST_FIELDS]
 
 
 def outputs(tool: Tool) -> list[Field]:
     """Return the outputs of a tool: those of its output schema, else those inferred from its texts."""
-    schema, path = _unwrapped(tool.output)
-    about = subject(tool.name, tool.service).words
-    if properties(schema, tool.output):
-        return list(_returned(schema, path, tool.output, about, _LEVELS))[:_MOST_FIELDS]
-    inner_path, inner, lists = _through_lists(schema, path, tool.output)
-    if lists and properties(inner, tool.output):
-        return list(_returned(inner, inner_path, tool.output, about, _LEVELS))[:_MOST_FIELDS]
-    data_type = read_type(schema, tool.output)
-    if (about and data_type.element not in (ANY, STRING, OBJECT) and data_type.element.kind is not Kind.MAP) or (
-        about and lists and data_type.element == STRING
-    ):
-        name = "_".join(about)
-        return [Field(name, inner_path, data_type, True, "", stems(about), "schema", stem(about[-1]))]
-    return told(tool)
+    root, about = tool.output, subject(tool.name, tool.service).words
+    own = properties(root, root)
+    schema, path = (own["result"].stated, "result") if own.keys() == {"result"} else (root, "")
+    inner_path, inner, lists = _through_lists(schema, path, root)
+    for at, fields in ((path, schema), (inner_path, inner if lists else None)):
+        if properties(fields, root):
+            return list(_returned(fields, at, root, about, _LEVELS))[:_MOST_FIELDS]
+    data_type = read_type(schema, root)
+    item = data_type.element
+    means = item not in (ANY, STRING, OBJECT) and item.kind is not Kind.MAP
+    if about and (means or (lists and item == STRING)):
+        return [Field("_".join(about), inner_path, data_type, True, "", stems(about), "schema", stem(about[-1]))]
+    return inferred(tool)
 
 
-def told(tool: Tool) -> list[Field]:
+def inferred(tool: Tool) -> list[Field]:
     """Return the outputs inferred from the name and the description of a tool."""
     named = subject(tool.name, tool.service)
-    phrases = [named.words] if named.returned else []
-    phrases += _phrases(tool.description)
     found: dict[frozenset[str], Field] = {}
-    for words in phrases:
+    for words in (*([named.words] if named.returned else []), *_phrases(tool.description)):
         meant = stems(_meaning(words, named.words))
         name = "_".join(words)
         found.setdefault(meant, Field(name, name, ANY, False, "", meant, "text", stem(words[-1])))
@@ -154,6 +150,8 @@ def _returned(schema: object, path: str, root: object, about: Sequence[str], lev
 
 def _field(name: str, path: str, inner: Property, root: object, about: Sequence[str]) -> Field:
     words = split(name) or (name,)
+    meaning = _meaning(words, about)
+    named = [word for word in meaning if word not in GENERIC]
     data_type = read_type(inner.stated, root)
     description = inner.schema.get("description")
     return Field(
@@ -162,11 +160,13 @@ def _field(name: str, path: str, inner: Property, root: object, about: Sequence[
         data_type,
         inner.required,
         description if isinstance(description, str) else "",
-        stems(_meaning(words, about)),
-        "schema",
-        stem(words[-1]),
-        _thing(_meaning(words, about)),
-        _configures(words, inner, data_type),
+        words=stems(meaning),
+        head=stem(words[-1]),
+        thing=stem(named[-1]) if named else "",
+        setting=data_type == BOOLEAN
+        or (not inner.required and inner.schema.get("default") not in (None, "", [], {}))
+        or words[-1] in _SETTINGS
+        or (len(words) > 1 and words[0] in _SETTINGS_FIRST),
     )
 
 
@@ -174,27 +174,6 @@ def _meaning(words: Sequence[str], about: Sequence[str]) -> tuple[str, ...]:
     """Return the words of a name, after those of what it belongs to if it is generic (``id``) or repeats them."""
     belongs = all(word in GENERIC for word in words) or (about and words[:-1] == tuple(about[-1:]))
     return tuple(dict.fromkeys((*about, *words))) if belongs else tuple(words)
-
-
-def _thing(words: Sequence[str]) -> str:
-    named = [word for word in words if word not in GENERIC]
-    return stem(named[-1]) if named else ""
-
-
-def _configures(words: Sequence[str], inner: Property, data_type: DataType) -> bool:
-    default = inner.schema.get("default")
-    return (
-        data_type == BOOLEAN
-        or (not inner.required and default not in (None, "", [], {}))
-        or words[-1] in _SETTINGS
-        or (len(words) > 1 and words[0] in _SETTINGS_FIRST)
-    )
-
-
-def _unwrapped(schema: object) -> tuple[object, str]:
-    """Return the schema of an output and its path; an object with ``result`` alone is unwrapped."""
-    own = properties(schema, schema)
-    return (own["result"].stated, "result") if own.keys() == {"result"} else (schema, "")
 
 
 def _through_lists(schema: object, path: str, root: object) -> tuple[str, Mapping[str, Any], int]:
@@ -207,18 +186,16 @@ def _through_lists(schema: object, path: str, root: object) -> tuple[str, Mappin
 
 def _phrases(description: str) -> list[tuple[str, ...]]:
     """Return the noun phrases of a description for what the tool returns ("Returns the ...")."""
-    found: list[tuple[str, ...]] = []
-    if opening := _OPENING.match(description):
-        found += _cut(description[opening.end() :])[:1]
-    for told_of in list(_RETURNS.finditer(description))[:3]:
-        rest = _TYPE_HINT.sub("", description[told_of.end() :].lstrip())
-        found += _cut(rest)
+    opening = _OPENING.match(description)
+    found = _cut(description[opening.end() :])[:1] if opening else []
+    for verb in islice(_RETURNS.finditer(description), 3):
+        found += _cut(_TYPE_HINT.sub("", description[verb.end() :].lstrip()))
     return list(dict.fromkeys(found))[:_MOST_PHRASES]
 
 
 def _cut(text: str) -> list[tuple[str, ...]]:
+    """Return the noun phrases of at most four words in the first sentence of a text."""
     sentence = re.split(r"\.\s|\.\Z|\n\s*\n|,? (?:which|where|who|so that)\b", text[:300], maxsplit=1)[0]
-    phrases = (
-        [word for word in _WORD.findall(part) if word.lower() not in _SAYS_LITTLE] for part in _BETWEEN.split(sentence)
-    )
-    return [words for phrase in phrases if 0 < len(words := split(" ".join(phrase))) <= 4]
+    parts = (re.findall(r"[A-Za-z][A-Za-z0-9_']*", part) for part in _BETWEEN.split(sentence))
+    phrases = (split(" ".join(word for word in part if word.lower() not in _SAYS_LITTLE)) for part in parts)
+    return [words for words in phrases if 0 < len(words) <= 4]

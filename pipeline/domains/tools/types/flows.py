@@ -13,9 +13,18 @@ from typing import Literal
 
 from pipeline.domains.tools.catalogue import Tool
 from pipeline.domains.tools.types.datatypes import Kind
-from pipeline.domains.tools.types.fields import Evidence, Field, inputs, outputs, told
+from pipeline.domains.tools.types.fields import Evidence, Field, inferred, inputs, outputs
 from pipeline.domains.tools.types.system import TypeSystem
-from pipeline.domains.tools.types.words import GENERIC, HANDLES, IDENTIFYING, PORTABLE, stems, subject
+from pipeline.domains.tools.types.words import (
+    CHANGING,
+    CREATING,
+    GENERIC,
+    HANDLES,
+    IDENTIFYING,
+    PORTABLE,
+    stems,
+    subject,
+)
 
 # The factors below were chosen by hand; none is measured.
 
@@ -79,41 +88,30 @@ class Flow:
         return self.mappings[0].converter
 
 
-def flows(
-    tools: Sequence[Tool],
-    system: TypeSystem,
-    *,
-    threshold: float = 0.3,
-    sources: int = 10,
-    text: float = TEXT,
-) -> list[Flow]:
+def flows(tools: Sequence[Tool], system: TypeSystem, *, threshold: float = 0.3, sources: int = 10) -> list[Flow]:
     """Return the flows between tools, ordered by id.
 
-    Each input keeps its ``sources`` most confident mappings at or above ``threshold``. ``text`` is the highest
-    confidence of a mapping inferred from text.
+    Each input keeps its ``sources`` most confident mappings at or above ``threshold``.
     """
-    matcher = _Matcher(tools, system, text, threshold)
+    matcher = _Matcher(tools, system, threshold)
     by_pair: dict[tuple[str, str], list[FieldMapping]] = defaultdict(list)
     for target in tools:
         for taken in matcher.taken[target.id]:
-            found = (
-                (source, each) for source, each in matcher.sources_of(target, taken) if each.confidence >= threshold
-            )
-            for source, mapping in sorted(found, key=lambda pair: (-pair[1].confidence, pair[0]))[:sources]:
+            ranked = sorted(matcher.sources_of(target, taken), key=lambda pair: (-pair[1].confidence, pair[0]))
+            for source, mapping in ranked[:sources]:
                 by_pair[source, target.id].append(mapping)
-    return [_flow(*pair, by_pair[pair]) for pair in sorted(by_pair)]
-
-
-def _flow(source: str, target: str, mappings: Iterable[FieldMapping]) -> Flow:
-    best, *others = sorted(mappings, key=lambda each: (-each.confidence, each.input, each.output))
-    return Flow(source, target, best.confidence, (best, *others), best.evidence)
+    found = []
+    for (source, target_id), mappings in sorted(by_pair.items()):
+        best, *others = sorted(mappings, key=lambda each: (-each.confidence, each.input, each.output))
+        found.append(Flow(source, target_id, best.confidence, (best, *others), best.evidence))
+    return found
 
 
 class _Matcher:
     """The fields of all tools, found by their words."""
 
-    def __init__(self, tools: Sequence[Tool], system: TypeSystem, text: float, threshold: float) -> None:
-        self._system, self._text, self._threshold = system, text, threshold
+    def __init__(self, tools: Sequence[Tool], system: TypeSystem, threshold: float) -> None:
+        self._system, self._threshold = system, threshold
         self._tools = {tool.id: tool for tool in tools}
         every = {tool.id: inputs(tool) for tool in tools}
         self.taken = {tool.id: [each for each in every[tool.id] if _takes(tool, each)] for tool in tools}
@@ -124,18 +122,19 @@ class _Matcher:
             system.add(each.type)
         self._count(every, returned)
         self._index(returned)
-        self._told = {tool.id: told(tool) or returned[tool.id] for tool in tools}
+        self._stated = {tool.id: inferred(tool) or returned[tool.id] for tool in tools}
         self._names: dict[tuple[str, str], list[str]] = defaultdict(list)
         for tool in tools:
             self._names[tool.service, tool.name.lower()].append(tool.id)
 
-    def sources_of(self, target: Tool, taken: Field) -> Iterator[tuple[str, FieldMapping]]:
-        """Yield the tools with an output that fits an input, each with its best mapping."""
+    def sources_of(self, target: Tool, taken: Field) -> list[tuple[str, FieldMapping]]:
+        """Return the tools with an output that fits an input, each with its best mapping."""
         best: dict[str, FieldMapping] = {}
-        for source, mapping in (*self._by_words(target, taken), *self._by_mention(target, taken)):
-            if source != target.id and (source not in best or _better(mapping, best[source])):
-                best[source] = mapping
-        yield from best.items()
+        found = [*self._by_words(target, taken), *self._by_mention(target, taken)]
+        for source, mapping in sorted(found, key=lambda pair: (-pair[1].confidence, pair[1].output, pair[1].how)):
+            if source != target.id and mapping.confidence >= self._threshold:
+                best.setdefault(source, mapping)
+        return list(best.items())
 
     def _by_words(self, target: Tool, taken: Field) -> Iterator[tuple[str, FieldMapping]]:
         words = _meant(taken)
@@ -151,10 +150,9 @@ class _Matcher:
         for place, rarity in rarest.items():
             source, returned = self._returned[place]
             agreement = products[place] / (length * self._lengths[place]) * min(1.0, rarity / self._reference)
-            if agreement < self._threshold:
-                continue
-            mapping = self._mapping(target, taken, self._tools[source], returned, agreement)
-            if mapping is not None:
+            if agreement >= self._threshold and (
+                mapping := self._mapping(target, taken, self._tools[source], returned, agreement)
+            ):
                 yield source, mapping
 
     def _mapping(
@@ -165,17 +163,18 @@ class _Matcher:
         if not known[source.id].isdisjoint(_keys([taken])):
             return None
         if returned.evidence == "text":
-            if taken.type.element.kind is Kind.ENUM or not _tells(returned, taken):
+            # the text must name the same thing, and its last word or what identifies the thing
+            same = not taken.thing or taken.thing in returned.words
+            named = taken.head in returned.words or taken.head in _STEMMED_IDENTIFYING
+            if taken.type.element.kind is Kind.ENUM or not (same and named):
                 return None
-            confidence = round(self._text * agreement, _DIGITS)
-            return FieldMapping(returned.path, taken.path, confidence, "any", evidence="text")
-        fit = self._system.compatibility(returned.type, taken.type)
-        element = self._system.compatibility(returned.type.element, taken.type.element)
-        if fit is None or (element is not None and element.confidence > fit.confidence):
-            fit = element
+            return FieldMapping(returned.path, taken.path, round(TEXT * agreement, _DIGITS), "any", evidence="text")
+        pairs = ((returned.type, taken.type), (returned.type.element, taken.type.element))
+        fits = filter(None, (self._system.compatibility(*pair) for pair in pairs))
+        fit = max(fits, key=lambda each: each.confidence, default=None)
         if fit is None:
             return None
-        confidence = self._text if fit.how == "any" else fit.confidence
+        confidence = TEXT if fit.how == "any" else fit.confidence
         return FieldMapping(returned.path, taken.path, round(confidence * agreement, _DIGITS), fit.how, fit.converter)
 
     def _by_mention(self, target: Tool, taken: Field) -> Iterator[tuple[str, FieldMapping]]:
@@ -184,13 +183,10 @@ class _Matcher:
             return
         for name in dict.fromkeys(_NAME_IN_TEXT.findall(taken.description)):
             for source in self._names.get((target.service, name.lower()), ()):
-                output = self._nearest(source, taken)
-                yield source, FieldMapping(output, taken.path, self._text, "mention", evidence="text")
-
-    def _nearest(self, source: str, taken: Field) -> str:
-        """Return the path of the output that shares the most words with an input."""
-        ranked = sorted(self._told[source], key=lambda each: (-len(each.words & taken.words), each.path))
-        return ranked[0].path if ranked else ""
+                # the output that shares the most words with the input
+                ranked = sorted(self._stated[source], key=lambda each: (-len(each.words & taken.words), each.path))
+                output = ranked[0].path if ranked else ""
+                yield source, FieldMapping(output, taken.path, TEXT, "mention", evidence="text")
 
     def _count(self, every: Mapping[str, Sequence[Field]], returned: Mapping[str, Sequence[Field]]) -> None:
         counts: Counter[str] = Counter()
@@ -228,7 +224,7 @@ def _takes(tool: Tool, each: Field) -> bool:
     """Return whether another tool may supply an input: no option, and nothing that the tool itself creates."""
     about = subject(tool.name, tool.service)
     own = each.words - _STEMMED_GENERIC <= stems(about.words) and each.head != "id"
-    made = own and (about.created or (about.changed and each.name in ("name", "title")))
+    made = own and (about.verb in CREATING or (about.verb in CHANGING and each.name in ("name", "title")))
     return not each.setting and bool(each.words) and not (made and not each.type.element.named)
 
 
@@ -238,26 +234,14 @@ def _keys(fields: Iterable[Field]) -> set[str | frozenset[str]]:
     return {each.name for each in named if each.name not in HANDLES} | {each.words | {each.head} for each in named}
 
 
-def _tells(returned: Field, taken: Field) -> bool:
-    """Return whether an output inferred from text can be an input: the same thing, or what identifies it."""
-    same = not taken.thing or taken.thing in returned.words
-    return same and (taken.head in returned.words or taken.head in _STEMMED_IDENTIFYING)
-
-
 def _place(target: Tool, taken: Field, source: Tool, returned: Field) -> float:
     """Return the factor for the last words and the services of two fields."""
-    factor = 1.0
+    from_text, factor = returned.evidence == "text", 1.0
     same_type = returned.type.element.named and returned.type.element == taken.type.element
-    if returned.evidence == "schema" and returned.head != taken.head and not same_type:
-        factor *= _OTHER_HEAD
-    if returned.evidence == "text" and returned.head not in taken.words:
+    if returned.head not in taken.words if from_text else returned.head != taken.head and not same_type:
         factor *= _OTHER_HEAD
     if source.service != target.service:
         factor *= _OTHER_SERVICE if taken.head in _OWN else 1.0
-    if source.service != target.service and returned.evidence == "text":
-        factor *= _PORTABLE_TEXT if taken.head in _STEMMED_PORTABLE else _OTHER_SERVICE_TEXT
+        if from_text:
+            factor *= _PORTABLE_TEXT if taken.head in _STEMMED_PORTABLE else _OTHER_SERVICE_TEXT
     return factor
-
-
-def _better(mapping: FieldMapping, other: FieldMapping) -> bool:
-    return (-mapping.confidence, mapping.output, mapping.how) < (-other.confidence, other.output, other.how)

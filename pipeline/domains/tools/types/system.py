@@ -1,12 +1,12 @@
 """The type system: the known types, their parents, and which type can be passed where another is expected."""
 
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.domains.tools.settings import Conversion
-from pipeline.domains.tools.types.datatypes import ANY, NUMBER, OBJECT, DataType, Kind, list_name, list_of
+from pipeline.domains.tools.types.datatypes import ANY, INTEGER, NUMBER, OBJECT, DataType, Kind, list_name, list_of
 
 INHERITANCE = 0.8
 """Confidence that a type fits where its parent is expected, multiplied for each step. The value of the design that tool
@@ -35,11 +35,11 @@ class Compatibility:
 
 
 class TypeSystem:
-    """The known types, their parents, and the rules between them."""
+    """The known types by name, their parents, and the rules between them."""
 
     def __init__(self, rules: Iterable[Conversion] = (), types: Iterable[DataType] = ()) -> None:
         self._rules = {(rule.source, rule.target): rule for rule in rules}
-        self._types: dict[str, DataType] = {}
+        self.types: dict[str, DataType] = {}
         self._unions: dict[str, set[str]] = defaultdict(set)
         self._shapes: dict[str, set[str]] = defaultdict(set)
         self._parents: dict[str, tuple[DataType, ...]] = {}
@@ -48,17 +48,12 @@ class TypeSystem:
         for data_type in types:
             self.add(data_type)
 
-    @property
-    def types(self) -> Mapping[str, DataType]:
-        """The known types, by name."""
-        return self._types
-
     def add(self, data_type: DataType) -> None:
         """Add a type and its parts. Of two objects with the same name, the first with fields is kept."""
-        known = self._types.get(data_type.name)
+        known = self.types.get(data_type.name)
         if known is not None and (known.fields or not data_type.fields):
             return
-        self._types[data_type.name] = data_type
+        self.types[data_type.name] = data_type
         if data_type.kind is Kind.UNION:
             for member in data_type.parts:
                 self._unions[member.name].add(data_type.name)
@@ -72,13 +67,11 @@ class TypeSystem:
     def parents(self, data_type: DataType) -> tuple[DataType, ...]:
         """Return the direct parents of a type, by name."""
         if data_type.name not in self._parents:
-            data_type = self._types.get(data_type.name, data_type)
-            found = {parent.name: parent for parent in (*_stated(data_type), *self._met(data_type))}
-            if data_type.kind is Kind.LIST:
-                found.update((each.name, each) for each in map(list_of, self.parents(data_type.parts[0])))
-            for name in (data_type.name, ANY.name):
-                found.pop(name, None)
-            self._parents[data_type.name] = tuple(found[name] for name in sorted(found))
+            data_type = self.types.get(data_type.name, data_type)
+            lists = map(list_of, self.parents(data_type.parts[0]) if data_type.kind is Kind.LIST else ())
+            found = {each.name: each for each in (*_stated(data_type), *self._known_parents(data_type), *lists)}
+            names = sorted(found.keys() - {data_type.name, ANY.name})
+            self._parents[data_type.name] = tuple(found[name] for name in names)
         return self._parents[data_type.name]
 
     def compatibility(self, source: DataType, target: DataType) -> Compatibility | None:
@@ -112,7 +105,7 @@ class TypeSystem:
             found.append(Compatibility(_along(chain), "inheritance", chain))
         for rule in self._rules.values():
             up = chains.get(rule.source)
-            on = self._ancestors(self._types.get(rule.target, DataType(rule.target))).get(target.name)
+            on = self._ancestors(self.types.get(rule.target, DataType(rule.target))).get(target.name)
             if rule.confidence and up and on:
                 confidence = _along(up) * rule.confidence * _along(on)
                 found.append(Compatibility(confidence, "rule", (*up, *on), rule.converter))
@@ -122,23 +115,19 @@ class TypeSystem:
         """Compare lists by their items; a union fits if each member does."""
         if source.kind is Kind.LIST and target.kind is Kind.LIST:
             item = self.compatibility(source.parts[0], target.parts[0])
-            chain = tuple(map(list_name, item.chain)) if item else ()
-            return Compatibility(item.confidence, item.how, chain, item.converter) if item else None
-        if source.kind is not Kind.UNION:
+            return replace(item, chain=tuple(map(list_name, item.chain))) if item else None
+        fits = [self.compatibility(each, target) for each in source.parts] if source.kind is Kind.UNION else []
+        if not all(fits):
             return None
-        fits = [self.compatibility(member, target) for member in source.parts]
-        worst = min((each for each in fits if each), key=lambda each: each.confidence, default=None)
-        if worst is None or None in fits:
-            return None
-        return Compatibility(worst.confidence, worst.how, (source.name, *worst.chain[1:]), worst.converter)
+        worst = min(filter(None, fits), key=lambda each: each.confidence, default=None)
+        return replace(worst, chain=(source.name, *worst.chain[1:])) if worst else None
 
     def _ancestors(self, source: DataType) -> dict[str, tuple[str, ...]]:
         """Return the shortest chain from a type to itself and each of its ancestors."""
         if source.name not in self._chains:
             chains: dict[str, tuple[str, ...]] = {source.name: (source.name,)}
-            waiting = deque([source])
-            while waiting:
-                data_type = waiting.popleft()
+            waiting = [source]
+            for data_type in waiting:  # breadth first: it grows meanwhile
                 chain = chains[data_type.name]
                 for parent in self.parents(data_type) if len(chain) <= MAX_STEPS else ():
                     if parent.name not in chains:
@@ -147,32 +136,26 @@ class TypeSystem:
             self._chains[source.name] = chains
         return self._chains[source.name]
 
-    def _met(self, data_type: DataType) -> Iterator[DataType]:
+    def _known_parents(self, data_type: DataType) -> Iterator[DataType]:
         """Yield the parents among the known types: unions with the type, and objects whose required fields it has."""
         if data_type.kind is Kind.UNION:
             names = {name for member in data_type.parts for name in self._unions[member.name]}
-            yield from (self._types[name] for name in names if set(data_type.parts) < set(self._types[name].parts))
-        yield from (self._types[name] for name in self._unions.get(data_type.name, ()))
-        for key in data_type.required:
-            shapes = (self._types[name] for name in self._shapes.get(key, ()))
-            yield from (shape for shape in shapes if self._has(data_type, shape))
-
-    def _has(self, data_type: DataType, shape: DataType) -> bool:
-        """Return whether an object has all fields that a shape requires, with fitting types."""
-        return shape.required <= data_type.required and all(
-            _fits(data_type.fields[key], shape.fields[key]) for key in shape.required
-        )
+            yield from (self.types[name] for name in names if set(data_type.parts) < set(self.types[name].parts))
+        yield from (self.types[name] for name in self._unions.get(data_type.name, ()))
+        for shape in (self.types[name] for key in data_type.required for name in self._shapes.get(key, ())):
+            if shape.required <= data_type.required and all(
+                _fits(data_type.fields[key], shape.fields[key]) for key in shape.required
+            ):
+                yield shape
 
 
 def _stated(data_type: DataType) -> Iterator[DataType]:
     """Yield the parents that follow from the type alone."""
-    if data_type.kind in (Kind.FORMAT, Kind.ENUM):
-        yield from data_type.parts
     if data_type.kind in (Kind.OBJECT, Kind.MAP):
         yield OBJECT
-    if data_type.kind is Kind.OBJECT:
+    if data_type.kind in (Kind.FORMAT, Kind.ENUM, Kind.OBJECT):
         yield from data_type.parts
-    if data_type.name == "integer":
+    if data_type == INTEGER:
         yield NUMBER
 
 

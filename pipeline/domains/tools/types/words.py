@@ -51,8 +51,12 @@ _ONLY_FIRST = frozenset(
     "post order track test call mark view format type show report play query select log copy sync share build new "
     "schedule check start patch transfer book".split()
 )
-_CREATING = frozenset("create generate make build new write save register start insert add post upload".split())
-_CHANGING = frozenset("update edit rename set modify replace patch change".split())
+CREATING = frozenset("create generate make build new write save register start insert add post upload".split())
+"""Verbs of tools that create their object."""
+
+CHANGING = frozenset("update edit rename set modify replace patch change".split())
+"""Verbs of tools that change their object."""
+
 _AGENTS = frozenset("searcher getter finder fetcher reader retriever predictor extractor lookup generator".split())
 _PREPOSITIONS = frozenset(
     "by for from of in with on at via using to into near nearby between within as and or per within under that "
@@ -80,16 +84,6 @@ class Subject:
         """True if a tool of that name returns its object."""
         return bool(self.words) and (self.verb in _PRODUCING or not self.verb)
 
-    @property
-    def created(self) -> bool:
-        """True if a tool of that name creates its object."""
-        return self.verb in _CREATING
-
-    @property
-    def changed(self) -> bool:
-        """True if a tool of that name changes its object."""
-        return self.verb in _CHANGING
-
 
 def split(name: str) -> tuple[str, ...]:
     """Return the words of a name in snake_case, kebab-case or camelCase: in lower case, synonyms made one."""
@@ -114,7 +108,9 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=20_000)
 def subject(name: str, service: str = "") -> Subject:
     """Return the verb and the object of a tool's name, without a leading name of its service."""
-    words = _without_service(split(name), service)
+    words, prefixes = split(name), split(service)
+    while len(words) > 1 and words[0] in prefixes and not _is_verb(words[0], 0):
+        words = words[1:]
     place = next((index for index, word in enumerate(words) if _is_verb(word, index)), None)
     if place is None:
         agent = len(words) > 1 and words[-1] in _AGENTS
@@ -123,13 +119,6 @@ def subject(name: str, service: str = "") -> Subject:
     if "to" in after and verb in ("convert", "transform", "translate", "export"):
         after = after[after.index("to") + 1 :]
     return Subject(verb, _noun(after) or _noun(before))
-
-
-def _without_service(words: tuple[str, ...], service: str) -> tuple[str, ...]:
-    prefixes = split(service)
-    while len(words) > 1 and words[0] in prefixes and not _is_verb(words[0], 0):
-        words = words[1:]
-    return words
 
 
 def _is_verb(word: str, index: int) -> bool:

@@ -47,17 +47,25 @@ class ToolNetwork:
     def of_edges(
         cls, tools: Sequence[Tool], services: Mapping[str, str], edges: Iterable[KnowledgeEdge]
     ) -> ToolNetwork:
-        """Make a network of the edges of a graph; two tools with several edges have one link.
+        """Make a network of the edges of a graph; two tools with several edges have one link, of the evidence of all.
 
         Edges of other tools are left out: they were written since the tools were read.
         """
         ids = {tool.id for tool in tools}
         links: dict[tuple[str, str], Link] = {}
         for edge in edges:
-            if edge.source in ids and edge.target in ids:
-                link = _link(edge)
-                known = links.get((edge.source, edge.target))
-                links[edge.source, edge.target] = _joined(known, link) if known else link
+            ends = edge.source, edge.target
+            if ids.issuperset(ends):
+                known, properties = links.get(ends, Link(*ends, 0.0)), edge.properties
+                mappings: Any = properties.get("mappings", ())
+                links[ends] = Link(
+                    *ends,
+                    max(known.confidence, min(1.0, edge.weight)),
+                    known.mappings or tuple(FieldMapping(**mapping) for mapping in mappings),
+                    known.evidence or str(properties.get("evidence", "")),
+                    known.stated or properties.get("stated") is True,
+                    known.condition or str(properties.get("condition", "")),
+                )
         return cls.of(tools, services, links.values())
 
     @classmethod
@@ -83,29 +91,3 @@ class ToolNetwork:
     def link(self, source: str, target: str) -> Link | None:
         """Return the link between two tools, if there is one."""
         return next((link for link in self.outgoing.get(source, ()) if link.target == target), None)
-
-
-def _link(edge: KnowledgeEdge) -> Link:
-    properties: Mapping[str, Any] = edge.properties
-    return Link(
-        edge.source,
-        edge.target,
-        min(1.0, edge.weight),
-        tuple(FieldMapping(**mapping) for mapping in properties.get("mappings", ())),
-        str(properties.get("evidence", "")),
-        properties.get("stated") is True,
-        str(properties.get("condition", "")),
-    )
-
-
-def _joined(first: Link, second: Link) -> Link:
-    """Merge two links between the same tools: the higher confidence, and the evidence of either."""
-    return Link(
-        first.source,
-        first.target,
-        max(first.confidence, second.confidence),
-        first.mappings or second.mappings,
-        first.evidence or second.evidence,
-        first.stated or second.stated,
-        first.condition or second.condition,
-    )

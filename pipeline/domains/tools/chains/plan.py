@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from pipeline.domains.tools.chains.network import Link, ToolNetwork
 from pipeline.domains.tools.types.fields import missing_inputs, required_inputs
@@ -87,17 +88,19 @@ def plan(
         levels[tool] = 1 + max((levels[link.source] for link in before), default=0)
         bindings = _bindings(before, numbers)
         filled = {binding.input for binding in bindings} | (set(given) if tool == path[0] else set())
-        missing = [field.name for field in missing_inputs(network.tools[tool], filled)]
+        own = network.tools[tool]
+        # a step has no condition if the tools of the chain that need it state several
+        conditions = {link.condition for link in network.outgoing.get(tool, ()) if link.target in tools}
         steps.append(
             Step(
                 tool,
-                network.tools[tool].name,
-                network.services.get(network.tools[tool].service, network.tools[tool].service),
+                own.name,
+                network.services.get(own.service, own.service),
                 levels[tool],
                 bindings,
-                tuple(missing),
+                tuple(field.name for field in missing_inputs(own, filled)),
                 tuple(sorted(numbers[link.source] for link in before)),
-                _condition(network, tool, tools),
+                conditions.pop() if len(conditions) == 1 else "",
             )
         )
     return Chain(tuple(steps), confidence)
@@ -105,16 +108,13 @@ def plan(
 
 def _with_needs(network: ToolNetwork, path: Sequence[str]) -> list[str]:
     """Insert each tool's missing prerequisites before it."""
-    tools: list[str] = []
-    added = 0
+    tools: dict[str, None] = {}
+    room = _MOST_ADDED + 2 * len(path)
     for tool in path:
-        for need in _needs(network, tool, set(path)):
-            if need not in tools and added < _MOST_ADDED + 2 * len(path):
-                tools.append(need)
-                added += 1
-        if tool not in tools:
-            tools.append(tool)
-    return tools
+        needs = [need for need in _needs(network, tool, set(path)) if need not in tools][:room]
+        room -= len(needs)
+        tools |= dict.fromkeys([*needs, tool])
+    return list(tools)
 
 
 def _needs(network: ToolNetwork, tool: str, path: set[str], seen: frozenset[str] = frozenset()) -> list[str]:
@@ -132,33 +132,24 @@ def _wanted(network: ToolNetwork, tool: str, path: set[str]) -> list[Link]:
     wanted = [link for link in incoming if link.stated]
     sources = path | {link.source for link in wanted}
     filled = {fit.input for link in incoming if link.source in sources for fit in link.mappings}
-    for field in required_inputs(network.tools[tool]):
-        if field.name in filled:
-            continue
-        sure = [
+    for name in (field.name for field in required_inputs(network.tools[tool]) if field.name not in filled):
+        sure = (
             link
             for link in incoming
-            if link.evidence == "schema"
-            and any(fit.input == field.name and fit.confidence >= _SURE for fit in link.mappings)
-        ]
-        wanted += sure[:1]
+            if link.evidence == "schema" and any(fit.input == name and fit.confidence >= _SURE for fit in link.mappings)
+        )
+        wanted += islice(sure, 1)
     return wanted
 
 
 def _bindings(links: Sequence[Link], numbers: Mapping[str, int]) -> tuple[Binding, ...]:
     """Return the binding of each input: the most confident output, on a tie that of the latest step."""
+    bindings = (
+        Binding(fit.input, numbers[link.source], fit.output, fit.confidence, fit.how, fit.converter)
+        for link in links
+        for fit in link.mappings
+    )
     best: dict[str, Binding] = {}
-    for link in links:
-        for fit in link.mappings:
-            binding = Binding(fit.input, numbers[link.source], fit.output, fit.confidence, fit.how, fit.converter)
-            known = best.get(fit.input)
-            if known is None or (binding.confidence, binding.step) > (known.confidence, known.step):
-                best[fit.input] = binding
+    for binding in sorted(bindings, key=lambda one: (one.confidence, one.step), reverse=True):
+        best.setdefault(binding.input, binding)
     return tuple(best[name] for name in sorted(best))
-
-
-def _condition(network: ToolNetwork, tool: str, tools: Sequence[str]) -> str:
-    """Return the condition under which a step is needed; empty if the tools of the chain that need it state several."""
-    links = [link for link in network.outgoing.get(tool, ()) if link.target in tools]
-    conditions = {link.condition for link in links}
-    return conditions.pop() if len(conditions) == 1 else ""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 from pipeline.domains.tools.catalogue import Tool
 from pipeline.domains.tools.chains.network import ToolNetwork
 from pipeline.domains.tools.chains.plan import Chain, plan
 from pipeline.domains.tools.types.fields import Field
+from pipeline.domains.tools.types.flows import TEXT
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.domains.tools.types.words import split, stems
 from pipeline.errors import GraphError, did_you_mean
@@ -33,7 +34,7 @@ def chains_between(
 
     An end is a tool (its id or name), a type, or the name of a field. Raises GraphError if no tool matches an end.
     """
-    first, last = _start(network, system, start), _goal(network, system, goal)
+    first, last = _end(network, system, start, "takes"), _end(network, system, goal, "returns")
     paths = best_paths(network, first.tools, last.tools, longest=longest, limit=limit)
     return [plan(network, path.tools, path.confidence, first.fields.get(path.tools[0], ())) for path in paths]
 
@@ -65,9 +66,11 @@ def chains_in_order(network: ToolNetwork, candidates: Sequence[Mapping[str, floa
     """
     beam = [_Partial((), 1.0, 0.0)]
     for tools in filter(None, candidates):
-        extended = [partial.extended(network, tool, relevance) for partial in beam for tool, relevance in tools.items()]
-        best = {one.tools: one for one in sorted(extended, key=_Partial.order, reverse=True)}
-        beam = sorted(best.values(), key=_Partial.order)[:_BEAM]
+        extended = [_extended(one, network, tool, relevance) for one in beam for tool, relevance in tools.items()]
+        best: dict[tuple[str, ...], _Partial] = {}
+        for one in sorted(extended, key=lambda one: (-one.confidence * one.relevance, one.tools)):
+            best.setdefault(one.tools, one)
+        beam = list(best.values())[:_BEAM]
     chains = [
         replace(plan(network, one.tools, one.confidence, in_order=True), relevance=one.relevance)
         for one in beam
@@ -83,18 +86,15 @@ class _Partial(NamedTuple):
     confidence: float
     relevance: float
 
-    def order(self) -> tuple[float, tuple[str, ...]]:
-        return -self.confidence * self.relevance, self.tools
 
-    def extended(self, network: ToolNetwork, tool: str, relevance: float) -> _Partial:
-        """Return the chain with a tool for the next clause; the chain may hold that tool already."""
-        if not self.tools or tool in self.tools:
-            confidence = 1.0
-        else:
-            links = (network.link(source, tool) for source in self.tools)
-            confidence = max((link.confidence for link in links if link), default=UNLINKED)
-        tools = self.tools if tool in self.tools else (*self.tools, tool)
-        return _Partial(tools, self.confidence * confidence, self.relevance + relevance)
+def _extended(chain: _Partial, network: ToolNetwork, tool: str, relevance: float) -> _Partial:
+    """Return a chain with a tool for the next clause; it may hold that tool already."""
+    links = (network.link(source, tool) for source in chain.tools)
+    confidence = max((link.confidence for link in links if link), default=UNLINKED)
+    if not chain.tools or tool in chain.tools:
+        confidence = 1.0
+    tools = tuple(dict.fromkeys((*chain.tools, tool)))
+    return _Partial(tools, chain.confidence * confidence, chain.relevance + relevance)
 
 
 def _without_parts(ranked: Sequence[Chain]) -> list[Chain]:
@@ -152,18 +152,6 @@ def best_paths(
     return found
 
 
-_TEXT = 0.5
-"""Confidence of an output that only the tool's name and description mention, as in the flows (``flows.TEXT``)."""
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """The tools at one end of a chain with their confidences, and the fields of each that match the named data."""
-
-    tools: Mapping[str, float]
-    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
 def find_tool(tools: Iterable[Tool], name: str) -> Tool | None:
     """Return the tool with that id or name, or None; raises GraphError if several have the name."""
     by_id = {tool.id: tool for tool in tools}
@@ -173,57 +161,46 @@ def find_tool(tools: Iterable[Tool], name: str) -> Tool | None:
     if len(found) > 1:
         ids = ", ".join(tool.id for tool in found[:5])
         raise GraphError(f"{len(found)} tools are named {name!r}.", f"Say which: {ids}.")
-    return found[0] if found else None
+    return next(iter(found), None)
 
 
-def _start(network: ToolNetwork, system: TypeSystem, name: str) -> End:
-    """Return the tool with that name, else the tools with an input of that type or field name."""
-    return _end(network, name, "takes", network.takes, lambda given, wanted: _fit(system, given, wanted))
+class _End(NamedTuple):
+    """The tools at one end of a chain with their confidences, and the fields of each that match the named data."""
+
+    tools: dict[str, float]
+    fields: dict[str, tuple[str, ...]]
 
 
-def _goal(network: ToolNetwork, system: TypeSystem, name: str) -> End:
-    """Return the tool with that name, else the tools with an output of that type or field name."""
-    return _end(network, name, "returns", network.returns, lambda given, wanted: _fit(system, wanted, given))
-
-
-def _end(
-    network: ToolNetwork,
-    name: str,
-    role: str,
-    fields: Mapping[str, Sequence[Field]],
-    fit: Callable[[str, str], float],
-) -> End:
-    tool = find_tool(network.tools.values(), name)
-    if tool:
-        return End({tool.id: 1.0})
-    wanted = stems(split(name))
-    tools: dict[str, float] = {}
-    filled: dict[str, tuple[str, ...]] = {}
-    for candidate in network.tools.values():
-        fits = {one.name: max(_named(one, wanted), fit(name, one.type.name)) for one in fields[candidate.id]}
+def _end(network: ToolNetwork, system: TypeSystem, name: str, role: Literal["takes", "returns"]) -> _End:
+    """Return the tool with that name, else the tools that take or return that type, or a field with that name."""
+    if tool := find_tool(network.tools.values(), name):
+        return _End({tool.id: 1.0}, {})
+    fields, wanted, found = getattr(network, role), stems(split(name)), _End({}, {})
+    for id_ in network.tools:
+        fits = {each.name: max(_named(each, wanted), _fit(system, name, each, role)) for each in fields[id_]}
         if best := max(fits.values(), default=0.0):
-            tools[candidate.id] = best
-            filled[candidate.id] = tuple(sorted(name for name, value in fits.items() if value == best))
-    if not tools:
+            found.tools[id_] = best
+            found.fields[id_] = tuple(sorted(name for name, value in fits.items() if value == best))
+    if not found.tools:
         known = [one.name for one in network.tools.values()]
         raise GraphError(
             f"No tool is named {name!r}, and none {role} it.",
             did_you_mean(name, known, "Give a tool, a type such as string:uri, or the name of a field."),
         )
-    return End(tools, filled)
+    return found
 
 
-def _named(one: Field, wanted: frozenset[str]) -> float:
+def _named(each: Field, wanted: frozenset[str]) -> float:
     """Return the share of a field's words that are ``wanted``; 0 unless all wanted words are among them."""
-    if not wanted or not wanted <= one.words:
+    if not wanted or not wanted <= each.words:
         return 0.0
-    return (_TEXT if one.evidence == "text" else 1.0) * len(wanted) / len(one.words)
+    return (TEXT if each.evidence == "text" else 1.0) * len(wanted) / len(each.words)
 
 
-def _fit(system: TypeSystem, source: str, target: str) -> float:
-    """Return the confidence that a type fits another, both by name; 0 if either is unknown to the tools."""
-    known = system.types
-    if "any" in (source, target) or not {source, target} <= known.keys():
+def _fit(system: TypeSystem, name: str, each: Field, role: Literal["takes", "returns"]) -> float:
+    """Return the confidence that the type of a name fits a field, or the field fits it; 0 if either is unknown."""
+    names = (name, each.type.name) if role == "takes" else (each.type.name, name)
+    if "any" in names or not system.types.keys() >= {*names}:
         return 0.0
-    found = system.compatibility(known[source], known[target])
+    found = system.compatibility(*(system.types[one] for one in names))
     return found.confidence if found else 0.0

@@ -21,7 +21,6 @@ LONGEST_NAME = 500
 """Longest name of a tool or service, in characters: an entry of the graph's index can have 8 kB."""
 
 _GENERIC = frozenset(("corpus", "server", "tools"))
-_SERVERS = "servers"
 _FORMAT = 'Give the result of tools/list: {"tools": [{"name": ..., "description": ..., "inputSchema": {...}}]}.'
 
 
@@ -41,6 +40,10 @@ def _named(name: str) -> str:
     if not name.strip():
         raise ValueError("it is blank")
     return name
+
+
+def _or_none(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
 
 
 def _as_text(value: object) -> str:
@@ -97,7 +100,7 @@ class _Row(Schemas):
     id: Name
     title: Name
     text: Text = ""
-    server: Annotated[Name | None, BeforeValidator(lambda value: value if _is_text(value) else None)] = None
+    server: Annotated[Name | None, BeforeValidator(_or_none)] = None
     server_name: Text = ""
     server_description: Text = ""
     category: Text = ""
@@ -108,9 +111,8 @@ class _Row(Schemas):
         """Return the stated dependencies: those with a parameter and a reason, then those that are only names."""
         explained = [Need(each.tool, each.parameter, each.reason) for each in self.dependencies if each.tool]
         known = {need.tool for need in explained}
-        return list(
-            dict.fromkeys([*explained, *(Need(name) for name in self.depends_on if name and name not in known)])
-        )
+        named = [Need(name) for name in self.depends_on if name and name not in known]
+        return list(dict.fromkeys([*explained, *named]))
 
 
 class _ServerInfo(BaseModel):
@@ -191,12 +193,11 @@ def read_corpus(path: Path, limits: Limits) -> Catalogue:
     for line in lines(path, _guard(limits)):
         try:
             row = validated(_Row, line.json(), line.place, line.guard)
+            key = row.server or service_name(path)
+            services.setdefault(key, Service(key, row.server_name.strip() or key, row.server_description, row.category))
+            tools.append(replace(row.tool(row.title, key, row.text), id=row.id, needs=tuple(row.needs())))
         except Unreadable as error:
             skipped.append(Skipped(line.place, error.message))
-            continue
-        key = row.server or service_name(path)
-        services.setdefault(key, Service(key, row.server_name.strip() or key, row.server_description, row.category))
-        tools.append(replace(row.tool(row.title, key, row.text), id=row.id, needs=tuple(row.needs())))
     return Catalogue(services=tuple(services.values()), tools=tools, skipped=skipped)
 
 
@@ -208,10 +209,9 @@ def catalogue_of(service: Service, listed: Sequence[Any], source: str) -> Catalo
         place = f"{source}, tool {number}"
         try:
             one = validated(_ListedTool, item, place, Guard(Unreadable, _FORMAT))
+            tools.append(one.tool(one.name, service.id, one.description, one.title))
         except Unreadable as error:
             skipped.append(Skipped(place, error.message))
-        else:
-            tools.append(one.tool(one.name, service.id, one.description, one.title))
     return Catalogue(services=(service,), tools=tools, skipped=skipped)
 
 
@@ -229,15 +229,11 @@ def registry_folder(folder: Path, root: Path) -> Path | None:
     if folder == root:
         return None
     parent = (root.resolve() / folder.relative_to(root)).parent
-    return parent.parent if parent.name == _SERVERS and parent.parent.name else parent
+    return parent.parent if parent.name == "servers" and parent.parent.name else parent
 
 
 def _guard(limits: Limits) -> Guard:
     return Guard(Unreadable, limits=limits, mend=True)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def _answers(value: object) -> Iterator[_Answer]:
@@ -249,11 +245,10 @@ def _answers(value: object) -> Iterator[_Answer]:
 
 def _tools_in(value: object) -> list[Any]:
     """Return the tools of a list, of ``{"tools": [...]}``, or of a JSON-RPC response with it. Raises Unreadable."""
-    candidates = [value, *(answer.tools for answer in _answers(value))]
-    listed = next((one for one in candidates if isinstance(one, list)), None)
-    if listed is None:
-        raise Unreadable("holds no list of tools", _FORMAT)
-    return listed
+    for listed in (value, *(answer.tools for answer in _answers(value))):
+        if isinstance(listed, list):
+            return listed
+    raise Unreadable("holds no list of tools", _FORMAT)
 
 
 def _service(path: Path, registry: str, limits: Limits) -> Service:
@@ -283,7 +278,7 @@ def _schema_of_arguments(arguments: object) -> tuple[object, str]:
         return None, ""
     if not isinstance(arguments, list):
         return None, "can't be made: its arguments aren't a list"
-    properties: dict[str, object] = {}
+    properties: dict[str, dict[str, object]] = {}
     required: list[str] = []
     for number, argument in enumerate(arguments, 1):
         name = argument.get("name") if isinstance(argument, Mapping) else None
@@ -291,11 +286,8 @@ def _schema_of_arguments(arguments: object) -> tuple[object, str]:
             return None, f"can't be made: argument {number} has no name"
         if name not in properties and argument.get("optional") is not True and argument.get("required") is not False:
             required.append(name)
-        description = argument.get("desc") or argument.get("description")
-        kept = {key: value for key, value in argument.items() if key not in _OF_ARGUMENTS and value is not None}
-        properties[name] = {**kept, **({"description": description} if description else {})}
-    schema = {"type": "object", "properties": properties}
-    return {**schema, "required": required} if required else schema, ""
-
-
-_OF_ARGUMENTS = frozenset(("name", "desc", "description", "optional", "required"))
+        own = ("name", "desc", "description", "optional", "required")
+        properties[name] = {key: value for key, value in argument.items() if key not in own and value is not None}
+        if description := argument.get("desc") or argument.get("description"):
+            properties[name]["description"] = description
+    return {"type": "object", "properties": properties, **({"required": required} if required else {})}, ""

@@ -6,10 +6,10 @@ import logging
 import shlex
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 from urllib.parse import urlsplit
 
 from pipeline.domains.tools.catalogue import Catalogue, Service
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 MOST_PAGES = 100
 """Most pages of tools that are read: a server may never end. Chosen by hand."""
-
-_SCHEMES = ("http://", "https://")
-_LONGEST_REASON = 200
-_MENDING = Guard(mend=True)
 
 # The faults that it logs, with tracebacks, are raised here.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
@@ -64,11 +60,10 @@ class _Server:
     """A server to ask. ``name`` is for messages: the command, or the address without secrets."""
 
     def __init__(self, target: str | Sequence[str], env: Mapping[str, str] | None) -> None:
-        self._env = env
+        self._env, self._strays = env, 0
         self._command: list[str] = []
         self._url = ""
-        self._strays = 0
-        if isinstance(target, str) and target.casefold().startswith(_SCHEMES):
+        if isinstance(target, str) and target.casefold().startswith(("http://", "https://")):
             self._url = target
             self.name, self._fallback = _place(target)
         else:
@@ -83,27 +78,28 @@ class _Server:
             async with self._connected(errors) as client:
                 service = self._service(client)
                 tools, skipped = await self._tools(client)
-        listed = [storable(tool.model_dump(by_alias=True, exclude_none=True), _MENDING) for tool in tools]
+        listed = [storable(tool.model_dump(by_alias=True, exclude_none=True), Guard(mend=True)) for tool in tools]
         read = catalogue_of(service, listed, self.name)
         return replace(read, skipped=[*read.skipped, *skipped])
 
-    def error(self, error: Exception, timeout: float, said: str) -> SourceError:
-        """Return the error to raise; ``said`` is the last line that the server wrote to standard error."""
+    def error(self, error: Exception, timeout: float, last_line: str) -> SourceError:
+        """Return the error to raise; ``last_line`` is what the server last wrote to standard error."""
         from mcp import MCPError
 
-        started = "Check that the command starts an MCP server that talks over its standard streams."
-        fix = "Check the address; it often ends with /mcp." if self._url else started
-        said = f" Its last words: {said}" if said else ""
+        fix = "Check that the command starts an MCP server that talks over its standard streams."
+        if self._url:
+            fix = "Check the address; it often ends with /mcp."
         if isinstance(error, TimeoutError):
             strays = ", and prints what isn't MCP" if self._strays else ""
-            return SourceError(f"{self.name} doesn't answer within {timeout:g} seconds{strays}.{said}", fix)
-        if isinstance(error, OSError) and not self._url:
+            problem = f"doesn't answer within {timeout:g} seconds{strays}"
+        elif isinstance(error, OSError) and not self._url:
             return SourceError(f"{self.name} can't be started: {error.strerror or error}.", "Check the command.")
-        if isinstance(error, MCPError) and not self._url and error.message == "Connection closed":
+        elif isinstance(error, MCPError) and not self._url and error.message == "Connection closed":
             strays = ", and printed what isn't MCP" if self._strays else ""
-            return SourceError(f"{self.name} ended before it answered{strays}.{said}", fix)
-        reason = _shown(str(error)) or type(error).__name__
-        return SourceError(f"{self.name} doesn't answer as an MCP server: {reason}.{said}", fix)
+            problem = f"ended before it answered{strays}"
+        else:
+            problem = f"doesn't answer as an MCP server: {_shown(str(error)) or type(error).__name__}"
+        return SourceError(f"{self.name} {problem}.{last_line and f' Its last words: {last_line}'}", fix)
 
     @asynccontextmanager
     async def _connected(self, errors: TextIO) -> AsyncIterator[Client]:
@@ -111,16 +107,17 @@ class _Server:
         from mcp import Client, MCPError
         from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
+        def client(mode: Literal["legacy", "auto"]) -> Client:
+            return Client(self._transport(errors), mode=mode, message_handler=self._count, cache=None)
+
         async with AsyncExitStack() as stack:
             try:
-                client = Client(self._transport(errors), mode="legacy", message_handler=self._count, cache=None)
-                connected = await stack.enter_async_context(client)
+                connected = await stack.enter_async_context(client("legacy"))
             except Exception as error:
                 refusal = _first(error)
                 if not isinstance(refusal, MCPError) or refusal.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
                     raise
-                client = Client(self._transport(errors), mode="auto", message_handler=self._count, cache=None)
-                connected = await stack.enter_async_context(client)
+                connected = await stack.enter_async_context(client("auto"))
             yield connected
 
     def _transport(self, errors: TextIO) -> Transport:
@@ -149,16 +146,15 @@ class _Server:
         tools: list[Tool] = []
         if client.server_capabilities.tools is None:
             return tools, []
-        cursor, seen = None, set()
-        for _ in range(MOST_PAGES):
-            page = await client.list_tools(cursor=cursor)
+        cursors: list[str | None] = [None]
+        while len(cursors) <= MOST_PAGES:
+            page = await client.list_tools(cursor=cursors[-1])
             tools.extend(page.tools)
-            cursor = page.next_cursor
-            if not cursor:
+            if not page.next_cursor:
                 return tools, []
-            if cursor in seen:
+            if page.next_cursor in cursors:
                 return tools, [Skipped(self.name, "repeats its pages of tools: the rest is left out")]
-            seen.add(cursor)
+            cursors.append(page.next_cursor)
         return tools, [Skipped(self.name, f"has more than {MOST_PAGES} pages of tools: the rest is left out")]
 
 
@@ -175,15 +171,12 @@ def _words(target: str | Sequence[str]) -> list[str]:
 
 def _place(url: str) -> tuple[str, str]:
     """Return an address without user, password and query, and its host."""
-    try:
+    with suppress(ValueError):
         parts = urlsplit(url)
-        host, netloc = parts.hostname, parts.netloc.rpartition("@")[2]
-    except ValueError:
-        host = None
-    if not host:
-        known = url.rpartition("@")[2].partition("?")[0]
-        raise SourceError(f"{known} is no address.", "Give one such as https://example.com/mcp.")
-    return f"{parts.scheme}://{netloc}{parts.path}", host
+        if parts.hostname:
+            return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}", parts.hostname
+    known = url.rpartition("@")[2].partition("?")[0]
+    raise SourceError(f"{known} is no address.", "Give one such as https://example.com/mcp.")
 
 
 def _first(error: BaseException) -> Exception:
@@ -195,13 +188,11 @@ def _first(error: BaseException) -> Exception:
 
 def _last_line(errors: TextIO) -> str:
     """Return the last line that isn't blank."""
-    errors.seek(0, 2)
-    errors.seek(max(0, errors.tell() - 10_000))
-    lines = [line for line in errors.read().splitlines() if line.strip()]
-    return _shown(lines[-1]) if lines else ""
+    errors.seek(max(0, errors.seek(0, 2) - 10_000))
+    return next((_shown(line) for line in reversed(errors.read().splitlines()) if line.strip()), "")
 
 
 def _shown(text: str) -> str:
     """Return the first line of a text, without control characters, and not too long."""
     line = next(iter(text.strip().splitlines()), "")
-    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in line)[:_LONGEST_REASON]
+    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in line)[:200]

@@ -17,7 +17,7 @@ from pipeline.domains.tools.sources.formats import (
 )
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable, unopenable, well_formed
-from pipeline.ingest.sources.walk import SourceFile, find
+from pipeline.ingest.sources.walk import find
 from pipeline.records import Skipped
 
 _FORMATS = "Give results of tools/list (.json), folders with a server.yaml, or a corpus.jsonl with a tool per line."
@@ -55,15 +55,15 @@ class _Reading:
             if isinstance(item, Skipped):
                 yield Catalogue(skipped=(item,))
                 continue
+            descriptor = item.path.parent / SERVER_FILE  # the server of a tools.json beside it
             try:
-                file = _descriptor_of(item)
+                file = descriptor if item.path.name == TOOLS_FILE and descriptor.is_file() else item.path
                 if (real := file.resolve()) not in self._read:
                     self._read.add(real)
                     yield self._part(file, path if inside else None)
-            except Unreadable as error:
-                yield Catalogue(skipped=(Skipped(str(item.path), error.message),))
-            except OSError as error:
-                yield Catalogue(skipped=(Skipped(str(item.path), unopenable(error).message),))
+            except (Unreadable, OSError) as error:
+                reason = error if isinstance(error, Unreadable) else unopenable(error)
+                yield Catalogue(skipped=(Skipped(str(item.path), reason.message),))
 
     def _part(self, file: Path, root: Path | None) -> Catalogue:
         """Return the contents of a file; ``root`` is the folder that is read, None if the file itself was named."""
@@ -82,19 +82,10 @@ class _Reading:
         registry = registry_folder(folder, root) if root else None
         if registry is None or not registry.name:
             return read_server(folder, "", self._limits)
-        name = well_formed(registry.name)
-        key = self._registries.get(registry)
-        if key is None:
-            taken = set(self._registries.values())
-            key = self._registries[registry] = name if name not in taken else numbered(name, taken)
+        name, taken = well_formed(registry.name), self._registries.values()
+        key = self._registries.setdefault(registry, name if name not in taken else numbered(name, taken))
         part = read_server(folder, key, self._limits)
         return replace(part, registries={key: name}) if part.services else part
-
-
-def _descriptor_of(item: SourceFile) -> Path:
-    """Return the file to read: the descriptor beside a tools.json, if there is one, else the file itself."""
-    descriptor = item.path.parent / SERVER_FILE
-    return descriptor if item.path.name == TOOLS_FILE and descriptor.is_file() else item.path
 
 
 def merged(catalogues: Iterable[Catalogue]) -> Catalogue:
@@ -112,7 +103,10 @@ def merged(catalogues: Iterable[Catalogue]) -> Catalogue:
         skipped.extend(catalogue.skipped)
         renamed = {}
         for service in catalogue.services:
-            renamed[service.id] = key = _key(service, services)
+            key, known = service.id, services.get(service.id)
+            if known and known.registry and service.registry not in ("", known.registry):
+                key = numbered(service.id, services)
+            renamed[service.id] = key
             services[key] = _filled(services[key], service) if key in services else replace(service, id=key)
         tools.extend(replace(tool, service=renamed[tool.service]) for tool in catalogue.tools)
     return Catalogue(registries, tuple(services.values()), tuple(_with_ids(tools)), tuple(skipped))
@@ -125,23 +119,11 @@ def numbered(name: str, taken: Collection[str], first: int = 2) -> str:
     return candidate
 
 
-def _key(service: Service, services: dict[str, Service]) -> str:
-    known = services.get(service.id)
-    if known is None or not known.registry or service.registry in ("", known.registry):
-        return service.id
-    return numbered(service.id, services)
-
-
 def _filled(known: Service, other: Service) -> Service:
     """Fill the empty fields of a service from another description of it."""
-    return Service(
-        id=known.id,
-        name=known.name if known.name != known.id else other.name,
-        description=known.description or other.description,
-        category=known.category or other.category,
-        tags=known.tags or other.tags,
-        registry=known.registry or other.registry,
-    )
+    name = known.name if known.name != known.id else other.name
+    description, category = known.description or other.description, known.category or other.category
+    return Service(known.id, name, description, category, known.tags or other.tags, known.registry or other.registry)
 
 
 def _with_ids(tools: list[Tool]) -> Iterator[Tool]:
@@ -150,8 +132,7 @@ def _with_ids(tools: list[Tool]) -> Iterator[Tool]:
     counts: Counter[str] = Counter()
     for tool in tools:
         counts[tool.id] += 1
-        key = tool.id
         if counts[tool.id] > 1:
-            key = numbered(tool.id, taken, counts[tool.id])
-            taken.add(key)
-        yield tool if key == tool.id else replace(tool, id=key)
+            taken.add(key := numbered(tool.id, taken, counts[tool.id]))
+            tool = replace(tool, id=key)
+        yield tool

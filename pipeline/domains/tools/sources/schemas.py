@@ -1,7 +1,7 @@
 """Check the JSON Schemas of tools, which strangers write: size, depth, form and references."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from pipeline.domains.tools.catalogue import JsonSchema
@@ -26,45 +26,37 @@ _SCHEMAS = frozenset(
 )
 
 
-def _is_type(value: object) -> bool:
-    names = value if isinstance(value, list) and value else [value]
-    return all(isinstance(name, str) and name in _TYPES for name in names)
-
-
 def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_type(value: object) -> bool:
+    names = value if isinstance(value, list) and value else [value]
+    return _are_texts(names) and _TYPES.issuperset(names)
 
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value == int(value)
 
 
-_RULES: tuple[tuple[Iterable[str], Callable[[object], bool], str], ...] = (
-    (["type"], _is_type, "a type"),
+_TEXTS = frozenset(
+    "$anchor $comment $dynamicAnchor $id $schema contentEncoding contentMediaType description format pattern "
+    "title".split()
+)
+_NUMBERS = frozenset("exclusiveMaximum exclusiveMinimum maximum minimum multipleOf".split())
+_COUNTS = frozenset("maxContains maxItems maxLength maxProperties minContains minItems minLength minProperties".split())
+_RULES: tuple[tuple[Collection[str], Callable[[object], bool], str], ...] = (
+    ({"type"}, _is_type, "a type"),
     (_SCHEMA_MAPS | {"dependencies", "dependentRequired"}, lambda value: isinstance(value, Mapping), "an object"),
     (_SCHEMA_LISTS, lambda value: isinstance(value, list) and bool(value), "a list of schemas"),
-    (["required"], _are_texts, "a list of names"),
-    (["enum", "examples"], lambda value: isinstance(value, list), "a list"),
-    (
-        "$anchor $comment $dynamicAnchor $id $schema contentEncoding contentMediaType description format pattern"
-        " title".split(),
-        lambda value: isinstance(value, str),
-        "a text",
-    ),
-    ("deprecated readOnly uniqueItems writeOnly".split(), lambda value: isinstance(value, bool), "true or false"),
-    (
-        "exclusiveMaximum exclusiveMinimum maximum minimum multipleOf".split(),
-        lambda value: isinstance(value, int | float),  # draft 4 has true and false for the exclusive ones
-        "a number",
-    ),
-    (
-        "maxContains maxItems maxLength maxProperties minContains minItems minLength minProperties".split(),
-        _is_count,
-        "a count",
-    ),
+    ({"required"}, _are_texts, "a list of names"),
+    ({"enum", "examples"}, lambda value: isinstance(value, list), "a list"),
+    (_TEXTS, lambda value: isinstance(value, str), "a text"),
+    ({"deprecated", "readOnly", "uniqueItems", "writeOnly"}, lambda value: isinstance(value, bool), "true or false"),
+    (_NUMBERS, lambda value: isinstance(value, int | float), "a number"),  # draft 4: bools for the exclusive ones
+    (_COUNTS, _is_count, "a count"),
 )
 _EXPECTED = {keyword: (fits, expected) for keywords, fits, expected in _RULES for keyword in keywords}
-
 
 _Place: TypeAlias = "tuple[()] | tuple[_Place, str]"
 """The place of a schema in another: the place of the enclosing schema, and the name in that."""
@@ -101,27 +93,22 @@ def _fault(schema: JsonSchema) -> str:
         return f"is nested more than {DEEPEST} deep"
     except ValueError:
         return "has a number that JSON can't hold"
-    if size > LARGEST:
-        return f"is larger than {LARGEST // 1000} kB"
-    return next(_faults(schema), "")
+    return _first_fault(schema) if size <= LARGEST else f"is larger than {LARGEST // 1000} kB"
 
 
-def _faults(root: object) -> Iterator[str]:
-    """Yield the faults of a schema and of those in it, each with its place."""
+def _first_fault(root: object) -> str:
+    """Return the fault of a schema or of one in it, with its place; empty if there is none."""
     pending: list[tuple[_Place, object]] = [((), root)]
     while pending:
         place, schema = pending.pop()
-        if isinstance(schema, bool):
-            continue
-        if not isinstance(schema, Mapping):
-            yield f"has {_kind(schema)} for a schema at {_path(place)}"
-            continue
-        for keyword, value in schema.items():
-            problem = _problem(keyword, value)
-            if problem:
-                yield f"{problem} at {_path((place, keyword))}"
-            else:
-                pending.extend((_below((place, keyword), name), part) for name, part in _parts(keyword, value))
+        if not isinstance(schema, Mapping | bool):
+            return f"has {_kind(schema)} for a schema at {_path(place)}"
+        for keyword, value in schema.items() if isinstance(schema, Mapping) else ():
+            at = place, keyword
+            if problem := _problem(keyword, value):
+                return f"{problem} at {_path(at)}"
+            pending.extend(((at, name) if name else at, part) for name, part in _parts(keyword, value))
+    return ""
 
 
 def _problem(keyword: str, value: object) -> str:
@@ -132,10 +119,6 @@ def _problem(keyword: str, value: object) -> str:
         return "" if value.startswith("#") else f"refers to another file, {_shortened(value)!r},"
     fits, expected = _EXPECTED.get(keyword, (None, ""))
     return f"has {_kind(value)} in place of {expected}" if fits and not fits(value) else ""
-
-
-def _below(place: _Place, name: str) -> _Place:
-    return (place, name) if name else place
 
 
 def _path(place: _Place) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -21,27 +21,28 @@ if TYPE_CHECKING:
     from pipeline.knowledge import KnowledgeNode
 
 
-_LONGEST = 80
+def _named_table(*headings: str, rows: Iterable[Sequence[str]]) -> Table:
+    """Return a table with a row for each name, in bold, and what is beside it."""
+    table = plain_table(*headings)
+    for name, *cells in rows:
+        table.add_row(Text(name, style="bold"), *map(Text, cells))
+    return table
 
 
 def found_view(found: Sequence[FoundTool]) -> Table:
     """Return found tools, best first, each with its service and why it was found."""
-    table = plain_table("tool", "service", "why")
-    for tool in found:
-        table.add_row(Text(tool.name, style="bold"), Text(tool.service), Text("; ".join(tool.why)))
-    return table
+    rows = ((tool.name, tool.service, "; ".join(tool.why)) for tool in found)
+    return _named_table("tool", "service", "why", rows=rows)
 
 
 def tools_view(tools: Sequence[Tool], services: Mapping[str, str]) -> Table:
-    """Return a line a tool, with the beginning of its description."""
-    table = plain_table("tool", "service", "description")
-    for tool in tools:
-        table.add_row(
-            Text(tool.name, style="bold"),
-            Text(services.get(tool.service, tool.service)),
-            Text(_short(tool.description)),
-        )
-    return table
+    """Return a line a tool, with the first 80 characters of its description."""
+    described = ((tool, " ".join(tool.description.split())) for tool in tools)
+    rows = (
+        (tool.name, services.get(tool.service, tool.service), text if len(text) <= 80 else f"{text[:79]}…")
+        for tool, text in described
+    )
+    return _named_table("tool", "service", "description", rows=rows)
 
 
 def tool_view(details: ToolDetails) -> Iterator[RenderableType]:
@@ -57,11 +58,9 @@ def tool_view(details: ToolDetails) -> Iterator[RenderableType]:
     )
     for title, links in (("before it", details.before), ("after it", details.after)):
         if links:
-            table = plain_table(title, "confidence", "why")
-            for link in links:
-                table.add_row(Text(link.tool, style="bold"), f"{link.confidence:.2f}", Text(link.why))
             yield Text("")
-            yield table
+            rows = ((link.tool, f"{link.confidence:.2f}", link.why) for link in links)
+            yield _named_table(title, "confidence", "why", rows=rows)
 
 
 def chains_view(chains: Sequence[Chain]) -> Iterator[RenderableType]:
@@ -74,11 +73,7 @@ def chains_view(chains: Sequence[Chain]) -> Iterator[RenderableType]:
 
 
 def _step(number: int, step: Step, *, parallel: bool) -> Text:
-    text = Text(f"{number}. ")
-    text.append(step.name, style="bold")
-    text.append(f" ({step.service})")
-    if parallel:
-        text.append(", in parallel")
+    text = Text.assemble(f"{number}. ", (step.name, "bold"), f" ({step.service})", ", in parallel" if parallel else "")
     if step.condition:
         text.append(f", {step.condition}")
     for one in step.bindings:
@@ -91,23 +86,13 @@ def _step(number: int, step: Step, *, parallel: bool) -> Text:
 
 def reached_view(reached: Sequence[ReachedNode]) -> Table:
     """Return nodes, nearest first, each with its distance and similarity."""
-    table = plain_table("node", "type", "distance", "similarity")
-    for one in reached:
-        table.add_row(Text(one.node.id, style="bold"), one.node.type, str(one.distance), f"{one.similarity:.2f}")
-    return table
+    rows = ((one.node.id, one.node.type, str(one.distance), f"{one.similarity:.2f}") for one in reached)
+    return _named_table("node", "type", "distance", "similarity", rows=rows)
 
 
 def path_view(nodes: Sequence[KnowledgeNode]) -> Table:
     """Return the nodes of a path, in order."""
-    table = plain_table("node", "type")
-    for node in nodes:
-        table.add_row(Text(node.id, style="bold"), node.type)
-    return table
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return _named_table("node", "type", rows=((node.id, node.type) for node in nodes))
 
 
 _MOST_LISTED = 20
@@ -147,31 +132,19 @@ def flowchart(chain: Chain) -> str:
 
     Names are escaped: no text of a tool becomes Mermaid.
     """
-    return "\n".join(["flowchart LR", *(f"  {line}" for line in _lines(chain))]) + "\n"
-
-
-def _lines(chain: Chain) -> Iterator[str]:
+    lines = ["flowchart LR"]
     for number, step in enumerate(chain.steps, 1):
-        yield f'{_node(number)}["{_text(step.name)}<br/><small>{_text(step.service)}</small>"]'
+        lines.append(f'  t{number}["{_escaped(step.name)}<br/><small>{_escaped(step.service)}</small>"]')
         for place, name in enumerate(step.missing, 1):
-            yield f'i{number}_{place}(["{_text(name)}"]) --> {_node(number)}'
-        yield from _arrows(number, step)
+            lines.append(f'  i{number}_{place}(["{_escaped(name)}"]) --> t{number}')
+        for binding in step.bindings:
+            by = f", by {binding.converter}" if binding.converter else ""
+            label = _escaped(f"{binding.output} to {binding.input} ({binding.confidence:.2f}{by})")
+            lines.append(f'  t{binding.step} -->|"{label}"| t{number}')
+        bound = {binding.step for binding in step.bindings}
+        lines += [f"  t{before} -.-> t{number}" for before in step.after if before not in bound]
+    return "\n".join(lines) + "\n"
 
 
-def _arrows(number: int, step: Step) -> Iterator[str]:
-    bound = {binding.step for binding in step.bindings}
-    for binding in step.bindings:
-        by = f", by {binding.converter}" if binding.converter else ""
-        label = _text(f"{binding.output} to {binding.input} ({binding.confidence:.2f}{by})")
-        yield f'{_node(binding.step)} -->|"{label}"| {_node(number)}'
-    for before in step.after:
-        if before not in bound:
-            yield f"{_node(before)} -.-> {_node(number)}"
-
-
-def _node(number: int) -> str:
-    return f"t{number}"
-
-
-def _text(text: str) -> str:
+def _escaped(text: str) -> str:
     return " ".join(text.translate(_ENTITIES).split())

@@ -23,13 +23,9 @@ def comment_text(comment: str) -> str:
     """Return the text of a comment, of whatever language, without its marks, its HTML tags and notes to tools."""
     inner = _CLOSING.sub("", _OPENING.sub("", comment.strip()))
     lines = _LINE.sub("", inner).split("\n")
-    kept = "\n".join(line for line in lines if not line.strip() or _says_something(line))
-    return cleandoc(_TAGS.sub("", kept)).strip()
-
-
-def _says_something(line: str) -> bool:
-    """Return whether a line is no rule and no note to a tool."""
-    return any(map(str.isalnum, line)) and not _DIRECTIVE.match(line)
+    # a line without a letter or number is a rule
+    kept = (line for line in lines if not line.strip() or (any(map(str.isalnum, line)) and not _DIRECTIVE.match(line)))
+    return cleandoc(_TAGS.sub("", "\n".join(kept))).strip()
 
 
 def docstring_text(literal: str) -> str:

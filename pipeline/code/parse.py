@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 
 from pipeline.code.comments import comment_text, docstring_text, is_license
 from pipeline.code.languages import Language
@@ -18,7 +19,6 @@ CPU_SECONDS = 5.0
 
 _SEPARATOR = re.compile(r"::|[.#\\]")
 _TYPE_NOISE = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|[*&()]|\b(?:mut|dyn|const)\b|'\w+\b|\s")
-_NO_OWNER = frozenset(("prototype", "module", "exports", "this", "self"))
 _OPENING = re.compile(r"\ufeff?(?:#![^\n]*\n)?\s*(?:<\?(?:php)?)?")
 _ALIAS = re.compile(r"\s+as\s+\w+")
 _QUOTES = "\"'`<> \t\r\n;"
@@ -29,13 +29,10 @@ def parse_code(text: str, language: Language) -> SourceCode:
     tags = tags_of(text, language)
     scopes = list(_scopes(text, tags))
     comments = _Comments(text, tags, docstrings=language.docstrings)
-    definitions = sorted(
-        (comments.definition(scope) for scope in scopes if scope.kind is not None), key=lambda item: item.start
-    )
+    definitions = sorted(map(comments.definition, (scope for scope in scopes if scope.kind)), key=attrgetter("start"))
     doc = comments.file_doc({definition.start for definition in definitions})
-    return SourceCode(
-        language.name, doc, tuple(definitions), tuple(_imports(text, tags)), tuple(_calls(text, tags, scopes))
-    )
+    imports, calls = tuple(_imports(text, tags)), tuple(_calls(text, tags, scopes))
+    return SourceCode(language.name, doc, tuple(definitions), imports, calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +44,6 @@ class _Scope:
     qualified: str
     caller: str
 
-    @property
-    def end(self) -> int:
-        return self.declaration.span[1]
-
 
 def _scopes(text: str, tags: Tags) -> Iterator[_Scope]:
     """Yield the declarations in order, outer ones first."""
@@ -59,15 +52,12 @@ def _scopes(text: str, tags: Tags) -> Iterator[_Scope]:
         names = _names(text, declaration)
         if not names:
             continue
-        while around and around[-1].end < declaration.span[1]:
+        while around and around[-1].declaration.span[1] < declaration.span[1]:
             around.pop()
         outer = around[-1] if around else None
         qualified = ".".join([outer.qualified, *names] if outer else names)
-        kind = declaration.kind
-        if kind is DefinitionKind.FUNCTION and (
-            len(names) > 1 or (outer and outer.kind in (None, DefinitionKind.CLASS))
-        ):
-            kind = DefinitionKind.METHOD
+        owned = len(names) > 1 or (outer and outer.kind in (None, DefinitionKind.CLASS))
+        kind = DefinitionKind.METHOD if owned and declaration.kind is DefinitionKind.FUNCTION else declaration.kind
         around.append(_Scope(declaration, kind, qualified, qualified if kind else outer.caller if outer else ""))
         yield around[-1]
 
@@ -77,7 +67,8 @@ def _names(text: str, declaration: Declaration) -> list[str]:
     owner, name = text[slice(*declaration.receiver)], text[slice(*declaration.name)]
     if declaration.kind and "(" in name and "operator" not in name:
         return []  # a declarator of C around the name
-    owners = [part for part in _SEPARATOR.split(_bare_type(owner)) if part and part not in _NO_OWNER]
+    no_owner = ("", "prototype", "module", "exports", "this", "self")
+    owners = [part for part in _SEPARATOR.split(_bare_type(owner)) if part not in no_owner]
     if declaration.kind is None or ("::" in name and "operator" not in name):
         name = _bare_type(name)
     parts = [part.strip(_QUOTES) for part in _SEPARATOR.split(name) if part.strip(_QUOTES)]
@@ -98,9 +89,7 @@ class _Comments:
     """Finds the comments above definitions, and the docstrings."""
 
     def __init__(self, text: str, tags: Tags, *, docstrings: bool) -> None:
-        self._text = text
-        self._tags = tags
-        self._docstrings = docstrings
+        self._text, self._tags, self._docstrings = text, tags, docstrings
         opening = _OPENING.match(text)
         self._first = self._next(opening.end() if opening else 0)
 
@@ -156,23 +145,19 @@ class _Comments:
             end = start
             while end > 0 and self._text[end - 1].isspace():
                 end -= 1
-            comment = self._tags.comments.get(end)
-            if comment is None or not self._begins_line(comment):
-                return found[::-1]
+            comment = self._tags.comments.get(end, (0, 0))
             # JSDoc is often set off by a blank line; the first comment is the file's then
             blank = not found and comment[0] != self._first and self._text.startswith("/**", comment[0])
-            if not self._adjoins(end, start, 2 if blank else 1):
+            # nothing but other attributes stands before a comment on its line
+            line = self._text[self._text.rfind("\n", 0, comment[0]) + 1 : comment[0]]
+            begins = not line.strip("\ufeff \t") or comment in self._tags.attributes
+            if not comment[1] or not begins or not self._adjoins(end, start, 2 if blank else 1):
                 return found[::-1]
             found.append(comment)
             start = comment[0]
 
     def _is_line(self, comment: Span) -> bool:
         return not self._text.startswith("/*", comment[0])
-
-    def _begins_line(self, comment: Span) -> bool:
-        """Return whether nothing but other attributes stands before a comment on its line."""
-        line = self._text[self._text.rfind("\n", 0, comment[0]) + 1 : comment[0]]
-        return not line.strip("\ufeff \t") or comment in self._tags.attributes
 
     def _adjoins(self, end: int, start: int, lines: int = 1) -> bool:
         """Return whether nothing lies between two offsets but white space with at most so many line ends."""
@@ -207,6 +192,6 @@ def _calls(text: str, tags: Tags, scopes: Sequence[_Scope]) -> Iterator[Call]:
         while upcoming is not None and upcoming.declaration.span[0] <= start:
             around.append(upcoming)
             upcoming = next(pending)
-        while around and around[-1].end <= start:
+        while around and around[-1].declaration.span[1] <= start:
             around.pop()
         yield Call(around[-1].caller if around else "", text[start:end].lstrip("#"), line)

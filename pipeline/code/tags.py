@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from pipeline.code.characters import Characters, encoded
 from pipeline.code.languages import Language, grammar_of
 from pipeline.code.records import DefinitionKind
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     _Nodes = dict[str, list[tree_sitter.Node]]
 
 _KINDS = {kind.value: kind for kind in DefinitionKind}
-_SCOPE = "scope"
 _BRACKET = re.compile(r"[(\[{]|([)\]}])")
 _DEEPEST = 5000
 """Limit of nested brackets: a query takes time by their square, and no one writes as many."""
@@ -65,28 +65,42 @@ class Tags:
     callees: list[tuple[Span, int]] = field(default_factory=list)
 
 
+def encoded(text: str) -> bytes:
+    """Return ``text`` as UTF-8. A lone surrogate, which UTF-8 excludes, becomes three bytes, so that nothing raises."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+class Characters:
+    """Converts offsets in the UTF-8 of a text to characters."""
+
+    def __init__(self, text: str) -> None:
+        wide = [(match.start(), len(encoded(match[0]))) for match in re.finditer(r"[^\x00-\x7f]", text)]
+        self._surplus = [0, *accumulate(size - 1 for _, size in wide)]
+        self._starts = [character + surplus for (character, _), surplus in zip(wide, self._surplus, strict=False)]
+        self._ends = [start + size for start, (_, size) in zip(self._starts, wide, strict=True)]
+
+    def at(self, offset: int) -> int:
+        """Return the number of characters before the byte ``offset``; within a character, that character's."""
+        passed = bisect_right(self._ends, offset)
+        within = passed < len(self._starts) and self._starts[passed] < offset
+        return (self._starts[passed] if within else offset) - self._surplus[passed]
+
+
 def tags_of(text: str, language: Language) -> Tags:
     """Return the marked nodes of ``text``; none if its brackets are nested more than 5,000 deep."""
     import tree_sitter
 
-    if _depth(text) > _DEEPEST:
-        return Tags()
+    depth = 0
+    for bracket in _BRACKET.finditer(text):  # whether in strings or not
+        depth = max(depth - 1, 0) if bracket[1] else depth + 1
+        if depth > _DEEPEST:
+            return Tags()
     grammar, query = grammar_of(language)
     root = tree_sitter.Parser(grammar).parse(encoded(text)).root_node
     reader = _TagReader(text, root)
     for _, nodes in tree_sitter.QueryCursor(query).matches(root):
         reader.add(nodes)
     return reader.tags
-
-
-def _depth(text: str) -> int:
-    """Return the largest number of brackets that are open in ``text``, whether in strings or not."""
-    depth = deepest = 0
-    for bracket in _BRACKET.finditer(text):
-        depth = depth - 1 if bracket[1] else depth + 1
-        deepest = max(deepest, depth)
-        depth = max(depth, 0)
-    return deepest
 
 
 class _TagReader:
@@ -106,11 +120,13 @@ class _TagReader:
         elif "comment" in nodes or "attribute" in nodes:
             self._add_above(nodes)
         elif "import" in nodes:
-            self._add_import(nodes)
+            (statement,) = nodes["import"]
+            name = self._first(nodes, "imported")
+            tags.imports += [ImportTag(self._span(node), name, _line(statement)) for node in nodes.get("module", ())]
         elif "wrapper" in nodes:
-            tags.wrappers[self._span(nodes["inner"][0])] = self._span(nodes["wrapper"][0])
+            tags.wrappers[self._first(nodes, "inner")] = self._first(nodes, "wrapper")
         elif "documented" in nodes:
-            tags.docstrings[self._span(nodes["documented"][0])] = self._span(nodes["doc"][0])
+            tags.docstrings[self._first(nodes, "documented")] = self._first(nodes, "doc")
         else:
             self._add_declaration(nodes)
 
@@ -124,26 +140,18 @@ class _TagReader:
                 if capture == "attribute":
                     self.tags.attributes.add(span)
 
-    def _add_import(self, nodes: _Nodes) -> None:
-        (statement,) = nodes["import"]
-        names = nodes.get("imported")
-        for module in nodes.get("module", ()):
-            name = self._span(names[0]) if names else (0, 0)
-            self.tags.imports.append(ImportTag(self._span(module), name, _line(statement)))
-
     def _add_declaration(self, nodes: _Nodes) -> None:
-        capture = next(name for name in (*_KINDS, _SCOPE) if name in nodes)
-        node, name = nodes[capture][0], nodes["name"][0]
-        span = self._span(node)
-        body = self._span(nodes["body"][0])[0] if "body" in nodes else span[1]
+        capture = next(name for name in (*_KINDS, "scope") if name in nodes)
+        span, name, line = self._first(nodes, capture), self._first(nodes, "name"), _line(nodes["name"][0])
+        body = self._first(nodes, "body")[0] if "body" in nodes else span[1]
         known = self.tags.declarations.get(span)
         # patterns overlap: any type of Go is a class, and a struct has a body besides
-        if known is not None and known.body <= body:
-            return
-        receiver = self._span(nodes["receiver"][0]) if "receiver" in nodes else (0, 0)
-        self.tags.declarations[span] = Declaration(
-            _KINDS.get(capture), span, self._span(name), body, _line(name), receiver
-        )
+        if known is None or known.body > body:
+            receiver = self._first(nodes, "receiver")
+            self.tags.declarations[span] = Declaration(_KINDS.get(capture), span, name, body, line, receiver)
+
+    def _first(self, nodes: _Nodes, capture: str) -> Span:
+        return self._span(nodes[capture][0]) if capture in nodes else (0, 0)
 
     def _span(self, node: tree_sitter.Node) -> Span:
         return self._characters.at(node.start_byte), self._characters.at(node.end_byte)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.code.characters import Characters, encoded
 from pipeline.code.languages import LANGUAGES, language_of
 from pipeline.code.parse import parse_code
 from pipeline.code.records import SourceCode
+from pipeline.code.tags import Characters, encoded
 
 PYTHON = '''\
 #!/usr/bin/env python

@@ -23,6 +23,7 @@ from pipeline.domains.tools.find import (
     without_paths,
 )
 from pipeline.domains.tools.index import IndexedService, IndexedTool, ToolIndex, terms_of
+from pipeline.domains.tools.queries import ToolSearch
 from pipeline.errors import GraphError, QuestionError
 from pipeline.records import Vector
 
@@ -362,7 +363,7 @@ def farm_graph(hoprank: HopRank) -> Iterator[KnowledgeGraph]:
     graph.drop()
 
 
-def test_an_index_is_read_from_a_graph(farm_graph: KnowledgeGraph) -> None:
+def test_an_index_is_read_from_a_graph(hoprank: HopRank, farm_graph: KnowledgeGraph) -> None:
     texts = {"farm/milk_cow": "milk cow: Milks a cow.", "farm/open_barn": "open barn", "service:farm": "Farm: Cows."}
     milk = {
         "name": "milk_cow",
@@ -385,7 +386,7 @@ def test_an_index_is_read_from_a_graph(farm_graph: KnowledgeGraph) -> None:
     embeddings = farm_graph.embed(texts)
     farm_graph.sync(nodes, edges, embeddings)
 
-    index = ToolIndex.read(farm_graph)
+    index = ToolSearch.open(hoprank, farm_graph.name).index
 
     assert index.tools == [
         IndexedTool(
@@ -396,5 +397,5 @@ def test_an_index_is_read_from_a_graph(farm_graph: KnowledgeGraph) -> None:
     assert index.services == [IndexedService("service:farm", "Farm", "Cows.")]
     assert np.allclose(index.vectors, [embeddings.vectors["farm/milk_cow"], embeddings.vectors["farm/open_barn"]])
     assert np.allclose(index.service_vectors, [embeddings.vectors["service:farm"]])
-    assert [ends.tolist() for ends in index.flows] == [[1], [0]]
+    assert index.flows.tolist() == [[1, 0]]
     assert index.needs == {"farm/milk_cow": ("farm/open_barn",), "farm/open_barn": ()}

@@ -351,3 +351,10 @@ def test_flows_of_many_tools_are_sparse() -> None:
     assert len(every) >= len(things)
     into = Counter((flow.target, mapping.input) for flow in every for mapping in flow.mappings)
     assert max(into.values()) <= 10
+
+
+def test_a_schema_that_refers_to_itself_often_is_read_in_time() -> None:
+    itself = {"$ref": "#/$defs/loop"}
+    loop = {"properties": {"name": {"type": "string"}}, "allOf": [itself] * 400}
+
+    assert [each.name for each in inputs(tool("find", {**itself, "$defs": {"loop": loop}}))] == ["name"]

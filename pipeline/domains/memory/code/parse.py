@@ -12,10 +12,9 @@ from pydantic import TypeAdapter
 from pipeline.bounded import BoundedProcess, Bounds, Ended
 from pipeline.code.comments import first_sentence
 from pipeline.code.languages import NAMES, Language, language_of
-from pipeline.code.manifests import is_manifest, read_manifest
+from pipeline.code.manifests import is_manifest, read_manifest, table
 from pipeline.code.parse import CPU_SECONDS, SMALL, parse_code
 from pipeline.code.records import Call, Definition, DefinitionKind, Import, Manifest, SourceCode
-from pipeline.code.tables import table
 from pipeline.domains.memory.code.paths import MAILMAP, OWNERS, is_compose, is_environment
 from pipeline.files import Limits, Unreadable, decode
 from pipeline.files.guard import UTF_16_MARKS

@@ -33,12 +33,6 @@ from pipeline.retrieve.lru import SharedCache
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.settings import Settings, load_settings
 
-_OPEN_GRAPHS = 256
-"""Knowledge graphs that a connection keeps open: each is small, and saves a write and a read when it is asked for."""
-
-_KEPT = 32
-"""Size of the cache of :meth:`HopRank.kept`: agents use a handful of vaults, memories and routers at a time."""
-
 _Name = TypeVar("_Name", str, str | None)
 _Kept = TypeVar("_Kept")
 
@@ -60,9 +54,12 @@ class HopRank(AbstractContextManager["HopRank"]):
         self.client = client
         self.embedder = embedder
         self.settings = settings
-        self._retrievers = Retrievers(client, embedder, settings)
-        self._graphs: SharedCache[str, KnowledgeGraph] = SharedCache(_OPEN_GRAPHS)
-        self._kept: SharedCache[tuple[object, str | None], Any] = SharedCache(_KEPT)
+        self._parts = client, embedder, settings
+        self._retrievers = Retrievers(*self._parts)
+        # each is small, and saves a write and a read when it is asked for
+        self._graphs: SharedCache[str, KnowledgeGraph] = SharedCache(256)
+        # agents use a handful of vaults, memories and routers at a time
+        self._kept: SharedCache[tuple[object, str | None], Any] = SharedCache(32)
 
     @classmethod
     def connect(
@@ -96,37 +93,21 @@ class HopRank(AbstractContextManager["HopRank"]):
         self.client.close()
 
     def ingest(
-        self,
-        *paths: str | Path,
-        corpus: str = "default",
-        strict: bool = False,
-        progress: Progress | None = None,
+        self, *paths: str | Path, corpus: str = "default", strict: bool = False, progress: Progress | None = None
     ) -> IngestSummary:
         """Add and update the documents of files, folders, globs, .jsonl; see :func:`pipeline.flows.ingest.ingest`."""
-        return ingest.ingest(
-            self.client,
-            self.embedder,
-            self.settings,
-            [str(path) for path in paths],
-            corpus,
-            strict=strict,
-            progress=progress,
-        )
+        return ingest.ingest(*self._parts, list(map(str, paths)), corpus, strict=strict, progress=progress)
 
     def add(
-        self,
-        objects: Iterable[Mapping[str, Any]],
-        corpus: str = "default",
-        *,
-        progress: Progress | None = None,
+        self, objects: Iterable[Mapping[str, Any]], corpus: str = "default", *, progress: Progress | None = None
     ) -> IngestSummary:
         """Add and update documents ``{"id", "title", "text", "metadata"}``, which need only an id and a text.
 
         Raises SourceError for a malformed one, and the errors of :func:`pipeline.flows.ingest.ingest`; nothing is
         written then.
         """
-        given = documents_of(objects, self.settings.sources.limits)
-        return ingest.ingest_documents(self.client, self.embedder, self.settings, given, corpus, progress=progress)
+        documents = documents_of(objects, self.settings.sources.limits)
+        return ingest.ingest_documents(*self._parts, documents, corpus, progress=progress)
 
     def replace(
         self,
@@ -137,24 +118,15 @@ class HopRank(AbstractContextManager["HopRank"]):
         progress: Progress | None = None,
     ) -> SyncSummary:
         """Make a corpus equal to documents as :meth:`add` takes them; see :func:`pipeline.flows.ingest.sync`."""
-        given = documents_of(objects, self.settings.sources.limits)
-        return ingest.sync_documents(
-            self.client,
-            self.embedder,
-            self.settings,
-            lambda: given,
-            "The list of documents",
-            corpus,
-            dry_run=dry_run,
-            progress=progress,
-        )
+        documents, name = documents_of(objects, self.settings.sources.limits), "The list of documents"
+        return ingest.sync_documents(*self._parts, lambda: documents, name, corpus, dry_run=dry_run, progress=progress)
 
     def add_file(
         self, key: str, content: bytes, corpus: str = "default", *, progress: Progress | None = None
     ) -> IngestSummary:
         """Add or update the document ``key``, whose suffix names the format of ``content``, the bytes of its file."""
         document = document_of(key, content, self.settings.sources.limits)
-        return ingest.ingest_documents(self.client, self.embedder, self.settings, [document], corpus, progress=progress)
+        return ingest.ingest_documents(*self._parts, [document], corpus, progress=progress)
 
     def documents(
         self, corpus: str = "default", *, prefix: str = "", after: str = "", limit: int = 100
@@ -176,16 +148,9 @@ class HopRank(AbstractContextManager["HopRank"]):
         progress: Progress | None = None,
     ) -> SyncSummary:
         """Make a corpus equal to the documents of ``paths``; see :func:`pipeline.flows.ingest.sync`."""
+        keys = list(map(str, paths))
         return ingest.sync(
-            self.client,
-            self.embedder,
-            self.settings,
-            [str(path) for path in paths],
-            corpus,
-            dry_run=dry_run,
-            strict=strict,
-            announce=announce,
-            progress=progress,
+            *self._parts, keys, corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
         )
 
     def delete(self, keys: Iterable[str], corpus: str = "default", *, progress: Progress | None = None) -> Outcome:

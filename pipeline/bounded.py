@@ -110,10 +110,7 @@ class BoundedProcess(AbstractContextManager["BoundedProcess"]):
         """Start the process with the import path of this one; the current folder, which may be hostile, isn't on it."""
         main = IMPORT_OWN + _MAIN.format(path=[entry for entry in sys.path if entry], function=self._function)
         process = subprocess.Popen(  # noqa: S603 - the command is ours
-            (sys.executable, "-P", "-c", main),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            (sys.executable, "-P", "-c", main), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         if cast("BinaryIO", process.stdout).readline() != _READY:
             process.communicate()

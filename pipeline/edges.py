@@ -59,11 +59,6 @@ class EdgeType:
         """True if the type reads the same both ways."""
         return self.along == self.against
 
-    @property
-    def is_reference(self) -> bool:
-        """True if the walk passes from a chunk to all chunks of the document that the type leads to."""
-        return self.target is Target.DOCUMENT and bool(self.weight)
-
 
 EDGES: Mapping[EdgeKind, EdgeType] = {
     EdgeKind.PART_OF: EdgeType(Target.DOCUMENT, "is part of", "holds", "structural"),
@@ -87,11 +82,8 @@ EDGES: Mapping[EdgeKind, EdgeType] = {
     EdgeKind.CAPPED: EdgeType(Target.CHUNK, "resembles", "resembles"),
 }
 
-_BY_NAME: Mapping[str, EdgeType] = {kind.value: edge for kind, edge in EDGES.items()}
-
-REFERENCES = frozenset(kind for kind, edge in EDGES.items() if edge.is_reference)
-"""Types that lead to a whole document, by its title or a hyperlink."""
-
+REFERENCES = frozenset(kind for kind, edge in EDGES.items() if edge.target is Target.DOCUMENT and edge.weight)
+"""Types by which the walk passes from a chunk to all chunks of a document, by its title or a hyperlink."""
 
 SYMMETRIC = frozenset(kind for kind, edge in EDGES.items() if edge.symmetric)
 """Types that read the same both ways."""
@@ -99,7 +91,7 @@ SYMMETRIC = frozenset(kind for kind, edge in EDGES.items() if edge.symmetric)
 
 def words(kind: str, *, along: bool) -> str:
     """Return the words for a step along a type or against it; its name, if a corpus has no such type."""
-    edge = _BY_NAME.get(kind)
-    if edge is None:
+    if kind not in EDGES:
         return kind
+    edge = EDGES[EdgeKind(kind)]
     return edge.along if along else edge.against

@@ -7,19 +7,17 @@ the same order in any corpus, and so do rankings, in which ties go by id.
 import hashlib
 
 _SEPARATOR = "\x1f"
-_LENGTH = 32
-_CONTENT_LENGTH = 20
 
 
 def digest(*parts: str) -> str:
     """Return 32 hexadecimal digits of the SHA-256 of ``parts``, joined by unit separators."""
     joined = _SEPARATOR.join(part.replace("\x1e", "\x1e0").replace(_SEPARATOR, "\x1e1") for part in parts)
-    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def node_id(corpus_id: str, *content: str) -> str:
     """Return the id of a corpus's node: 20 hexadecimal digits of its content's hash, and the corpus's id."""
-    return digest(*content)[:_CONTENT_LENGTH] + corpus_id
+    return digest(*content)[:20] + corpus_id
 
 
 def document_id(corpus_id: str, key: str) -> str:

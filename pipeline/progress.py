@@ -20,33 +20,23 @@ class Listener(Protocol):
         """End a stage."""
 
 
-class Silence:
-    """A listener that ignores all events."""
-
-    def begin(self, stage: str, total: int | None) -> None:
-        """Show nothing."""
-
-    def advance(self, stage: str, steps: int) -> None:
-        """Show nothing."""
-
-    def end(self, stage: str) -> None:
-        """Show nothing."""
-
-
 class Progress:
     """Measures stages; ``seconds`` holds the wall-clock time of each. A stage entered again adds to its time."""
 
     def __init__(self, listener: Listener | None = None) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
-        self._listener = listener or Silence()
+        self._listener = listener
 
     @contextmanager
     def stage(self, name: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
         """Time a stage; yield the function that reports its steps."""
-        self._listener.begin(name, total)
+        listener = self._listener
+        if listener:
+            listener.begin(name, total)
         start = time.perf_counter()
         try:
-            yield lambda steps: self._listener.advance(name, steps)
+            yield lambda steps: listener.advance(name, steps) if listener else None
         finally:
             self.seconds[name] += time.perf_counter() - start
-            self._listener.end(name)
+            if listener:
+                listener.end(name)

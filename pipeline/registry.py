@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -20,8 +21,6 @@ GROUP = "hoprank.domains"
 """The group of entry points by which an installed package brings a domain; the value is ``package:DOMAIN``."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_METADATA = (".dist-info", ".egg-info")
-_HOME = "pipeline.domains"
 _Result = TypeVar("_Result")
 
 
@@ -110,7 +109,8 @@ class Registry(NamedTuple):
 @cache
 def registry() -> Registry:
     """Return the domains that there are; they are looked for once in a process."""
-    domains: dict[str, Domain] = {name: import_module(f"{_HOME}.{name}").DOMAIN for name in _own_names()}
+    names = sorted(path.parent.name for path in (Path(__file__).parent / "domains").glob("*/__init__.py"))
+    domains: dict[str, Domain] = {name: import_module(f"pipeline.domains.{name}").DOMAIN for name in names}
     unusable = []
     for found in map(_read, entry_points(GROUP)):
         if isinstance(found, Unusable):
@@ -143,56 +143,42 @@ def search_by_route(*arguments: Any, **options: Any) -> Any:
     return domain.guarded(lambda: domain.load(str(domain.router))(*arguments, **options))
 
 
-def _own_names() -> list[str]:
-    return sorted(path.parent.name for path in (Path(__file__).parent / "domains").glob("*/__init__.py"))
-
-
 def entry_points(group: str) -> list[Any]:
     """Return the entry points of a group that installed packages have, in the order of their names."""
     # importlib.metadata takes 50 ms to import and to read 150 packages, a fifth of `hoprank --help`; the scan takes 2.
-    if not any(_advertises(folder, group) for folder in sys.path):
+    if not any(_has_entry_point(folder, group) for folder in sys.path):
         return []
     found = import_module("importlib.metadata").entry_points(group=group)
     return sorted(found, key=lambda point: (point.name, point.value))
 
 
-def _advertises(folder: str, group: str) -> bool:
+def _has_entry_point(folder: str, group: str) -> bool:
     """Return whether a package that is installed in a folder has an entry point of the group."""
-    try:
-        with os.scandir(folder or ".") as entries:
-            return any(_names(group, entry.path) for entry in entries if entry.name.endswith(_METADATA))
-    except OSError:
-        return False
-
-
-def _names(group: str, metadata: str) -> bool:
-    try:
-        with open(f"{metadata}/entry_points.txt", "rb") as file:  # noqa: PTH123 - a Path takes twice as long
-            return f"[{group}]".encode() in file.read()
-    except OSError:
-        return False
+    with suppress(OSError), os.scandir(folder or ".") as entries:
+        for entry in entries:
+            if entry.name.endswith((".dist-info", ".egg-info")):
+                with suppress(OSError), open(f"{entry.path}/entry_points.txt", "rb") as file:  # noqa: PTH123 - faster
+                    if f"[{group}]".encode() in file.read():
+                        return True
+    return False
 
 
 def _read(point: Any) -> Domain | Unusable:
     distribution = point.dist.name
     try:
         domain: Domain = point.load()
-        good = isinstance(domain, Domain) and _is_named(domain) and _is_package(domain.package)
+        good = (
+            isinstance(domain, Domain)
+            and all(_NAME.fullmatch(name) for name in (domain.name, domain.group_name))
+            # a module without a folder of its own would bring the files of all that is installed beside it
+            and hasattr(import_module(domain.package), "__path__")
+        )
     except Exception as error:
         return Unusable(point.name, _refusal(point.name, distribution, f"{type(error).__name__}: {error}"))
     if good:
         return replace(domain, distribution=distribution)
     problem = f"{point.value} is no Domain that has a name of a-z, 0-9 and _, and a package of its own"
     return Unusable(point.name, _refusal(point.name, distribution, problem))
-
-
-def _is_named(domain: Domain) -> bool:
-    return all(_NAME.fullmatch(name) for name in (domain.name, domain.group_name))
-
-
-def _is_package(name: str) -> bool:
-    # A module without a folder of its own would bring the files of all that is installed beside it.
-    return hasattr(import_module(name), "__path__")
 
 
 def _refusal(name: str, distribution: str, problem: str) -> ConfigurationError:

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -29,20 +30,16 @@ _ESCAPED = re.compile(r"\\u(?:[dD]|0000)")
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 
 
-def _finite(text: str) -> float:
+def _finite(text: str, *, mend: bool = False) -> float | None:
     value = float(text)
-    if not math.isfinite(value):
+    if not math.isfinite(value) and not mend:
         raise Unreadable(f"holds {text:.20}, which is no finite number", "Write null in its place.")
-    return value
-
-
-def _finite_or_none(text: str) -> float | None:
-    value = float(text)
     return value if math.isfinite(value) else None
 
 
+_mended = partial(_finite, mend=True)
 _STRICT = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
-_MENDING = json.JSONDecoder(parse_float=_finite_or_none, parse_constant=_finite_or_none)
+_MENDING = json.JSONDecoder(parse_float=_mended, parse_constant=_mended)
 
 
 def read_json(path: Path, guard: Guard = GUARD) -> Any:

@@ -19,16 +19,14 @@ from pipeline.domains.memory.code.findings import (
     DEPENDS_ON,
     IMPORTS,
     OWNED_BY,
+    ROOT,
     Findings,
     Strength,
 )
 from pipeline.domains.memory.code.imports import Resolved, resolve
 from pipeline.domains.memory.code.index import Index
-from pipeline.domains.memory.code.parse import UNKNOWN, ParsedFile, Reference, Symbol
+from pipeline.domains.memory.code.parse import UNKNOWN, ParsedFile, Reference
 from pipeline.domains.memory.code.paths import folders_above, is_configuration, parent_of
-
-ROOT = "."
-"""The name of the module at the root."""
 
 _PACKAGE_FILES = frozenset("__init__.py index.js index.ts lib.rs mod.rs package-info.java doc.go".split())
 """Files whose documentation is that of their folder."""
@@ -62,26 +60,24 @@ _DEEPEST = 5
 def facts_of(file: ParsedFile, index: Index, scope: str) -> Findings:
     """Return the entities and facts of a file, without its authors."""
     reading = _Reading(file, index, Findings(scope))
-    reading.place()
+    reading.add_modules()
     if file.language:
-        reading.definitions()
-        reading.references()
-    reading.manifest()
-    reading.configuration()
-    reading.owners()
+        reading.add_definitions()
+        reading.add_references()
+    reading.add_package()
+    reading.add_configuration()
+    reading.add_owners()
     return reading.findings
 
 
 class _Reading:
-    """The reading of one file into findings."""
-
     def __init__(self, file: ParsedFile, index: Index, findings: Findings) -> None:
         self._file = file
         self._index = index
         self.findings = findings
         self._id = findings.entity("file", file.path, file.doc)
 
-    def place(self) -> None:
+    def add_modules(self) -> None:
         """Add the folders that contain the file, if any holds source code."""
         inner = self._id
         doc = self._file.doc if self._file.path.rpartition("/")[2] in _PACKAGE_FILES else ""
@@ -93,33 +89,40 @@ class _Reading:
             elif inner == self._id:
                 return  # the folder of the file is no module
 
-    def definitions(self) -> None:
+    def add_definitions(self) -> None:
         """Add the classes and functions, each contained by the definition around it or by the file."""
         for qualified, symbol in self._file.symbols.items():
-            outer = qualified.rpartition(".")[0]
-            around = self._file.symbols.get(outer)
-            container = self._id_of(self._file.path, outer, around) if around else self._id
-            aliases = (qualified, qualified.rpartition(".")[2])
-            inner = self.findings.entity(symbol.kind, f"{self._file.path}::{qualified}", symbol.doc, aliases)
+            outer, _, name = qualified.rpartition(".")
+            container = self._id_of(self._file, outer) if outer in self._file.symbols else self._id
+            names = (qualified, name)
+            inner = self.findings.entity(symbol.kind, f"{self._file.path}::{qualified}", symbol.doc, names)
             self.findings.fact(container, "contains", inner, CONTAINS)
 
-    def references(self) -> None:
-        """Add the imports and the calls."""
-        bindings = _Bindings()
-        for item in self._file.imports:
-            for resolved in resolve(item, self._file, self._index):
+    def add_references(self) -> None:
+        """Add the imports and the calls; a call outside of definitions is the file's."""
+        file, bindings = self._file, _Bindings()
+        for item in file.imports:
+            for resolved in resolve(item, file, self._index):
                 bindings.add(resolved)
                 if resolved.library:
-                    self._imports(self.findings.entity("library", resolved.library))
+                    library = self.findings.entity("library", resolved.library)
+                    self.findings.fact(self._id, "imports", library, IMPORTS)
         for path in bindings.files:
-            if path != self._file.path:
-                self._imports(self.findings.id_of("file", path))
-        self._calls(_CallResolver(self._file, bindings, self._index))
+            if path != file.path:
+                self.findings.fact(self._id, "imports", self.findings.id_of("file", path), IMPORTS)
+        resolver = _CallResolver(file, bindings, self._index)
+        for call in file.calls:
+            if (reached := resolver.resolve(call)) is None:
+                continue
+            (path, qualified), strength = reached
+            if target := self._index.file(path) if path != file.path else file:
+                scope = next((scope for scope in _prefixes(call.caller) if scope in file.symbols), "")
+                caller = self._id_of(file, scope) if scope else self._id
+                self.findings.fact(caller, "calls", self._id_of(target, qualified), strength)
 
-    def manifest(self) -> None:
+    def add_package(self) -> None:
         """Add the package that the file declares, or belongs to, and what it depends on."""
-        manifest = self._file.manifest
-        if manifest is None:
+        if (manifest := self._file.manifest) is None:
             return
         name = manifest.name or self._index.package(self._file.path)
         package = self.findings.entity("library", name, manifest.description if manifest.name else "")
@@ -131,7 +134,7 @@ class _Reading:
                 if needed != name:
                     self.findings.fact(package, "depends_on", self.findings.entity("library", needed), strength)
 
-    def configuration(self) -> None:
+    def add_configuration(self) -> None:
         """Add what configures the package: the file itself, and the variables that it reads or sets."""
         configs = [self._file.path] if is_configuration(self._file.path) else []
         configs += sorted(self._file.variables)
@@ -146,43 +149,19 @@ class _Reading:
             if self._file.language:
                 self.findings.fact(self._id, "configured_by", target, CONFIGURED_BY)
 
-    def owners(self) -> None:
+    def add_owners(self) -> None:
         """Add the owners of the file and of the folders above it that are modules."""
-        owners = self._index.owners
-        self._owned(self._id, owners.of(self._file.path))
+        owned = [(self._id, self._file.path)]
         if self._file.language:
-            for folder in folders_above(self._file.path)[:-1]:
-                self._owned(self.findings.entity("module", folder), owners.of(f"{folder}/"))
+            folders = folders_above(self._file.path)[:-1]
+            owned += [(self.findings.entity("module", folder), f"{folder}/") for folder in folders]
+        for entity, path in owned:
+            for written in self._index.owners.of(path):
+                name = written if written.startswith("@") else self._index.person(written.lower()) or written
+                self.findings.fact(entity, "owned_by", self.findings.entity("person", name), OWNED_BY)
 
-    def _owned(self, entity: str, owners: tuple[str, ...]) -> None:
-        for written in owners:
-            name = written if written.startswith("@") else self._index.person(written.lower()) or written
-            self.findings.fact(entity, "owned_by", self.findings.entity("person", name), OWNED_BY)
-
-    def _imports(self, target: str) -> None:
-        self.findings.fact(self._id, "imports", target, IMPORTS)
-
-    def _calls(self, resolver: _CallResolver) -> None:
-        for call in self._file.calls:
-            resolved = resolver.resolve(call)
-            if resolved is None:
-                continue
-            (path, qualified), strength = resolved
-            file = self._index.file(path) if path != self._file.path else self._file
-            symbol = file.symbols[qualified] if file else None
-            caller = self._caller(call.caller)
-            if symbol is not None:
-                self.findings.fact(caller, "calls", self._id_of(path, qualified, symbol), strength)
-
-    def _caller(self, qualified: str) -> str:
-        """Return the entity of a caller; that of the file for a call outside of definitions."""
-        for scope in _prefixes(qualified):
-            if symbol := self._file.symbols.get(scope):
-                return self._id_of(self._file.path, scope, symbol)
-        return self._id
-
-    def _id_of(self, path: str, qualified: str, symbol: Symbol) -> str:
-        return self.findings.id_of(symbol.kind, f"{path}::{qualified}")
+    def _id_of(self, file: ParsedFile, qualified: str) -> str:
+        return self.findings.id_of(file.symbols[qualified].kind, f"{file.path}::{qualified}")
 
 
 @dataclass(slots=True)
@@ -198,11 +177,11 @@ class _Bindings:
     def add(self, resolved: Resolved) -> None:
         """Add the names of an import."""
         if not resolved.path:
-            self.external.update(local for local, _ in resolved.names)
+            self.external.update(local for _, local in resolved.names)
             self.external.update(resolved.modules)
             return
         self.files[resolved.path] = None
-        self.symbols.update((local, (resolved.path, original)) for local, original in resolved.names)
+        self.symbols.update((local, (resolved.path, original)) for original, local in resolved.names)
         for name in resolved.modules:
             self.modules.setdefault(name, []).append(resolved.path)
         if resolved.star:
@@ -210,8 +189,6 @@ class _Bindings:
 
 
 class _CallResolver:
-    """Resolves the calls of one file."""
-
     def __init__(self, file: ParsedFile, bindings: _Bindings, index: Index) -> None:
         self._file = file
         self._names = NAMES[file.language]
@@ -220,28 +197,30 @@ class _CallResolver:
 
     def resolve(self, call: Reference) -> tuple[Place, Strength] | None:
         """Return the definition that a call reaches, and how sure that is; None if it is unclear."""
-        sure = self._sure(call)
-        if sure is not None or self._is_settled(call):
-            return (sure, CALLS) if sure else None
-        by_name = self._by_name(call)
-        return (by_name, CALLS_BY_NAME) if by_name else None
-
-    def _sure(self, call: Reference) -> Place | None:
-        if not call.receiver:
-            return self._bare(call)
         if call.receiver in _OWN:
-            return next(filter(None, (self._own(f"{outer}.{call.name}") for outer in self._classes(call))), None)
-        if call.receiver == UNKNOWN:
-            return None
-        return self._member(call)
+            sure = self._own(call)
+        elif call.receiver == UNKNOWN:
+            sure = None
+        else:
+            sure = self._member(call) if call.receiver else self._bare(call)
+        by_name = None if sure or self._is_settled(call) else self._by_name(call)
+        return (sure, CALLS) if sure else (by_name, CALLS_BY_NAME) if by_name else None
+
+    def _own(self, call: Reference) -> Place | None:
+        """Return the method ``name`` of the class around a call, or around the function that it is in."""
+        symbols = self._file.symbols
+        around = list(_prefixes(call.caller))[1:]
+        holders = (scope for scope in around if scope not in symbols or symbols[scope].kind == "class")
+        own = f"{next(holders, '')}.{call.name}"
+        return (self._file.path, own) if own in symbols else None
 
     def _bare(self, call: Reference) -> Place | None:
         """Return the definition of a name by itself: in the definitions around the call, the file, and its imports."""
         symbols, name = self._file.symbols, call.name
         for scope in _prefixes(call.caller):
-            symbol = symbols.get(scope)
-            if symbol is not None and name in symbol.parameters:
+            if self._takes(scope, name):
                 return None
+            symbol = symbols.get(scope)
             visible = symbol is None or symbol.kind == "function" or self._names.bare_methods
             if visible and f"{scope}.{name}" in symbols:
                 return self._file.path, f"{scope}.{name}"
@@ -259,15 +238,18 @@ class _CallResolver:
         receiver = call.receiver.replace("::", ".")
         if any(self._takes(scope, receiver) for scope in _prefixes(call.caller)):
             return None
-        paths = self._bindings.modules.get(receiver, ())
-        if found := next(filter(None, (self._passed_on((path, call.name)) for path in paths)), None):
-            return found
+        for path in self._bindings.modules.get(receiver, ()):
+            if found := self._passed_on((path, call.name)):
+                return found
         holder: Place | None = (self._file.path, receiver) if receiver in self._file.symbols else None
         if holder is None and receiver in self._bindings.symbols:
             holder = self._passed_on(self._bindings.symbols[receiver])
         if holder is None and self._names.shared == "folder" and receiver not in self._bindings.external:
             holder = self._beside(receiver)
-        return self._defined((holder[0], f"{holder[1]}.{call.name}")) if holder else None
+        if holder is None:
+            return None
+        file, member = self._index.file(holder[0]), f"{holder[1]}.{call.name}"
+        return (holder[0], member) if file and member in file.symbols else None
 
     def _takes(self, scope: str, name: str) -> bool:
         symbol = self._file.symbols.get(scope)
@@ -287,34 +269,14 @@ class _CallResolver:
 
         A method called on a value must be in this file or in one that it imports.
         """
-        if not call.receiver:
-            if self._names.shared != "tree":
-                return None
-            found = self._index.named(self._file.language, call.name)
-            return next(iter(found)) if len(found) == 1 else None
-        if call.name in _BUILT_IN:
+        if (call.name in _BUILT_IN) if call.receiver else (self._names.shared != "tree"):
             return None
         found = self._index.named(self._file.language, call.name)
         if len(found) != 1:
             return None
         path, qualified = next(iter(found))
         reachable = path == self._file.path or path in self._bindings.files
-        return (path, qualified) if reachable and "." in qualified else None
-
-    def _classes(self, call: Reference) -> Iterator[str]:
-        """Yield the class around a call, by its qualified name."""
-        for scope in list(_prefixes(call.caller))[1:]:
-            symbol = self._file.symbols.get(scope)
-            if symbol is None or symbol.kind == "class":
-                yield scope
-                return
-
-    def _own(self, qualified: str) -> Place | None:
-        return (self._file.path, qualified) if qualified in self._file.symbols else None
-
-    def _defined(self, place: Place) -> Place | None:
-        file = self._index.file(place[0])
-        return place if file and place[1] in file.symbols else None
+        return (path, qualified) if not call.receiver or (reachable and "." in qualified) else None
 
     def _beside(self, name: str) -> Place | None:
         """Return the one definition of a name in the files of the same folder."""
@@ -333,7 +295,7 @@ class _CallResolver:
         for item in file.imports:
             if any(local == name for _, local in item.names):
                 for found in resolve(item, file, self._index):
-                    original = dict(found.names).get(name)
+                    original = {local: original for original, local in found.names}.get(name)
                     if found.path and original:
                         return self._passed_on((found.path, original), depth + 1)
         return None

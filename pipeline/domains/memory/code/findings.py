@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from pipeline.domains.memory.records import Entity, EntityKey
 
+ROOT = "."
+"""The name of the module at the root: the repository itself."""
+
 _LONGEST = 1000
 """Characters of a name; a longer one is generated or hostile."""
 
@@ -85,21 +88,14 @@ class Findings:
     facts: dict[Triple, Strength] = field(default_factory=dict)
 
     def entity(
-        self,
-        kind: str,
-        name: str,
-        description: str = "",
-        aliases: Iterable[str] = (),
-        metadata: Mapping[str, str] | None = None,
+        self, kind: str, name: str, description: str = "", aliases: Iterable[str] = (), metadata: Mapping[str, str] = {}
     ) -> str:
         """Add an entity and return its id; empty if its name can't be stored."""
         id_ = self.id_of(kind, name)
         key = EntityKey(self.scope, kind, name)
         if id_ and (key not in self.entities or description):
             others = tuple(alias for alias in dict.fromkeys(aliases) if alias != name)
-            self.entities[key] = Entity(
-                name, kind, self.scope, description, others, confidence=1.0, metadata=metadata or {}
-            )
+            self.entities[key] = Entity(name, kind, self.scope, description, others, confidence=1.0, metadata=metadata)
         return id_
 
     def id_of(self, kind: str, name: str) -> str:

@@ -12,7 +12,6 @@ from pipeline.domains.memory.code.index import Index
 from pipeline.domains.memory.code.parse import ImportedModule, ParsedFile
 from pipeline.domains.memory.code.paths import folders_above, join, parent_of
 
-_PYTHON_SUFFIXES = (".py", "/__init__.py", ".pyi", "/__init__.pyi")
 _PYTHON_PACKAGES = dict(
     pair.split("=")
     for pair in (
@@ -38,12 +37,13 @@ _CRATE_ROOTS = ("lib.rs", "main.rs")
 _RUST_INDEXES = frozenset((*_CRATE_ROOTS, "mod.rs"))
 _JAVA_ROOTS = ("", "src/main/java", "src/test/java", "src")
 _SHORTEST_GROUP = 2
+"""Parts of a group of Maven, as in org.slf4j: one part alone, as com, is many owners'. Chosen by hand; not measured."""
 
 
 class Resolved(NamedTuple):
     """An import that leads to the file ``path`` of the tree, or to the external package ``library``, or out of it.
 
-    ``names`` are the local names of symbols with their original ones, ``modules`` the local names of the module itself.
+    ``names`` are the names of symbols, each with its local one, ``modules`` the local names of the module itself.
     ``star``: all names of the file are taken. Both ends are empty for a standard library.
     """
 
@@ -77,7 +77,13 @@ def _resolve_python(item: ImportedModule, path: str, index: Index) -> Iterator[R
         yield _python_outside(item, "")
         return
     own = False
-    for root in _python_roots(path, index):
+    roots = (
+        join(folder, source)
+        for folder in folders_above(path)
+        if index.file(join(folder, "__init__.py")) is None
+        for source in SOURCE_ROOTS
+    )
+    for root in roots:
         if not (index.has_code(join(root, top)) or index.file(join(root, f"{top}.py"))):
             continue
         if members := list(_python_members(item, join(root, dotted.replace(".", "/")), index)):
@@ -86,12 +92,6 @@ def _resolve_python(item: ImportedModule, path: str, index: Index) -> Iterator[R
         own = own or _python_file(join(root, top), index) != ""
     if not own:
         yield _python_outside(item, _PYTHON_PACKAGES.get(top, canonicalize_name(top)))
-
-
-def _python_roots(path: str, index: Index) -> Iterator[str]:
-    for folder in folders_above(path):
-        if index.file(join(folder, "__init__.py")) is None:
-            yield from (join(folder, source) for source in SOURCE_ROOTS)
 
 
 def _python_members(item: ImportedModule, place: str, index: Index) -> Iterator[Resolved]:
@@ -106,38 +106,36 @@ def _python_members(item: ImportedModule, place: str, index: Index) -> Iterator[
         if original != "*" and (module := _python_file(join(place, original), index)):
             yield Resolved(module, modules=(local,))
         else:
-            names.append((local, original))
+            names.append((original, local))
     if file and names:
         yield Resolved(file, names=tuple(names), star=("*", "*") in names)
 
 
 def _python_file(place: str, index: Index) -> str:
     """Return the file of a module; empty for none, as a folder without ``__init__.py`` has none."""
-    candidates = (f"{place}{suffix}" if place else suffix.lstrip("/") for suffix in _PYTHON_SUFFIXES)
-    return _first(candidates, index)
+    suffixes = (".py", "/__init__.py", ".pyi", "/__init__.pyi")
+    return _first((f"{place}{suffix}" if place else suffix.lstrip("/") for suffix in suffixes), index)
 
 
 def _python_outside(item: ImportedModule, library: str) -> Resolved:
-    modules = () if item.names else (item.alias or item.module,)
-    return Resolved(library=library, names=tuple((local, name) for name, local in item.names), modules=modules)
+    return Resolved(library=library, names=item.names, modules=() if item.names else (item.alias or item.module,))
 
 
 def _resolve_script(item: ImportedModule, path: str, index: Index) -> Iterator[Resolved]:
     """Yield what an import leads to; nothing for a relative one that isn't found, and for an alias of a bundler."""
-    names = tuple((local, original) for original, local in item.names)
     modules = (item.alias,) if item.alias else ()
     module = item.module.partition("?")[0]
     if module.startswith((".", "/")):
         place = posixpath.normpath(posixpath.join(parent_of(path), module)) if module[0] == "." else ""
         if place and not place.startswith("..") and (file := _script_file(place if place != "." else "", index)):
-            yield Resolved(file, names=names, modules=modules)
+            yield Resolved(file, names=item.names, modules=modules)
         return
     scoped = module.startswith("@")
     parts = module.split("/")
     if is_standard(module, "javascript") or ":" in parts[0]:
-        yield Resolved(names=names, modules=modules)
+        yield Resolved(names=item.names, modules=modules)
     elif parts[0].strip("@~#") and not (scoped and len(parts) == 1) and parts[0][0] not in "~#$":
-        yield Resolved(library="/".join(parts[: 2 if scoped else 1]).lower(), names=names, modules=modules)
+        yield Resolved(library="/".join(parts[: 2 if scoped else 1]).lower(), names=item.names, modules=modules)
 
 
 def _script_file(place: str, index: Index) -> str:
@@ -154,7 +152,8 @@ def _script_file(place: str, index: Index) -> str:
 def _resolve_go(item: ImportedModule, _path: str, index: Index) -> Iterator[Resolved]:
     """Yield the files of an imported package, all but its tests, or the module that it belongs to."""
     parts = item.module.split("/")
-    name = _go_name(parts)
+    versioned = len(parts) > 1 and parts[-1][:1] == "v" and parts[-1][1:].isdigit()
+    name = parts[-2 if versioned else -1].partition(".v")[0]
     prefixes = ["/".join(parts[:length]) for length in range(len(parts), 0, -1)]
     for prefix in prefixes:
         for folder in index.published(prefix.lower()):
@@ -171,14 +170,6 @@ def _resolve_go(item: ImportedModule, _path: str, index: Index) -> Iterator[Reso
         yield Resolved(modules=(name,))
 
 
-def _go_name(parts: list[str]) -> str:
-    """Return the name that a package is used by: the last part of its path that is no version."""
-    last = parts[-1]
-    if len(parts) > 1 and last[:1] == "v" and last[1:].isdigit():
-        last = parts[-2]
-    return last.partition(".v")[0]
-
-
 def _resolve_rust(item: ImportedModule, path: str, index: Index) -> Iterator[Resolved]:
     """Yield what a ``use`` or ``mod`` leads to: the module along its path that has a file, nearest to its end."""
     parts = [part for part in item.module.split("::") if part]
@@ -188,16 +179,19 @@ def _resolve_rust(item: ImportedModule, path: str, index: Index) -> Iterator[Res
     if is_standard(first, "rust"):
         yield _rust_outside(item, parts, "")
     elif is_relative(first, "rust"):
-        yield from _rust_within(item, parts, _rust_start(parts, path, index), index)
+        start = _rust_root(path, index) if first == "crate" else _rust_children(path)
+        for _ in range(parts.count("super") if first != "crate" else 0):
+            start = parent_of(start)
+        yield from _rust_within(item, parts, start, index)
     elif crate := index.published(name := re.sub(r"[-_.]+", "-", first).lower()):
         yield from _rust_within(item, ["crate", *rest], join(crate[0], "src"), index)
     else:
         starts = (_rust_children(path), _rust_root(path, index))
-        start = next((start for start in starts if _rust_module(join(start, first), index)), None)
-        if start is None:
+        own = next((start for start in starts if _rust_module(join(start, first), index)), None)
+        if own is None:
             yield _rust_outside(item, parts, name)
         else:
-            yield from _rust_within(item, ["self", *parts], start, index)
+            yield from _rust_within(item, ["self", *parts], own, index)
 
 
 def _rust_within(item: ImportedModule, parts: list[str], start: str, index: Index) -> Iterator[Resolved]:
@@ -211,20 +205,8 @@ def _rust_within(item: ImportedModule, parts: list[str], start: str, index: Inde
         if left and not item.names:
             yield Resolved(file, names=((left[-1], left[-1]),) if len(left) == 1 else (), star=left == ["*"])
         elif length or item.names:
-            whole = () if left else item.names
-            modules = (steps[-1],) if steps and not left else ()
-            yield Resolved(file, names=tuple((local, name) for name, local in whole), modules=modules)
+            yield Resolved(file, names=() if left else item.names, modules=() if left else tuple(steps[-1:]))
         return
-
-
-def _rust_start(parts: list[str], path: str, index: Index) -> str:
-    """Return the folder in which the modules that follow ``crate``, ``self`` or ``super`` are."""
-    if parts[0] == "crate":
-        return _rust_root(path, index)
-    start = _rust_children(path)
-    for _ in range(parts.count("super")):
-        start = parent_of(start)
-    return start
 
 
 def _rust_children(path: str) -> str:
@@ -247,8 +229,7 @@ def _rust_module(place: str, index: Index) -> str:
 
 
 def _rust_outside(item: ImportedModule, parts: list[str], library: str) -> Resolved:
-    names = item.names or ((parts[-1], parts[-1]),)
-    return Resolved(library=library, names=tuple((local, name) for name, local in names), modules=(parts[-1],))
+    return Resolved(library=library, names=item.names or ((parts[-1], parts[-1]),), modules=(parts[-1],))
 
 
 def _resolve_java(item: ImportedModule, path: str, index: Index) -> Iterator[Resolved]:

@@ -3,20 +3,16 @@
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any
 
 from pipeline.code.languages import NAMES
 from pipeline.code.manifests import MANIFESTS
 from pipeline.domains.memory.code.authors import Owners
 from pipeline.domains.memory.code.parse import ParsedFile
-from pipeline.domains.memory.code.paths import OWNERS, folders_above, parent_of
+from pipeline.domains.memory.code.paths import OWNERS, folders_above, join, parent_of
 
 Key = tuple[str, ...]
 """A look-up: its kind, and a path or name."""
-
-_NOBODY = Owners("")
-_Name = TypeVar("_Name", bound=Hashable)
-_Member = TypeVar("_Member", bound=Hashable)
 
 
 class Index:
@@ -35,7 +31,7 @@ class Index:
         self._required: Counter[str] = Counter()
         self._groups: dict[str, Counter[str]] = defaultdict(Counter)
         self._people: dict[str, str] = {}
-        self._owners = _NOBODY
+        self._owners = Owners("")
 
     @contextmanager
     def recording(self, unit: Hashable) -> Iterator[None]:
@@ -43,11 +39,9 @@ class Index:
         self._looked_up = set()
         yield
         if self._tracked:
-            before = self._keys_of.get(unit, set())
+            self.forget(unit)
             self._keys_of[unit] = self._looked_up
-            for key in before - self._looked_up:
-                self._units_of[key].discard(unit)
-            for key in self._looked_up - before:
+            for key in self._looked_up:
                 self._units_of[key].add(unit)
 
     def forget(self, unit: Hashable) -> None:
@@ -84,8 +78,8 @@ class Index:
         """Return the name of the package that a path belongs to: that of the nearest manifest above; empty for none."""
         for folder in folders_above(path):
             self._looked_up.add(("package", folder))
-            manifests = (self._files.get(f"{folder}/{name}" if folder else name) for name in MANIFESTS)
-            for file in manifests:
+            for name in MANIFESTS:
+                file = self._files.get(join(folder, name))
                 if file and file.manifest and file.manifest.name:
                     return file.manifest.name
         return ""
@@ -139,32 +133,31 @@ class Index:
                 self._count(file, 1)
             keys.update(_changed(path, former, file))
         if not changes.keys().isdisjoint(OWNERS):
-            owners = next((file for place in OWNERS if (file := self._files.get(place))), None)
-            self._owners = Owners(owners.text) if owners else _NOBODY
+            self._owners = Owners(next((file.text for place in OWNERS if (file := self._files.get(place))), ""))
             keys.add(("owners",))
         return keys
 
     def _count(self, file: ParsedFile, sign: int) -> None:
         """Add a file to the counts and sets that are looked up, or take it away."""
         if file.language:
-            _put(self._members, parent_of(file.path), file.path, sign)
+            _put(self._members[parent_of(file.path)], file.path, sign)
             for folder in folders_above(file.path):
                 self._code[folder] += sign
         family = _family(file.language)
         for qualified in file.symbols:
-            _put(self._names, (family, qualified.rpartition(".")[2]), (file.path, qualified), sign)
+            _put(self._names[family, qualified.rpartition(".")[2]], (file.path, qualified), sign)
         if file.manifest is None:
             return
         if file.manifest.name:
-            _put(self._published, file.manifest.name, file.path, sign)
+            _put(self._published[file.manifest.name], file.path, sign)
         for name in (*file.manifest.dependencies, *file.manifest.dev_dependencies):
             self._required[name] += sign
             if ":" in name:
                 self._groups[name.partition(":")[0]][name] += sign
 
 
-def _put(sets: dict[_Name, set[_Member]], name: _Name, member: _Member, sign: int) -> None:
-    (sets[name].add if sign > 0 else sets[name].discard)(member)
+def _put(members: set[Any], member: object, sign: int) -> None:
+    (members.add if sign > 0 else members.discard)(member)
 
 
 def _family(language: str) -> str:
@@ -181,17 +174,11 @@ def _changed(path: str, former: ParsedFile | None, file: ParsedFile | None) -> I
     if bool(old.language) != bool(new.language):
         yield from (("code", folder) for folder in folders_above(path))
     for qualified in old.symbols.keys() ^ new.symbols.keys():
-        language = old.language or new.language
-        yield "name", _family(language), qualified.rpartition(".")[2]
+        yield "name", _family(old.language or new.language), qualified.rpartition(".")[2]
     if old.manifest != new.manifest:
-        yield from _changed_manifest(path, old, new)
-
-
-def _changed_manifest(path: str, old: ParsedFile, new: ParsedFile) -> Iterator[Key]:
-    yield "package", parent_of(path)
-    for file in (old, new):
-        if file.manifest is not None:
-            yield "published", file.manifest.name
-            for name in (*file.manifest.dependencies, *file.manifest.dev_dependencies):
+        yield "package", parent_of(path)
+        for manifest in filter(None, (old.manifest, new.manifest)):
+            yield "published", manifest.name
+            for name in (*manifest.dependencies, *manifest.dev_dependencies):
                 yield "required", name
                 yield "group", name.partition(":")[0]

@@ -14,7 +14,7 @@ from pipeline.code.comments import first_sentence
 from pipeline.code.languages import NAMES, Language, language_of
 from pipeline.code.manifests import is_manifest, read_manifest, table
 from pipeline.code.parse import CPU_SECONDS, SMALL, parse_code
-from pipeline.code.records import Call, Definition, DefinitionKind, Import, Manifest, SourceCode
+from pipeline.code.records import Call, DefinitionKind, Import, Manifest, SourceCode
 from pipeline.domains.memory.code.paths import MAILMAP, OWNERS, is_compose, is_environment
 from pipeline.files import Limits, Unreadable, decode
 from pipeline.files.guard import UTF_16_MARKS
@@ -28,13 +28,12 @@ UNKNOWN = "?"
 _LARGEST = 1_000_000
 """Bytes: larger source code is generated, or data."""
 
-"""Characters: a compose file has some thousands, and a YAML reader in Python takes seconds for a million."""
-
 _HEAD = 8000
 """Bytes in which a NUL marks a binary file, as in Git."""
 
-# Lengths beyond which a name, a signature, a receiver or an import is generated or hostile; chosen by hand, above
-# anything that people write, so that the patterns below stay quick.
+# Characters of a qualified name, a signature, a receiver and an import, and lines of an import: what is longer is
+# generated or hostile. Chosen by hand, above anything that people write, so that the patterns below stay quick; not
+# measured.
 _LONGEST_NAME = 300
 _LONGEST_SIGNATURE = 2000
 _LONGEST_RECEIVER = 200
@@ -52,7 +51,6 @@ _COMMENT = ("#", "//", "*", "/*", "--")
 _COMMENT_BEHIND = re.compile(r"\s(?://|#\s)")
 _VARIABLE = re.compile(r"[A-Za-z_]\w{0,99}")
 _ASSIGNMENT = re.compile(rf"^[ \t]*(?:export[ \t]+)?({_VARIABLE.pattern})[ \t]*=", re.MULTILINE)
-_NO_NAMES: frozenset[str] = frozenset()
 
 
 class Symbol(NamedTuple):
@@ -63,7 +61,7 @@ class Symbol(NamedTuple):
 
     kind: str
     doc: str
-    parameters: frozenset[str] = _NO_NAMES
+    parameters: frozenset[str] = frozenset()
 
 
 class Reference(NamedTuple):
@@ -155,9 +153,8 @@ def parse_file(path: str, data: bytes) -> ParsedFile:
         return ParsedFile(path, language.name if language and not data.strip() else "")
     if language:
         return _source_code(path, text, language)
-    variables = frozenset(_ASSIGNMENT.findall(text)) if is_environment(path) else frozenset()
-    if is_compose(path):
-        variables = _variables_of_services(text)
+    assigned = _ASSIGNMENT.findall(text) if is_environment(path) else ()
+    variables = frozenset(_variables_of_services(text) if is_compose(path) else assigned)
     manifest = _manifest(path, text)
     doc = manifest.description if manifest else ""
     kept = text if path in OWNERS or path == MAILMAP else ""
@@ -213,18 +210,12 @@ def _symbols(code: SourceCode, text: str) -> dict[str, Symbol]:
     for definition in code.definitions:
         former = symbols.get(definition.qualified)
         if len(definition.qualified) <= _LONGEST_NAME and (former is None or (definition.doc and not former.doc)):
-            kind = former.kind if former else _kind(definition)
-            parameters = _parameters(text[definition.start : definition.body]) if kind == "function" else _NO_NAMES
+            own_kind = "class" if definition.kind is DefinitionKind.CLASS else "function"
+            kind = former.kind if former else own_kind
+            signature = text[definition.start : definition.body][-_LONGEST_SIGNATURE:] if kind == "function" else ""
+            parameters = frozenset(_PARAMETER.findall(signature))
             symbols[definition.qualified] = Symbol(kind, first_sentence(definition.doc), parameters)
     return symbols
-
-
-def _parameters(signature: str) -> frozenset[str]:
-    return frozenset(_PARAMETER.findall(signature[-_LONGEST_SIGNATURE:]))
-
-
-def _kind(definition: Definition) -> str:
-    return "class" if definition.kind is DefinitionKind.CLASS else "function"
 
 
 def _references(calls: Sequence[Call], lines: Sequence[str]) -> tuple[Reference, ...]:
@@ -235,29 +226,24 @@ def _references(calls: Sequence[Call], lines: Sequence[str]) -> tuple[Reference,
         line = lines[call.line - 1] if call.line <= len(lines) else ""
         at = _next_call(line, call.name, ends.get((call.line, call.name), 0))
         ends[call.line, call.name] = at + len(call.name)
-        references[Reference(call.caller, _receiver(line, at, call.name), call.name)] = None
+        before = line[max(0, at - _LONGEST_RECEIVER) : at]
+        receiver = ""
+        if not call.name.startswith(("@", "$")) and _ACCESS.search(before):
+            named = _RECEIVER.search(before)
+            receiver = named[1] if named else UNKNOWN
+        references[Reference(call.caller, receiver, call.name)] = None
     return tuple(references)
 
 
 def _next_call(line: str, name: str, begin: int) -> int:
     """Return the offset of the next call of ``name`` in a line, else of the next ``name``, else of the line's end."""
-    at = line.find(name, begin)
+    first = at = line.find(name, begin)
     while at >= 0:
-        end = at + len(name)
-        alone = not (line[at - 1 : at].isalnum() or line[at - 1 : at] == "_") if at else True
-        if alone and _ARGUMENTS.match(line, end):
+        end, before = at + len(name), line[max(0, at - 1) : at]
+        if not (before.isalnum() or before == "_") and _ARGUMENTS.match(line, end):
             return at
         at = line.find(name, end)
-    first = line.find(name, begin)
     return first if first >= 0 else len(line)
-
-
-def _receiver(line: str, at: int, name: str) -> str:
-    before = line[max(0, at - _LONGEST_RECEIVER) : at]
-    if name.startswith(("@", "$")) or not _ACCESS.search(before):
-        return ""
-    receiver = _RECEIVER.search(before)
-    return receiver[1] if receiver else UNKNOWN
 
 
 def _imported_modules(imports: Sequence[Import], lines: Sequence[str]) -> Iterator[ImportedModule]:
@@ -266,12 +252,9 @@ def _imported_modules(imports: Sequence[Import], lines: Sequence[str]) -> Iterat
         statement = _statement(lines, item.line - 1)
         renamed = dict(_AS.findall(statement)) if " as " in statement else {}
         required = _REQUIRED.search(statement)
-        alias = renamed.get("*") or (required[1] if required and not item.names else "")
-        yield ImportedModule(
-            item.module,
-            tuple((name, renamed.get(name, name)) for name in item.names),
-            alias or (renamed.get(item.module, "") if not item.names else ""),
-        )
+        whole = "" if item.names else required[1] if required else renamed.get(item.module, "")
+        names = tuple((name, renamed.get(name, name)) for name in item.names)
+        yield ImportedModule(item.module, names, renamed.get("*") or whole)
 
 
 def _statement(lines: Sequence[str], first: int) -> str:
@@ -290,11 +273,8 @@ def _statement(lines: Sequence[str], first: int) -> str:
 def _variables_read(text: str, language: str) -> frozenset[str]:
     """Return the environment variables that code reads by a literal name, without those in comments and strings."""
     pattern = NAMES[language].environment
-    if pattern is None:
-        return frozenset()
-    return frozenset(
-        next(filter(None, match.groups())) for match in pattern.finditer(text) if _is_code(text, match.start())
-    )
+    matches = pattern.finditer(text) if pattern else ()
+    return frozenset(next(filter(None, match.groups())) for match in matches if _is_code(text, match.start()))
 
 
 def _is_code(text: str, at: int) -> bool:
@@ -305,18 +285,16 @@ def _is_code(text: str, at: int) -> bool:
     return all(before.count(quote) % 2 == 0 for quote in "\"'`")
 
 
-def _variables_of_services(text: str) -> frozenset[str]:
-    """Return the variables in the ``environment`` of the services of a Docker Compose file; none if it is malformed."""
+def _variables_of_services(text: str) -> Iterator[str]:
+    """Yield the variables in the ``environment`` of the services of a Docker Compose file; none if it is malformed."""
     try:
         # no types: a value that looks like a date may be no date
         content = parse_yaml(text, typed=False, unique=False, aliases=True)
     except Unreadable:
-        return frozenset()
-    return frozenset(name for service in table(content, "services").values() for name in _environment(service))
-
-
-def _environment(service: object) -> Iterator[str]:
-    listed = table(service).get("environment")
-    written = listed if isinstance(listed, list) else table(listed)
-    names = (str(item).partition("=")[0].strip() for item in written)
-    return (name for name in names if _VARIABLE.fullmatch(name))
+        return
+    for service in table(content, "services").values():
+        listed = table(service).get("environment")
+        names = (
+            str(item).partition("=")[0].strip() for item in (listed if isinstance(listed, list) else table(listed))
+        )
+        yield from filter(_VARIABLE.fullmatch, names)

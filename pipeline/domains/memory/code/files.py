@@ -7,36 +7,29 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pipeline.errors import SourceError
 from pipeline.files import Limits
+from pipeline.files.guard import encodable
 from pipeline.ingest.sources.ignored import own_files
 
 if TYPE_CHECKING:
     import pygit2
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_EARLIEST, _LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+_EARLIEST, _LATEST = int(datetime(1, 1, 2, tzinfo=UTC).timestamp()), int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
+"""The times that can be stored, in seconds since 1970; those of a commit may be any, and negative."""
+
 _MOST_ENTRIES = 2_000_000
 """Entries of folders between two trees: a small repository can name as many as it likes, by naming a folder twice.
 
 Chosen by hand: over 20 times the files of Linux.
 """
-
-_GIT = ".git"
-_TREE, _FILE = 0o040000, 0o100000
-_KIND = 0o170000
-
-
-class _Entry(NamedTuple):
-    """An entry of a folder; a file differs, too, if it becomes executable, as its ``mode`` says."""
-
-    kind: int
-    id: pygit2.Oid
-    mode: int
 
 
 def open_repository(path: Path) -> pygit2.Repository | None:
@@ -66,7 +59,16 @@ def first_parents(repository: pygit2.Repository, revision: str = "HEAD") -> list
 
     Raises SourceError if the repository has no commit, or none of that name.
     """
-    commit: pygit2.Commit | None = find_commit(repository, revision)
+    import pygit2
+
+    try:
+        if repository.is_empty or (revision == "HEAD" and repository.head_is_unborn):
+            raise SourceError(f"The repository {repository.path} has no commit.", "Commit something first.")
+        commit: pygit2.Commit | None = repository.revparse_single(revision).peel(pygit2.Commit)
+    except (KeyError, ValueError, pygit2.GitError) as error:
+        raise SourceError(
+            f"The repository {repository.path} has no revision {revision!r}.", "Name a commit, a branch or a tag."
+        ) from error
     line = []
     while commit is not None:
         line.append(commit)
@@ -74,28 +76,10 @@ def first_parents(repository: pygit2.Repository, revision: str = "HEAD") -> list
     return line[::-1]
 
 
-def find_commit(repository: pygit2.Repository, revision: str) -> pygit2.Commit:
-    """Return the commit that a revision names; raises SourceError if there is none."""
-    import pygit2
-
-    try:
-        if repository.is_empty or (revision == "HEAD" and repository.head_is_unborn):
-            raise SourceError(f"The repository {repository.path} has no commit.", "Commit something first.")
-        return repository.revparse_single(revision).peel(pygit2.Commit)
-    except (KeyError, ValueError, pygit2.GitError) as error:
-        raise SourceError(
-            f"The repository {repository.path} has no revision {revision!r}.", "Name a commit, a branch or a tag."
-        ) from error
-
-
 def monotone_times(commits: list[pygit2.Commit]) -> list[str]:
     """Return the times of commits, oldest first, as ISO 8601 in UTC, none earlier than the one before it."""
-    times: list[str] = []
-    latest = _EARLIEST
-    for commit in commits:
-        latest = max(latest, _time(commit.commit_time))
-        times.append(latest.isoformat())
-    return times
+    seconds = (min(max(commit.commit_time, _EARLIEST), _LATEST) for commit in commits)
+    return [(_EPOCH + timedelta(seconds=latest)).isoformat() for latest in accumulate(seconds, max)]
 
 
 def changed_files(
@@ -119,8 +103,8 @@ def changed_files(
             was, now = before.get(name), after.get(name)
             if was == now:
                 continue
-            trees = _of_kind(was, _TREE), _of_kind(now, _TREE)
-            files = _of_kind(was, _FILE), _of_kind(now, _FILE)
+            trees = _of_kind(was, stat.S_IFDIR), _of_kind(now, stat.S_IFDIR)
+            files = _of_kind(was, stat.S_IFREG), _of_kind(now, stat.S_IFREG)
             if trees != (None, None):
                 pending.append((f"{prefix}{name}/", *trees))
             if files != (None, None):
@@ -141,9 +125,10 @@ def folder_files(folder: Path) -> Iterator[str]:
 
     Links are left out, as are names that aren't UTF-8 and what .gitignore files name.
     """
-    for path in own_files(folder, lambda name: name != _GIT and _is_text(name)):
-        if _is_regular(folder / path):
-            yield path
+    for path in own_files(folder, lambda name: name != ".git" and encodable(name)):
+        with suppress(OSError):
+            if stat.S_ISREG((folder / path).lstat().st_mode):
+                yield path
 
 
 def content_of(path: Path, limits: Limits) -> bytes | None:
@@ -169,44 +154,21 @@ def _parent(commit: pygit2.Commit) -> pygit2.Commit | None:
         return None
 
 
-def _of_kind(entry: _Entry | None, kind: int) -> pygit2.Oid | None:
-    return entry.id if entry and entry.kind == kind else None
+def _of_kind(entry: tuple[int, pygit2.Oid] | None, kind: int) -> pygit2.Oid | None:
+    return entry[1] if entry and stat.S_IFMT(entry[0]) == kind else None
 
 
-def _entries(repository: pygit2.Repository, tree: pygit2.Oid | None) -> dict[str, _Entry]:
-    """Return the entries of a folder by name."""
+def _entries(repository: pygit2.Repository, tree: pygit2.Oid | None) -> dict[str, tuple[int, pygit2.Oid]]:
+    """Return the modes and ids of the folders and files in a folder, by name."""
     import pygit2
 
-    entries: dict[str, _Entry] = {}
+    entries = {}
     stored = repository.get(tree) if tree is not None else None
     for entry in stored.peel(pygit2.Tree) if stored is not None else ():
-        kind = entry.filemode & _KIND
+        mode = int(entry.filemode)
         try:
-            if kind in (_TREE, _FILE):
-                entries[(entry.raw_name or b"").decode()] = _Entry(kind, entry.id, int(entry.filemode))
+            if stat.S_IFMT(mode) in (stat.S_IFDIR, stat.S_IFREG):
+                entries[(entry.raw_name or b"").decode()] = mode, entry.id
         except UnicodeDecodeError:
             continue
     return entries
-
-
-def _time(seconds: int) -> datetime:
-    """Return the time of a number of seconds since 1970, which may be negative; within the years 1 to 9999."""
-    try:
-        return min(max(_EPOCH + timedelta(seconds=seconds), _EARLIEST), _LATEST)
-    except OverflowError:
-        return _LATEST if seconds > 0 else _EARLIEST
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _is_regular(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False

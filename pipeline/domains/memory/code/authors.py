@@ -7,8 +7,8 @@ owners those whom CODEOWNERS names.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,12 +26,12 @@ _LONGEST = 200
 _MOST_RULES = 1000
 """Rules of CODEOWNERS: the last ones count. GitHub allows 3 MB, but each path is matched with each rule."""
 
-_WILDCARD = re.compile(r"\*+|\?")
 _MOST_WILDCARDS = 4
 """A pattern takes time by the power of its wildcards."""
 
+_WILDCARD = re.compile(r"\*+|\?")
 _OWNER = re.compile(r"@[\w./-]+|[^@\s]+@[^@\s]+")
-_SECTION = re.compile(r"\^?\[")
+_NO_PATTERN = re.compile(r"[#!]|\^?\[")  # comments, negations, sections of GitLab
 
 
 class Person(NamedTuple):
@@ -57,13 +57,33 @@ class Authorship:
 
     def add(self, commit: pygit2.Commit, paths: Iterable[str]) -> None:
         """Add the authors of a commit to the ``paths`` that it changed."""
-        left = set(paths)
-        if len(commit.parents) > 1:
-            left -= self._merged(commit, left)
-        author = _person(commit.author)
-        self._people[author.email.lower()] = author
-        for path in left:
+        changed = frozenset(paths)
+        left = changed
+        for merged in self._merged(commit):
+            files = changed_files(self._repository, parent_tree(merged), merged.tree)
+            its_own = changed.intersection(path for path, _ in files)
+            self._credit(merged, its_own)
+            left -= its_own
+        self._credit(commit, left)
+
+    def _credit(self, commit: pygit2.Commit, paths: Iterable[str]) -> None:
+        name, email = (
+            " ".join(raw.decode("utf-8", "replace").split())[:_LONGEST]
+            for raw in (commit.author.raw_name, commit.author.raw_email)
+        )
+        self._people[email.lower()] = author = Person(name, email)
+        for path in paths:
             self._authors[path][author] = None
+
+    def _merged(self, merge: pygit2.Commit) -> Iterator[pygit2.Commit]:
+        """Yield the commits that a merge brought, but for other merges."""
+        if len(merge.parents) < 2:
+            return
+        walker = self._repository.walk(merge.parents[1].id)
+        for other in merge.parents[2:]:
+            walker.push(other.id)
+        walker.hide(merge.parents[0].id)
+        yield from (commit for commit in walker if len(commit.parents) < 2)
 
     def set_mailmap(self, text: str) -> None:
         """Use the text of a .mailmap from now on; an empty one changes no names."""
@@ -86,29 +106,9 @@ class Authorship:
             findings.fact(file, "authored_by", author, AUTHORED_BY)
         return findings
 
-    def _merged(self, merge: pygit2.Commit, paths: set[str]) -> set[str]:
-        """Add the authors of the commits that a merge brought; return the paths of these that they changed."""
-        walker = self._repository.walk(merge.parents[1].id)
-        for other in merge.parents[2:]:
-            walker.push(other.id)
-        walker.hide(merge.parents[0].id)
-        changed: set[str] = set()
-        for commit in walker:
-            if len(commit.parents) > 1:
-                continue
-            author = _person(commit.author)
-            self._people[author.email.lower()] = author
-            for path, _ in changed_files(self._repository, parent_tree(commit), commit.tree):
-                if path in paths:
-                    self._authors[path][author] = None
-                    changed.add(path)
-        return changed
-
     def _canonical(self, person: Person) -> Person:
-        if self._mailmap is None:
-            return person
         if person not in self._seen:
-            self._seen[person] = Person(*self._mailmap.resolve(person.name, person.email))
+            self._seen[person] = Person(*self._mailmap.resolve(*person)) if self._mailmap else person
         return self._seen[person]
 
 
@@ -116,35 +116,20 @@ class Owners:
     """The rules of a CODEOWNERS file: the last that matches a path names its owners, as they are written."""
 
     def __init__(self, text: str) -> None:
-        lines = [rule for line in text.splitlines() if (rule := _rule(line))]
-        self._rules = [(GitIgnoreSpec.from_lines([pattern]), owners) for pattern, owners in lines[-_MOST_RULES:]]
+        self._rules = deque((rule for line in text.splitlines() if (rule := _rule(line))), maxlen=_MOST_RULES)
         self.of = lru_cache(maxsize=100_000)(self._of)
         """Return the owners of a file, or of a folder given with a slash at its end."""
 
     def _of(self, path: str) -> tuple[str, ...]:
-        for spec, owners in reversed(self._rules):
-            if spec.match_file(path):
-                return owners
-        return ()
+        return next((owners for spec, owners in reversed(self._rules) if spec.match_file(path)), ())
 
 
-def _person(signature: pygit2.Signature) -> Person:
-    name, email = (
-        " ".join(raw.decode("utf-8", "replace").split())[:_LONGEST] for raw in (signature.raw_name, signature.raw_email)
-    )
-    return Person(name, email)
-
-
-def _rule(line: str) -> tuple[str, tuple[str, ...]] | None:
+def _rule(line: str) -> tuple[GitIgnoreSpec, tuple[str, ...]] | None:
     """Return the pattern of a line and its owners; a pattern without any means that nobody owns what it matches."""
-    words = re.split(r"(?<!\\)\s+", line.split(" #")[0].strip())
-    pattern = words[0]
-    if not pattern or pattern.startswith(("#", "!")) or _SECTION.match(pattern):
-        return None
-    if len(_WILDCARD.findall(pattern)) > _MOST_WILDCARDS:
+    pattern, *words = re.split(r"(?<!\\)\s+", line.split(" #")[0].strip())
+    if not pattern or _NO_PATTERN.match(pattern) or len(_WILDCARD.findall(pattern)) > _MOST_WILDCARDS:
         return None
     try:
-        GitIgnoreSpec.from_lines([pattern])
+        return GitIgnoreSpec.from_lines([pattern]), tuple(dict.fromkeys(filter(_OWNER.fullmatch, words)))
     except ValueError:
         return None
-    return pattern, tuple(dict.fromkeys(word for word in words[1:] if _OWNER.fullmatch(word)))

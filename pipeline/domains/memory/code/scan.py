@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -93,13 +94,8 @@ def _scan_commits(
     changes: dict[str, pygit2.Oid | None] = {}
     tree: pygit2.Tree | None = None
     with FileParser(limits) as parser, progress.stage("scan", len(commits)) as advance:
-        state = State[pygit2.Oid](
-            scope,
-            lambda blob: blob_of(repository, blob, limits.bytes_read),
-            parser.parse,
-            authorship,
-            tracked=visited > 1,
-        )
+        read = partial(blob_of, repository, largest=limits.bytes_read)
+        state = State[pygit2.Oid](scope, read, parser.parse, authorship, tracked=visited > 1)
         for number, commit in enumerate(commits, 1):
             changed = dict(changed_files(repository, tree, commit.tree))
             authorship.add(commit, changed)
@@ -157,8 +153,12 @@ class State(Generic[_Blob]):
                 mailmap = files[MAILMAP]
                 self._authorship.set_mailmap(mailmap.text if mailmap else "")
             keys |= self._index.set_people(self._authorship.people())
-        self._find_facts(files.keys() | self._index.dependents(keys))
-        self._find_authors(files.keys() | self._blobs.keys() if renamed else files)
+        for unit in files.keys() | self._index.dependents(keys):
+            self._find_facts(str(unit))
+        if self._authorship is not None:
+            for path in files.keys() | self._blobs.keys() if renamed else files:
+                authors = self._authorship.findings(path, self._scope) if self._index.peek(path) else None
+                self.timeline.replace(("authors", path), authors)
         self.timeline.close(time)
 
     def _with_undecided(self, changes: Mapping[str, _Blob | None]) -> set[str]:
@@ -183,22 +183,13 @@ class State(Generic[_Blob]):
             self._parsed[path, blob] = None if data is None or is_binary(data) else self._parse(path, data)
         return self._parsed[path, blob]
 
-    def _find_facts(self, units: Iterable[Hashable]) -> None:
-        for path in units:
-            file = self._index.peek(str(path))
-            if file is None:
-                self._index.forget(path)
-                self.timeline.replace(path, None)
-                continue
-            with self._index.recording(path):
-                self.timeline.replace(path, facts_of(file, self._index, self._scope))
-
-    def _find_authors(self, paths: Iterable[str]) -> None:
-        if self._authorship is None:
+    def _find_facts(self, path: str) -> None:
+        if (file := self._index.peek(path)) is None:
+            self._index.forget(path)
+            self.timeline.replace(path, None)
             return
-        for path in paths:
-            known = self._index.peek(path) is not None
-            self.timeline.replace(("authors", path), self._authorship.findings(path, self._scope) if known else None)
+        with self._index.recording(path):
+            self.timeline.replace(path, facts_of(file, self._index, self._scope))
 
 
 class Timeline:
@@ -219,22 +210,19 @@ class Timeline:
         """Put the findings of a unit in place of its former ones; None for a unit that is gone."""
         old = self._units.pop(unit, {})
         new: Mapping[Triple, Strength] = findings.facts if findings else {}
-        for triple, strength in old.items() - new.items():
-            self._strengths[triple][strength] -= 1
-            self._touched.add(triple)
-        for triple, strength in new.items() - old.items():
-            self._strengths[triple][strength] += 1
-            self._touched.add(triple)
+        for facts, change in ((old.items() - new.items(), -1), (new.items() - old.items(), 1)):
+            for triple, strength in facts:
+                self._strengths[triple][strength] += change
+                self._touched.add(triple)
         if findings is not None:
             self._units[unit] = new
-            self._remember(findings.entities)
+            self._update(findings.entities)
 
     def close(self, time: str) -> None:
         """End the state: facts that begin or end with it do so at ``time``, which is later than that of the last."""
         for triple in self._touched:
-            strengths = +self._strengths[triple]
-            strength = max(strengths) if strengths else None
-            if not strengths:
+            strength = max(+self._strengths[triple], default=None)
+            if strength is None:
                 del self._strengths[triple]
             former = self._open.get(triple)
             if former and former[0] == strength:
@@ -255,7 +243,7 @@ class Timeline:
         """Return all entities that occurred, by id, each as it was found last, with its last description."""
         return tuple(sorted(self._entities.values(), key=lambda entity: entity.id))
 
-    def _remember(self, entities: Mapping[EntityKey, Entity]) -> None:
+    def _update(self, entities: Mapping[EntityKey, Entity]) -> None:
         for key, entity in entities.items():
             former = self._entities.get(key)
             if former is not None and former != entity:

@@ -4,11 +4,12 @@ A scan of one revision says what holds from then on: a known fact that it lacks 
 periods: a version that it lacks is withdrawn, and replaced by those that it has.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from pipeline.domains.memory.code.findings import Scan
+from pipeline.domains.memory.code.findings import ROOT, Scan
 from pipeline.domains.memory.code.scan import scan
 from pipeline.domains.memory.entities import embed, mention_in_texts, surviving, survivors, together
 from pipeline.domains.memory.memory import AgentMemory, read_fact
@@ -25,10 +26,6 @@ from pipeline.progress import Progress
 
 ORIGIN = "scan"
 """The metadata ``origin`` of facts from scans: only these does a scan end."""
-
-_Key = tuple[str, str, str, str | None, str | None, float, float]
-_ROOT = "."
-"""The name of the module that is the repository itself; it keeps the commit that was scanned last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,8 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
     entities = together(surviving(entity, into) for entity in _with_state(found, scope))
     facts = [renamed(fact, into) for fact in _facts_of(found, scope)]
     memory.schema.check([entity.to_node() for entity in entities.values()], [fact.to_edge() for fact in facts])
-    ends = {end for fact in _stored(memory, scope) for end in (fact.source, fact.target)}
+    rows = memory.rows("memory_believed_facts", label=memory.label, excluded=MENTIONS, types=None, scope=scope)
+    ends = {end for fact in _from_scans(map(read_fact, rows), scope) for end in (fact.source, fact.target)}
     vectors = embed(memory, entities.values())
 
     def decide(
@@ -85,10 +83,8 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
         _refuse_older(nodes.get(_root_id(scope)), found, history=history)
         known = _from_scans((Fact.of(edge) for edge in edges if edge.type != MENTIONS), scope)
         time, evidence = now(), _evidence_of(found)
-        if history:
-            revision = _revise_by_history(known, facts, evidence, time)
-        else:
-            revision = _revise_by_state(known, facts, found.time, evidence, time)
+        revise = _revise_by_history if history else partial(_revise_by_state, at=found.time)
+        revision = revise(known, facts, evidence=evidence, time=time)
         put = [node for entity in entities.values() if (node := _node(nodes.get(entity.id), entity, vectors))]
         hashes = {node.id: vectors.hashes[node.id] for node in put if node.id in vectors.hashes}
         edits = replace(edits_of(revision), nodes=put, text_hashes=hashes)
@@ -101,26 +97,18 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
         edge_types=sorted({fact.type for fact in facts}),
     )
     mentions = mention_in_texts(memory, [entities[node.id] for node in put if node.id in entities]) if new else 0
-    ended = sum(bool(fact.invalid_at) for fact in revision.added) if not history else len(revision.expired)
-    return Scanned(
-        found.repository,
-        found.commit,
-        found.time,
-        new,
-        len(facts),
-        len(revision.added) - (ended if not history else 0),
-        ended,
-        mentions,
-    )
+    # a scan of one revision ends facts by adding their last versions
+    ended = len(revision.expired) if history else sum(bool(fact.invalid_at) for fact in revision.added)
+    added = len(revision.added) - (0 if history else ended)
+    return Scanned(found.repository, found.commit, found.time, new, len(facts), added, ended, mentions)
 
 
 def _with_state(found: Scan, scope: str) -> list[Entity]:
     """Return the entities of a scan, of which the root module keeps what was scanned."""
     state = {"scanned": found.time, **({"commit": found.commit} if found.commit else {})}
-    others = [entity for entity in found.entities if entity.id != _root_id(scope)]
-    root = next((entity for entity in found.entities if entity.id == _root_id(scope)), None)
-    root = root or Entity(_ROOT, "module", scope, confidence=1.0)
-    return [*others, replace(root, metadata={**root.metadata, **state})]
+    entities = {entity.id: entity for entity in found.entities}
+    root = entities.pop(_root_id(scope), None) or Entity(ROOT, "module", scope, confidence=1.0)
+    return [*entities.values(), replace(root, metadata={**root.metadata, **state})]
 
 
 def _node(stored: KnowledgeNode | None, entity: Entity, vectors: Embeddings) -> KnowledgeNode | None:
@@ -155,33 +143,16 @@ def _refuse_older(root: KnowledgeNode | None, found: Scan, *, history: bool) -> 
 
 
 def _root_id(scope: str) -> str:
-    return EntityKey(scope, "module", _ROOT).id
+    return EntityKey(scope, "module", ROOT).id
 
 
-def _stored(memory: AgentMemory, scope: str) -> list[Fact]:
-    rows = memory.rows("memory_believed_facts", label=memory.label, excluded=MENTIONS, types=None, scope=scope)
-    return _from_scans(map(read_fact, rows), scope)
-
-
-def _facts_of(scan: Scan, scope: str) -> list[Fact]:
-    """Return what a scan found as facts; their evidence is the repository and its commit."""
+def _facts_of(scan: Scan, scope: str) -> Iterator[Fact]:
+    """Yield what a scan found as facts; their evidence is the repository and its commit."""
     source = _evidence_of(scan)
-    return [
-        Fact(
-            span.source,
-            span.type,
-            span.target,
-            span.valid_at,
-            span.invalid_at,
-            span.weight,
-            span.confidence,
-            scope,
-            (source,),
-            ended=source if span.invalid_at else "",
-            metadata={"origin": ORIGIN},
-        )
-        for span in scan.spans
-    ]
+    for span in scan.spans:
+        period, strength = (span.valid_at, span.invalid_at), (span.weight, span.confidence)
+        ended = source if span.invalid_at else ""
+        yield Fact(*span.triple, *period, *strength, scope, (source,), ended, metadata={"origin": ORIGIN})
 
 
 def _evidence_of(scan: Scan) -> str:
@@ -205,17 +176,12 @@ def _revise_by_state(known: Sequence[Fact], scanned: Iterable[Fact], at: str, ev
     """
     open_now = {fact.triple: fact for fact in believed(known) if fact.invalid_at is None}
     wanted = {fact.triple: fact for fact in scanned}
-    expired: list[Fact] = []
-    added: list[Fact] = []
-    for triple, fact in open_now.items():
-        if triple in wanted and _strength(fact) == _strength(wanted[triple]):
-            continue
-        expired.append(replace(fact, expired_at=time))
-        added.append(replace(fact, invalid_at=at, ended=evidence, created_at=time))
-    for triple, fact in wanted.items():
-        if triple not in open_now or _strength(open_now[triple]) != _strength(fact):
-            added.append(replace(fact, valid_at=at, created_at=time))
-    return Revision(tuple(expired), tuple(added))
+    strengths = {triple: (fact.weight, fact.confidence) for triple, fact in open_now.items()}
+    same = {triple for triple, fact in wanted.items() if strengths.get(triple) == (fact.weight, fact.confidence)}
+    gone = [fact for triple, fact in open_now.items() if triple not in same]
+    ended = [replace(fact, invalid_at=at, ended=evidence, created_at=time) for fact in gone]
+    new = [replace(fact, valid_at=at, created_at=time) for triple, fact in wanted.items() if triple not in same]
+    return Revision(tuple(replace(fact, expired_at=time) for fact in gone), (*ended, *new))
 
 
 def _from_scans(facts: Iterable[Fact], scope: str) -> list[Fact]:
@@ -223,9 +189,5 @@ def _from_scans(facts: Iterable[Fact], scope: str) -> list[Fact]:
     return [fact for fact in facts if fact.scope == scope and fact.metadata.get("origin") == ORIGIN]
 
 
-def _key(fact: Fact) -> _Key:
-    return (*fact.triple, fact.valid_at, fact.invalid_at, *_strength(fact))
-
-
-def _strength(fact: Fact) -> tuple[float, float]:
-    return fact.weight, fact.confidence
+def _key(fact: Fact) -> tuple[object, ...]:
+    return *fact.triple, fact.valid_at, fact.invalid_at, fact.weight, fact.confidence

@@ -30,6 +30,10 @@ def groups(made: Plan) -> list[set[str]]:
     return [{id_.split("|")[2] for id_ in group.members} for group in made.groups]
 
 
+def evidence(made: Plan) -> list[Candidate]:
+    return [candidate for group in made.groups for candidate in group.evidence]
+
+
 def reviewed(made: Plan) -> set[tuple[str, ...]]:
     return {tuple(id_.split("|")[2] for id_ in candidate.pair) for candidate in made.review}
 
@@ -47,7 +51,7 @@ def test_strong_variants_are_merged_and_transitively() -> None:
 
     assert groups(made) == [{"surrealdb", "SurrealDB", "surrealdb npm package"}]
     assert reviewed(made) == set()
-    assert {candidate.reason for candidate in made.accept} == {"the same but for case", "without 'npm package'"}
+    assert {candidate.reason for candidate in evidence(made)} == {"the same but for case", "without 'npm package'"}
 
 
 def test_a_weaker_variant_needs_the_cosine() -> None:
@@ -84,7 +88,7 @@ def test_a_cosine_with_common_neighbours_merges_only_what_is_not_known_by_its_na
     made = planned(pair, {pair[0].id: at(0), pair[1].id: at(5)}, edges)
 
     assert bool(made.groups) == merged
-    (candidate,) = made.accept if merged else made.review
+    (candidate,) = evidence(made) if merged else made.review
     assert candidate.shared == ("a", "b")
     assert candidate.against == (() if merged else ("their names differ",))
 
@@ -171,7 +175,7 @@ def test_a_person_accepts_what_is_for_review() -> None:
     chosen = accepted(made, [(ids["Jane Doe"], ids["J. Doe"]), (ids["Jane Doe"], ids["Jane M. Doe"])])
 
     assert groups(chosen) == [{"Jane Doe", "J. Doe", "Jane M. Doe"}]
-    assert len(chosen.accept) == 2
+    assert len(evidence(chosen)) == 2
     assert chosen.id != made.id
 
 

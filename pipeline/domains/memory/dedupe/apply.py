@@ -6,6 +6,7 @@ type ``merge``; further nodes hold its groups and its rewrite as JSON, in parts 
 
 import base64
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,8 +25,13 @@ from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
 from pipeline.knowledge.exchange.json_format import edge_of, mapping_of, node_of
 
-_MAX_SHOWN = 5
 MERGE, GROUPS, UNDO = "merge", "groups", "undo"
+_STORED = ("time", "plan", "moved", "folded", "complete")
+"""Fields of a merge that its node has as properties."""
+
+_MAX_SHOWN = 5
+"""Ids that an error names: as many as fit a line or two. Chosen by hand; not measured."""
+
 _PART = 200
 """Groups, nodes or edges of a part: some hundred kilobytes with their embeddings. Chosen by hand."""
 
@@ -81,9 +87,11 @@ def apply(
 
     def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Merge]:
         _refuse_stale(groups, digests, nodes)
-        rewrite = merge(groups, nodes, edges, now())
+        time = now()
+        rewrite = merge(groups, nodes, edges, time)
         _withdraw(journal, written)
-        entry = _merge_of(plan, groups, rewrite)
+        moved, folded = len(rewrite.after_edges), rewrite.folded
+        entry = Merge(uuid4().hex[:12], time, plan.id, groups, moved, folded, complete=False)
         _write(journal, entry, rewrite)
         written.append(entry)
         return rewrite.edits(), entry
@@ -125,18 +133,29 @@ def undo(graph: KnowledgeGraph, journal: KnowledgeGraph, merge_id: str | None = 
 
 def merges(journal: KnowledgeGraph) -> list[Merge]:
     """Return the merges that can be undone, the newest first."""
-    parts: dict[str, list[KnowledgeNode]] = {}
-    for node in journal.find_nodes_by_type(GROUPS):
-        parts.setdefault(str(node.properties["merge"]), []).append(node)
-    made = [_merge(node, parts.get(node.id, ())) for node in journal.find_nodes_by_type(MERGE)]
+    groups: dict[str, list[Group]] = defaultdict(list)
+    for part in sorted(journal.find_nodes_by_type(GROUPS), key=lambda part: part.id):
+        groups[str(part.properties["merge"])] += _GROUPS.validate_json(str(part.properties["content"]))["groups"]
+    made = []
+    for node in journal.find_nodes_by_type(MERGE):
+        stored: dict[str, Any] = {name: node.properties[name] for name in _STORED}
+        made.append(Merge(node.id, groups=tuple(groups[node.id]), **stored))
     return sorted(made, key=lambda merge: (merge.time, merge.id), reverse=True)
 
 
 def _write(journal: KnowledgeGraph, merge: Merge, rewrite: Rewrite) -> None:
     """Write a merge, all of it or nothing."""
-    parts = [*_parts(merge.id, GROUPS, _chunks("groups", merge.to_json()["groups"]))]
-    parts += _parts(merge.id, UNDO, _rewrite_chunks(rewrite))
-    properties = {name: getattr(merge, name) for name in ("time", "plan", "moved", "folded", "complete")}
+    undo: dict[str, Iterable[Any]] = {
+        "before_nodes": map(_packed, rewrite.before_nodes),
+        "before_edges": map(mapping_of, rewrite.before_edges),
+        "after_nodes": map(_packed, rewrite.after_nodes),
+        "after_edges": map(mapping_of, rewrite.after_edges),
+        "sources": rewrite.sources.items(),
+        "kept_edges": rewrite.kept_edges,
+    }
+    groups = {"groups": merge.to_json()["groups"]}
+    parts = [*_parts(merge.id, GROUPS, groups), *_parts(merge.id, UNDO, undo)]
+    properties = {name: getattr(merge, name) for name in _STORED}
     node = KnowledgeNode(merge.id, MERGE, properties={**properties, "parts": [part.id for part in parts]})
     journal.add_nodes([node, *parts])
 
@@ -197,12 +216,6 @@ def _refuse_stale(groups: Sequence[Group], digests: Mapping[str, str], nodes: Ma
         raise GraphError(f"The plan is stale: {'; '.join(stale)} since it was made.", "Make it anew.")
 
 
-def _merge_of(plan: Plan, groups: tuple[Group, ...], rewrite: Rewrite) -> Merge:
-    time = rewrite.after_nodes[0].updated_at or now()
-    moved = len(rewrite.after_edges)
-    return Merge(uuid4().hex[:12], time, plan.id, groups, moved, rewrite.folded, complete=False)
-
-
 def _withdraw(journal: KnowledgeGraph, written: list[Merge]) -> None:
     """Remove the entries of attempts whose transaction was rolled back."""
     while written:
@@ -233,14 +246,6 @@ def _listed(ids: Sequence[str]) -> str:
     return f"{shown} and {len(ids) - _MAX_SHOWN} more" if len(ids) > _MAX_SHOWN else shown
 
 
-def _merge(node: KnowledgeNode, parts: Sequence[KnowledgeNode]) -> Merge:
-    stored: Any = node.properties
-    ordered = sorted(parts, key=lambda part: part.id)
-    groups = [group for part in ordered for group in _GROUPS.validate_json(str(part.properties["content"]))["groups"]]
-    numbers = int(stored["moved"]), int(stored["folded"])
-    return Merge(node.id, stored["time"], stored["plan"], tuple(groups), *numbers, bool(stored["complete"]))
-
-
 def _part_ids(journal: KnowledgeGraph, merge_id: str) -> list[str]:
     node = journal.get_node(merge_id)
     if node is None or node.type != MERGE:
@@ -249,23 +254,11 @@ def _part_ids(journal: KnowledgeGraph, merge_id: str) -> list[str]:
     return list(parts)
 
 
-def _rewrite_chunks(rewrite: Rewrite) -> Iterator[dict[str, list[Any]]]:
-    yield from _chunks("before_nodes", map(_packed, rewrite.before_nodes))
-    yield from _chunks("before_edges", map(mapping_of, rewrite.before_edges))
-    yield from _chunks("after_nodes", map(_packed, rewrite.after_nodes))
-    yield from _chunks("after_edges", map(mapping_of, rewrite.after_edges))
-    yield from _chunks("sources", ([id_, list(ids)] for id_, ids in (rewrite.sources or {}).items()))
-    yield from _chunks("kept_edges", rewrite.kept_edges)
-
-
-def _chunks(name: str, items: Iterable[Any]) -> Iterator[dict[str, list[Any]]]:
-    return ({name: list(part)} for part in batches(items, _PART))
-
-
-def _parts(merge_id: str, kind: str, chunks: Iterable[dict[str, list[Any]]]) -> Iterator[KnowledgeNode]:
+def _parts(merge_id: str, kind: str, content: Mapping[str, Iterable[Any]]) -> Iterator[KnowledgeNode]:
+    chunks = ({name: part} for name, items in content.items() for part in batches(items, _PART))
     for number, chunk in enumerate(chunks):
-        content = json.dumps(chunk, ensure_ascii=False)
-        yield KnowledgeNode(f"{merge_id}/{kind}/{number:06}", kind, properties={"merge": merge_id, "content": content})
+        properties = {"merge": merge_id, "content": json.dumps(chunk, ensure_ascii=False)}
+        yield KnowledgeNode(f"{merge_id}/{kind}/{number:06}", kind, properties=properties)
 
 
 def _packed(node: KnowledgeNode) -> dict[str, Any]:

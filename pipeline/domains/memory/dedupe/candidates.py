@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -82,9 +82,8 @@ class Subject:
     @classmethod
     def read(cls, entity: Entity) -> Subject:
         """Read the name and the aliases of an entity; a person's e-mail addresses lead to it, too."""
-        addresses = _values(entity.metadata.get("email")) | _values(entity.metadata.get("emails"))
-        aliases = [*entity.aliases, *(sorted(addresses) if entity.type == "person" else ())]
-        return cls(entity, read_name(entity.name, entity.type, aliases))
+        addresses = sorted(_values(entity.metadata, "email", "emails")) if entity.type == "person" else ()
+        return cls(entity, read_name(entity.name, entity.type, [*entity.aliases, *addresses]))
 
     @property
     def id(self) -> str:
@@ -136,9 +135,11 @@ def find_candidates(
         cosines |= _near(group, vectors, settings.dedupe_cosine)
         if group[0].entity.type not in settings.dedupe_whole_names:
             named |= _pairs_by_name(group)
+    for pair in named - cosines.keys():
+        if all(id_ in vectors for id_ in pair):
+            first, second = unit_vectors([vectors[id_] for id_ in pair])
+            cosines[pair] = round(float(first @ second), 4)
     pairs = sorted(cosines.keys() | named)
-    missing = [pair for pair in pairs if pair not in cosines and all(id_ in vectors for id_ in pair)]
-    cosines |= _cosines(missing, vectors)
     judged = (_judge(by_id[a], by_id[b], cosines.get((a, b)), places, settings) for a, b in pairs)
     return [candidate for candidate in judged if candidate]
 
@@ -158,18 +159,14 @@ def group_candidates(
             near[candidate.second].add(candidate.first)
     group_of: dict[str, frozenset[str]] = {id_: frozenset((id_,)) for id_ in near}
     review = []
-    for candidate in sorted(candidates, key=_strongest_first):
+    for candidate in sorted(candidates, key=lambda one: (-one.strength, -(one.cosine or 0.0), one.pair)):
         if not candidate.automatic:
             review.append(candidate)
-            continue
-        first, second = candidate.pair
-        if against := _ambiguity(first, second, near, contradicts) or _conflict(
-            group_of[first], group_of[second], contradicts
-        ):
+        elif against := next(_objections(candidate.pair, near, group_of, contradicts), ""):
             review.append(replace(candidate, against=(*candidate.against, against), automatic=False))
-            continue
-        joined = group_of[first] | group_of[second]
-        group_of.update(dict.fromkeys(joined, joined))
+        else:
+            joined = group_of[candidate.first] | group_of[candidate.second]
+            group_of.update(dict.fromkeys(joined, joined))
     groups = sorted({tuple(sorted(group)) for group in group_of.values() if len(group) > 1})
     return groups, review
 
@@ -188,14 +185,6 @@ def _near(group: Sequence[Subject], vectors: Mapping[str, Sequence[float]], thre
     return cosines
 
 
-def _cosines(pairs: Sequence[Pair], vectors: Mapping[str, Sequence[float]]) -> dict[Pair, float]:
-    cosines = {}
-    for pair in pairs:
-        first, second = unit_vectors([vectors[id_] for id_ in pair])
-        cosines[pair] = round(float(first @ second), 4)
-    return cosines
-
-
 def _pairs_by_name(group: Iterable[Subject]) -> set[Pair]:
     blocks: dict[str, list[Subject]] = defaultdict(list)
     for subject in group:
@@ -204,15 +193,9 @@ def _pairs_by_name(group: Iterable[Subject]) -> set[Pair]:
     return {
         (first.id, second.id)
         for block in blocks.values()
-        for first, second in _pairs(block)
+        for first, second in (combinations(block, 2) if len(block) <= _LARGEST_BLOCK else product(block[:1], block[1:]))
         if variant(first.name, second.name) is not None
     }
-
-
-def _pairs(block: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
-    if len(block) <= _LARGEST_BLOCK:
-        return combinations(block, 2)
-    return ((block[0], other) for other in block[1:])
 
 
 def _judge(
@@ -247,32 +230,23 @@ def _against(first: Subject, second: Subject, cosine: float | None, named: Varia
         yield f"their descriptions differ: cosine {cosine:.2f}"
     if first.entity.type in _NAMED_TYPES and not named.strength:
         yield "their names differ"
-    if first.name.qualifier != second.name.qualifier:
-        qualifier = first.name.qualifier or second.name.qualifier
-        if "abbreviation" not in named.reason:
-            yield f"only one of them is the {' '.join(qualifier)}"
+    if first.name.qualifier != second.name.qualifier and "abbreviation" not in named.reason:
+        yield f"only one of them is the {' '.join(first.name.qualifier or second.name.qualifier)}"
 
 
-def _strongest_first(candidate: Candidate) -> tuple[float, float, str, str]:
-    return -candidate.strength, -(candidate.cosine or 0.0), candidate.first, candidate.second
-
-
-def _ambiguity(first: str, second: str, near: dict[str, set[str]], contradicts: Contradicts) -> str:
-    for one, other in ((first, second), (second, first)):
+def _objections(
+    pair: Pair, near: Mapping[str, set[str]], group_of: Mapping[str, frozenset[str]], contradicts: Contradicts
+) -> Iterator[str]:
+    """Yield why an automatic candidate is left for review: ambiguities, then conflicts of the groups that it joins."""
+    first, second = pair
+    for one, other in (pair, (second, first)):
         for third in sorted(near[one] - {other}):
             if contradicts(other, third):
-                return f"{one} may be {third} instead"
-    return ""
-
-
-def _conflict(group: frozenset[str], other: frozenset[str], contradicts: Contradicts) -> str:
-    if group == other:
-        return ""
-    for one in sorted(group):
-        for two in sorted(other):
-            if reason := contradicts(one, two):
-                return f"it would join {one} with {two}: {reason}"
-    return ""
+                yield f"{one} may be {third} instead"
+    if group_of[first] != group_of[second]:
+        for one, other in product(sorted(group_of[first]), sorted(group_of[second])):
+            if reason := contradicts(one, other):
+                yield f"it would join {one} with {other}: {reason}"
 
 
 def contradiction(first: Subject, second: Subject, identity: Sequence[str]) -> str:
@@ -280,79 +254,57 @@ def contradiction(first: Subject, second: Subject, identity: Sequence[str]) -> s
 
     ``identity`` names the metadata in which the same thing can't differ.
     """
-    return next((reason for reason in _contradictions(first, second, identity) if reason), "")
+    return next(filter(None, _contradictions(first, second, identity)), "")
 
 
 def _contradictions(first: Subject, second: Subject, identity: Sequence[str]) -> Iterator[str]:
     name, other = first.name, second.name
     if (first.entity.type, first.entity.scope) != (second.entity.type, second.entity.scope):
         yield "they differ in type or scope"
-    yield _identities(first.entity.metadata, second.entity.metadata, identity)
+    for key in identity:
+        own, others = _values(first.entity.metadata, key), _values(second.entity.metadata, key)
+        if own and others and not own & others:
+            yield f"their {key} differs: {min(own)} and {min(others)}"
+    bare = False
     if name.person and other.person:
         yield difference(name.person, other.person)
-        yield _addresses(first, second)
+        for person, entity in ((name.person, second.entity), (other.person, first.entity)):
+            addresses = _values(entity.metadata, "email", "emails")
+            if person.address and addresses and person.address not in addresses:
+                yield f"their e-mail addresses differ: {person.address} and {min(addresses)}"
         bare = name.person.bare or other.person.bare
-    else:
-        bare = False
     if not bare and name.numbers != other.numbers:
         yield f"their numbers differ: {' '.join(name.numbers) or 'none'} and {' '.join(other.numbers) or 'none'}"
-    yield _parts(name, other)
+    yield from _parts(name, other)
     if name.person is None:
-        yield _words(name, other)
+        yield from _words(name, other)
 
 
-def _identities(first: Mapping[str, Json], second: Mapping[str, Json], identity: Sequence[str]) -> str:
-    for name in identity:
-        own, others = _values(first.get(name)), _values(second.get(name))
-        if own and others and not own & others:
-            return f"their {name} differs: {min(own)} and {min(others)}"
-    return ""
+def _values(metadata: Mapping[str, Json], *names: str) -> frozenset[str]:
+    values = [value for name in names if (value := metadata.get(name)) not in (None, "", [], {})]
+    lists = (value if isinstance(value, Sequence) and not isinstance(value, str) else [value] for value in values)
+    return frozenset(folded(str(item)) for items in lists for item in items)
 
 
-def _addresses(first: Subject, second: Subject) -> str:
-    """Compare the address in a person's name with those in the other's metadata."""
-    for subject, other in ((first, second), (second, first)):
-        address = subject.name.person.address if subject.name.person else ""
-        others = _values(other.entity.metadata.get("email")) | _values(other.entity.metadata.get("emails"))
-        if address and others and address not in others:
-            return f"their e-mail addresses differ: {address} and {min(others)}"
-    return ""
-
-
-def _values(value: Json) -> frozenset[str]:
-    if value is None or value in ("", [], {}):
-        return frozenset()
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return frozenset(folded(str(item)) for item in value)
-    return frozenset((folded(str(value)),))
-
-
-def _parts(name: Name, other: Name) -> str:
-    named: tuple[tuple[str, object, object], ...] = (
-        ("what stands in parentheses", name.qualifier, other.qualifier),
+def _parts(name: Name, other: Name) -> Iterator[str]:
+    for label, own, others in (
+        ("what stands in parentheses", " ".join(name.qualifier), " ".join(other.qualifier)),
         ("their endings", name.suffix, other.suffix),
         ("their scopes", name.owner, other.owner),
-    )
-    for label, own, others in named:
+    ):
         if own and others and own != others:
-            return f"{label} differ: {_shown(own)} and {_shown(others)}"
+            yield f"{label} differ: {own} and {others}"
     if name.kinds and other.kinds and name.kinds.isdisjoint(other.kinds):
-        return f"one is of {min(name.kinds)}, one of {min(other.kinds)}"
-    return ""
+        yield f"one is of {min(name.kinds)}, one of {min(other.kinds)}"
 
 
-def _words(name: Name, other: Name) -> str:
+def _words(name: Name, other: Name) -> Iterator[str]:
     own, others = set(name.words), set(other.words)
     languages = [{LANGUAGES[word] for word in words if word in LANGUAGES} for words in (own, others)]
     if all(languages) and languages[0].isdisjoint(languages[1]):
-        return f"they are of {min(languages[0])} and of {min(languages[1])}"
+        yield f"they are of {min(languages[0])} and of {min(languages[1])}"
     if (own & NEGATIVES) != (others & NEGATIVES):
-        return "one of them is negated"
+        yield "one of them is negated"
     left, right = own - others, others - own
     if len(left) == len(right) == 1 and opposites(*left, *right):
-        return f"{min(left)} is not {min(right)}"
-    return ""
-
-
-def _shown(value: object) -> str:
-    return " ".join(value) if isinstance(value, tuple) else str(value)
+        yield f"{min(left)} is not {min(right)}"

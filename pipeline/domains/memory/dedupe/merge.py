@@ -1,9 +1,10 @@
 """Merges of entities into survivors, and their undoing, over records: what nodes and edges become, and were."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import NamedTuple
 
 from pipeline.domains.memory.dedupe.plan import Group
 from pipeline.domains.memory.records import Entity, Fact
@@ -29,7 +30,7 @@ class Rewrite:
     before_edges: tuple[KnowledgeEdge, ...] = ()
     after_nodes: tuple[KnowledgeNode, ...] = ()
     after_edges: tuple[KnowledgeEdge, ...] = ()
-    sources: Mapping[str, tuple[str, ...]] | None = None
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kept_edges: tuple[str, ...] = ()
 
     @property
@@ -104,27 +105,22 @@ def merged_node(members: Sequence[KnowledgeNode], time: str) -> KnowledgeNode:
     Mentions add up, the longest description wins, names and aliases of all lead to it, metadata is merged: the
     survivor's wins, and lists are joined. It was created when the first of them was. Its embedding stays.
     """
-    survivor = members[0]
     entities = [Entity.of(node) for node in members]
     first = entities[0]
     aliases = dict.fromkeys(name for entity in entities for name in (entity.name, *entity.aliases))
-    metadata: dict[str, Json] = {}
-    for entity in entities:
-        metadata = _joined(metadata, entity.metadata)
     entity = replace(
         first,
         description=max((entity.description for entity in entities), key=len),
         aliases=tuple(alias for alias in aliases if alias != first.name),
         mention_count=sum(entity.mention_count for entity in entities),
         confidence=max(entity.confidence for entity in entities),
-        metadata=metadata,
+        metadata=reduce(_joined, (entity.metadata for entity in entities)),
     )
-    embeddings = [node.embedding for node in members if node.embedding is not None]
     return replace(
-        survivor,
+        members[0],
         labels=tuple(dict.fromkeys(label for node in members for label in node.labels)),
         properties=entity.to_node().properties,
-        embedding=embeddings[0] if embeddings else None,
+        embedding=next((node.embedding for node in members if node.embedding is not None), None),
         created_at=min((node.created_at for node in members if node.created_at), default=None),
         updated_at=time,
     )
@@ -154,16 +150,14 @@ def _folded(edges: Sequence[KnowledgeEdge]) -> KnowledgeEdge:
     first, *others = sorted(edges, key=lambda edge: (edge.created_at or "", edge.id))
     if not others:
         return first
-    properties: Mapping[str, Json] = first.properties
-    for other in others:
-        properties = _joined(properties, other.properties)
-    confidences = [edge.properties["confidence"] for edge in edges if "confidence" in edge.properties]
+    properties = reduce(_joined, (edge.properties for edge in others), first.properties)
+    confidences = (edge.properties.get("confidence") for edge in edges)
     numbers = [float(value) for value in confidences if isinstance(value, int | float)]
     highest: dict[str, Json] = {"confidence": max(numbers)} if numbers else {}
     return replace(first, weight=max(edge.weight for edge in edges), properties={**properties, **highest})
 
 
-def _joined(first: Mapping[str, Json], second: Mapping[str, Json]) -> dict[str, Json]:
+def _joined(first: Mapping[str, Json], second: Mapping[str, Json]) -> Mapping[str, Json]:
     """Merge two mappings: the first wins, and lists are joined."""
     joined = {**second, **first}
     for name in first.keys() & second.keys():
@@ -189,46 +183,35 @@ def unmerge(rewrite: Rewrite, nodes: Mapping[str, KnowledgeNode], edges: Iterabl
     What was removed since isn't restored.
     """
     stored = {edge.id: edge for edge in edges}
-    lost = _lost(rewrite, nodes)
-    restored = _nodes(rewrite, nodes, lost)
-    present = restored.keys() | nodes.keys()
-    notes = [f"{id_} was removed since: it isn't restored" for id_ in sorted(lost & rewrite.survivors)]
-    back, changed = _edges(rewrite, stored, present)
+    restored = {node.id: node for node in _nodes(rewrite, nodes)}
+    removed = sorted(rewrite.survivors - nodes.keys())
+    back, changed = _edges(rewrite, stored, restored.keys() | nodes.keys())
     after = {edge.id for edge in rewrite.after_edges}
-    notes += changed
-    notes += _later(rewrite, stored, nodes)
     edits = Edits(
         nodes=list(restored.values()),
         edges=back,
         removed_edges=sorted((after & stored.keys()) - {edge.id for edge in back}),
     )
-    return Unmerged(edits, tuple(notes))
+    notes = [f"{id_} was removed since: it isn't restored" for id_ in removed]
+    return Unmerged(edits, (*notes, *changed, *_later(rewrite, stored, nodes)))
 
 
-def _lost(rewrite: Rewrite, nodes: Mapping[str, KnowledgeNode]) -> frozenset[str]:
-    """Return the members of groups whose survivor is gone."""
-    gone, lost, survivor = rewrite.survivors - nodes.keys(), set(), ""
-    for node in rewrite.before_nodes:  # in order of the groups, each survivor before its losers
-        survivor = node.id if node.id in rewrite.survivors else survivor
-        if survivor in gone:
-            lost.add(node.id)
-    return frozenset(lost)
-
-
-def _nodes(rewrite: Rewrite, nodes: Mapping[str, KnowledgeNode], lost: frozenset[str]) -> dict[str, KnowledgeNode]:
+def _nodes(rewrite: Rewrite, nodes: Mapping[str, KnowledgeNode]) -> Iterator[KnowledgeNode]:
+    """Yield the members as they were, of those groups whose survivor is still there."""
     after = {node.id: node for node in rewrite.after_nodes}
-    restored = {}
-    for before in rewrite.before_nodes:
-        if before.id in lost:
-            continue
+    survivor = ""
+    for before in rewrite.before_nodes:  # in order of the groups, each survivor before its losers
+        survivor = before.id if before.id in after else survivor
         now = nodes.get(before.id)
+        if survivor not in nodes:
+            continue
         if now is None:
-            restored[before.id] = before
+            yield before
         elif before.id in after:
-            restored[before.id] = _without_merge(before, after[before.id], now)
-        else:
-            restored[before.id] = _written_again(before, now)
-    return restored
+            yield _without_merge(before, after[before.id], now)
+        else:  # a loser that was written anew since: the mentions of both count
+            count = Entity.of(before).mention_count + Entity.of(now).mention_count
+            yield replace(before, properties={**before.properties, "mention_count": count}, updated_at=now.updated_at)
 
 
 def _without_merge(before: KnowledgeNode, after: KnowledgeNode, now: KnowledgeNode) -> KnowledgeNode:
@@ -236,10 +219,9 @@ def _without_merge(before: KnowledgeNode, after: KnowledgeNode, now: KnowledgeNo
     if now == after:
         return before
     properties = _reverted(before.properties, after.properties, now.properties)
-    counts = [int(node.properties["mention_count"]) for node in (before, after, now)]  # type: ignore[arg-type]
-    properties["mention_count"] = max(0, counts[0] + counts[2] - counts[1])
-    own, merged, present = (_texts(node.properties["aliases"]) for node in (before, after, now))
-    properties["aliases"] = [alias for alias in present if alias in own or alias not in merged]
+    own, merged, present = (Entity.of(node) for node in (before, after, now))
+    properties["mention_count"] = max(0, own.mention_count + present.mention_count - merged.mention_count)
+    properties["aliases"] = [name for name in present.aliases if name in own.aliases or name not in merged.aliases]
     same_text = properties["description"] == before.properties["description"]
     return replace(
         now,
@@ -251,41 +233,29 @@ def _without_merge(before: KnowledgeNode, after: KnowledgeNode, now: KnowledgeNo
     )
 
 
-def _written_again(before: KnowledgeNode, now: KnowledgeNode) -> KnowledgeNode:
-    """Return a loser that was written anew since the merge: as it was, with the mentions of both."""
-    count = int(before.properties["mention_count"]) + int(now.properties["mention_count"])  # type: ignore[arg-type]
-    return replace(before, properties={**before.properties, "mention_count": count}, updated_at=now.updated_at)
-
-
 def _edges(
-    rewrite: Rewrite, stored: Mapping[str, KnowledgeEdge], present: Iterable[str]
+    rewrite: Rewrite, stored: Mapping[str, KnowledgeEdge], present: Set[str]
 ) -> tuple[list[KnowledgeEdge], list[str]]:
     """Return the edges to restore, and notes on those that changed or went since."""
-    ends, sources = frozenset(present), rewrite.sources or {}
     before = {edge.id: edge for edge in rewrite.before_edges}
-    loose = before.keys() - {id_ for ids in sources.values() for id_ in ids}
-    back = [before[id_] for id_ in sorted(loose) if {before[id_].source, before[id_].target} <= ends]
-    changed = gone = 0
-    for after in rewrite.after_edges:
-        now = stored.get(after.id)
-        if now is None:
-            gone += 1
-            continue
-        changed += now != after
-        back += [_carried(before[id_], after, now) for id_ in sources[after.id]]
-    notes = [f"{changed} edges changed since: they keep the change"] if changed else []
-    return back, [*notes, *([f"{gone} edges were removed since: they aren't restored"] if gone else [])]
+    loose = before.keys() - {id_ for ids in rewrite.sources.values() for id_ in ids}
+    back = [before[id_] for id_ in sorted(loose) if {before[id_].source, before[id_].target} <= present]
+    kept = [(after, stored[after.id]) for after in rewrite.after_edges if after.id in stored]
+    back += [_carried(before[id_], after, now) for after, now in kept for id_ in rewrite.sources[after.id]]
+    notes = []
+    if changed := sum(now != after for after, now in kept):
+        notes.append(f"{changed} edges changed since: they keep the change")
+    if gone := len(rewrite.after_edges) - len(kept):
+        notes.append(f"{gone} edges were removed since: they aren't restored")
+    return back, notes
 
 
 def _carried(before: KnowledgeEdge, after: KnowledgeEdge, now: KnowledgeEdge) -> KnowledgeEdge:
     """Return an edge as it was before, with the changes that were made since to the one that it went into."""
     if now == after:
         return before
-    fields: dict[str, Any] = {
-        name: getattr(now, name) for name in _CARRIED if getattr(now, name) != getattr(after, name)
-    }
-    properties = _reverted(before.properties, after.properties, now.properties)
-    return replace(before, properties=properties, **fields)
+    changes = {name: getattr(now, name) for name in _CARRIED if getattr(now, name) != getattr(after, name)}
+    return replace(before, properties=_reverted(before.properties, after.properties, now.properties), **changes)
 
 
 def _reverted(before: Mapping[str, Json], after: Mapping[str, Json], now: Mapping[str, Json]) -> dict[str, Json]:
@@ -302,7 +272,3 @@ def _later(rewrite: Rewrite, stored: Mapping[str, KnowledgeEdge], nodes: Mapping
         if edge.id not in merged:
             since.update({edge.source, edge.target} & rewrite.members & nodes.keys())
     return [f"{count} facts or mentions that came since stay with {id_}" for id_, count in sorted(since.items())]
-
-
-def _texts(value: Json) -> Sequence[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -64,11 +64,6 @@ class Plan:
         """A hash of the plan."""
         return digest("plan", json.dumps(asdict(self), sort_keys=True))
 
-    @property
-    def accept(self) -> tuple[Candidate, ...]:
-        """The candidates that the groups rest on."""
-        return tuple(candidate for group in self.groups for candidate in group.evidence)
-
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain JSON values."""
         return {"id": self.id, **_plans().dump_python(self, mode="json")}
@@ -127,18 +122,22 @@ def make_plan(
     subjects = {subject.id: subject for subject in map(Subject.read, entities)}
     places, facts = _places(edges)
     candidates = find_candidates(list(subjects.values()), vectors, places, settings)
-    contradicts = _contradictions(subjects, settings.dedupe_identity)
-    joined, review = group_candidates(candidates, contradicts)
-    planned = [subjects[id_].entity for id_ in {id_ for candidate in candidates for id_ in candidate.pair}]
-    ranked = sorted(planned, key=lambda entity: _survival(entity, facts))
-    made = Plan(
-        graph,
-        (),
-        tuple(sorted(review, key=lambda candidate: candidate.pair)),
-        tuple((entity.id, entity_digest(entity)) for entity in ranked),
-    )
-    left = {candidate.pair for candidate in review}
-    return replace(made, groups=_groups(made, joined, [one for one in candidates if one.pair not in left]))
+
+    @cache
+    def compared(first: str, second: str) -> str:
+        return contradiction(subjects[first], subjects[second], settings.dedupe_identity)
+
+    def survival(id_: str) -> tuple[int, int, str, str]:
+        """Return the key by which the best survivor is first: most mentions, most facts, longest-lived."""
+        entity = subjects[id_].entity
+        return -entity.mention_count, -facts[id_], entity.created_at or "", id_
+
+    joined, review = group_candidates(candidates, lambda *pair: compared(*sorted(pair)))
+    ranked = sorted({id_ for candidate in candidates for id_ in candidate.pair}, key=survival)
+    left = tuple(sorted(review, key=lambda candidate: candidate.pair))
+    made = Plan(graph, (), left, tuple((id_, entity_digest(subjects[id_].entity)) for id_ in ranked))
+    pairs = {candidate.pair for candidate in review}
+    return replace(made, groups=_groups(made, joined, [one for one in candidates if one.pair not in pairs]))
 
 
 def entity_digest(entity: Entity) -> str:
@@ -174,24 +173,6 @@ def _places(edges: Iterable[KnowledgeEdge]) -> tuple[dict[str, frozenset[Place]]
     return {id_: frozenset(own) for id_, own in places.items()}, facts
 
 
-def _contradictions(subjects: Mapping[str, Subject], identity: Sequence[str]) -> Callable[[str, str], str]:
-    """Return a function that compares two entities by id, and each pair once."""
-    reasons: dict[Pair, str] = {}
-
-    def contradicts(first: str, second: str) -> str:
-        pair = (first, second) if first < second else (second, first)
-        if pair not in reasons:
-            reasons[pair] = contradiction(subjects[pair[0]], subjects[pair[1]], identity)
-        return reasons[pair]
-
-    return contradicts
-
-
-def _survival(entity: Entity, facts: Mapping[str, int]) -> tuple[int, int, str, str]:
-    """Return the key by which the best survivor is first: most mentions, most facts, longest-lived."""
-    return -entity.mention_count, -facts.get(entity.id, 0), entity.created_at or "", entity.id
-
-
 def _groups(made: Plan, joined: Iterable[tuple[str, ...]], evidence: Iterable[Candidate]) -> tuple[Group, ...]:
     rank = {id_: place for place, (id_, _) in enumerate(made.entities)}
     by_member: dict[str, list[Candidate]] = defaultdict(list)
@@ -199,6 +180,6 @@ def _groups(made: Plan, joined: Iterable[tuple[str, ...]], evidence: Iterable[Ca
         by_member[candidate.first].append(candidate)
     groups = []
     for members in joined:
-        survivor, *losers = sorted(members, key=lambda id_: rank[id_])
+        survivor, *losers = sorted(members, key=rank.__getitem__)
         groups.append(Group(survivor, tuple(losers), tuple(one for id_ in members for one in by_member[id_])))
     return tuple(groups)

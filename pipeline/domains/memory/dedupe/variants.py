@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.text.names import folded, singular
@@ -23,65 +23,32 @@ _ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 ECOSYSTEMS: Mapping[str, str] = {
-    "npm": "npm",
-    "pypi": "pypi",
-    "crate": "crates.io",
-    "crates": "crates.io",
-    "cargo": "crates.io",
+    **{name: name for name in ("npm", "pypi", "rubygems", "maven", "nuget", "packagist")},
+    **dict.fromkeys(("crate", "crates", "cargo"), "crates.io"),
     "gem": "rubygems",
-    "rubygems": "rubygems",
-    "maven": "maven",
-    "nuget": "nuget",
-    "packagist": "packagist",
 }
 """Words that name the registry of a library."""
 
-_CONFIG_KINDS: Mapping[str, str] = {
-    "env": "variable",
-    "variable": "variable",
-    "var": "variable",
-    "flag": "flag",
-    "option": "flag",
-    "file": "file",
-}
 GENERIC: Mapping[str, Mapping[str, str]] = {
-    "library": {
-        **ECOSYSTEMS,
-        **dict.fromkeys(("package", "library", "lib", "module", "framework", "dependency"), ""),
+    "library": {**ECOSYSTEMS, **dict.fromkeys(("package", "library", "lib", "module", "framework", "dependency"), "")},
+    "config": {
+        **dict.fromkeys(("env", "variable", "var"), "variable"),
+        **dict.fromkeys(("flag", "option"), "flag"),
+        "file": "file",
+        **dict.fromkeys(("environment", "setting", "config", "configuration"), ""),
     },
-    "config": {**_CONFIG_KINDS, **dict.fromkeys(("environment", "setting", "config", "configuration"), "")},
     "concept": {"concept": ""},
     "convention": {"convention": "", "rule": "", "guideline": ""},
     "error_pattern": {"error": "", "problem": "", "issue": ""},
 }
 """Generic words by entity type, each with the ecosystem or kind that it implies; "" for none."""
 
-LANGUAGES: Mapping[str, str] = {
-    word: language
-    for language, words in {
-        "python": "python py py2 py3",
-        "javascript": "javascript js node nodejs",
-        "typescript": "typescript ts",
-        "rust": "rust rs",
-        "go": "go golang",
-        "java": "java jvm",
-        "kotlin": "kotlin",
-        "scala": "scala",
-        "ruby": "ruby rb",
-        "php": "php",
-        "csharp": "csharp c# dotnet .net net",
-        "cpp": "cpp c++ cxx",
-        "swift": "swift",
-        "perl": "perl",
-        "elixir": "elixir",
-        "haskell": "haskell",
-    }.items()
-    for word in words.split()
-}
+_LANGUAGES = (
+    "python py py2 py3|javascript js node nodejs|typescript ts|rust rs|go golang|java jvm|kotlin|scala|ruby rb|php"
+    "|csharp c# dotnet .net net|cpp c++ cxx|swift|perl|elixir|haskell"
+)
+LANGUAGES: Mapping[str, str] = {word: words.split()[0] for words in _LANGUAGES.split("|") for word in words.split()}
 """Programming languages by the words that name them."""
-
-SUFFIXES = frozenset("js ts jsx tsx mjs py rs go rb java json jsonc toml yaml yml ini cfg conf md txt xml lock".split())
-"""Endings of files' names."""
 
 _OPPOSITES = (
     "client server|read write|get set|input output|in out|min max|minimum maximum|start stop end finish|begin end"
@@ -110,12 +77,15 @@ _DEGREES = frozenset("phd md msc bsc".split())
 _PARENTHESES = re.compile(r"\s*\(([^()]*)\)\s*$")
 _REGISTRY = re.compile(r"^([A-Za-z.]+):(?!/)(?=\S)")
 _SCOPED = re.compile(r"^@([^/\s]+)/([^\s]+)$")
-_FILE = re.compile(r"(?<=\w)\.([A-Za-z]{1,5})$")
+_FILE = re.compile(
+    r"(?<=\w)\.((?ai:js|ts|jsx|tsx|mjs|py|rs|go|rb|java|jsonc?|toml|ya?ml|ini|cfg|conf|md|txt|xml|lock))$"
+)
 _UNCOUNTED = frozenset(("library", "config", "person"))
 """Types of which ``request`` and ``requests`` are two."""
 
-# How sure a sign is that two names are one. Chosen by hand in this order, not measured, so that with the threshold
-# dedupe_strength of 0.9 the first four merge alone; from _SUPPORTED (0.7) on, another sign must join them.
+# How sure a sign is that two names are one, up to 1 for names that are the same. Chosen by hand in this order, not
+# measured, so that with the threshold dedupe_strength of 0.9 the first four merge alone; from _SUPPORTED (0.7) on,
+# another sign must join them.
 _EXACT = 1.0
 _SEPARATED = 0.95
 _ACCENTED = _GENERIC = 0.9
@@ -216,40 +186,31 @@ class Name:
 def read_name(text: str, type_: str, aliases: Iterable[str] = ()) -> Name:
     """Read the name of an entity of a type; ``aliases`` are other names that lead to it."""
     aliases = list(aliases)
-    others = [
-        Form(words, _GENERIC, f"known as {alias!r}", weak=True) for alias in aliases for words in _readings(alias)
-    ]
+    known_as = ((alias, words) for alias in aliases for words in _readings(alias))
+    others = [Form(words, _GENERIC, f"known as {alias!r}", weak=True) for alias, words in known_as]
+    numbers = tuple(_NUMBER.findall(_BETWEEN_DIGITS.sub(".", text)))
     if type_ == "person":
         person = PersonName.read(text)
         addresses = {address_of(alias) for alias in aliases} - {""}
         others += [Form((address,), _GENERIC, f"known by {address}", weak=True) for address in sorted(addresses)]
         forms = _unique([*_person_forms(person), *others])
-        return Name(text, type_, forms, person.words, () if person.bare else numbers_of(text), person=person)
+        return Name(text, type_, forms, person.words, () if person.bare else numbers, person=person)
     head, kinds, qualifier = _without_generic(text, type_)
     forms = _unique([*_forms(text, type_), *_derived(text, head, qualifier, type_), *others])
     scoped, ending = _SCOPED.match(text), _FILE.search(head)
-    return Name(
-        text,
-        type_,
-        forms,
-        words_of(head),
-        numbers_of(text),
-        kinds,
-        qualifier,
-        ending[1].casefold() if ending and ending[1].casefold() in SUFFIXES else "",
-        scoped[1].casefold() if scoped else "",
-    )
+    suffix, owner = ending[1].casefold() if ending else "", scoped[1].casefold() if scoped else ""
+    return Name(text, type_, forms, words_of(head), numbers, kinds, qualifier, suffix, owner)
 
 
 def variant(first: Name, second: Name) -> Variant | None:
     """Return how two names of one type are variants of each other, by their strongest common form; None if not."""
     strict = first.type in ("library", "config")
+    if first.text == second.text:
+        return Variant(_limited(_EXACT, first.words), "the same")
     if folded(first.text) == folded(second.text):
         # DEBUG and debug may be a variable and a setting.
-        case = _STRICT if first.type == "config" and first.text != second.text else _EXACT
-        return Variant(
-            _limited(case, first.words), "the same but for case" if first.text != second.text else "the same"
-        )
+        case = _STRICT if first.type == "config" else _EXACT
+        return Variant(_limited(case, first.words), "the same but for case")
     matches = [
         _match(own, other, strict=strict)
         for own in first.forms
@@ -295,15 +256,13 @@ def _derived(text: str, head: str, qualifier: tuple[str, ...], type_: str) -> It
         removed = " ".join(text.replace(head, " ", 1).split()).strip("() ")
         strength = _WEAK if qualifier else _GENERIC if type_ == "library" else _STRICT
         for form in _forms(head, type_):
-            yield replace(
-                form, strength=min(form.strength, strength), reason=f"without {removed!r}", weak=bool(qualifier)
-            )
+            yield Form(form.words, min(form.strength, strength), f"without {removed!r}", weak=bool(qualifier))
     if qualifier and "".join(word[0] for word in words_of(head)) == "".join(qualifier):
         yield Form(qualifier, _STRICT, "the abbreviation in parentheses")
     if scoped := _SCOPED.match(text):
         yield from (Form(words, _STRICT, "without the @") for words in _readings(f"{scoped[1]}/{scoped[2]}"))
         yield from (Form(words, _SHORT, f"without @{scoped[1]}/", weak=True) for words in _readings(scoped[2]))
-    elif (ending := _FILE.search(head)) and ending[1].casefold() in SUFFIXES:
+    elif ending := _FILE.search(head):
         strength = _LOCAL_PART if type_ == "library" else _SHORT
         for words in _readings(head[: ending.start()]):
             yield Form(words, strength, f"without .{ending[1]}", weak=True)
@@ -350,10 +309,8 @@ def _unique(forms: Iterable[Form]) -> tuple[Form, ...]:
     """Return the strongest form of each sequence of words."""
     best: dict[tuple[str, ...], Form] = {}
     for form in forms:
-        if form.words not in best or (form.strength, not form.weak) > (
-            best[form.words].strength,
-            not best[form.words].weak,
-        ):
+        former = best.get(form.words)
+        if former is None or (form.strength, not form.weak) > (former.strength, not former.weak):
             best[form.words] = form
     return tuple(best.values())
 
@@ -373,11 +330,6 @@ def without_accents(text: str) -> str:
     """Return a text in one case and without the accents of Latin letters; other scripts keep their marks."""
     decomposed = unicodedata.normalize("NFD", text.casefold())
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
-
-
-def numbers_of(name: str) -> tuple[str, ...]:
-    """Return the numbers in a name, in order."""
-    return tuple(_NUMBER.findall(_BETWEEN_DIGITS.sub(".", name)))
 
 
 def opposites(first: str, second: str) -> bool:
@@ -402,10 +354,8 @@ def difference(first: PersonName, second: PersonName) -> str:
         return f"their last names differ: {first.words[-1]} and {second.words[-1]}"
     if not _same_given_name(first.words[0], second.words[0]):
         return f"their first names differ: {first.words[0]} and {second.words[0]}"
-    middle = list(zip(first.words[1:-1], second.words[1:-1], strict=False))
-    if not all(_same_given_name(*pair) for pair in middle):
-        return "their middle names differ"
-    return ""
+    middle = zip(first.words[1:-1], second.words[1:-1], strict=False)
+    return "" if all(_same_given_name(*pair) for pair in middle) else "their middle names differ"
 
 
 def address_of(text: str) -> str:

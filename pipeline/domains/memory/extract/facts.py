@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pipeline.domains.memory.extract.gazetteer import Gazetteer, file_of
-from pipeline.domains.memory.extract.markers import Stated, evidence_of, sounds_like_error, stated_in
+from pipeline.domains.memory.extract.markers import SOUNDS_WRONG, Stated, evidence_of, stated_in
 from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
 from pipeline.domains.memory.schema import SCHEMA
 from pipeline.text.names import FUNCTION_WORDS, name_key
@@ -78,7 +78,8 @@ def concepts_from(
     keys = {name_key(name) for name in taken}
     for name, memories in names.items():
         key = name_key(name)
-        if key not in keys and _may_be_concept(key):
+        telling = len(key) > 1 and not _NUMERIC.fullmatch(key) and not FUNCTION_WORDS.issuperset(key.split())
+        if telling and key not in keys:
             spellings[key].setdefault(name, set()).update(memories)
     made = (_concept(of_key, scope) for of_key in spellings.values())
     shared = [concept for concept in made if len(concept.memories) >= max(1, minimum)]
@@ -123,14 +124,16 @@ class _Collector:
         self._fact(source, "fixed_by", target or self._entity(stated.second, _CONCEPT, stated), stated)
 
     def _is_error(self, name: str) -> bool:
-        return sounds_like_error(name) or self._known.resolve(name, (_ERROR,)) is not None
+        return SOUNDS_WRONG.search(name) is not None or self._known.resolve(name, (_ERROR,)) is not None
 
     def _found(self, said: str, types: tuple[str, ...]) -> Entity | None:
         """Return the entity whose name is ``said``, else the only entity mentioned in it.
 
         A file that is mentioned with something in it (``reconnect`` in db.ts) doesn't count.
         """
-        if whole := self._known.resolve(_without_article(said), types):
+        first, _, rest = said.partition(" ")
+        bare = rest if rest and first.casefold() in ("the", "a", "an", "our", "all") else said
+        if whole := self._known.resolve(bare, types):
             return whole
         keys = {mention.entity for mention in self._known.mentions(said) if mention.entity.type in types}
         mentioned = [self._known[key] for key in sorted(keys)]
@@ -139,59 +142,29 @@ class _Collector:
         return left[0] if len(left) == 1 else None
 
     def _entity(self, name: str, kind: str, stated: Stated) -> Entity:
-        if known := self._known.resolve(name, (kind,)):
-            return self._mentioned(known)
         description = "" if stated.sentence == name else stated.sentence
         made = Entity(name, kind, self._memory.scope, description, confidence=stated.confidence)
-        return self._mentioned(made)
+        return self._mentioned(self._known.resolve(name, (kind,)) or made)
 
     def _mentioned(self, entity: Entity) -> Entity:
         entity = replace(entity, mention_count=1, created_at=None, updated_at=None)  # a mention of its own
-        former = self.entities.get(entity.key)
-        if former is None or former.confidence < entity.confidence:
-            self.entities[entity.key] = entity
+        former = self.entities.get(entity.key, entity)
+        self.entities[entity.key] = max(former, entity, key=lambda one: one.confidence)
         return entity
 
     def _fact(self, source: Entity, kind: str, target: Entity, stated: Stated) -> None:
         if source.key == target.key:
             return
-        self._mentioned(source)
-        self._mentioned(target)
-        fact = Fact(
-            source.id,
-            kind,
-            target.id,
-            valid_at=self._memory.time,
-            confidence=stated.confidence,
-            scope=self._memory.scope,
-            evidence=(evidence_of(self._memory, stated.sentence),),
-        )
-        former = self.facts.get(fact.triple)
-        if former is None or former.confidence < fact.confidence:
-            self.facts[fact.triple] = fact
-
-
-def _without_article(said: str) -> str:
-    first, _, rest = said.partition(" ")
-    return rest if rest and first.casefold() in ("the", "a", "an", "our", "all") else said
-
-
-def _may_be_concept(key: str) -> bool:
-    return len(key) > 1 and not _NUMERIC.fullmatch(key) and not FUNCTION_WORDS.issuperset(key.split())
+        memory, evidence = self._memory, (evidence_of(self._memory, stated.sentence),)
+        ends = self._mentioned(source).id, kind, self._mentioned(target).id
+        fact = Fact(*ends, memory.time, confidence=stated.confidence, scope=memory.scope, evidence=evidence)
+        former = self.facts.get(fact.triple, fact)
+        self.facts[fact.triple] = max(former, fact, key=lambda one: one.confidence)
 
 
 def _concept(spellings: Mapping[str, set[str]], scope: str) -> Concept:
-    name, *others = sorted(spellings, key=lambda spelling: (-len(spellings[spelling]), spelling))
+    name, *aliases = sorted(spellings, key=lambda spelling: (-len(spellings[spelling]), spelling))
     memories = tuple(sorted(set().union(*spellings.values())))
-    confidence = len(memories) / (len(memories) + 1)  # 0.67 for two memories, 0.9 for nine
-    return Concept(
-        Entity(
-            name,
-            "concept",
-            scope,
-            aliases=tuple(others),
-            mention_count=len(memories),
-            confidence=round(confidence, 3),
-        ),
-        memories,
-    )
+    count = len(memories)
+    confidence = round(count / (count + 1), 3)  # 0.667 for two memories, 0.9 for nine
+    return Concept(Entity(name, "concept", scope, "", tuple(aliases), count, confidence), memories)

@@ -11,54 +11,52 @@ from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.text.names import FUNCTION_WORDS, Matcher, lowered
 
 COMMON = frozenset(
-    """able access account action active actor add address admin after agent air align all alpha amount analysis answer
-    any api app apply april archive area array art ask assert asset assign async atom audio audit august auth auto
-    await back background balance bar base basic batch beam bean bear beat bill bind bit black blade blend block
-    blocks blog bloom blue board bob body bolt book boost boot bottle bottom box boxes brain branch break bridge
-    bright broken browser buffer bug build builder bundle burn bus button buy bytes cache calendar call camera
-    cancel capture car card care case cast catalog catch celery center chain chalk change channel chaos charge charm
-    chart chase chat check chip choose chunk circle claim class clean clear cli click client clip clock clone close
-    cloud cluster code collect color column come command commit common community company compare compile complete
-    component compute concept config connect console constant contact contain content context control convert cookie
-    copy core cost count counter cover crash create cross crystal cup current curve cut cycle daily dash data
-    database date day debug deck decode deep default delay delete delta deploy design detail diff different digest
-    dispatch display distance do docs document dog done door dot down download draft draw dream drive drop dump dust
-    earth easy echo edge edit effect element ember emit empty enable encode end engine enter entry equal error event
-    every example exec execute exit expand export express extend extract face fact faith fast feature feed fetch
-    field fields file fill filter final find fire first fit fix flag flame flash flask flat flow fluent fly fold
-    follow font forest fork form format frame frank free fresh friend from full function future game gate gather
-    general generate get gin give global go goal good grab grace grade grant graph grid group grow guard guide hand
-    handle handler happy hash head heart help here hide history hit hold home hook hooks hope host hour house human
-    hunter icon id idea image import in index info init input insert inside inspect install invoke island issue item
-    jack job join joy jump june keep key kind know koa label lake land language last later layer layout lead leaf
-    learn left length less level library life light limit line lines link list listen live load local lock log login
-    long look loop lunch machine magic mail main make manage map march mark mask master match math matrix max may me
-    mean measure media meet member memory menu merge mesh message method migrate min mint mix mocha mode model
-    module moment money monitor month more motion mount mouse move movie music name nest net network new news next
-    night node noise normal note notes notice now null number object observe offer office on one open option order
-    other outcome output over own pack package page paint pair panel paper parse part party pass paste pat patch
-    path pattern pause pay peer people perform phase phone photo picture piece pierce pin ping pipe pixel place
-    plain plan plane platform play please plot plug plus point policy poll pool pop port position post power prefix
-    prepare present press pretty preview price print private problem process product profile program progress
-    project promise prompt proof property proxy public pull pulse purge push put quality query question queue quick
-    quiet quit race radio rain raise random range rate reach react read ready real reason rebuild receive record red
-    reduce refresh register relay release reload remote remove rename render repeat replace reply report request
-    requests require reset resolve resource rest result resume return review rich right ring river rob rock role
-    roll room root rope rose round route router row rule run safe sample save scale scan scene schedule schema
-    school scope score scrape screen script scroll seal search season second secret section secure see select self
-    send sense sequence serve server service session set setting settings setup shape share sharp sheet shell ship
-    shop short show shrink shutdown side sign signal silver simple site size skip slate sleep slice slide slim slow
-    small smart snow solid solve some song sort sound source space spark spec speed spin split sport spread spring
-    stack stage standard star start state static status stay step stone stop storage store story stream street
-    string strip strong structure style submit success summary summer sun support surf swap sweet swift switch
-    symbol sync system table tag take talk target task team tell template terminal test text theme thing think
-    thread tick ticket tide time title to toast today token tool top total touch tower town toy trace track trade
-    train transfer transform travel tree trigger trip true trust try turn turtle type undo unit update upgrade
-    upload url use user util utils validate value vapor verify version video view vine vision visit voice volume
-    wait walk wall want warm warp wash watch water wave way weather web week weight wheel where will wind window
-    wire wish wolf word work worker world wrap write year yes zero zone""".split()
+    """able access account action active actor add address admin agent air align alpha amount analysis answer api app
+    apply april archive area array art ask assert asset assign async atom audio audit august auth auto await back
+    background balance bar base basic batch beam bean bear beat bill bind bit black blade blend block blocks blog bloom
+    blue board bob body bolt book boost boot bottle bottom box boxes brain branch break bridge bright broken browser
+    buffer bug build builder bundle burn bus button buy bytes cache calendar call camera cancel capture car card care
+    case cast catalog catch celery center chain chalk change channel chaos charge charm chart chase chat check chip
+    choose chunk circle claim class clean clear cli click client clip clock clone close cloud cluster code collect color
+    column come command commit common community company compare compile complete component compute concept config
+    connect console constant contact contain content context control convert cookie copy core cost count counter cover
+    crash create cross crystal cup current curve cut cycle daily dash data database date day debug deck decode deep
+    default delay delete delta deploy design detail diff different digest dispatch display distance docs document dog
+    door dot download draft draw dream drive drop dump dust earth easy echo edge edit effect element ember emit empty
+    enable encode end engine enter entry equal error event example exec execute exit expand export express extend
+    extract face fact faith fast feature feed fetch field fields file fill filter final fire first fit fix flag flame
+    flash flask flat flow fluent fly fold follow font forest fork form format frame frank free fresh friend full
+    function future game gate gather general generate get gin global go goal good grab grace grade grant graph grid
+    group grow guard guide hand handle handler happy hash head heart help hide history hit hold home hook hooks hope
+    host hour house human hunter icon id idea image import index info init input insert inside inspect install invoke
+    island issue item jack job join joy jump june keep key kind know koa label lake land language last later layer
+    layout lead leaf learn left length less level library life light limit line lines link listen live load local lock
+    log login long look loop lunch machine magic mail main make manage map march mark mask master match math matrix max
+    mean measure media meet member memory menu merge mesh message method migrate min mint mix mocha mode model module
+    moment money monitor month motion mount mouse move movie music nest net network new news next night node noise
+    normal note notes notice now null number object observe offer office open option order outcome output pack package
+    page paint pair panel paper parse part party pass paste pat patch path pattern pause pay peer people perform phase
+    phone photo picture piece pierce pin ping pipe pixel place plain plan plane platform play please plot plug plus
+    point policy poll pool pop port position post power prefix prepare present press pretty preview price print private
+    problem process product profile program progress project promise prompt proof property proxy public pull pulse purge
+    push put quality query question queue quick quiet quit race radio rain raise random range rate reach react read
+    ready real reason rebuild receive record red reduce refresh register relay release reload remote remove rename
+    render repeat replace reply report request requests require reset resolve resource rest result resume return review
+    rich right ring river rob rock role roll room root rope rose round route router row rule run safe sample save scale
+    scan scene schedule schema school scope score scrape screen script scroll seal search season second secret section
+    secure see select self send sense sequence serve server service session set setting settings setup shape share sharp
+    sheet shell ship shop short shrink shutdown side sign signal silver simple site size skip slate sleep slice slide
+    slim slow small smart snow solid solve song sort sound source space spark spec speed spin split sport spread spring
+    stack stage standard star start state static status stay step stone stop storage store story stream street string
+    strip strong structure style submit success summary summer sun support surf swap sweet swift switch symbol sync
+    system table tag take talk target task team template terminal test text theme thing think thread tick ticket tide
+    time title toast today token tool top total touch tower town toy trace track trade train transfer transform travel
+    tree trigger trip true trust try turn turtle type undo unit update upgrade upload url use user util utils validate
+    value vapor verify version video view vine vision visit voice volume wait walk wall want warm warp wash watch water
+    wave way weather web week weight wheel wind window wire wish wolf word work worker world wrap write year yes zero
+    zone""".split()
 )
-"""A name that is one of these needs more than its letters to be recognised in prose."""
+"""A name that is one of these, or of FUNCTION_WORDS, needs more than its letters to be recognised in prose."""
 
 
 CODE_TYPES = frozenset(("file", "module", "class", "function", "config"))
@@ -74,13 +72,9 @@ class Rule(Enum):
     """The way in which a spelling must be written to lead to its entity."""
 
     ANY_CASE = auto()
-    """letter case aside"""
-    AS_WRITTEN = auto()
-    """in its own letter case"""
-    CAPITAL = auto()
-    """with a capital, and not as the first word of a sentence"""
-    CODE = auto()
-    """as code: called, in backticks, or with its file"""
+    AS_WRITTEN = auto()  # in its own letter case
+    CAPITAL = auto()  # with a capital, and not as the first word of a sentence
+    CODE = auto()  # as code: called, in backticks, or with its file
 
 
 class Spelling(NamedTuple):
@@ -123,10 +117,8 @@ def rule_of(name: str, kind: str) -> Rule:
     if kind in CODE_TYPES:
         telling = not plain or name.isupper() or (kind == "file" and not name.islower())
         return Rule.AS_WRITTEN if telling and len(name) > 1 else Rule.CODE
-    lowered = name.lower()
-    if plain and (lowered in COMMON or lowered in FUNCTION_WORDS):
-        return Rule.CAPITAL
-    if FUNCTION_WORDS.issuperset(lowered.split()):
+    words = name.lower()
+    if (plain and words in COMMON) or FUNCTION_WORDS.issuperset(words.split()):
         return Rule.CAPITAL
     return Rule.AS_WRITTEN if _MARKED.search(name) and " " not in name and kind != "library" else Rule.ANY_CASE
 
@@ -150,8 +142,10 @@ _CALL = re.compile(r"\(\s*\)|\((?=\S)")
 _FILES = re.compile(r"[\w./\\-]*\w\.[A-Za-z]\w{0,9}\b")
 _INITIAL = re.compile(r"(?:^|[.!?:\n\"“(*#-])\s*$")
 _NOUN = re.compile(r"`?\s+(?:lib(?:rary)?|package|module|crate|framework|dependency|gem|plugin)\b", re.IGNORECASE)
+_SPACES = re.compile(r"[\t\n\r\f\v\u00a0]")
 _JOINING = frozenset("-_/\\@")
 _AROUND = 200
+"""Characters before and after a name in which its file may be named: about a sentence. Chosen by hand; not measured."""
 
 
 class Mention(NamedTuple):
@@ -183,13 +177,13 @@ class Gazetteer:
     def __getitem__(self, key: EntityKey) -> Entity:
         return self._entities[key]
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._entities
-
     def mentions(self, text: str) -> tuple[Mention, ...]:
         """Return the entities that a text mentions, by place, without overlaps."""
         found: list[Mention] = []
-        at, in_code = 0, _code_in(text)
+        in_code = bytearray(len(text))  # 1 for each character in backticks or a fenced block
+        for block in _BACKTICKS.finditer(text) if "`" in text else ():
+            in_code[block.start() : block.end()] = b"\x01" * len(block[0])
+        at = 0
         for start, end, candidates in self._matcher.leftmost_longest(_lowered(text)):
             if start < at or not _is_whole(text, start, end):
                 continue
@@ -220,14 +214,11 @@ class Gazetteer:
         self, text: str, start: int, end: int, candidates: Sequence[Spelling], *, code: bool
     ) -> list[EntityKey] | None:
         """Return the entities that a place may mean; None if what is written there is none of their names."""
-        written = " ".join(text[start:end].split())
-        sentence = text[max(0, start - _AROUND) : end + _AROUND]
         possible = [spelling for spelling in candidates if _holds(spelling, text, start, end, code=code)]
-        if not possible:
-            return None
         if code and any(spelling.entity.type in CODE_TYPES for spelling in possible):
             possible = [spelling for spelling in possible if spelling.entity.type in CODE_TYPES | {"library"}]
-        return _narrowed(written, possible, sentence)
+        written, sentence = " ".join(text[start:end].split()), text[max(0, start - _AROUND) : end + _AROUND]
+        return _narrowed(written, possible, sentence) if possible else None
 
 
 def _holds(spelling: Spelling, text: str, start: int, end: int, *, code: bool) -> bool:
@@ -245,9 +236,8 @@ def _holds(spelling: Spelling, text: str, start: int, end: int, *, code: bool) -
 
 def _is_spelled(written: str, spelling: Spelling) -> bool:
     """Return whether the letter case of ``written`` fits a spelling."""
-    if spelling.rule in (Rule.AS_WRITTEN, Rule.CODE):
-        return unicodedata.normalize("NFC", written) == unicodedata.normalize("NFC", spelling.text)
-    return True
+    exactly = spelling.rule in (Rule.AS_WRITTEN, Rule.CODE)
+    return not exactly or unicodedata.normalize("NFC", written) == unicodedata.normalize("NFC", spelling.text)
 
 
 def _narrowed(written: str, candidates: Sequence[Spelling], sentence: str) -> list[EntityKey]:
@@ -266,18 +256,8 @@ def _narrowed(written: str, candidates: Sequence[Spelling], sentence: str) -> li
 
 def _names_file(path: str, text: str) -> bool:
     """Return whether a text names a file: its path, or the end of it from its base name on."""
-    if not path:
-        return False
-    files = (found.removeprefix("./") for found in _FILES.findall(text))
+    files = (found.removeprefix("./") for found in (_FILES.findall(text) if path else ()))
     return any(path == found or path.endswith(f"/{found}") for found in files)
-
-
-def _code_in(text: str) -> bytes:
-    """Return a byte for each character of a text: 1 in backticks and in fenced blocks, else 0."""
-    mask = bytearray(len(text))
-    for span in _BACKTICKS.finditer(text) if "`" in text else ():
-        mask[span.start() : span.end()] = b"\x01" * (span.end() - span.start())
-    return bytes(mask)
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
@@ -298,8 +278,4 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 def _lowered(text: str) -> str:
     """Return a text in small letters with plain spaces, each character in its place."""
-    small = lowered(text)
-    return small if small.isascii() and not _SPACES.search(small) else _SPACES.sub(" ", small)
-
-
-_SPACES = re.compile(r"[\t\n\r\f\v\u00a0]")
+    return _SPACES.sub(" ", lowered(text))

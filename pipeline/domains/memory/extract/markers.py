@@ -79,13 +79,15 @@ _UNCERTAIN = re.compile(
     r"\b(?:not|never|no longer|neither|if|unless|whether|may|might|could|would|should|maybe|perhaps|\w+n['’]t)\b",
     _IGNORE,
 )
-_SOUNDS_WRONG = re.compile(
+SOUNDS_WRONG = re.compile(
     r"error|exception|timeout|timed out|mismatch|fail(?:ure|s|ed|ing)?\b|crash|deadlock|\bleak|unauthori[sz]ed"
     r"|forbidden|refused|denied|panic|overflow|out of memory|\boom\b|\bbug\b|broken|corrupt"
     r"|conflict|race condition|\b[45]\d\d\b|not found|stack ?trace|segfault|regression|outage|flaky"
     r"|stale|invalid|missing|\bhang",
     _IGNORE,
 )
+"""Words for something that goes wrong, and the HTTP statuses of errors."""
+
 _LEAD = re.compile(
     r"^(?:.*\b(?:that|because|so|and then|found out)\s+)?(?:the|an?|this|our|my|its?|every|each|and|but|so|then)?\s*",
     _IGNORE,
@@ -179,15 +181,9 @@ def _caused(sentence: str) -> Stated | None:
     return None
 
 
-def sounds_like_error(name: str) -> bool:
-    """Return whether a name has a word for something that goes wrong, or an HTTP status of an error."""
-    return _SOUNDS_WRONG.search(name) is not None
-
-
 def _subject(said: str) -> str:
     """Return the last clause of what precedes a verb, without its article."""
-    clause = re.split(r"[,;:|]\s", said)[-1]
-    return _named(_LEAD.sub("", clause, count=1))
+    return _named(_LEAD.sub("", re.split(r"[,;:|]\s", said)[-1], count=1))
 
 
 def _named(said: str) -> str:

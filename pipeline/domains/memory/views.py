@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pipeline.domains.memory.evaluate import MemoryReport
     from pipeline.domains.memory.forget import Forgotten
     from pipeline.domains.memory.patterns import Around, Conflict, Connected, Near, Related
-    from pipeline.domains.memory.recall.recall import Found, FoundEntity, FoundText, Recall, Topic
+    from pipeline.domains.memory.recall.recall import Recall, Topic
     from pipeline.domains.memory.records import Entity, Fact
     from pipeline.domains.memory.remember import Remembered
     from pipeline.domains.memory.versions import Revision
 
-_LONGEST_CELL = 60
-_LONGEST_TEXT = 500
+# Characters of a cell and of a passage, and names of a kind that are listed. Chosen by hand; not measured.
+_LONGEST_CELL, _LONGEST_TEXT = 60, 500
 _SHOWN = 20
 
 
@@ -39,7 +39,15 @@ def recall_view(answer: Recall, *, explain: bool) -> list[RenderableType]:
         since, until = (period.start or "")[:10], (period.end or "")[:10]
         parts.append(Text(f"“{period.phrase}”: {since or 'any time'} to {until or 'now'}", style="dim"))
     for place, item in enumerate(answer.items, 1):
-        parts += _item(place, item, explain=explain)
+        if isinstance(item, domain.recall.FoundText):
+            parts += _listed(place, f"{item.hit.title}  {item.key}", _shortened(item.hit.text, _LONGEST_TEXT))
+        else:
+            lines = [item.entity.description] if item.entity.description else []
+            lines += [fact_text(related.fact) for related in item.facts]
+            parts += _listed(place, f"{item.entity.type} {item.entity.name}", "\n".join(lines))
+        if explain:
+            levels = ", ".join(f"{level} {rank.rank} ({rank.share:.0%})" for level, rank in item.levels.items())
+            parts.append(Padding(Text(f"by {levels}", style="dim"), (0, 0, 0, 4)))
     if explain:
         parts.append(Text(f"Answered by: {answer.answered}.", style="dim"))
         for theme in answer.themes:
@@ -51,10 +59,7 @@ def topic_view(topic: Topic) -> list[RenderableType]:
     """Return memories on a topic, the entities that they mention, and their facts."""
     parts: list[RenderableType] = []
     for place, hit in enumerate(topic.memories, 1):
-        parts += [
-            Text(f"{place:>2}  {hit.title}  {hit.document}", style="bold"),
-            Padding(_passage(hit.text), (0, 0, 0, 4)),
-        ]
+        parts += _listed(place, f"{hit.title}  {hit.document}", _shortened(hit.text, _LONGEST_TEXT))
     if topic.entities:
         parts.append(entities_view(topic.entities))
     if topic.facts:
@@ -62,28 +67,13 @@ def topic_view(topic: Topic) -> list[RenderableType]:
     return parts
 
 
-def _item(place: int, item: Found, *, explain: bool) -> list[RenderableType]:
-    head, body = _text_item(item) if isinstance(item, domain.recall.FoundText) else _entity_item(item)
-    parts: list[RenderableType] = [Text(f"{place:>2}  {head}", style="bold"), Padding(body, (0, 0, 0, 4))]
-    if explain:
-        levels = ", ".join(f"{level} {rank.rank} ({rank.share:.0%})" for level, rank in item.levels.items())
-        parts.append(Padding(Text(f"by {levels}", style="dim"), (0, 0, 0, 4)))
-    return parts
+def _listed(place: int, head: str, body: str) -> list[RenderableType]:
+    return [Text(f"{place:>2}  {head}", style="bold"), Padding(Text(body), (0, 0, 0, 4))]
 
 
-def _text_item(item: FoundText) -> tuple[str, Text]:
-    return f"{item.hit.title}  {item.key}", _passage(item.hit.text)
-
-
-def _entity_item(item: FoundEntity) -> tuple[str, Text]:
-    lines = [item.entity.description] if item.entity.description else []
-    lines += [fact_text(related.fact) for related in item.facts]
-    return f"{item.entity.type} {item.entity.name}", Text("\n".join(lines))
-
-
-def _passage(text: str) -> Text:
+def _shortened(text: str, longest: int = _LONGEST_CELL) -> str:
     line = " ".join(text.split())
-    return Text(line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 1]}…")
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def related_view(related: Sequence[Related], *, sources: bool = False) -> Table:
@@ -92,7 +82,7 @@ def related_view(related: Sequence[Related], *, sources: bool = False) -> Table:
     for one in related:
         fact = one.fact
         begin = [Text(name_of(fact.source))] if sources else []
-        evidence = Text(_cell(fact.evidence[0]) if fact.evidence else "")
+        evidence = Text(_shortened("".join(fact.evidence[:1])))
         since = (fact.valid_at or "")[:10]
         table.add_row(*begin, fact.type, Text(one.entity.name), one.entity.type, f"{fact.weight:.2f}", since, evidence)
     return table
@@ -108,10 +98,8 @@ def near_view(near: Sequence[Near]) -> Table:
 
 def subgraph_view(around: Around) -> list[RenderableType]:
     """Return the entities of a neighbourhood and the facts among them."""
-    parts: list[RenderableType] = [entities_view(around.entities)]
-    if around.facts:
-        parts.append(Text("\n".join(fact_text(fact) for fact in around.facts)))
-    return parts
+    facts = Text("\n".join(fact_text(fact) for fact in around.facts))
+    return [entities_view(around.entities), *([facts] if facts else [])]
 
 
 def path_view(start: Entity, steps: Sequence[Related]) -> Text:
@@ -127,13 +115,8 @@ def entities_view(entities: Sequence[Entity]) -> Table:
     """Return a row an entity."""
     table = plain_table("entity", "type", "mentions", "scope", "description")
     for entity in entities:
-        table.add_row(
-            Text(entity.name, style="bold"),
-            entity.type,
-            str(entity.mention_count),
-            Text(entity.scope),
-            Text(_cell(entity.description)),
-        )
+        name, description = Text(entity.name, style="bold"), Text(_shortened(entity.description))
+        table.add_row(name, entity.type, str(entity.mention_count), Text(entity.scope), description)
     return table
 
 
@@ -156,11 +139,6 @@ def fact_text(fact: Fact) -> str:
 def name_of(id_: str) -> str:
     """Return the name in the id of an entity."""
     return id_.split("|", 2)[-1]
-
-
-def _cell(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_CELL else f"{line[: _LONGEST_CELL - 1]}…"
 
 
 def history_view(versions: Sequence[Fact]) -> Table:
@@ -238,13 +216,13 @@ def merge_line(merge: Merge) -> str:
 
 def remembered_line(done: Remembered) -> str:
     """Return a line on what texts brought to a memory."""
-    parts = [
-        f"{done.mentioned.memories:,} new {_plural('memory', done.mentioned.memories)}",
-        f"{done.mentioned.mentions:,} {_plural('mention', done.mentioned.mentions)}",
-        f"{done.mentioned.entities:,} new {_plural('entity', done.mentioned.entities)}",
-        f"{done.facts:,} {_plural('fact', done.facts)}",
-    ]
-    return f"{', '.join(parts)}."
+    counts = (
+        (done.mentioned.memories, "new memory", "new memories"),
+        (done.mentioned.mentions, "mention", "mentions"),
+        (done.mentioned.entities, "new entity", "new entities"),
+        (done.facts, "fact", "facts"),
+    )
+    return f"{', '.join(f'{count:,} {one if count == 1 else more}' for count, one, more in counts)}."
 
 
 def scanned_line(done: Scanned) -> str:
@@ -272,12 +250,6 @@ def forgotten_view(done: Forgotten, *, dry_run: bool) -> Table:
     if not table.row_count:
         table.add_row("nothing", "")
     return table
-
-
-def _plural(word: str, count: int) -> str:
-    if count == 1:
-        return word
-    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
 
 
 def report_view(report: MemoryReport) -> Table:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pathspec import GitIgnoreSpec
 
 from pipeline.domains.memory.code.files import changed_files, parent_tree
-from pipeline.domains.memory.code.findings import AUTHORED_BY, Findings
+from pipeline.domains.memory.code.findings import Findings
 
 if TYPE_CHECKING:
     import pygit2
@@ -103,7 +103,7 @@ class Authorship:
         for person in self._authors.get(path, ()):
             name, email = self._canonical(person)
             author = findings.entity("person", name or email, "", [email] if email else [], {"email": email})
-            findings.fact(file, "authored_by", author, AUTHORED_BY)
+            findings.fact(file, "authored_by", author)
         return findings
 
     def _canonical(self, person: Person) -> Person:

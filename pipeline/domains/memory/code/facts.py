@@ -5,24 +5,12 @@ A call is a fact if the definition that it reaches is clear.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.code.languages import NAMES
-from pipeline.domains.memory.code.findings import (
-    CALLS,
-    CALLS_BY_NAME,
-    CONFIGURED_BY,
-    CONTAINS,
-    DEPENDS_FOR_DEVELOPMENT,
-    DEPENDS_ON,
-    IMPORTS,
-    OWNED_BY,
-    ROOT,
-    Findings,
-    Strength,
-)
+from pipeline.domains.memory.code.findings import CALLS_BY_NAME, DEVELOPMENT, ROOT, Findings, Strength
 from pipeline.domains.memory.code.imports import Resolved, resolve
 from pipeline.domains.memory.code.index import Index
 from pipeline.domains.memory.code.parse import UNKNOWN, ParsedFile, Reference
@@ -84,7 +72,7 @@ class _Reading:
         for folder in folders_above(self._file.path):
             if self._file.language or self._index.has_code(folder):
                 module = self.findings.entity("module", folder or ROOT, doc)
-                self.findings.fact(module, "contains", inner, CONTAINS)
+                self.findings.fact(module, "contains", inner)
                 inner, doc = module, ""
             elif inner == self._id:
                 return  # the folder of the file is no module
@@ -94,23 +82,21 @@ class _Reading:
         for qualified, symbol in self._file.symbols.items():
             outer, _, name = qualified.rpartition(".")
             container = self._id_of(self._file, outer) if outer in self._file.symbols else self._id
-            names = (qualified, name)
-            inner = self.findings.entity(symbol.kind, f"{self._file.path}::{qualified}", symbol.doc, names)
-            self.findings.fact(container, "contains", inner, CONTAINS)
+            inner = self.findings.entity(symbol.kind, f"{self._file.path}::{qualified}", symbol.doc, (qualified, name))
+            self.findings.fact(container, "contains", inner)
 
     def add_references(self) -> None:
         """Add the imports and the calls; a call outside of definitions is the file's."""
-        file, bindings = self._file, _Bindings()
+        file, resolver = self._file, _CallResolver(self._file, self._index)
         for item in file.imports:
             for resolved in resolve(item, file, self._index):
-                bindings.add(resolved)
+                resolver.add(resolved)
                 if resolved.library:
                     library = self.findings.entity("library", resolved.library)
-                    self.findings.fact(self._id, "imports", library, IMPORTS)
-        for path in bindings.files:
+                    self.findings.fact(self._id, "imports", library)
+        for path in resolver.files:
             if path != file.path:
-                self.findings.fact(self._id, "imports", self.findings.id_of("file", path), IMPORTS)
-        resolver = _CallResolver(file, bindings, self._index)
+                self.findings.fact(self._id, "imports", self.findings.id_of("file", path))
         for call in file.calls:
             if (reached := resolver.resolve(call)) is None:
                 continue
@@ -126,10 +112,7 @@ class _Reading:
             return
         name = manifest.name or self._index.package(self._file.path)
         package = self.findings.entity("library", name, manifest.description if manifest.name else "")
-        for names, strength in (
-            (manifest.dev_dependencies, DEPENDS_FOR_DEVELOPMENT),
-            (manifest.dependencies, DEPENDS_ON),
-        ):
+        for names, strength in ((manifest.dev_dependencies, DEVELOPMENT), (manifest.dependencies, None)):
             for needed in names:
                 if needed != name:
                     self.findings.fact(package, "depends_on", self.findings.entity("library", needed), strength)
@@ -145,9 +128,9 @@ class _Reading:
         configured = self.findings.entity(kind, name)
         for config in configs:
             target = self.findings.entity("config", config)
-            self.findings.fact(configured, "configured_by", target, CONFIGURED_BY)
+            self.findings.fact(configured, "configured_by", target)
             if self._file.language:
-                self.findings.fact(self._id, "configured_by", target, CONFIGURED_BY)
+                self.findings.fact(self._id, "configured_by", target)
 
     def add_owners(self) -> None:
         """Add the owners of the file and of the folders above it that are modules."""
@@ -158,45 +141,39 @@ class _Reading:
         for entity, path in owned:
             for written in self._index.owners.of(path):
                 name = written if written.startswith("@") else self._index.person(written.lower()) or written
-                self.findings.fact(entity, "owned_by", self.findings.entity("person", name), OWNED_BY)
+                self.findings.fact(entity, "owned_by", self.findings.entity("person", name))
 
     def _id_of(self, file: ParsedFile, qualified: str) -> str:
         return self.findings.id_of(file.symbols[qualified].kind, f"{file.path}::{qualified}")
 
 
-@dataclass(slots=True)
-class _Bindings:
-    """The local names that a file's imports give: of symbols and of modules; ``files`` are all files imported."""
+class _CallResolver:
+    """Resolves the calls of a file by its definitions and the local names that its imports give."""
 
-    symbols: dict[str, Place] = field(default_factory=dict)
-    modules: dict[str, list[str]] = field(default_factory=dict)
-    external: set[str] = field(default_factory=set)
-    stars: list[str] = field(default_factory=list)
-    files: dict[str, None] = field(default_factory=dict)
+    def __init__(self, file: ParsedFile, index: Index) -> None:
+        self._file = file
+        self._names = NAMES[file.language]
+        self._index = index
+        self._symbols: dict[str, Place] = {}
+        self._modules: dict[str, list[str]] = defaultdict(list)
+        self._external: set[str] = set()
+        self._stars: list[str] = []
+        self.files: dict[str, None] = {}  # imported ones, in order
 
     def add(self, resolved: Resolved) -> None:
         """Add the names of an import."""
         if not resolved.path:
-            self.external.update(local for _, local in resolved.names)
-            self.external.update(resolved.modules)
+            self._external.update((*(local for _, local in resolved.names), *resolved.modules))
             return
         self.files[resolved.path] = None
-        self.symbols.update((local, (resolved.path, original)) for original, local in resolved.names)
+        self._symbols.update((local, (resolved.path, original)) for original, local in resolved.names)
         for name in resolved.modules:
-            self.modules.setdefault(name, []).append(resolved.path)
+            self._modules[name].append(resolved.path)
         if resolved.star:
-            self.stars.append(resolved.path)
+            self._stars.append(resolved.path)
 
-
-class _CallResolver:
-    def __init__(self, file: ParsedFile, bindings: _Bindings, index: Index) -> None:
-        self._file = file
-        self._names = NAMES[file.language]
-        self._bindings = bindings
-        self._index = index
-
-    def resolve(self, call: Reference) -> tuple[Place, Strength] | None:
-        """Return the definition that a call reaches, and how sure that is; None if it is unclear."""
+    def resolve(self, call: Reference) -> tuple[Place, Strength | None] | None:
+        """Return the definition that a call reaches, and its strength if it is a guess; None if it is unclear."""
         if call.receiver in _OWN:
             sure = self._own(call)
         elif call.receiver == UNKNOWN:
@@ -204,7 +181,7 @@ class _CallResolver:
         else:
             sure = self._member(call) if call.receiver else self._bare(call)
         by_name = None if sure or self._is_settled(call) else self._by_name(call)
-        return (sure, CALLS) if sure else (by_name, CALLS_BY_NAME) if by_name else None
+        return (sure, None) if sure else (by_name, CALLS_BY_NAME) if by_name else None
 
     def _own(self, call: Reference) -> Place | None:
         """Return the method ``name`` of the class around a call, or around the function that it is in."""
@@ -226,25 +203,25 @@ class _CallResolver:
                 return self._file.path, f"{scope}.{name}"
         if name in symbols:
             return self._file.path, name
-        if name in self._bindings.symbols:
-            return self._passed_on(self._bindings.symbols[name])
-        for path in self._bindings.stars:
+        if name in self._symbols:
+            return self._passed_on(self._symbols[name])
+        for path in self._stars:
             if found := self._passed_on((path, name)):
                 return found
-        return self._beside(name) if self._names.shared == "folder" and name not in self._bindings.external else None
+        return self._beside(name) if self._names.shared == "folder" and name not in self._external else None
 
     def _member(self, call: Reference) -> Place | None:
         """Return the definition of ``name`` in the module or class that the receiver names."""
         receiver = call.receiver.replace("::", ".")
         if any(self._takes(scope, receiver) for scope in _prefixes(call.caller)):
             return None
-        for path in self._bindings.modules.get(receiver, ()):
+        for path in self._modules.get(receiver, ()):
             if found := self._passed_on((path, call.name)):
                 return found
         holder: Place | None = (self._file.path, receiver) if receiver in self._file.symbols else None
-        if holder is None and receiver in self._bindings.symbols:
-            holder = self._passed_on(self._bindings.symbols[receiver])
-        if holder is None and self._names.shared == "folder" and receiver not in self._bindings.external:
+        if holder is None and receiver in self._symbols:
+            holder = self._passed_on(self._symbols[receiver])
+        if holder is None and self._names.shared == "folder" and receiver not in self._external:
             holder = self._beside(receiver)
         if holder is None:
             return None
@@ -258,11 +235,10 @@ class _CallResolver:
     def _is_settled(self, call: Reference) -> bool:
         """Return whether a call has a known meaning outside of the tree, or is that of a parameter."""
         name = call.receiver.replace("::", ".") if call.receiver else call.name
-        bound = self._bindings
-        if name in bound.external or name.partition(".")[0] in bound.external or name in bound.modules:
+        if name in self._external or name.partition(".")[0] in self._external or name in self._modules:
             return True
         parameter = any(self._takes(scope, name) for scope in _prefixes(call.caller))
-        return not call.receiver and (parameter or name in bound.symbols)
+        return not call.receiver and (parameter or name in self._symbols)
 
     def _by_name(self, call: Reference) -> Place | None:
         """Return the only definition of a name, within reach: anywhere for a bare name of a language without imports.
@@ -275,7 +251,7 @@ class _CallResolver:
         if len(found) != 1:
             return None
         path, qualified = next(iter(found))
-        reachable = path == self._file.path or path in self._bindings.files
+        reachable = path == self._file.path or path in self.files
         return (path, qualified) if not call.receiver or (reachable and "." in qualified) else None
 
     def _beside(self, name: str) -> Place | None:

@@ -28,19 +28,27 @@ class Strength(NamedTuple):
     confidence: float
 
 
-# Those of CONTAINS, IMPORTS and CALLS have the weights of the design that the memory follows; the others were chosen
-# between them by hand: not measured. What a parser reads is certain (1), and what is resolved by rules is nearly so.
-CONTAINS = Strength(1.0, 1.0)
-IMPORTS = Strength(0.8, 0.9)
-CALLS = Strength(0.7, 0.9)
+STRENGTHS: Mapping[str, Strength] = {
+    "contains": Strength(1.0, 1.0),
+    "imports": Strength(0.8, 0.9),
+    "calls": Strength(0.7, 0.9),
+    "depends_on": Strength(0.9, 1.0),
+    "configured_by": Strength(0.7, 0.9),
+    "authored_by": Strength(0.6, 1.0),
+    "owned_by": Strength(0.8, 1.0),
+}
+"""The strengths of facts by type.
+
+Those of ``contains``, ``imports`` and ``calls`` have the weights of the design that the memory follows; the others were
+chosen between them by hand: not measured. What a parser reads is certain (1), and what is resolved by rules is nearly
+so.
+"""
+
 CALLS_BY_NAME = Strength(0.7, 0.5)
 """A call whose target is the only definition of that name within reach: a guess, as likely right as wrong."""
 
-DEPENDS_ON = Strength(0.9, 1.0)
-DEPENDS_FOR_DEVELOPMENT = Strength(0.5, 1.0)
-CONFIGURED_BY = Strength(0.7, 0.9)
-AUTHORED_BY = Strength(0.6, 1.0)
-OWNED_BY = Strength(0.8, 1.0)
+DEVELOPMENT = Strength(0.5, 1.0)
+"""A dependency for tests, documentation and development alone: weaker than others, by hand; not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +110,8 @@ class Findings:
         """Return the id of an entity that another file's findings hold; empty if its name can't be stored."""
         return EntityKey(self.scope, kind, name).id if 0 < len(name) <= _LONGEST else ""
 
-    def fact(self, source: str, kind: str, target: str, strength: Strength) -> None:
+    def fact(self, source: str, kind: str, target: str, strength: Strength | None = None) -> None:
         """Add a fact unless one of its ends is missing; the stronger of two equal ones counts."""
         if source and target:
-            triple = Triple(source, kind, target)
+            triple, strength = Triple(source, kind, target), strength or STRENGTHS[kind]
             self.facts[triple] = max(strength, self.facts.get(triple, strength))

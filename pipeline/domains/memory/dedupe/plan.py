@@ -76,9 +76,8 @@ class Plan:
         except ValidationError as error:
             wrong = error.errors()[0]
             place = ".".join(map(str, wrong["loc"])) or "the whole"
-            raise GraphError(
-                f"This is no plan of merges: {place}: {wrong['msg']}.", "Make one with dedupe plan."
-            ) from None
+            message = f"This is no plan of merges: {place}: {wrong['msg']}."
+            raise GraphError(message, "Make one with dedupe plan.") from None
         if plan.id != mapping.get("id"):
             raise GraphError("The plan of merges was edited.", "Make it anew, and choose groups as it is applied.")
         return plan

@@ -1,8 +1,4 @@
-"""Authors and owners of files.
-
-The authors of a file are all who made a commit that changed its path, with the names that .mailmap gives them; its
-owners those whom CODEOWNERS names.
-"""
+"""Authors of files: all who changed them in commits, as .mailmap names them; and owners: those of CODEOWNERS."""
 
 from __future__ import annotations
 

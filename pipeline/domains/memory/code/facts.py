@@ -1,7 +1,4 @@
-"""Facts of one file: a pure function of the file and of what it looks up in the index of its tree.
-
-A call is a fact if the definition that it reaches is clear.
-"""
+"""Facts of one file: a pure function of the file and of what it looks up in the index of its tree."""
 
 from __future__ import annotations
 
@@ -161,7 +158,6 @@ class _CallResolver:
         self.files: dict[str, None] = {}  # imported ones, in order
 
     def add(self, resolved: Resolved) -> None:
-        """Add the names of an import."""
         if not resolved.path:
             self._external.update((*(local for _, local in resolved.names), *resolved.modules))
             return
@@ -173,7 +169,7 @@ class _CallResolver:
             self._stars.append(resolved.path)
 
     def resolve(self, call: Reference) -> tuple[Place, Strength | None] | None:
-        """Return the definition that a call reaches, and its strength if it is a guess; None if it is unclear."""
+        """Return the definition that a call reaches, with a strength if it is a guess; None if it isn't clear."""
         if call.receiver in _OWN:
             sure = self._own(call)
         elif call.receiver == UNKNOWN:

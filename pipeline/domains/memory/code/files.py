@@ -1,7 +1,4 @@
-"""Files of a Git repository, commit by commit along first parents, and those of a folder that is no repository.
-
-Git's own command isn't needed.
-"""
+"""Files of a Git repository, commit by commit along first parents, without Git's own command; and of a plain folder."""
 
 from __future__ import annotations
 
@@ -165,10 +162,7 @@ def _entries(repository: pygit2.Repository, tree: pygit2.Oid | None) -> dict[str
     entries = {}
     stored = repository.get(tree) if tree is not None else None
     for entry in stored.peel(pygit2.Tree) if stored is not None else ():
-        mode = int(entry.filemode)
-        try:
-            if stat.S_IFMT(mode) in (stat.S_IFDIR, stat.S_IFREG):
-                entries[(entry.raw_name or b"").decode()] = mode, entry.id
-        except UnicodeDecodeError:
-            continue
+        mode, name = int(entry.filemode), (entry.raw_name or b"").decode(errors="surrogateescape")
+        if stat.S_IFMT(mode) in (stat.S_IFDIR, stat.S_IFREG) and encodable(name):
+            entries[name] = mode, entry.id
     return entries

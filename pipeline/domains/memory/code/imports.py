@@ -140,12 +140,10 @@ def _resolve_script(item: ImportedModule, path: str, index: Index) -> Iterator[R
 
 def _script_file(place: str, index: Index) -> str:
     stem, suffix = posixpath.splitext(place)
-    candidates = [
-        *([place] if suffix else []),
-        *(stem + other for other in _WRITTEN.get(suffix, ())),
-        *(place + other for other in _SCRIPT_SUFFIXES if place),
-        *(posixpath.join(place, "index" + other) for other in _SCRIPT_SUFFIXES),
-    ]
+    candidates = [place] if suffix else []
+    candidates += (stem + other for other in _WRITTEN.get(suffix, ()))
+    candidates += (place + other for other in _SCRIPT_SUFFIXES if place)
+    candidates += (posixpath.join(place, "index" + other) for other in _SCRIPT_SUFFIXES)
     return _first(candidates, index)
 
 
@@ -216,8 +214,7 @@ def _rust_children(path: str) -> str:
 
 
 def _rust_root(path: str, index: Index) -> str:
-    roots = (folder for folder in folders_above(path) if _crate_file(folder, index))
-    return next(roots, parent_of(path))
+    return next((folder for folder in folders_above(path) if _crate_file(folder, index)), parent_of(path))
 
 
 def _crate_file(folder: str, index: Index) -> str:

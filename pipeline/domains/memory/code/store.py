@@ -156,7 +156,6 @@ def _facts_of(scan: Scan, scope: str) -> Iterator[Fact]:
 
 
 def _evidence_of(scan: Scan) -> str:
-    """Return the evidence of what a scan found: the commit, or the folder."""
     return f"commit {scan.commit}" if scan.commit else f"folder {scan.repository}"
 
 
@@ -185,7 +184,6 @@ def _revise_by_state(known: Sequence[Fact], scanned: Iterable[Fact], at: str, ev
 
 
 def _from_scans(facts: Iterable[Fact], scope: str) -> list[Fact]:
-    """Return the facts of a scope that scans have found."""
     return [fact for fact in facts if fact.scope == scope and fact.metadata.get("origin") == ORIGIN]
 
 

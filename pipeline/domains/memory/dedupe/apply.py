@@ -1,7 +1,7 @@
 """Apply plans of merges to a memory's graph, and undo merges: one transaction each.
 
-The journal of merges is a graph beside the memory's, with all that is needed to undo each of them. A merge is a node of
-type ``merge``; further nodes hold its groups and its rewrite as JSON, in parts of bounded size.
+The journal, a graph beside the memory's, has a node for each merge, and nodes of bounded size with its groups and its
+rewrite as JSON: all that is needed to undo it.
 """
 
 import base64
@@ -40,7 +40,8 @@ _PART = 200
 class Merge:
     """A merge that was made: its groups with their evidence, and how many edges moved or were folded.
 
-    ``plan`` is the id of its plan. A merge that isn't ``complete`` was interrupted; undoing it is safe.
+    Folded edges went into another, or were between two entities that became one. ``plan`` is the id of its plan. A
+    merge that isn't ``complete`` was interrupted; undoing it is safe.
     """
 
     id: str
@@ -90,7 +91,8 @@ def apply(
         time = now()
         rewrite = merge(groups, nodes, edges, time)
         _withdraw(journal, written)
-        moved, folded = len(rewrite.after_edges), rewrite.folded
+        moved = len(rewrite.after_edges)
+        folded = len(rewrite.before_edges) - moved
         entry = Merge(uuid4().hex[:12], time, plan.id, groups, moved, folded, complete=False)
         _write(journal, entry, rewrite)
         written.append(entry)
@@ -144,7 +146,6 @@ def merges(journal: KnowledgeGraph) -> list[Merge]:
 
 
 def _write(journal: KnowledgeGraph, merge: Merge, rewrite: Rewrite) -> None:
-    """Write a merge, all of it or nothing."""
     undo: dict[str, Iterable[Any]] = {
         "before_nodes": map(_packed, rewrite.before_nodes),
         "before_edges": map(mapping_of, rewrite.before_edges),
@@ -167,18 +168,18 @@ def mark(journal: KnowledgeGraph, merge_id: str, *, complete: bool) -> None:
 
 def _rewrite_of(journal: KnowledgeGraph, merge_id: str) -> Rewrite:
     """Return the rewrite of a merge; raises GraphError if the journal lacks it."""
-    content: dict[str, list[Any]] = {}
+    content: dict[str, list[Any]] = defaultdict(list)
     for part in journal.get_nodes(_part_ids(journal, merge_id)):
         if part.type == UNDO:
             for name, items in json.loads(str(part.properties["content"])).items():
-                content.setdefault(name, []).extend(items)
+                content[name] += items
     return Rewrite(
-        tuple(map(_unpacked, content.get("before_nodes", ()))),
-        tuple(map(edge_of, content.get("before_edges", ()))),
-        tuple(map(_unpacked, content.get("after_nodes", ()))),
-        tuple(map(edge_of, content.get("after_edges", ()))),
-        {id_: tuple(ids) for id_, ids in content.get("sources", ())},
-        tuple(content.get("kept_edges", ())),
+        tuple(map(_unpacked, content["before_nodes"])),
+        tuple(map(edge_of, content["before_edges"])),
+        tuple(map(_unpacked, content["after_nodes"])),
+        tuple(map(edge_of, content["after_edges"])),
+        {id_: tuple(ids) for id_, ids in content["sources"]},
+        tuple(content["kept_edges"]),
     )
 
 
@@ -235,9 +236,8 @@ def _wanted(journal: KnowledgeGraph, merge_id: str | None) -> Merge:
     for later in undoable[:place]:
         other = _rewrite_of(journal, later.id)
         if common := (rewrite.touched & other.members) | (rewrite.members & other.touched):
-            raise GraphError(
-                f"The merge {later.id} came later and changed {_listed(sorted(common))}, too.", "Undo it first."
-            )
+            message = f"The merge {later.id} came later and changed {_listed(sorted(common))}, too."
+            raise GraphError(message, "Undo it first.")
     return undoable[place]
 
 

@@ -1,9 +1,7 @@
 """Candidates: pairs of entities that may be the same thing, with what speaks for and against, and groups of them.
 
-Homonyms are no candidates: entities with similar names that are different things, distinguished by what contradicts.
-
-Both are of one type and scope. Vectors are compared in blocks of matrix products, names by the keys of their forms: no
-step looks at all pairs in Python.
+Both are of one type and scope. Homonyms, entities with similar names that something tells apart, are none. Vectors are
+compared in blocks of matrix products, names by the keys of their forms: no step looks at all pairs in Python.
 """
 
 from __future__ import annotations

@@ -48,11 +48,6 @@ class Rewrite:
         """The ids of the merged entities and of the ends of the edges that changed."""
         return self.members | {end for edge in self.before_edges for end in (edge.source, edge.target)}
 
-    @property
-    def folded(self) -> int:
-        """The number of edges that went: into another, or between two entities that became one."""
-        return len(self.before_edges) - len(self.after_edges)
-
     def edits(self) -> Edits:
         """Return the edits that make the change."""
         after = {edge.id for edge in self.after_edges}
@@ -192,8 +187,13 @@ def unmerge(rewrite: Rewrite, nodes: Mapping[str, KnowledgeNode], edges: Iterabl
         edges=back,
         removed_edges=sorted((after & stored.keys()) - {edge.id for edge in back}),
     )
+    members, merged = rewrite.members & nodes.keys(), after | set(rewrite.kept_edges)
+    new = (edge for edge in stored.values() if edge.id not in merged)
+    since = Counter(end for edge in new for end in {edge.source, edge.target} & members)
     notes = [f"{id_} was removed since: it isn't restored" for id_ in removed]
-    return Unmerged(edits, (*notes, *changed, *_later(rewrite, stored, nodes)))
+    notes += changed
+    notes += (f"{count} facts or mentions that came since stay with {id_}" for id_, count in sorted(since.items()))
+    return Unmerged(edits, tuple(notes))
 
 
 def _nodes(rewrite: Rewrite, nodes: Mapping[str, KnowledgeNode]) -> Iterator[KnowledgeNode]:
@@ -263,12 +263,3 @@ def _reverted(before: Mapping[str, Json], after: Mapping[str, Json], now: Mappin
     changed = {name: value for name, value in now.items() if name not in after or after[name] != value}
     removed = after.keys() - now.keys()
     return {**{name: value for name, value in before.items() if name not in removed}, **changed}
-
-
-def _later(rewrite: Rewrite, stored: Mapping[str, KnowledgeEdge], nodes: Mapping[str, KnowledgeNode]) -> list[str]:
-    merged = {*rewrite.kept_edges, *(edge.id for edge in rewrite.after_edges)}
-    since: Counter[str] = Counter()
-    for edge in stored.values():
-        if edge.id not in merged:
-            since.update({edge.source, edge.target} & rewrite.members & nodes.keys())
-    return [f"{count} facts or mentions that came since stay with {id_}" for id_, count in sorted(since.items())]

@@ -1,8 +1,4 @@
-"""Variants of names: two ways to write one name, how strong a sign that is from 0 to 1, and why, in words.
-
-Names are read into words, however they are written: with separators, in camel case, with capitals or accents; those of
-persons with their order, initials, titles and e-mail addresses.
-"""
+"""Variants of names: two ways to write one name, how strong a sign that is from 0 to 1, and why, in words."""
 
 from __future__ import annotations
 

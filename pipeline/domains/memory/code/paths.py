@@ -31,9 +31,7 @@ def is_scanned(path: str, exists: Callable[[str], bool]) -> bool:
 
     The rules for installed packages and builds are those of ingest; ``exists`` says if a file exists.
     """
-    if len(path) > _LONGEST:
-        return False
-    return not any(_is_left_out(folder, exists) for folder in folders_above(path)[:-1])
+    return len(path) <= _LONGEST and not any(_is_left_out(folder, exists) for folder in folders_above(path)[:-1])
 
 
 def _is_left_out(folder: str, exists: Callable[[str], bool]) -> bool:

@@ -68,13 +68,18 @@ def scan(
     place = Path(path).expanduser()
     if not place.is_dir():
         raise SourceError(f"{path} is no folder.", "Name a repository or a folder with source code.")
-    repository = open_repository(place)
     progress = progress or Progress()
-    if repository is None:
-        return _scan_folder(place, scope, canonical_time(known_time, "known_time") or now(), limits, progress)
-    commits = first_parents(repository, revision)
-    visited = (newest or len(commits)) if history else 1
-    return _scan_commits(repository, str(place), commits, visited, scope, limits, progress)
+    if (repository := open_repository(place)) is not None:
+        commits = first_parents(repository, revision)
+        visited = (newest or len(commits)) if history else 1
+        return _scan_commits(repository, str(place), commits, visited, scope, limits, progress)
+    time = canonical_time(known_time, "known_time") or now()
+    with FileParser(limits) as parser, progress.stage("scan") as advance:
+        state = State[str](scope, lambda file: content_of(place / file, limits), parser.parse)
+        paths = list(folder_files(place))
+        state.advance(dict(zip(paths, paths, strict=True)), time)
+        advance(len(paths))
+    return Scan(str(place), None, time, state.timeline.entities(), state.timeline.spans())
 
 
 def _scan_commits(
@@ -107,15 +112,6 @@ def _scan_commits(
                 changes = {}
             advance(1)
     return Scan(name, str(commits[-1].id), times[-1], state.timeline.entities(), state.timeline.spans())
-
-
-def _scan_folder(folder: Path, scope: str, time: str, limits: Limits, progress: Progress) -> Scan:
-    with FileParser(limits) as parser, progress.stage("scan") as advance:
-        state = State[str](scope, lambda path: content_of(folder / path, limits), parser.parse)
-        paths = list(folder_files(folder))
-        state.advance(dict(zip(paths, paths, strict=True)), time)
-        advance(len(paths))
-    return Scan(str(folder), None, time, state.timeline.entities(), state.timeline.spans())
 
 
 class State(Generic[_Blob]):

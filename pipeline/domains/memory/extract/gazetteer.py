@@ -203,11 +203,8 @@ class Gazetteer:
         """
         allowed = frozenset(types)
         bare = " ".join(name.replace("`", "").split()).removesuffix("()")
-        candidates = [
-            spelling
-            for spelling in self._spellings.get(_lowered(bare), ())
-            if (not allowed or spelling.entity.type in allowed) and _is_spelled(bare, spelling)
-        ]
+        spelled = (spelling for spelling in self._spellings.get(_lowered(bare), ()) if _is_spelled(bare, spelling))
+        candidates = [spelling for spelling in spelled if not allowed or spelling.entity.type in allowed]
         return self._entities[keys[0]] if len(keys := _narrowed(bare, candidates, "")) == 1 else None
 
     def _meant(
@@ -243,12 +240,11 @@ def _is_spelled(written: str, spelling: Spelling) -> bool:
 def _narrowed(written: str, candidates: Sequence[Spelling], sentence: str) -> list[EntityKey]:
     """Return the entities that remain: if several, those spelled just so, then those whose file is named."""
     remaining = list(candidates)
-    tests = (
+    for test in (
         lambda spelling: spelling.text == written,
         lambda spelling: spelling.entity.name == written,
         lambda spelling: _names_file(spelling.file, sentence),
-    )
-    for test in tests:
+    ):
         if len({spelling.entity.key for spelling in remaining}) > 1:
             remaining = [spelling for spelling in remaining if test(spelling)] or remaining
     return list(dict.fromkeys(spelling.entity.key for spelling in remaining))

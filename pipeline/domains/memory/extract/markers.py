@@ -68,12 +68,13 @@ _FIX_FOR = re.compile(
 )
 _FIXED_BY = re.compile(
     r"^(?P<error>.+?) (?:(?:was|is|were|are|got|has been|have been) )(?:then |finally |now |since |later )?"
-    r"(?:fixed|solved|resolved) (?:by|with|using) (?P<fix>.+)$",
+    r"(?:fixed|solved|resolved) (?:by|with|using) (?P<next>.+)$",
     _IGNORE,
 )
-_CAUSES = (
-    (re.compile(r"^(?P<error>.+?) (?:triggers|triggered) (?P<next>.+)$", _IGNORE), 0.75),
-    (re.compile(r"^(?P<error>.+?) (?:leads to|led to) (?P<next>.+)$", _IGNORE), 0.65),
+_RELATIONS = (
+    ("fixed_by", _FIXED_BY, 0.8),
+    ("triggers", re.compile(r"^(?P<error>.+?) (?:triggers|triggered) (?P<next>.+)$", _IGNORE), 0.75),
+    ("triggers", re.compile(r"^(?P<error>.+?) (?:leads to|led to) (?P<next>.+)$", _IGNORE), 0.65),
 )
 _UNCERTAIN = re.compile(
     r"\b(?:not|never|no longer|neither|if|unless|whether|may|might|could|would|should|maybe|perhaps|\w+n['’]t)\b",
@@ -149,7 +150,7 @@ def _of_sentences(line: str) -> Iterator[Stated]:
         sentence = " ".join(line[start:end].lstrip("-*+•> \t").split())
         if len(sentence) > _LONGEST_SENTENCE or sentence.rstrip(" \"'”’)*_").endswith("?"):
             continue
-        if statement := _convention(sentence) or _fixed(sentence) or _caused(sentence):
+        if statement := _convention(sentence) or _relation(sentence):
             yield statement
 
 
@@ -163,21 +164,15 @@ def _convention(sentence: str) -> Stated | None:
     return None
 
 
-def _fixed(sentence: str) -> Stated | None:
-    match = _FIXED_BY.match(sentence)
-    if match is None or _UNCERTAIN.search(match["error"]) or _DATE.match(match["fix"]):
-        return None
-    error, fix = _subject(match["error"]), _named(_CLAUSE.split(match["fix"])[0])
-    return Stated("fixed_by", error, fix, 0.8, sentence, sure=False) if error and fix else None
-
-
-def _caused(sentence: str) -> Stated | None:
-    for pattern, confidence in _CAUSES:
+def _relation(sentence: str) -> Stated | None:
+    for kind, pattern, confidence in _RELATIONS:
         match = pattern.match(sentence)
-        if match and not _UNCERTAIN.search(match["error"]):
-            error, following = _subject(match["error"]), _subject(_CLAUSE.split(match["next"])[0])
-            if error and following:
-                return Stated("triggers", error, following, confidence, sentence, sure=False)
+        if match is None or _UNCERTAIN.search(match["error"]) or (kind == "fixed_by" and _DATE.match(match["next"])):
+            continue
+        error, clause = _subject(match["error"]), _CLAUSE.split(match["next"])[0]
+        following = _named(clause) if kind == "fixed_by" else _subject(clause)
+        if error and following:
+            return Stated(kind, error, following, confidence, sentence, sure=False)
     return None
 
 
@@ -213,8 +208,5 @@ def sentences_of(text: str) -> Iterator[tuple[int, int]]:
 def sentence_naming(text: str, names: Sequence[str]) -> str:
     """Return the first sentence that has all of ``names``, letter case aside; the whole text if none has."""
     folded = [name.casefold() for name in names]
-    for start, end in sentences_of(text):
-        sentence = text[start:end].casefold()
-        if all(name in sentence for name in folded):
-            return text[start:end]
-    return text
+    parts = (text[start:end] for start, end in sentences_of(text))
+    return next((part for part in parts if all(name in part.casefold() for name in folded)), text)

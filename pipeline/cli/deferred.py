@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pipeline import settings
     from pipeline.db import catalogue, connect, embedded
-    from pipeline.evaluate import breakdown, compare, datasets, measures, report
+    from pipeline.evaluate import compare, datasets, measures, report
     from pipeline.evaluate.tuning import tune
     from pipeline.flows import evaluate, ingest, maintain
     from pipeline.ingest.sources import watch
@@ -37,7 +37,6 @@ else:
     catalogue = LazyModule("pipeline.db.catalogue")
     connect = LazyModule("pipeline.db.connect")
     embedded = LazyModule("pipeline.db.embedded")
-    breakdown = LazyModule("pipeline.evaluate.breakdown")
     compare = LazyModule("pipeline.evaluate.compare")
     datasets = LazyModule("pipeline.evaluate.datasets")
     measures = LazyModule("pipeline.evaluate.measures")

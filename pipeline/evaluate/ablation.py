@@ -18,6 +18,7 @@ from pipeline.resources import resource_folder
 from pipeline.settings import Settings
 
 _TIE = 1e-9
+"""Values of a measure that differ by less are equal: the same sum in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,38 +110,32 @@ def settings_without(settings: Settings, variant: Variant) -> Settings:
 
 def measured(dataset: Dataset, whole: Sequence[QueryResult], without: Mapping[str, Sequence[QueryResult]]) -> Measured:
     """Measure a dataset's results with all parts and, by the name of the part, without each."""
-
-    def measures(results: Sequence[QueryResult]) -> tuple[Measures, ...]:
-        return tuple(row.measures for row in measure_results(dataset.queries, results))
-
-    return Measured(dataset.name, measures(whole), {name: measures(results) for name, results in without.items()})
+    with_all, *others = (
+        tuple(row.measures for row in measure_results(dataset.queries, answers))
+        for answers in (whole, *without.values())
+    )
+    return Measured(dataset.name, with_all, dict(zip(without, others, strict=True)))
 
 
 def build_ablation(sets: Sequence[Measured], variants: Sequence[Variant]) -> Ablation:
     """Return the contribution of each variant's part over datasets, at least one."""
     means = [mean_measures(measured.whole) for measured in sets]
+    parts = []
+    for variant in variants:
+        differences = [
+            [
+                {name: whole[name] - less[name] for name in MEASURES}
+                for whole, less in zip(measured.whole, measured.without[variant.name], strict=True)
+            ]
+            for measured in sets
+        ]
+        adds = {name: pooled_interval([[row[name] for row in rows] for rows in differences]) for name in MEASURES}
+        gains = sum(max(row.values()) > _TIE for rows in differences for row in rows)
+        losses = sum(min(row.values()) < -_TIE for rows in differences for row in rows)
+        parts.append(Worth(variant.name, variant.kind, adds, gains, losses))
     return Ablation(
         querysets=tuple(measured.dataset for measured in sets),
         queries=sum(len(measured.whole) for measured in sets),
         whole={name: sum(mean[name] for mean in means) / len(means) for name in MEASURES},
-        parts=tuple(_worth(variant, sets) for variant in variants),
+        parts=tuple(parts),
     )
-
-
-def _worth(variant: Variant, sets: Sequence[Measured]) -> Worth:
-    differences = [
-        [{name: whole[name] - less[name] for name in MEASURES} for whole, less in _paired(measured, variant)]
-        for measured in sets
-    ]
-    every = [row for rows in differences for row in rows]
-    return Worth(
-        part=variant.name,
-        kind=variant.kind,
-        adds={name: pooled_interval([[row[name] for row in rows] for rows in differences]) for name in MEASURES},
-        gains=sum(max(row.values()) > _TIE for row in every),
-        losses=sum(min(row.values()) < -_TIE for row in every),
-    )
-
-
-def _paired(measured: Measured, variant: Variant) -> zip[tuple[Measures, Measures]]:
-    return zip(measured.whole, measured.without[variant.name], strict=True)

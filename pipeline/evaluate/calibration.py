@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from pipeline.records import Vector
 from pipeline.settings import LinkSettings
 
 _LOWEST, _HIGHEST, _STEP = 30, 95, 1
-"""Hundredths of a cosine."""
+"""Hundredths of a cosine: below, nearly all chunks are linked; above, only copies. Chosen by hand; not measured."""
 
 _GIANT = 0.5
 """Share of the chunks. A component that holds more means that the threshold links nearly everything."""
@@ -34,8 +34,7 @@ The median is used because the few related pairs hardly move it.
 """
 
 _PAIRS = 100_000
-
-_Rows: TypeAlias = npt.NDArray[np.int64]
+"""Pairs that are drawn to estimate the cosines of unrelated chunks. Chosen by hand; not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,11 @@ def calibrate(corpus: CorpusHandle, settings: LinkSettings) -> Calibration:
         exact_up_to=settings.exact_up_to,
     )
     levels = tuple(levels_of([one for one in near if one.linked], len(vectors)))
-    chance = _chance(vectors)
+    first, second = np.random.default_rng(0).integers(len(vectors), size=(2, _PAIRS))
+    apart = first != second
+    cosines = np.einsum("ij,ij->i", vectors[first[apart]], vectors[second[apart]])
+    middle = np.median(cosines)
+    chance = float(middle + _CHANCE * _DEVIATION * np.median(np.abs(cosines - middle)))
     suggested, reason = suggest(levels, chance)
     return Calibration(corpus.name, len(vectors), settings.similar_threshold, suggested, reason, chance, levels)
 
@@ -152,18 +155,9 @@ def suggest(levels: Sequence[Level], chance: float) -> tuple[float, str]:
     return chosen.threshold, f"{said} One in a thousand unrelated pairs reaches {chance:.2f}."
 
 
-def _chance(vectors: Vector) -> float:
-    draw = np.random.default_rng(0)
-    first, second = draw.integers(len(vectors), size=(2, _PAIRS))
-    apart = first != second
-    cosines = np.einsum("ij,ij->i", vectors[first[apart]], vectors[second[apart]])
-    middle = np.median(cosines)
-    return float(middle + _CHANCE * _DEVIATION * np.median(np.abs(cosines - middle)))
-
-
-def _joined(component: _Rows, ends: _Rows) -> _Rows:
+def _joined(component: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return each chunk's component after adding the links between ``ends``, shape (n, 2)."""
     source, target = component[ends].T
     links = coo_array((np.ones(len(ends), dtype=bool), (source, target)), shape=(len(component), len(component)))
-    merged: _Rows = connected_components(links, directed=False)[1]
+    merged: npt.NDArray[np.int64] = connected_components(links, directed=False)[1]
     return merged[component]

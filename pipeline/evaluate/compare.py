@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.measures import MEASURES, Measures
-from pipeline.evaluate.significance import Interval, mean_interval
+from pipeline.evaluate.significance import Interval, pooled_interval
 from pipeline.files import Guard, read_json
 from pipeline.files.validated import validated
 
@@ -103,29 +103,25 @@ def compare(before: Evaluated, after: Evaluated, leg: str, before_leg: str | Non
             f" ({len(shared)} queries in common).",
             "Compare two evaluations of one queryset.",
         )
-    deltas = {name: {query: second[query][name] - first[query][name] for query in shared} for name in MEASURES}
+    rows, changes = [], {}
+    for name in MEASURES:
+        deltas = {query: second[query][name] - first[query][name] for query in shared}
+        changed = sorted((delta, query) for query, delta in deltas.items() if abs(delta) > _TIE)
+        changes[name] = {query: delta for delta, query in changed}
+        mean = sum(first[query][name] for query in shared) / len(shared)
+        difference = pooled_interval([list(deltas.values())])
+        wins = sum(delta > 0 for delta, _ in changed)
+        losses, ties = len(changed) - wins, len(shared) - len(changed)
+        rows.append(Compared(name, mean, mean + difference.mean, difference, wins, losses, ties))
     return Comparison(
         queryset=before.queryset,
         before=f"{before.name} {before_leg or leg}",
         after=f"{after.name} {leg}",
         queries=len(shared),
         left_out=len(first.keys() ^ second.keys()),
-        rows=tuple(_compared(name, [first[q][name] for q in shared], list(deltas[name].values())) for name in MEASURES),
-        changes={name: _changes(deltas[name]) for name in MEASURES},
+        rows=tuple(rows),
+        changes=changes,
     )
-
-
-def _compared(measure: str, before: list[float], differences: list[float]) -> Compared:
-    mean = sum(before) / len(before)
-    difference = mean_interval(differences)
-    wins = sum(difference > _TIE for difference in differences)
-    losses = sum(difference < -_TIE for difference in differences)
-    return Compared(measure, mean, mean + difference.mean, difference, wins, losses, len(differences) - wins - losses)
-
-
-def _changes(differences: Mapping[str, float]) -> dict[str, float]:
-    changed = {query: value for query, value in differences.items() if abs(value) > _TIE}
-    return dict(sorted(changed.items(), key=lambda change: (change[1], change[0])))
 
 
 def _leg(evaluated: Evaluated, leg: str) -> Mapping[str, Measures]:

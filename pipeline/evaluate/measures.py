@@ -73,12 +73,14 @@ def measure_query(query: Query, ranking: Iterable[str]) -> dict[str, float]:
     ranking, so legs are comparable only if they return equally many documents. ``ndcg@10`` has linear gain:
     relevance / log2(rank + 1), divided by the same sum for the ideal order.
     """
-    ranked = distinct(ranking)
+    ranked, relevant = distinct(ranking), query.relevant
+    gains = [relevant.get(key, 0.0) for key in ranked[:_NDCG_CUTOFF]]
+    ideal = sorted(relevant.values(), reverse=True)[:_NDCG_CUTOFF]
     return {
-        **{f"recall@{k}": _recall(query.relevant, ranked[:k]) for k in _RECALL_CUTOFFS},
-        "mrr": _reciprocal_rank(query.relevant, ranked),
-        f"ndcg@{_NDCG_CUTOFF}": _ndcg(query.relevant, ranked, _NDCG_CUTOFF),
-        **{f"perfect@{k}": float(query.relevant.keys() <= set(ranked[:k])) for k in _PERFECT_CUTOFFS},
+        **{f"recall@{k}": len(relevant.keys() & set(ranked[:k])) / len(relevant) for k in _RECALL_CUTOFFS},
+        "mrr": next((1 / rank for rank, key in enumerate(ranked, start=1) if key in relevant), 0.0),
+        f"ndcg@{_NDCG_CUTOFF}": _dcg(gains) / _dcg(ideal),
+        **{f"perfect@{k}": float(relevant.keys() <= set(ranked[:k])) for k in _PERFECT_CUTOFFS},
     }
 
 
@@ -88,7 +90,19 @@ def measure_results(queries: Sequence[Query], results: Iterable[QueryResult]) ->
     A query without a result of a leg counts as an empty ranking without latency.
     Raises ``QuerySetError`` if a result is for an unknown query, or a leg has two results for a query.
     """
-    for leg, answers in _answers(queries, results).items():
+    known = {query.id for query in queries}
+    legs: dict[str, dict[str, QueryResult]] = {}
+    for result in results:
+        if result.query_id not in known:
+            raise QuerySetError(
+                f"leg {result.leg!r} answered the query {result.query_id!r}, which the queryset doesn't have",
+                "Measure results with the queryset that they were made with.",
+            )
+        if legs.setdefault(result.leg, {}).setdefault(result.query_id, result) is not result:
+            raise QuerySetError(
+                f"leg {result.leg!r} answered the query {result.query_id!r} twice", "Give one result a leg and query."
+            )
+    for leg, answers in legs.items():
         for query in queries:
             result = answers.get(query.id) or QueryResult(query.id, leg, (), None)
             yield QueryMeasures(result, measure_query(query, result.ranking))
@@ -99,37 +113,6 @@ def mean_measures(measured: Iterable[Measures]) -> dict[str, float]:
     rows = list(measured)
     names = rows[0] if rows else MEASURES
     return {name: math.fsum(row[name] for row in rows) / max(len(rows), 1) for name in names}
-
-
-def _answers(queries: Sequence[Query], results: Iterable[QueryResult]) -> dict[str, dict[str, QueryResult]]:
-    """Return leg -> query id -> result."""
-    known = {query.id for query in queries}
-    answers: dict[str, dict[str, QueryResult]] = {}
-    for result in results:
-        if result.query_id not in known:
-            raise QuerySetError(
-                f"leg {result.leg!r} answered the query {result.query_id!r}, which the queryset doesn't have",
-                "Measure results with the queryset that they were made with.",
-            )
-        of_leg = answers.setdefault(result.leg, {})
-        if of_leg.setdefault(result.query_id, result) is not result:
-            raise QuerySetError(
-                f"leg {result.leg!r} answered the query {result.query_id!r} twice", "Give one result a leg and query."
-            )
-    return answers
-
-
-def _recall(relevant: Mapping[str, float], top: Sequence[str]) -> float:
-    return len(relevant.keys() & set(top)) / len(relevant)
-
-
-def _reciprocal_rank(relevant: Mapping[str, float], ranked: Sequence[str]) -> float:
-    return next((1 / rank for rank, key in enumerate(ranked, start=1) if key in relevant), 0.0)
-
-
-def _ndcg(relevant: Mapping[str, float], ranked: Sequence[str], k: int) -> float:
-    ideal = sorted(relevant.values(), reverse=True)
-    return _dcg([relevant.get(key, 0.0) for key in ranked[:k]]) / _dcg(ideal[:k])
 
 
 def _dcg(gains: Sequence[float]) -> float:

@@ -1,7 +1,7 @@
-"""The report of an evaluation, and its JSON."""
+"""The report of an evaluation, with a breakdown by kind of question, and its JSON."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -11,8 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pipeline.errors import ConfigurationError, QuerySetError
-from pipeline.evaluate.breakdown import Group, break_down
-from pipeline.evaluate.datasets import Dataset
+from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.measures import Measures, QueryMeasures, QueryResult, distinct, mean_measures, measure_results
 from pipeline.retrieve.legs import Leg
 from pipeline.temporary import replacing
@@ -24,6 +23,12 @@ WHOLE = Leg.WHOLE.value
 """The name under which the fused default is reported."""
 
 _DETAIL_DEPTH = 20
+"""Documents of a ranking in the JSON, as many as the measures look at."""
+
+BANDS = (("weak", 0.25), ("some", 0.75), ("strong", 1.0))
+"""Bands of the highest confidence in a name of a question, each with its upper end; 0 without names."""
+
+COMPARED = (Leg.HYBRID.value, WHOLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,16 @@ class LegReport:
     p95_ms: float | None
     detail: tuple[QueryMeasures, ...]
     engines: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Questions of one kind: ``by`` is "confidence" or "type"; the mean measures of hybrid and the whole, by leg."""
+
+    by: str
+    label: str
+    queries: int
+    metrics: Mapping[str, Measures]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +109,18 @@ class Report:
             "by_type": _groups(self.groups, "type"),
         }
         if per_query:
-            report["per_query"] = [_detail(row) for leg in self.legs for row in leg.detail]
+            report["per_query"] = [
+                {
+                    "query": row.result.query_id,
+                    "leg": row.result.leg,
+                    "ranking": distinct(row.result.ranking)[:_DETAIL_DEPTH],
+                    "measures": row.measures,
+                    "latency_ms": row.result.latency_ms,
+                    **({} if row.result.confidence is None else {"confidence": row.result.confidence}),
+                }
+                for leg in self.legs
+                for row in leg.detail
+            ]
         return report
 
 
@@ -110,14 +136,41 @@ def build_report(dataset: Dataset, results: Iterable[QueryResult], run: Run) -> 
         raise QuerySetError(
             f"queryset {dataset.name!r}: there is no result to report on", "Evaluate at least one leg and one query."
         )
+    places = {leg.value: place for place, leg in enumerate(Leg)} | {WHOLE: len(Leg) + 1}
     return Report(
         queryset=dataset.name,
         run=run,
         queries=len(dataset.queries),
         queries_left_out=len(dataset.unjudged),
-        legs=tuple(sorted(legs, key=lambda report: _position(report.leg))),
+        legs=tuple(sorted(legs, key=lambda report: places.get(report.leg, len(Leg)))),
         groups=break_down(dataset.queries, {leg.leg: leg.detail for leg in legs}),
     )
+
+
+def band(confidence: float) -> str:
+    """Return the name of a confidence's band."""
+    return next(name for name, high in BANDS if confidence <= high)
+
+
+def break_down(queries: Sequence[Query], detail: Mapping[str, Sequence[QueryMeasures]]) -> tuple[Group, ...]:
+    """Return the groups of ``queries``, none without both legs; ``detail`` holds each leg's rows in their order."""
+    if not all(leg in detail for leg in COMPARED):
+        return ()
+    by_band: dict[str, list[int]] = defaultdict(list)
+    by_type: dict[str, list[int]] = defaultdict(list)
+    for place, (query, row) in enumerate(zip(queries, detail[Leg.WHOLE], strict=True)):
+        if row.result.confidence is not None:
+            by_band[band(row.result.confidence)].append(place)
+        if query.type:
+            by_type[query.type].append(place)
+
+    def group(by: str, label: str, places: Sequence[int]) -> Group:
+        metrics = {leg: mean_measures(detail[leg][place].measures for place in places) for leg in COMPARED}
+        return Group(by, label, len(places), metrics)
+
+    groups = [group("confidence", name, by_band[name]) for name, _ in BANDS if name in by_band]
+    groups += [group("type", name, by_type[name]) for name in sorted(by_type)]
+    return tuple(groups)
 
 
 def check_json_path(path: Path) -> None:
@@ -132,21 +185,16 @@ def check_json_path(path: Path) -> None:
         raise ConfigurationError(f"{path} can't be written: it is a folder", "Name a file.")
 
 
-def write_json(report: Report, path: Path, *, per_query: bool = False) -> None:
-    """Write ``report.to_json`` to ``path`` as UTF-8, atomically; an existing file is replaced.
-
-    Raises ``ConfigurationError`` if the folder is missing or the file can't be written.
-    """
-    write_document(report.to_json(per_query=per_query), path)
-
-
 def write_document(document: Json, path: Path) -> None:
-    """Write a JSON document in the way of :func:`write_json`."""
+    """Write a JSON document in the way of :func:`write_text`."""
     write_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n", path)
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a text in the way of :func:`write_json`."""
+    """Write a text as UTF-8, atomically; an existing file is replaced.
+
+    Raises ``ConfigurationError`` if the folder is missing or the file can't be written.
+    """
     check_json_path(path)
     try:
         with replacing(path) as partial:
@@ -163,33 +211,6 @@ def _groups(groups: Sequence[Group], by: str) -> dict[str, Json]:
 
 def _leg_report(leg: str, detail: tuple[QueryMeasures, ...]) -> LegReport:
     latencies = [row.result.latency_ms for row in detail if row.result.latency_ms is not None]
-    return LegReport(
-        leg=leg,
-        measures=mean_measures(row.measures for row in detail),
-        p50_ms=_percentile(latencies, 50),
-        p95_ms=_percentile(latencies, 95),
-        detail=detail,
-        engines=dict(Counter(row.result.engine for row in detail if row.result.engine)),
-    )
-
-
-def _percentile(values: Sequence[float], percent: float) -> float | None:
-    return float(np.percentile(values, percent, method="linear")) if values else None
-
-
-def _position(leg: str) -> int:
-    if leg == WHOLE:
-        return len(Leg) + 1
-    order = [known.value for known in Leg]
-    return order.index(leg) if leg in order else len(order)
-
-
-def _detail(row: QueryMeasures) -> dict[str, Json]:
-    return {
-        "query": row.result.query_id,
-        "leg": row.result.leg,
-        "ranking": distinct(row.result.ranking)[:_DETAIL_DEPTH],
-        "measures": row.measures,
-        "latency_ms": row.result.latency_ms,
-        **({} if row.result.confidence is None else {"confidence": row.result.confidence}),
-    }
+    p50, p95 = map(float, np.percentile(latencies, (50, 95))) if latencies else (None, None)
+    engines = dict(Counter(row.result.engine for row in detail if row.result.engine))
+    return LegReport(leg, mean_measures(row.measures for row in detail), p50, p95, detail, engines)

@@ -26,16 +26,11 @@ class Interval:
         return self.low <= 0.0 <= self.high
 
 
-def mean_interval(values: Sequence[float], *, seed: int = 0) -> Interval:
-    """Return the mean of ``values`` and its interval when the queries are resampled; there must be at least one value.
-
-    The interval depends on ``values`` and ``seed`` alone.
-    """
-    return pooled_interval([values], seed=seed)
-
-
 def pooled_interval(groups: Sequence[Sequence[float]], *, seed: int = 0) -> Interval:
-    """Return the mean of the groups' means and its interval; each group is resampled by itself and weighs the same."""
+    """Return the mean of the groups' means and its interval when the values of each group are resampled.
+
+    All groups weigh the same, and have a value each. The interval depends on the values and ``seed`` alone.
+    """
     # Imported here: it takes half a second, and most commands need no interval.
     from scipy.stats import bootstrap
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.breakdown import band, break_down
 from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.measures import QueryMeasures, QueryResult, measure_query
+from pipeline.evaluate.report import band, break_down
 
 QUERIES = (
     Query("q1", "who?", {"good": 1.0}, "bridge"),

@@ -16,8 +16,8 @@ from pipeline.errors import QuerySetError
 from pipeline.evaluate.compare import compare, read_evaluated
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.measures import MEASURES, QueryResult
-from pipeline.evaluate.report import Run, build_report, write_json
-from pipeline.evaluate.significance import Interval, mean_interval
+from pipeline.evaluate.report import Run, build_report, write_document
+from pipeline.evaluate.significance import Interval, pooled_interval
 
 QUERIES = tuple(Query(f"q{number}", "who?", {"good": 1.0}) for number in range(40))
 RUN = Run(corpus="songs", documents=3, ingest_seconds=1.0, version="0.1.0")
@@ -34,7 +34,7 @@ def written(
         for leg in legs
         for place, query in enumerate(queryset.queries)
     ]
-    write_json(build_report(queryset, results, RUN), path, per_query=True)
+    write_document(build_report(queryset, results, RUN).to_json(per_query=True), path)
     return path
 
 
@@ -117,21 +117,21 @@ def test_a_file_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
 @settings(deadline=None)  # the first example imports scipy
 @given(FRACTIONS)
 def test_an_interval_holds_its_mean_and_is_always_the_same(values: list[float]) -> None:
-    interval = mean_interval(values)
+    interval = pooled_interval([values])
 
-    assert interval == mean_interval(values)
+    assert interval == pooled_interval([values])
     assert interval.mean == pytest.approx(np.mean(values))
     assert min(values) - 1e-9 <= interval.low <= interval.high + 1e-9 <= max(values) + 2e-9
 
 
 def test_one_value_is_its_own_interval() -> None:
-    assert mean_interval([0.25]) == Interval(0.25, 0.25, 0.25)
+    assert pooled_interval([[0.25]]) == Interval(0.25, 0.25, 0.25)
 
 
 def test_an_interval_is_as_wide_as_theory_says() -> None:
     values = np.random.default_rng(1).normal(0.1, 1.0, 400)
 
-    interval = mean_interval(values.tolist())
+    interval = pooled_interval([values.tolist()])
 
     width = 2 * 1.96 * values.std() / np.sqrt(len(values))
     assert interval.high - interval.low == pytest.approx(width, rel=0.05)

@@ -18,7 +18,7 @@ from pipeline.cli.views.evaluation import report_table
 from pipeline.errors import ConfigurationError, QuerySetError
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.measures import MEASURES, QueryResult
-from pipeline.evaluate.report import Report, Run, build_report, check_json_path, write_json
+from pipeline.evaluate.report import Report, Run, build_report, check_json_path, write_document
 
 QUERIES = tuple(Query(f"q{number}", "who?", {f"d{number}": 1.0}) for number in range(1, 5))
 QUERYSET = Dataset("songs", QUERIES, unjudged=("q5", "q6"))
@@ -198,7 +198,7 @@ def test_the_file_is_the_json_and_replaces_what_was_there(tmp_path: Path) -> Non
     path = tmp_path / "report.json"
     path.write_text("old")
 
-    write_json(report(), path, per_query=True)
+    write_document(report().to_json(per_query=True), path)
 
     assert json.loads(path.read_text(encoding="utf-8")) == json.loads(json.dumps(report().to_json(per_query=True)))
     assert list(tmp_path.iterdir()) == [path]
@@ -207,7 +207,7 @@ def test_the_file_is_the_json_and_replaces_what_was_there(tmp_path: Path) -> Non
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "latest.json").symlink_to(tmp_path / "report.json")
 
-    write_json(report(), tmp_path / "latest.json")
+    write_document(report().to_json(), tmp_path / "latest.json")
 
     assert (tmp_path / "latest.json").is_symlink()
     assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["queries"] == 4
@@ -221,7 +221,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
         with pytest.raises(ConfigurationError, match="can't be written: File too large"):
-            write_json(report(), path)
+            write_document(report().to_json(), path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
@@ -235,7 +235,7 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
     # Opened without waiting for a writer, so that a report that never comes can't hold the test up.
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
 
-    write_json(report(), path)
+    write_document(report().to_json(), path)
 
     assert json.loads(os.read(reader, 1_000_000))["queries"] == 4
     os.close(reader)
@@ -248,7 +248,7 @@ def test_a_missing_folder_is_refused_before_and_at_writing(tmp_path: Path) -> No
     with pytest.raises(ConfigurationError, match="there is no folder") as checked:
         check_json_path(path)
     with pytest.raises(ConfigurationError, match="there is no folder"):
-        write_json(report(), path)
+        write_document(report().to_json(), path)
 
     assert str(tmp_path / "missing") in checked.value.fix
 
@@ -263,4 +263,4 @@ def test_a_path_that_cannot_be_followed_is_refused(tmp_path: Path) -> None:
 
     for path in (tmp_path / "circle", tmp_path / ("x" * 300)):
         with pytest.raises(ConfigurationError, match="can't be written"):
-            write_json(report(), path)
+            write_document(report().to_json(), path)

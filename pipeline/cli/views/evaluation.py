@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.deferred import breakdown, measures
+from pipeline.cli.deferred import measures
 from pipeline.cli.views.tables import ruled_table
 from pipeline.retrieve.legs import Leg
 
@@ -62,14 +62,14 @@ def breakdown_table(report: Report) -> Table:
     table.add_column("questions", no_wrap=True)
     table.add_column("number", justify="right")
     for name in _COMPARED:
-        for leg in breakdown.COMPARED:
+        for leg in report.groups[0].metrics:
             table.add_column(f"{leg}\n{_heading(name)}".replace("\n@", "@"), justify="right", no_wrap=True)
     previous = ""
     for group in report.groups:
         if previous and group.by != previous:
             table.add_section()
         previous = group.by
-        cells = [f"{100 * group.metrics[leg][name]:.1f}" for name in _COMPARED for leg in breakdown.COMPARED]
+        cells = [f"{100 * group.metrics[leg][name]:.1f}" for name in _COMPARED for leg in group.metrics]
         table.add_row(Text(f"{group.by}: {group.label}"), f"{group.queries:,}", *cells)
     return table
 

@@ -20,7 +20,7 @@ from pipeline.evaluate.datasets.dataset import Dataset, Query, named
 from pipeline.files import Guard, Line, lines
 from pipeline.files.validated import validated
 
-SPLITS = ("test", "dev", "train")
+_SPLITS = ("test", "dev", "train")
 """BEIR's splits; the first that exists is the default."""
 
 _QUERIES = Guard(QuerySetError, 'Write one JSON object a line, with a non-empty "id" and "query", into queries.jsonl.')
@@ -93,7 +93,7 @@ def _qrels(folder: Path, split: str | None) -> tuple[str, Path]:
     splits = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
     if split is None and (qrels.exists() or not splits):
         return "", qrels
-    chosen = split or next((name for name in SPLITS if name in splits), next(iter(splits)))
+    chosen = split or next((name for name in _SPLITS if name in splits), next(iter(splits)))
     if chosen not in splits:
         fix = f"It has {', '.join(splits)}." if splits else "Leave the split out: the folder has none."
         raise QuerySetError(f"{folder} has no split {chosen!r}: there is no qrels/{chosen}.tsv", fix)

@@ -6,11 +6,8 @@ has the passages that answer it in one of three forms: ``supporting_facts`` that
 looked up in the corpus by title and text.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -42,15 +39,31 @@ def read_hipporag(questions: Path) -> Dataset:
     """
     corpus = questions.with_name(f"{questions.stem}{SUFFIX}")
     documents = tuple(_documents(corpus))
-    known = _Known.of(documents)
+    by_title: dict[str, list[str]] = defaultdict(list)
+    for document in documents:
+        by_title[document.title].append(document.key)
+    by_passage = {_folded(document.title, document.text): document.key for document in documents}
+
+    def key_of(passage: Passage, where: str) -> str:
+        key = by_passage.get(_folded(*passage))
+        titled = by_title[passage[0].strip()]
+        if key is None and len(titled) != 1:
+            raise QuerySetError(
+                f"{where}: the passage {passage[0]!r}, which answers it, is not in the corpus",
+                "Give the corpus that was published with the questions.",
+            )
+        return key or titled[0]
+
     queries: dict[str, Query] = {}
     unjudged = []
     for place, entry in enumerate(_listed(read_json(questions, _GUARD), questions), 1):
         where = f"{questions}, question {place}"
-        query_id, text = str(entry.get("_id", entry.get("id", place))), _text(entry.get("question"), where, "question")
+        query_id, text = str(entry.get("_id", entry.get("id", place))), entry.get("question")
+        if not isinstance(text, str) or not text.strip():
+            raise QuerySetError(f"{where} has the question {text!r:.80}", "Give it a question.")
         if query_id in queries:
             raise QuerySetError(f"{where}: the id {query_id!r} was used before", "Give every question its own id.")
-        relevant = {known.key(passage, where): 1.0 for passage in _supporting(entry, where)}
+        relevant = {key_of(passage, where): 1.0 for passage in _supporting(entry, where)}
         if relevant:
             queries[query_id] = Query(query_id, text, relevant)
         else:
@@ -58,31 +71,6 @@ def read_hipporag(questions: Path) -> Dataset:
     if not queries:
         raise QuerySetError(f"{questions} has no question with a passage that answers it", _FIX)
     return Dataset(questions.stem, tuple(queries.values()), tuple(unjudged), documents=documents)
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """Document keys by title and text, and by title."""
-
-    by_passage: Mapping[Passage, str]
-    by_title: Mapping[str, Sequence[str]]
-
-    @classmethod
-    def of(cls, documents: Sequence[Document]) -> _Known:
-        by_title = defaultdict(list)
-        for document in documents:
-            by_title[document.title].append(document.key)
-        return cls({_folded(document.title, document.text): document.key for document in documents}, by_title)
-
-    def key(self, passage: Passage, where: str) -> str:
-        key = self.by_passage.get(_folded(*passage))
-        titled = self.by_title.get(passage[0].strip(), ())
-        if key is None and len(titled) != 1:
-            raise QuerySetError(
-                f"{where}: the passage {passage[0]!r}, which answers it, is not in the corpus",
-                "Give the corpus that was published with the questions.",
-            )
-        return key or titled[0]
 
 
 def _documents(path: Path) -> Iterator[Document]:
@@ -142,12 +130,6 @@ def _listed(loaded: object, path: Path) -> list[dict[str, Any]]:
     if not isinstance(loaded, list) or not loaded or not all(isinstance(entry, dict) for entry in loaded):
         raise QuerySetError(f"{path} is not a list of objects", _FIX)
     return loaded
-
-
-def _text(value: object, where: str, name: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise QuerySetError(f"{where} has the {name} {value!r:.80}", f"Give it a {name}.")
-    return value
 
 
 def _folded(title: str, text: str) -> Passage:

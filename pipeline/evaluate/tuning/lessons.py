@@ -10,7 +10,6 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.db.vectors import from_bytes
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.progress import Progress
-from pipeline.retrieve.candidates import Candidates
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.question import check_question
 from pipeline.retrieve.scoring.confidence import Signs, led_to, mentions_of, signs_of
@@ -33,11 +32,6 @@ class Lesson:
 
     query: Query
     found: RankingTrace
-
-    @property
-    def candidates(self) -> Candidates:
-        """The candidates of the question."""
-        return self.found.candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +88,9 @@ def study(
 
     ``explore`` finds the candidates of a question; ``passages`` are those of the corpus, by id.
     """
-    chosen = _spread(dataset.queries, MOST_QUESTIONS)
+    chosen = dataset.queries
+    if len(chosen) > MOST_QUESTIONS:
+        chosen = tuple(chosen[round(place)] for place in np.linspace(0, len(chosen) - 1, MOST_QUESTIONS))
     lessons = []
     with progress.stage(f"study {dataset.name}", len(chosen)) as done:
         for query in chosen:
@@ -107,7 +103,7 @@ def name_lessons(lessons: Lessons) -> list[NameLesson]:
     """Return the names in the questions of a dataset, judged."""
     learned = []
     for lesson in lessons.lessons:
-        candidates = lesson.candidates
+        candidates = lesson.found.candidates
         for name in candidates.names:
             first = led_to(mentions_of(name, candidates.neighbourhood))[:_LOOKED_AT]
             known = (lessons.passages[chunk].document for chunk in first if chunk in lessons.passages)
@@ -119,20 +115,19 @@ def name_lessons(lessons: Lessons) -> list[NameLesson]:
 
 def examples(lessons: Lessons, names: NameSettings, settings: Settings) -> list[Example]:
     """Return the questions of a dataset as the scorer would see them with these settings of names."""
-    return [_example(lesson, lessons, names, settings) for lesson in lessons.lessons]
-
-
-def _example(lesson: Lesson, lessons: Lessons, names: NameSettings, settings: Settings) -> Example:
-    trace = choose_seeds(lesson.found, names, settings.walk)
-    trace = walk_locally(trace, settings.walk, settings.retrieve.candidates)
-    hybrid = trace.candidates.hybrid
-    to_score = candidates_to_score(hybrid, trace.walk, settings.retrieve.scored)
-    passages = {id_: lessons.passages[id_] for id_ in to_score if id_ in lessons.passages}
-    documents = [passage.document for passage in passages.values()]
-    rows = _best_of_documents(list(passages), documents, hybrid, trace.walk)
-    relevant = np.array([documents[row] in lesson.query.relevant for row in rows], dtype=np.bool_)
-    features = features_of(trace, passages)
-    return Example(lesson.query, hybrid, features, lessons.passages, np.array(rows, dtype=np.intp), relevant)
+    shown = []
+    for lesson in lessons.lessons:
+        trace = choose_seeds(lesson.found, names, settings.walk)
+        trace = walk_locally(trace, settings.walk, settings.retrieve.candidates)
+        hybrid = trace.candidates.hybrid
+        to_score = candidates_to_score(hybrid, trace.walk, settings.retrieve.scored)
+        passages = {id_: lessons.passages[id_] for id_ in to_score if id_ in lessons.passages}
+        documents = [passage.document for passage in passages.values()]
+        rows = np.array(_best_of_documents(list(passages), documents, hybrid, trace.walk), dtype=np.intp)
+        relevant = np.array([documents[row] in lesson.query.relevant for row in rows], dtype=np.bool_)
+        features = features_of(trace, passages)
+        shown.append(Example(lesson.query, hybrid, features, lessons.passages, rows, relevant))
+    return shown
 
 
 def _best_of_documents(ids: Sequence[str], documents: Sequence[str], hybrid: Ranked, walk: Ranked) -> list[int]:
@@ -147,9 +142,3 @@ def _best_of_documents(ids: Sequence[str], documents: Sequence[str], hybrid: Ran
     for row in by_rank:
         best.setdefault(documents[row], row)
     return sorted(best.values())
-
-
-def _spread(queries: Sequence[Query], most: int) -> list[Query]:
-    if len(queries) <= most:
-        return list(queries)
-    return [queries[round(place)] for place in np.linspace(0, len(queries) - 1, most)]

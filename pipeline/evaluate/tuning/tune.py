@@ -4,8 +4,9 @@ Each dataset is left out in turn, and each kind of datasets. Everything, feature
 left out, so the figures hold for a new dataset and a new kind of text.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -75,12 +76,9 @@ class Tuned:
 
     def gain(self, measure: str) -> Interval:
         """Return what the whole adds to hybrid on datasets left out, as the mean over datasets."""
-        return pooled_interval(
-            [
-                [after[measure] - before[measure] for before, after in zip(judged.hybrid, judged.left_out, strict=True)]
-                for judged in self.judged
-            ]
-        )
+        before = [[measures[measure] for measures in judged.hybrid] for judged in self.judged]
+        after = [[measures[measure] for measures in judged.left_out] for judged in self.judged]
+        return _gain(before, after)
 
     def to_toml(self) -> str:
         """Return the learned settings as TOML."""
@@ -111,7 +109,8 @@ def tune(sets: Sequence[Lessons], settings: Settings, progress: Progress, *, sel
     With ``select``, features that don't help are dropped, each time without the datasets left out.
     """
     check_sets([lessons.dataset for lessons in sets])
-    learn = _Learner(settings, {lessons.dataset: name_lessons(lessons) for lessons in sets}, select)
+    names_of = {lessons.dataset: name_lessons(lessons) for lessons in sets}
+    learn = partial(_learn, names_of, settings, select)
     kinds = sorted({lessons.kind for lessons in sets})
     with progress.stage("tune", 1 + len(sets) + (len(kinds) if len(kinds) > 1 else 0)) as done:
         shipped = learn(sets)
@@ -125,30 +124,24 @@ def tune(sets: Sequence[Lessons], settings: Settings, progress: Progress, *, sel
             learned = learn([other for other in sets if other is not lessons])
             ways = (by_kind.get(lessons.kind), learned, shipped)
             measures = (_judge(lessons, way, settings) for way in ways)
-            judged.append(Judged(lessons.dataset, lessons.kind, _hybrid(lessons), *measures))
-            names = learn.names_of(lessons)
+            questions = ((one.query, one.found.candidates.hybrid) for one in lessons.lessons)
+            hybrid = tuple(_measured(query, ranking, lessons.passages) for query, ranking in questions)
+            judged.append(Judged(lessons.dataset, lessons.kind, hybrid, *measures))
+            names = names_of[lessons.dataset]
             calibrated += [(probability(name.signs, learned.names), name.leads) for name in names]
             done(1)
     return Tuned(shipped, tuple(judged), tuple(_calibration(calibrated)))
 
 
-class _Learner:
-    """Learns from some of the datasets."""
-
-    def __init__(self, settings: Settings, names: Mapping[str, Sequence[NameLesson]], select: bool) -> None:
-        self._settings = settings
-        self._names = names
-        self._select = select
-
-    def __call__(self, sets: Sequence[Lessons]) -> Learned:
-        # If names can't be told apart there is nothing to fit, and the settings stay.
-        names = fit_names([self.names_of(lessons) for lessons in sets]) or self._settings.names
-        shown = [examples(lessons, names, self._settings) for lessons in sets]
-        chosen = select_features(shown, self._settings.retrieve) if self._select and len(shown) > 1 else FEATURES
-        return Learned(names, fit_scorer(shown, chosen))
-
-    def names_of(self, lessons: Lessons) -> Sequence[NameLesson]:
-        return self._names[lessons.dataset]
+def _learn(
+    names_of: Mapping[str, Sequence[NameLesson]], settings: Settings, select: bool, sets: Sequence[Lessons]
+) -> Learned:
+    """Learn from some of the datasets."""
+    # If names can't be told apart there is nothing to fit, and the settings stay.
+    names = fit_names([names_of[lessons.dataset] for lessons in sets]) or settings.names
+    shown = [examples(lessons, names, settings) for lessons in sets]
+    chosen = select_features(shown, settings.retrieve) if select and len(shown) > 1 else FEATURES
+    return Learned(names, fit_scorer(shown, chosen))
 
 
 def select_features(shown: Sequence[Sequence[Example]], settings: RetrieveSettings) -> tuple[str, ...]:
@@ -163,12 +156,18 @@ def select_features(shown: Sequence[Sequence[Example]], settings: RetrieveSettin
     while len(chosen) > 1:
         tried = {dropped: tuple(name for name in chosen if name != dropped) for dropped in chosen}
         without = {dropped: _left_out_aims(few, rest, settings) for dropped, rest in tried.items()}
-        gains = {dropped: pooled_interval(_differences(aims, other)) for dropped, other in without.items()}
+        gains = {dropped: _gain(aims, other) for dropped, other in without.items()}
         dropped = max(gains, key=lambda name: gains[name].mean)
         if gains[dropped].low <= 0:
             break
         chosen, aims = tried[dropped], without[dropped]
     return chosen
+
+
+def _gain(before: Sequence[Sequence[float]], after: Sequence[Sequence[float]]) -> Interval:
+    return pooled_interval(
+        [[new - old for old, new in zip(*sets, strict=True)] for sets in zip(before, after, strict=True)]
+    )
 
 
 def _left_out_aims(
@@ -178,16 +177,9 @@ def _left_out_aims(
     aims = []
     for place, left_out in enumerate(shown):
         scorer = Scorer(fit_scorer([*shown[:place], *shown[place + 1 :]], features))
-        aims.append([_aim(_measure(example, scorer, settings)) for example in left_out])
+        measured = [_measure(example, scorer, settings) for example in left_out]
+        aims.append([sum(measures[name] for name in _AIMS) / len(_AIMS) for measures in measured])
     return aims
-
-
-def _differences(before: Sequence[Sequence[float]], after: Sequence[Sequence[float]]) -> list[list[float]]:
-    return [[new - old for old, new in zip(*dataset, strict=True)] for dataset in zip(before, after, strict=True)]
-
-
-def _hybrid(lessons: Lessons) -> tuple[Measures, ...]:
-    return tuple(_measured(lesson.query, lesson.candidates.hybrid, lessons.passages) for lesson in lessons.lessons)
 
 
 def _judge(lessons: Lessons, learned: Learned | None, settings: Settings) -> tuple[Measures, ...]:
@@ -209,12 +201,7 @@ def _measured(query: Query, ranking: Ranked, passages: Mapping[str, Passage]) ->
     )
 
 
-def _calibration(calibrated: Iterable[tuple[float, bool]]) -> Iterable[Calibration]:
-    rows = list(calibrated)
+def _calibration(calibrated: Sequence[tuple[float, bool]]) -> Iterator[Calibration]:
     for low, high in pairwise(_BINS):
-        leads = [lead for sure, lead in rows if low <= sure < high or (high == 1.0 == sure)]
+        leads = [lead for sure, lead in calibrated if low <= sure < high or (high == 1.0 == sure)]
         yield Calibration(low, high, len(leads), float(np.mean(leads)) if leads else 0.0)
-
-
-def _aim(measures: Measures) -> float:
-    return sum(measures[name] for name in _AIMS) / len(_AIMS)

@@ -55,10 +55,10 @@ def misled(one: Lessons) -> Lessons:
     """The same questions about names that lead nowhere: the relevant passage is the first of vector and full text."""
     asked = []
     for lesson in one.lessons:
-        first = lesson.candidates.hybrid.ids[0]
-        names = tuple(replace(name, capitalised=False, frequency=90) for name in lesson.candidates.names)
+        first = lesson.found.candidates.hybrid.ids[0]
+        names = tuple(replace(name, capitalised=False, frequency=90) for name in lesson.found.candidates.names)
         query = Query(lesson.query.id, lesson.query.text, {one.passages[first].document: 1.0})
-        found = replace(lesson.found, candidates=replace(lesson.candidates, names=names))
+        found = replace(lesson.found, candidates=replace(lesson.found.candidates, names=names))
         asked.append(Lesson(query, found))
     return replace(one, lessons=tuple(asked))
 

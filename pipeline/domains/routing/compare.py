@@ -1,5 +1,6 @@
 """The three-way comparison: all projects, the expected ones alone, and those that the graph chooses."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -82,12 +83,12 @@ class RoutingReport:
     def targets(self) -> list[tuple[str, bool, str]]:
         """Return each target of routing by the graph, whether it is reached, and what was seen."""
         graph, oracle = self.modes["graph"], self.modes["oracle"]
-        found = []
+        targets = []
         for name, label in (("mrr", "MRR"), ("recall@10", "R@10")):
             share = graph[name] / oracle[name] if oracle[name] else 1.0
-            found.append((f"{_CEILING:.0%} of the ceiling's {label}", share >= _CEILING, f"{share:.1%}"))
+            targets.append((f"{_CEILING:.0%} of the ceiling's {label}", share >= _CEILING, f"{share:.1%}"))
         few = graph["searched"] < _FEW
-        return [*found, (f"fewer than {_FEW} projects searched", few, f"{graph['searched']:.2f} on average")]
+        return [*targets, (f"fewer than {_FEW} projects searched", few, f"{graph['searched']:.2f} on average")]
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain JSON values."""
@@ -100,7 +101,11 @@ def compare(routed: Projects, queryset: RoutingQuerySet, progress: Progress) -> 
     Raises QuerySetError if a query names a project that the graph doesn't have.
     """
     projects = {project.id: project for project in routed.graph.list_nodes()}
-    _check_projects(queryset, projects)
+    for query in queryset.queries:
+        for name in [*query.projects, query.source] if query.source else query.projects:
+            if name not in projects:
+                fix = did_you_mean(name, list(projects), "`hoprank route graph --nodes` lists the projects.")
+                raise QuerySetError(f"queryset {queryset.name!r}: {query.id!r} names an unknown project {name!r}", fix)
     queries = [replace(query, text=query.text[:LONGEST]) for query in queryset.queries]
     answered = list(ask(queries, {str(mode): partial(answer, routed, mode) for mode in Mode}, progress))
     answers = {(one.query.id, one.ranking): one.answer for one in answered}
@@ -126,14 +131,6 @@ def answer(projects: Projects, mode: Mode, query: RoutingQuery) -> Answer:
     pairs = ((str(item.metadata["project"]), str(item.metadata["document"])) for item in result.items)
     searched = tuple(one["project"] for one in result.metadata["routing"]["searched"])
     return Answer(tuple(dict.fromkeys(pairs)), searched)
-
-
-def _check_projects(queryset: RoutingQuerySet, projects: Mapping[str, Project]) -> None:
-    for query in queryset.queries:
-        for name in (*query.projects, *([query.source] if query.source else ())):
-            if name not in projects:
-                fix = did_you_mean(name, list(projects), "`hoprank route graph --nodes` lists the projects.")
-                raise QuerySetError(f"queryset {queryset.name!r}: {query.id!r} names an unknown project {name!r}", fix)
 
 
 def measure_answer(query: RoutingQuery, answer: Answer) -> dict[str, float]:
@@ -171,19 +168,19 @@ def failure_of(
         return FailedQuery(query.id, mode, Failure.MISSING_PROJECT, evidence, _mend(query, missing))
     place = f"the first expected document has rank {at}" if at else "no expected document was found"
     ahead = [project for project, _ in answer.ranking[: (at or _TOP + 1) - 1] if project not in query.projects]
-    evidence = f"{place}, {best} at the ceiling; ahead of it: {_counted(ahead)}"
-    category = _category(query, answer, ahead, projects)
-    mend = _mend(query, query.projects) if ahead else ""
-    return FailedQuery(query.id, mode, category if ahead else Failure.RANKING, evidence, mend)
-
-
-def _category(query: RoutingQuery, answer: Answer, ahead: Sequence[str], projects: Mapping[str, Project]) -> Failure:
-    expected = {domain.lower() for name in query.projects for domain in _domains(name, projects)}
-    first = {domain.lower() for domain in _domains(ahead[0], projects)} if ahead else set()
+    counts = ", ".join(f"{count} of {name}" for name, count in Counter(ahead).items()) or "none of other projects"
+    evidence = f"{place}, {best} at the ceiling; ahead of it: {counts}"
+    if not ahead:
+        return FailedQuery(query.id, mode, Failure.RANKING, evidence)
+    expected, first = (
+        {domain.lower() for name in names if name in projects for domain in projects[name].domains}
+        for names in (query.projects, ahead[:1])
+    )
+    scattered = len({project for project, _ in answer.ranking[:_TOP]} - set(query.projects)) >= _SCATTERED
+    category = Failure.SCATTERED if scattered else Failure.NOISE
     if expected and first and not expected & first:
-        return Failure.WRONG_DOMAIN
-    others = {project for project, _ in answer.ranking[:_TOP]} - set(query.projects)
-    return Failure.SCATTERED if len(others) >= _SCATTERED else Failure.NOISE
+        category = Failure.WRONG_DOMAIN
+    return FailedQuery(query.id, mode, category, evidence, _mend(query, query.projects))
 
 
 def _first_right(query: RoutingQuery, answer: Answer) -> int | None:
@@ -194,11 +191,3 @@ def _first_right(query: RoutingQuery, answer: Answer) -> int | None:
 def _mend(query: RoutingQuery, projects: Sequence[str]) -> str:
     others = [name for name in projects if name != query.source]
     return f"{query.source} {RelationType.LEARNS_FROM.upper()} {others[0]}" if query.source and others else ""
-
-
-def _domains(name: str, projects: Mapping[str, Project]) -> tuple[str, ...]:
-    return projects[name].domains if name in projects else ()
-
-
-def _counted(names: Sequence[str]) -> str:
-    return ", ".join(f"{names.count(name)} of {name}" for name in dict.fromkeys(names)) or "none of other projects"

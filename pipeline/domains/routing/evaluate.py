@@ -1,10 +1,11 @@
 """Evaluate routing: on a queryset over registered projects, or on a folder that brings its own."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -53,18 +54,30 @@ def register(
     Everything in the graph comes from the documents: domains (languages), descriptions, and the proposed relations of
     at least ``routing.auto_accept``. Raises GraphError if the graph holds other projects.
     """
-    documents = _by_project(hoprank, corpus, project_of)
+    documents: dict[str, list[Document]] = defaultdict(list)
+    for document in read([str(corpus)], limits=hoprank.settings.sources.limits):
+        if isinstance(document, Document):
+            documents[project_of[document.key]].append(document)
     graph = ProjectGraph.open(hoprank, name)
-    _check_alone(graph, documents)
+    for one in graph.list_nodes():
+        if one.id not in documents or one.corpus != corpus_name(name, one.id):
+            raise GraphError(
+                f"The graph {name!r} holds the project {one.id!r}, which isn't of the folder.",
+                "Give --keep a name that no other projects have.",
+            )
     with TemporaryDirectory() as folder:
         for at, (project, of_project) in enumerate(documents.items()):
-            _index(hoprank, of_project, f"{corpus}: {project}", corpus_name(name, project), progress)
-            path = Path(folder, str(at))
-            write_files(of_project, path)
-            node = Project(project, REFERENCE, str(path), _languages(of_project), corpus=corpus_name(name, project))
-            (graph.update_node if graph.get_node(project) else graph.add_node)(node)
-            found = describe(path)
-            graph.mark_indexed(project, found.summary, found.aliases)
+            source, corpus_of = f"{corpus}: {project}", corpus_name(name, project)
+            sync_documents(
+                hoprank.client,
+                hoprank.embedder,
+                hoprank.settings,
+                partial(list, of_project),
+                source,
+                corpus_of,
+                progress=progress,
+            )
+            _add(graph, Project(project, REFERENCE, str(Path(folder, str(at))), corpus=corpus_of), of_project)
         sure = hoprank.settings.section(RoutingSettings).auto_accept
         accept(graph, propose(graph, least=sure), datetime.now(UTC))
     for node in graph.list_nodes():
@@ -72,24 +85,19 @@ def register(
     return graph
 
 
-def _check_alone(graph: ProjectGraph, projects: Collection[str]) -> None:
-    name = graph.graph.name
-    for one in graph.list_nodes():
-        if one.id not in projects or one.corpus != corpus_name(name, one.id):
-            raise GraphError(
-                f"The graph {name!r} holds the project {one.id!r}, which isn't of the folder.",
-                "Give --keep a name that no other projects have.",
-            )
+def _add(graph: ProjectGraph, project: Project, documents: Sequence[Document]) -> None:
+    """Add a project with the description that its documents, written as files to its path, give of it."""
+    path = Path(project.path)
+    _write_files(documents, path)
+    counts = Counter(str(document.metadata["language"]) for document in documents if "language" in document.metadata)
+    languages = sorted(name for name, count in counts.items() if count >= _PART * counts.total())
+    (graph.update_node if graph.get_node(project.id) else graph.add_node)(replace(project, domains=tuple(languages)))
+    found = describe(path)
+    graph.mark_indexed(project.id, found.summary, found.aliases)
 
 
-def _index(hoprank: HopRank, documents: Sequence[Document], source: str, corpus: str, progress: Progress) -> None:
-    sync_documents(
-        hoprank.client, hoprank.embedder, hoprank.settings, lambda: documents, source, corpus, progress=progress
-    )
-
-
-def write_files(documents: Iterable[Document], folder: Path) -> None:
-    """Write documents whose keys are paths, such as ``owner/name:src/main.py``, as files below a folder.
+def _write_files(documents: Iterable[Document], folder: Path) -> None:
+    """Write documents whose keys are paths, such as ``owner/name:src/main.py``, as files below a new folder.
 
     A key that isn't the path of a file in the folder is left out, as is one that another file stands in the way of.
     """
@@ -104,20 +112,6 @@ def write_files(documents: Iterable[Document], folder: Path) -> None:
             path.write_text(document.text[document.body_start :], encoding="utf-8")
 
 
-def _languages(documents: Sequence[Document]) -> tuple[str, ...]:
-    """Return the languages of a good part of a project's source code."""
-    counts = Counter(str(document.metadata["language"]) for document in documents if "language" in document.metadata)
-    return tuple(sorted(name for name, count in counts.items() if count >= _PART * counts.total()))
-
-
 def corpus_name(graph: str, project: str) -> str:
     """Return the name of the corpus of a project that is measured."""
     return f"{graph}/{project}"
-
-
-def _by_project(hoprank: HopRank, corpus: Path, project_of: Mapping[str, str]) -> dict[str, Sequence[Document]]:
-    documents: dict[str, list[Document]] = defaultdict(list)
-    for document in read([str(corpus)], limits=hoprank.settings.sources.limits):
-        if isinstance(document, Document):
-            documents[project_of[document.key]].append(document)
-    return dict(documents)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pipeline.api import HopRank
 from pipeline.code.manifests import is_manifest, read_manifest
-from pipeline.code.records import Manifest
 from pipeline.db.catalogue import find_corpus
+from pipeline.domains.routing.learn.files import text_of
 from pipeline.domains.routing.learn.usage import refresh
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import Project
@@ -18,27 +18,20 @@ from pipeline.errors import Busy, InputError, ServerError, SourceError
 from pipeline.flows import maintain
 from pipeline.flows.ingest import sync
 from pipeline.ingest.sources import read
-from pipeline.ingest.update.changes import SyncSummary
 from pipeline.progress import Progress
 from pipeline.records import BlockKind, Document
 from pipeline.settings import Settings
 from pipeline.text.prose import prose
 
-# Limits of a description, chosen by hand. 400 characters are about 100 tokens of the 256 that the default model embeds.
 _LONGEST_SUMMARY = 400
-
-_LONGEST_MANIFEST = 1_000_000
-"""Bytes: a larger file is generated."""
+"""Characters, chosen by hand: about 100 tokens of the 256 that the default model embeds."""
 
 _FEWEST_WORDS = 5
-"""Words of a paragraph that says something: badges, titles and menus have fewer."""
+"""Words of a paragraph that says something: badges, titles and menus have fewer. Chosen by hand."""
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
-
 _MARKS = re.compile(r"[*`\[\]]|^>+ ?|(?<!\w)_|_(?!\w)", re.MULTILINE)
-
 _READMES = ("readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme")
-
 _NO_PACKAGES = {"tests", "test", "docs", "doc", "examples", "example", "benchmarks", "scripts", "tools", "build"}
 
 
@@ -82,32 +75,27 @@ def index(
     stopped run keeps what is complete. Learned weights are brought up to date, since judgements decay. Raises
     GraphError if a project is unknown.
     """
-    code = _with_code(hoprank.settings)
-    progress = progress or Progress()
-    done = [_index(hoprank, graph, project, code, progress, force=force) for project in _chosen(graph, projects)]
-    refresh(graph, hoprank.settings.section(RoutingSettings), datetime.now(UTC))
-    return done
-
-
-def _with_code(settings: Settings) -> Settings:
-    return settings.model_copy(update={"sources": settings.sources.model_copy(update={"code": True})})
-
-
-def _chosen(graph: ProjectGraph, names: Sequence[str] | None) -> list[Project]:
     known = {project.id: project for project in graph.list_nodes()}
-    if not names:
-        return [project for project in known.values() if project.path]
-    for name in names:
+    for name in projects or ():
         if name not in known:
             raise graph.unknown(name)
-    return [known[name] for name in dict.fromkeys(names)]
+    chosen = [known[name] for name in dict.fromkeys(projects or ())] or [one for one in known.values() if one.path]
+    settings = hoprank.settings
+    code = settings.model_copy(update={"sources": settings.sources.model_copy(update={"code": True})})
+    progress = progress or Progress()
+    done = [_index(hoprank, graph, project, code, progress, force=force) for project in chosen]
+    refresh(graph, settings.section(RoutingSettings), datetime.now(UTC))
+    return done
 
 
 def _index(
     hoprank: HopRank, graph: ProjectGraph, project: Project, settings: Settings, progress: Progress, *, force: bool
 ) -> Indexed:
     try:
-        _check_path(project)
+        if not project.path:
+            raise SourceError(f"The project {project.id!r} has no path.", "Give it one in the registry.")
+        if not Path(project.path).exists():
+            raise SourceError(f"{project.path} doesn't exist.", f"Mend the path of {project.id!r} in the registry.")
         if force and find_corpus(hoprank.client, project.corpus):
             maintain.drop(hoprank.client, project.corpus)
         synced = sync(hoprank.client, hoprank.embedder, settings, [project.path], project.corpus, progress=progress)
@@ -117,17 +105,6 @@ def _index(
         return Indexed(project.id, project.corpus, problem=str(error))
     found = describe(Path(project.path))
     graph.mark_indexed(project.id, found.summary, found.aliases)
-    return _outcome(project, synced)
-
-
-def _check_path(project: Project) -> None:
-    if not project.path:
-        raise SourceError(f"The project {project.id!r} has no path.", "Give it one in the registry.")
-    if not Path(project.path).exists():
-        raise SourceError(f"{project.path} doesn't exist.", f"Mend the path of {project.id!r} in the registry.")
-
-
-def _outcome(project: Project, synced: SyncSummary) -> Indexed:
     plan, done = synced.plan, synced.done
     return Indexed(
         project.id,
@@ -148,38 +125,22 @@ def describe(folder: Path) -> Description:
     """
     if not folder.is_dir():
         return Description()
-    manifests = list(_manifests(folder))
-    stated = next((one.description for one in manifests if one.description), "")
-    names = [one.name for one in manifests if one.name]
-    return Description(
-        _shortened(stated or _first_paragraph(folder)), tuple(dict.fromkeys([*names, *_python_packages(folder)]))
+    texts = ((path.name, text_of(path)) for path in _children(folder) if is_manifest(path.name))
+    manifests = [one for name, text in texts if text and (one := read_manifest(name, text))]
+    summary = next((one.description for one in manifests if one.description), "") or _first_paragraph(folder)
+    summary = " ".join(summary.split())
+    if len(summary) > _LONGEST_SUMMARY:
+        summary = summary[:_LONGEST_SUMMARY].rpartition(" ")[0] + "…"
+    packages = (
+        path.name
+        for path in (*_children(folder), *_children(folder / "src"))
+        if path.name not in _NO_PACKAGES and (path / "__init__.py").is_file()
     )
-
-
-def _manifests(folder: Path) -> Iterator[Manifest]:
-    for path in _files(folder):
-        if is_manifest(path.name) and (text := _text(path)):
-            manifest = read_manifest(path.name, text)
-            if manifest:
-                yield manifest
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8") if path.stat().st_size <= _LONGEST_MANIFEST else ""
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _python_packages(folder: Path) -> Iterator[str]:
-    for parent in (folder, folder / "src"):
-        for path in _folders(parent):
-            if path.name not in _NO_PACKAGES and (path / "__init__.py").is_file():
-                yield path.name
+    return Description(summary, tuple(dict.fromkeys([*(one.name for one in manifests if one.name), *packages])))
 
 
 def _first_paragraph(folder: Path) -> str:
-    by_name = {path.name.lower(): path for path in _files(folder)}
+    by_name = {path.name.lower(): path for path in _children(folder) if path.is_file()}
     readme = next((by_name[name] for name in _READMES if name in by_name), None)
     if readme is None:
         return ""
@@ -197,19 +158,6 @@ def _paragraphs(document: Document) -> Iterator[str]:
         paragraph = " ".join(_MARKS.sub("", text[block.start : block.end]).split())
         if block.kind is BlockKind.PARAGRAPH and len(_WORD.findall(paragraph)) >= _FEWEST_WORDS:
             yield re.sub(r" (?=[.,;:!?])", "", paragraph)
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_SUMMARY else line[:_LONGEST_SUMMARY].rpartition(" ")[0] + "…"
-
-
-def _files(folder: Path) -> list[Path]:
-    return [path for path in _children(folder) if path.is_file()]
-
-
-def _folders(folder: Path) -> list[Path]:
-    return [path for path in _children(folder) if path.is_dir()]
 
 
 def _children(folder: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from pipeline.api import HopRank
-from pipeline.domains.routing.schema import DOMAIN, PROJECT, REFERENCE, Project, Relation, RelationType, Step
+from pipeline.domains.routing.schema import DOMAIN, PROJECT_TYPES, Project, Relation, RelationType, Step
 from pipeline.errors import GraphError, did_you_mean
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.clock import now
@@ -20,11 +20,7 @@ from pipeline.knowledge.records import edge_id
 DECLARED = "declared"
 """The property of an edge that a registry declares: the weight and the evidence that it states."""
 
-PROJECT_TYPES = (PROJECT, REFERENCE)
-
 _PREFIX = "domain:"
-
-_UNDIRECTED = (RelationType.SIBLING,)
 
 
 class ProjectGraph:
@@ -73,13 +69,11 @@ class ProjectGraph:
     def mark_indexed(self, project: str, summary: str = "", aliases: Sequence[str] = ()) -> None:
         """Note that a project's corpus is up to date, and what its files say of it; raises GraphError."""
         found: dict[str, Any] = {"found_summary": summary, "found_aliases": list(aliases)}
+        filled = {name: value for name, value in found.items() if value}
         self.graph.update_node(
             project,
-            remove_properties=[name for name, value in found.items() if not value],
-            properties={
-                "last_indexed": now(whole_seconds=True),
-                **{name: value for name, value in found.items() if value},
-            },
+            remove_properties=sorted(found.keys() - filled.keys()),
+            properties={"last_indexed": now(whole_seconds=True), **filled},
         )
 
     def remove_node(self, project: str) -> None:
@@ -99,8 +93,7 @@ class ProjectGraph:
         ``domain`` is the domain's name or id; its node is made if it is missing. Raises GraphError if a project is
         unknown, or related to itself.
         """
-        wanted = list(relations)
-        edges = [_stated(relation, self._edge(relation.source, relation.target, relation.type)) for relation in wanted]
+        edges = [relation_edge(one, self._edge(one.source, one.target, one.type)) for one in relations]
         domains = {edge.target for edge in edges if edge.type == RelationType.DOMAIN}
         self._require(*dict.fromkeys(end for edge in edges for end in (edge.source, edge.target) if end not in domains))
         stored = {node.id for node in self.graph.get_nodes(sorted(domains))}
@@ -132,9 +125,9 @@ class ProjectGraph:
         """
         if project is not None:
             self._require(project)
-        known = {kind.value for kind in RelationType}
-        found = (relation_of(edge) for edge in self.graph.edges() if edge.type in known)
-        chosen = (one for one in found if project is None or project in (one.source, one.target))
+        known = set(RelationType)
+        relations = (relation_of(edge) for edge in self.graph.edges() if edge.type in known)
+        chosen = (one for one in relations if project is None or project in (one.source, one.target))
         return sorted(chosen, key=lambda one: (one.source, one.type, one.target))
 
     def get_related(self, project: str, types: Sequence[RelationType] = ()) -> list[tuple[Project, Relation]]:
@@ -158,35 +151,39 @@ class ProjectGraph:
         projects, leaving = self._read(types)
         if start not in projects:
             raise self.unknown(start)
-        seen, level, steps = {start}, [Step(projects[start], 0, ())], list[Step]()
-        for _ in range(depth):
-            level = _next_level(level, projects, leaving, seen)
-            seen |= {step.project.id for step in level}
-            steps += level
-        return steps
+        nearest = {start: Step(projects[start], 0, ())}
+        level = list(nearest.values())
+        for hops in range(1, depth + 1):
+            further = [
+                Step(projects[relation.target], hops, (*step.relations, relation))
+                for step in level
+                for relation in leaving[step.project.id]
+                if relation.target not in nearest
+            ]
+            level = [step for step in sorted(further, key=_order) if nearest.setdefault(step.project.id, step) is step]
+        return list(nearest.values())[1:]
 
     def _read(self, types: Sequence[RelationType]) -> tuple[dict[str, Project], Mapping[str, list[Relation]]]:
         """Return the projects by id, and the relations that leave each, strongest first."""
         projects = {project.id: project for project in self.list_nodes()}
+        relations = self.get_edges()
+        siblings = (one for one in relations if one.type is RelationType.SIBLING)
+        relations += [replace(one, source=one.target, target=one.source) for one in siblings]
         leaving: dict[str, list[Relation]] = defaultdict(list)
-        for relation in self.get_edges():
-            for turned in _both_ways(relation):
-                if turned.target in projects and (not types or turned.type in types):
-                    leaving[turned.source].append(turned)
-        for relations in leaving.values():
-            relations.sort(key=lambda one: (-one.weight, one.target, one.type))
+        for relation in sorted(relations, key=lambda one: (-one.weight, one.target, one.type)):
+            if relation.target in projects and (not types or relation.type in types):
+                leaving[relation.source].append(relation)
         return projects, leaving
 
     def _edge(self, source: str, target: str, type: RelationType) -> KnowledgeEdge | None:  # noqa: A002
         return self.graph.get_edge(relation_id(source, target, type))
 
     def _set_domains(self, project: Project) -> None:
-        wanted = {domain_id(name) for name in project.domains}
-        kind = RelationType.DOMAIN
-        held = {info.id: info.edge_id for info in self.graph.get_neighbor_info(project.id, kind.value)}
-        if removed := [edge for node_id, edge in held.items() if node_id not in wanted]:
+        kind, wanted = RelationType.DOMAIN, {domain_id(name) for name in project.domains}
+        before = {info.id: info.edge_id for info in self.graph.get_neighbor_info(project.id, kind.value)}
+        if removed := [edge for node_id, edge in before.items() if node_id not in wanted]:
             self.graph.remove_edges(removed)
-        self.add_edges(Relation(project.id, node_id, kind) for node_id in sorted(wanted - held.keys()))
+        self.add_edges(Relation(project.id, node_id, kind) for node_id in sorted(wanted - before.keys()))
         self._remove_unused_domains()
 
     def _remove_unused_domains(self) -> None:
@@ -207,34 +204,6 @@ class ProjectGraph:
             f"The graph {self.graph.name!r} has no project {project[:80]!r}.",
             did_you_mean(project, known, "Write it into the registry, then: hoprank route sync REGISTRY."),
         )
-
-
-def _stated(relation: Relation, before: KnowledgeEdge | None) -> KnowledgeEdge:
-    edge = relation_edge(relation, before)
-    return replace(edge, properties={name: value for name, value in edge.properties.items() if name != DECLARED})
-
-
-def _both_ways(relation: Relation) -> tuple[Relation, ...]:
-    if relation.type is not RelationType.SIBLING:
-        return (relation,)
-    return relation, replace(relation, source=relation.target, target=relation.source)
-
-
-def _next_level(
-    level: Sequence[Step],
-    projects: Mapping[str, Project],
-    leaving: Mapping[str, Sequence[Relation]],
-    seen: Iterable[str],
-) -> list[Step]:
-    """Return a step to each unseen project one relation further, by its strongest path; the strongest first."""
-    reached: dict[str, Step] = {}
-    for step in level:
-        for relation in leaving.get(step.project.id, ()):
-            further = Step(projects[relation.target], step.hops + 1, (*step.relations, relation))
-            known = reached.get(relation.target)
-            if relation.target not in seen and (known is None or _order(further) < _order(known)):
-                reached[relation.target] = further
-    return sorted(reached.values(), key=_order)
 
 
 def _order(step: Step) -> tuple[float, str, tuple[str, ...]]:
@@ -260,7 +229,7 @@ def domain_node(node_id: str) -> KnowledgeNode:
 def relation_id(source: str, target: str, type: RelationType) -> str:  # noqa: A002 - the field's name
     """Return the id of the edge of a relation; the ends of a ``sibling`` are interchangeable."""
     end = domain_id(target) if type is RelationType.DOMAIN else target
-    return edge_id(source, end, type.value, directed=type not in _UNDIRECTED)
+    return edge_id(source, end, type.value, directed=type is not RelationType.SIBLING)
 
 
 def project_of(node: KnowledgeNode, domains: Iterable[str]) -> Project:
@@ -292,17 +261,15 @@ def project_node(project: Project, before: KnowledgeNode | None = None) -> Knowl
             f"Use one of {', '.join(PROJECT_TYPES)}.",
         )
     kept: dict[str, Any] = dict(before.properties) if before else {}
-    found = {name: kept[name] for name in ("found_summary", "found_aliases") if name in kept}
     stated: dict[str, Any] = {
         "path": project.path,
-        "summary": "" if project.summary == found.get("found_summary") else project.summary,
-        "aliases": [alias for alias in project.aliases if alias not in found.get("found_aliases", ())],
+        "summary": "" if project.summary == kept.get("found_summary") else project.summary,
+        "aliases": [alias for alias in project.aliases if alias not in kept.get("found_aliases", ())],
         "corpus": project.corpus or project.id,
         "last_indexed": project.last_indexed,
         "importance": float(project.importance),
     }
-    others = {name: value for name, value in kept.items() if name not in stated}
-    properties = {**others, **{name: value for name, value in stated.items() if value not in ("", [])}}
+    properties = {name: value for name, value in (kept | stated).items() if name not in stated or value not in ("", [])}
     if before is None:
         return KnowledgeNode(project.id, project.kind, properties=properties)
     return replace(before, type=project.kind, properties=properties)
@@ -310,19 +277,12 @@ def project_node(project: Project, before: KnowledgeNode | None = None) -> Knowl
 
 def relation_of(edge: KnowledgeEdge) -> Relation:
     """Return the relation of an edge."""
-    values = edge.properties
-    return Relation(
-        edge.source,
-        edge.target,
-        RelationType(edge.type),
-        edge.weight,
-        str(values.get("created", "")),
-        str(values.get("evidence", "")),
-    )
+    values = {name: str(edge.properties.get(name, "")) for name in ("created", "evidence")}
+    return Relation(edge.source, edge.target, RelationType(edge.type), edge.weight, **values)
 
 
 def relation_edge(relation: Relation, before: KnowledgeEdge | None = None) -> KnowledgeEdge:
-    """Return the edge of a relation, which replaces ``before`` and keeps its time of creation.
+    """Return the edge of a relation, which replaces ``before`` and keeps its time of creation, but not ``DECLARED``.
 
     Raises GraphError for a relation of a project to itself, and for a weight of 0.
     """
@@ -334,19 +294,18 @@ def relation_edge(relation: Relation, before: KnowledgeEdge | None = None) -> Kn
             f"The relation of {relation.source[:80]!r} to {relation.target[:80]!r} has the weight 0.",
             "Give a weight above 0 and at most 1, or remove the relation.",
         )
-    kept = dict(before.properties) if before else {}
-    properties = {
-        **{name: value for name, value in kept.items() if name != "evidence"},
-        "created": kept.get("created") or relation.created or now(whole_seconds=True),
-        **({"evidence": relation.evidence} if relation.evidence else {}),
-    }
+    stored = before.properties.items() if before else ()
+    kept = {name: value for name, value in stored if name not in ("evidence", DECLARED)}
+    kept["created"] = kept.get("created") or relation.created or now(whole_seconds=True)
+    if relation.evidence:
+        kept["evidence"] = relation.evidence
     if before:
-        return replace(before, weight=relation.weight, properties=properties)
+        return replace(before, weight=relation.weight, properties=kept)
     return KnowledgeEdge(
         relation.source,
         domain_id(relation.target) if kind is RelationType.DOMAIN else relation.target,
         kind.value,
         weight=relation.weight,
-        directed=kind not in _UNDIRECTED,
-        properties=properties,
+        directed=kind is not RelationType.SIBLING,
+        properties=kept,
     )

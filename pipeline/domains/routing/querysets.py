@@ -23,9 +23,11 @@ _GUARD = Guard(
 )
 
 
-class _Query(BaseModel):
+class _Model(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
+
+class _Query(_Model):
     id: str = Field(min_length=1)
     query: str = Field(min_length=1)
     source_project: str = ""
@@ -34,9 +36,7 @@ class _Query(BaseModel):
     derivation: str = ""
 
 
-class _QuerySet(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
-
+class _QuerySet(_Model):
     name: str = ""
     queries: list[_Query] = Field(min_length=1)
 
@@ -81,8 +81,18 @@ def read_queryset(path: Path) -> RoutingQuerySet:
     repeated = next((name for name, count in Counter(query.id for query in found.queries).items() if count > 1), "")
     if repeated:
         raise QuerySetError(f"{path}: the query id {repeated!r} was used before", "Give every query its own id.")
-    queries = tuple(_routing_query(query) for query in found.queries)
-    return RoutingQuerySet(found.name or path.stem, queries)
+    queries = (
+        RoutingQuery(
+            query.id,
+            query.query,
+            query.source_project,
+            tuple(dict.fromkeys(query.expected_repos)),
+            frozenset(_document(name, query.expected_repos) for name in query.expected_docs),
+            query.derivation,
+        )
+        for query in found.queries
+    )
+    return RoutingQuerySet(found.name or path.stem, tuple(queries))
 
 
 def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
@@ -92,33 +102,32 @@ def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
     else those of its relevant documents; its ``source_project`` may be absent. Raises QuerySetError.
     """
     dataset, corpus = read_judged(folder)
-    projects = dict(_projects(corpus))
+    projects = {}
+    for line in lines(corpus, _GUARD):
+        record = line.object()
+        metadata = record.get("metadata")
+        repo = record.get("repo")
+        repo = metadata.get("repo") if repo is None and isinstance(metadata, dict) else repo
+        if not isinstance(repo, str) or not repo.strip():
+            raise line.fault("names no repo", 'Give each document its project: "repo".')
+        projects[_id(record)] = repo
     check_documents(dataset, projects)
     asked = {_id(record): record for record in (line.object() for line in lines(folder / "queries.jsonl", _GUARD))}
     queries = []
     for query in dataset.queries:
         documents = frozenset((projects[key], key) for key in query.relevant)
-        named = _named(asked[query.id], f"{folder / 'queries.jsonl'}: the query {query.id!r}")
         source = asked[query.id].get("source_project")
-        expected = named or sorted({project for project, _ in documents})
-        _check_known(expected, projects, folder, query.id)
+        expected = _named(asked[query.id], f"{folder / 'queries.jsonl'}: the query {query.id!r}")
+        expected = expected or sorted({project for project, _ in documents})
+        if unknown := set(expected) - set(projects.values()):
+            raise QuerySetError(
+                f"{folder}: the query {query.id!r} expects {min(unknown)!r}, which is the repo of no document",
+                "Name the repo as the documents do.",
+            )
         queries.append(
             RoutingQuery(query.id, query.text, source if isinstance(source, str) else "", tuple(expected), documents)
         )
     return RoutingQuerySet(dataset.name, tuple(queries)), projects
-
-
-def _projects(corpus: Path) -> Sequence[tuple[str, str]]:
-    found = []
-    for line in lines(corpus, _GUARD):
-        record = line.object()
-        repo = record.get("repo")
-        metadata = record.get("metadata")
-        repo = metadata.get("repo") if repo is None and isinstance(metadata, dict) else repo
-        if not isinstance(repo, str) or not repo.strip():
-            raise line.fault("names no repo", 'Give each document its project: "repo".')
-        found.append((_id(record), repo))
-    return found
 
 
 def _named(record: Mapping[str, Any], where: str) -> list[str]:
@@ -127,25 +136,6 @@ def _named(record: Mapping[str, Any], where: str) -> list[str]:
     if named is not None and not (isinstance(named, list) and all(isinstance(name, str) for name in named)):
         raise QuerySetError(f"{where} has a repo that isn't a name: {json.dumps(named):.80}", "Name the project.")
     return named or []
-
-
-def _check_known(expected: Sequence[str], projects: Mapping[str, str], folder: Path, query: str) -> None:
-    if unknown := set(expected) - set(projects.values()):
-        raise QuerySetError(
-            f"{folder}: the query {query!r} expects {min(unknown)!r}, which is the repo of no document",
-            "Name the repo as the documents do.",
-        )
-
-
-def _routing_query(query: _Query) -> RoutingQuery:
-    return RoutingQuery(
-        query.id,
-        query.query,
-        query.source_project,
-        tuple(dict.fromkeys(query.expected_repos)),
-        frozenset(_document(name, query.expected_repos) for name in query.expected_docs),
-        query.derivation,
-    )
 
 
 def _document(name: str, projects: Sequence[str]) -> tuple[str, str]:

@@ -76,8 +76,6 @@ class _Fields(BaseModel):
 
 
 class _Document(_Fields):
-    """The sections of the file."""
-
     projects: _Entries = []
     references: _Entries = []
     repos: _Entries = []
@@ -85,8 +83,6 @@ class _Document(_Fields):
 
 
 class _Project(_Fields):
-    """The fields of a project in the file."""
-
     path: str = Field(default="", min_length=1)
     domains: _Names = []
     summary: str = ""
@@ -97,8 +93,6 @@ class _Project(_Fields):
 
 
 class _Relation(_Fields):
-    """The fields of a relation in the file."""
-
     source: _Name = Field(alias="from")
     type: str
     target: _Name = Field(alias="to")
@@ -126,9 +120,9 @@ def read_registry(path: Path) -> Registry:
         for entry in entries
         for name in entry.project.domains
     ]
-    stated = _relations(path, document.relations, {entry.project.id for entry in entries})
-    by_id = {relation_id(one.source, one.target, one.type): one for one in (*domains, *stated)}
-    return Registry(path, tuple(entries), tuple(by_id.values()))
+    relations = {relation_id(one.source, one.target, one.type): one for one in domains}
+    relations |= _relations(path, document.relations, {entry.project.id for entry in entries})
+    return Registry(path, tuple(entries), tuple(relations.values()))
 
 
 def _entry(path: Path, name: str, kind: str, place: str, fields: object) -> Entry:
@@ -162,16 +156,14 @@ def _check_names(path: Path, entries: Sequence[Entry]) -> None:
             seen[unique] = name
 
 
-def _relations(path: Path, items: Iterable[object], known: set[str]) -> list[Relation]:
+def _relations(path: Path, items: Iterable[object], known: set[str]) -> dict[str, Relation]:
     relations: dict[str, Relation] = {}
     for number, fields in enumerate(items, 1):
         place = f"{path}: relations, entry {number}"
         relation = _relation(validated(_Relation, fields, place, _GUARD), place, known)
-        key = relation_id(relation.source, relation.target, relation.type)
-        if key in relations:
+        if relations.setdefault(relation_id(relation.source, relation.target, relation.type), relation) is not relation:
             raise _GUARD.fault(place, "is there already", "State each relation once.")
-        relations[key] = relation
-    return list(relations.values())
+    return relations
 
 
 def _relation(stated: _Relation, place: str, known: set[str]) -> Relation:
@@ -180,7 +172,7 @@ def _relation(stated: _Relation, place: str, known: set[str]) -> Relation:
     except GraphError as error:
         raise _GUARD.fault(place, f"has the type {stated.type!r}", error.fix) from None
     is_domain = kind is RelationType.DOMAIN
-    for end in (stated.source, *([] if is_domain else [stated.target])):
+    for end in [stated.source] if is_domain else [stated.source, stated.target]:
         if end not in known:
             fix = did_you_mean(end, known, "Add its entry.")
             raise _GUARD.fault(place, f"names the unknown project {end!r}", fix)

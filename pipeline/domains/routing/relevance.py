@@ -75,15 +75,12 @@ def leads(source: str, relations: Sequence[Relation], depth: int) -> dict[str, L
         for start, weight in frontier.items():
             for target, relation in onward.get(start, ()):
                 onto = weight * relation.weight * (1.0 if hops == 1 else _FURTHER)
-                if target != source and onto > max(reached.get(target, 0.0), _weight(found.get(target))):
+                known = found[target].weight if target in found else 0.0
+                if target != source and onto > known:
                     reached[target] = onto
                     found[target] = Lead(relation, hops, onto)
         frontier = reached
     return found
-
-
-def _weight(lead: Lead | None) -> float:
-    return lead.weight if lead else 0.0
 
 
 def weigh(
@@ -102,7 +99,8 @@ def weigh(
     spread = Counter(domain.lower() for project in projects for domain in project.domains)
     weighed = []
     for project in projects:
-        names = [name for name in _names(project) if _contains(words, name)]
+        names = [project.id, project.id.rpartition("/")[2], *project.aliases]
+        names = [name for name in names if _contains(words, name)]
         domains = [domain for domain in project.domains if _contains(words, domain)]
         rarity = max((_rarity(spread[domain.lower()], len(projects)) for domain in domains), default=0.0)
         lead = found.get(project.id)
@@ -111,7 +109,7 @@ def weigh(
             near.passage / settings.cosine
             + near.summary / settings.summary
             + (settings.own if project.id == source else 0.0)
-            + settings.relation * _weight(lead)
+            + settings.relation * (lead.weight if lead else 0.0)
             + settings.name * bool(names)
             + settings.known * near.known
             + settings.domain * rarity
@@ -121,17 +119,16 @@ def weigh(
             Evidence(
                 project,
                 near.passage,
-                lead.relation if lead else None,
-                lead.hops if lead else 0,
-                tuple(dict.fromkeys((*names, *domains))),
-                score,
+                relation=lead.relation if lead else None,
+                hops=lead.hops if lead else 0,
+                terms=tuple(dict.fromkeys([*names, *domains])),
+                score=score,
             )
         )
-    return _with_shares(sorted(weighed, key=lambda one: (-one.score, one.project.id)))
-
-
-def _names(project: Project) -> list[str]:
-    return list(dict.fromkeys([project.id, project.id.rpartition("/")[2], *project.aliases]))
+    weighed.sort(key=lambda one: (-one.score, one.project.id))
+    odds = [math.exp(one.score - weighed[0].score) for one in weighed]
+    total = math.fsum(odds)
+    return [replace(one, share=odd / total) for one, odd in zip(weighed, odds, strict=True)]
 
 
 def _contains(words: str, name: str) -> bool:
@@ -142,11 +139,3 @@ def _contains(words: str, name: str) -> bool:
 def _rarity(projects: int, of: int) -> float:
     """Return the share of the greatest inverse document frequency: 1 for one project, 0 for all."""
     return math.log(of / projects) / math.log(of) if of > 1 else 1.0
-
-
-def _with_shares(evidence: Sequence[Evidence]) -> list[Evidence]:
-    if not evidence:
-        return []
-    odds = [math.exp(one.score - evidence[0].score) for one in evidence]
-    total = math.fsum(odds)
-    return [replace(one, share=odd / total) for one, odd in zip(evidence, odds, strict=True)]

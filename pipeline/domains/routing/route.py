@@ -37,8 +37,13 @@ class Evidence:
     def reasons(self) -> list[str]:
         """Return the reasons for the project, strongest first, in words."""
         reasons = []
-        if self.relation and self.hops:
-            reasons.append(_way(self.relation, self.hops))
+        if (relation := self.relation) and self.hops:
+            away = "" if self.hops == 1 else f", {self.hops} edges away"
+            because = f": {relation.evidence}" if relation.evidence else ""
+            way = f"{relation.source} {relation.type} {relation.target}{away}{because}"
+            if relation.type is RelationType.DOMAIN:
+                way = f"{relation.source} is about {domain_name(relation.target)} too{away}"
+            reasons.append(way)
         if self.terms:
             reasons.append(f"the question names {', '.join(self.terms)}")
         return [*reasons, f"a passage has the cosine {self.cosine:.2f}"]
@@ -80,22 +85,10 @@ class Route:
         }
 
 
-def _way(relation: Relation, hops: int) -> str:
-    away = "" if hops == 1 else f", {hops} edges away"
-    if relation.type is RelationType.DOMAIN:
-        return f"{relation.source} is about {domain_name(relation.target)} too{away}"
-    because = f": {relation.evidence}" if relation.evidence else ""
-    return f"{relation.source} {relation.type} {relation.target}{away}{because}"
-
-
 def choose(evidence: Sequence[Evidence], coverage: float, most: int) -> list[Evidence]:
     """Return the first projects whose shares add up to ``coverage``, at most ``most``; ``evidence`` is in order."""
-    chosen: list[Evidence] = []
-    for one in evidence:
-        if len(chosen) == most or sum(other.share for other in chosen) >= coverage:
-            break
-        chosen.append(one)
-    return chosen
+    shares = [one.share for one in evidence]
+    return [one for place, one in enumerate(evidence[:most]) if sum(shares[:place]) < coverage]
 
 
 def widen(evidence: Sequence[Evidence], chosen: Sequence[Evidence], margin: float) -> tuple[list[Evidence], str]:
@@ -109,8 +102,6 @@ def widen(evidence: Sequence[Evidence], chosen: Sequence[Evidence], margin: floa
     if nearest.cosine <= best.cosine + margin:
         return list(chosen), ""
     names = ", ".join(one.project.id for one in chosen)
-    reason = (
-        f"the nearest passage of {names} has the cosine {best.cosine:.2f}, that of {nearest.project.id}"
-        f" {nearest.cosine:.2f}"
-    )
+    nearer = f"that of {nearest.project.id} {nearest.cosine:.2f}"
+    reason = f"the nearest passage of {names} has the cosine {best.cosine:.2f}, {nearer}"
     return sorted([*chosen, nearest], key=evidence.index), reason

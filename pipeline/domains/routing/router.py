@@ -1,6 +1,6 @@
 """A routed search: question -> evidence -> route -> a search of each chosen corpus -> one ranking."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -57,36 +57,39 @@ class Router:
         question = check_question(question)
         if top_k < 1:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
-        vector, state = self._begin(question)
-        route = self._route(question, vector, state, _mode(mode), source, projects)
-        found = self._search(question, vector, route, top_k, filters, leg, explain=explain)
+        vector, route = self._route(question, mode, source, projects)
+
+        def ask(one: Evidence) -> RetrieverResult | None:
+            try:
+                return self._hoprank.search(
+                    question, vector, top_k, filters, corpus=one.project.corpus, leg=leg, explain=explain
+                )
+            except CorpusError:
+                return None  # It was dropped since the look.
+
+        found = self._search(route, ask, top_k)
         nothing = not any(result.hits for result in found.values())
         if route.mode is Mode.GRAPH and nothing and len(route.chosen) < len(route.considered):
             names = ", ".join(one.project.id for one in route.chosen)
             route = replace(route, chosen=route.considered, widened=f"{names} found nothing")
-            found = self._search(question, vector, route, top_k, filters, leg, explain=explain)
+            found = self._search(route, ask, top_k)
         return _result(route, found, top_k, vector, leg)
 
     def route(
         self, question: str, *, mode: Mode | str = Mode.GRAPH, source: str = "", projects: Sequence[str] = ()
     ) -> Route:
         """Return the route of a question without searching; see :meth:`search`."""
-        question = check_question(question)
-        vector, state = self._begin(question)
-        return self._route(question, vector, state, _mode(mode), source, projects)
-
-    def _begin(self, question: str) -> tuple[Sequence[float], State]:
-        """Embed a question while the state is read."""
-        state = self._pool.submit(self._state.read)
-        vector = self._hoprank.embedder.embed_query(question)
-        return vector, state.result()
+        return self._route(check_question(question), mode, source, projects)[1]
 
     def _route(
-        self, question: str, vector: Sequence[float], state: State, mode: Mode, source: str, projects: Sequence[str]
-    ) -> Route:
-        for name in (*([source] if source else ()), *projects):
-            _check_known(name, state)
-        _check_named(mode, projects, state)
+        self, question: str, mode: Mode | str, source: str, projects: Sequence[str]
+    ) -> tuple[Sequence[float], Route]:
+        """Return the vector of a question, which is embedded while the state is read, and its route."""
+        reading = self._pool.submit(self._state.read)
+        vector = self._hoprank.embedder.embed_query(question)
+        state = reading.result()
+        mode = _mode(mode)
+        _check(mode, source, projects, state)
         evidence = self._evidence(question, vector, state, source if mode is Mode.GRAPH else None)
         if not evidence:
             raise GraphError("No project has an index that can be searched.", "Make them: hoprank route index.")
@@ -96,7 +99,7 @@ class Router:
             chosen, widened = widen(evidence, few, self._settings.margin)
         elif mode is Mode.ORACLE:
             chosen = [one for one in evidence if one.project.id in projects]
-        return Route(mode, source, tuple(chosen), tuple(evidence), state.unindexed, widened)
+        return vector, Route(mode, source, tuple(chosen), tuple(evidence), state.unindexed, widened)
 
     def _evidence(self, question: str, vector: Sequence[float], state: State, source: str | None) -> list[Evidence]:
         """Weigh the evidence for a question of ``source``; None: by passages alone, without the graph."""
@@ -117,31 +120,13 @@ class Router:
         return weigh(projects, near, question, source, found, self._settings)
 
     def _search(
-        self,
-        question: str,
-        vector: Sequence[float],
-        route: Route,
-        top_k: int,
-        filters: Mapping[str, Any] | None,
-        leg: Leg | str,
-        *,
-        explain: bool,
+        self, route: Route, ask: Callable[[Evidence], RetrieverResult | None], top_k: int
     ) -> dict[str, RetrieverResult]:
         """Search the chosen projects, until the first hit of no further one can enter the best ``top_k``."""
-
-        def search(one: Evidence) -> RetrieverResult | None:
-            try:
-                return self._hoprank.search(
-                    question, vector, top_k, filters, corpus=one.project.corpus, leg=leg, explain=explain
-                )
-            except CorpusError:
-                return None  # It was dropped since the look.
-
         found: dict[str, RetrieverResult] = {}
-        shares = {one.project.id: one.share for one in route.chosen}
         for batch in batches(route.chosen, _AT_ONCE):
-            if can_enter(batch[0].share, merge(_hits(found), shares, top_k), top_k):
-                results = zip(batch, self._pool.map(search, batch), strict=True)
+            if can_enter(batch[0].share, _merged(route, found, top_k), top_k):
+                results = zip(batch, self._pool.map(ask, batch), strict=True)
                 found.update((one.project.id, result) for one, result in results if result)
         return found
 
@@ -168,7 +153,13 @@ def _mode(name: Mode | str) -> Mode:
         ) from None
 
 
-def _check_named(mode: Mode, projects: Sequence[str], state: State) -> None:
+def _check(mode: Mode, source: str, projects: Sequence[str], state: State) -> None:
+    known = [*state.projects, *state.unindexed]
+    for name in [source, *projects] if source else projects:
+        if name not in known:
+            raise GraphError(
+                f"There is no project {name!r}.", did_you_mean(name, known, "`hoprank route graph` lists them.")
+            )
     if mode is not Mode.ORACLE and projects:
         raise QuestionError(
             f"The mode {mode} chooses the projects itself.", "Leave out --project, or search with --routing oracle."
@@ -180,50 +171,37 @@ def _check_named(mode: Mode, projects: Sequence[str], state: State) -> None:
         raise GraphError(f"No named project can be searched: {reasons}.", "Make the indexes: hoprank route index.")
 
 
-def _check_known(name: str, state: State) -> None:
-    known = [*state.projects, *state.unindexed]
-    if name not in known:
-        raise GraphError(
-            f"There is no project {name!r}.", did_you_mean(name, known, "`hoprank route graph` lists them.")
-        )
-
-
 def _result(
     route: Route, found: Mapping[str, RetrieverResult], top_k: int, vector: Sequence[float], leg: Leg | str
 ) -> RetrieverResult:
-    by_project = {one.project.id: one for one in route.chosen}
-    merged = merge(_hits(found), {id_: one.share for id_, one in by_project.items()}, top_k)
-    items = tuple(_item(by_project[project], hit) for project, hit in merged)
+    evidence = {one.project.id: one for one in route.chosen}
+    merged = _merged(route, found, top_k)
+    items = []
+    for project, hit in merged:
+        item, relation = RetrieverResultItem.of(hit), evidence[project].relation
+        provenance = {
+            "project": project,
+            "corpus": evidence[project].project.corpus,
+            "route": evidence[project].reasons(),
+            "relation": str(relation.type) if relation else None,
+        }
+        items.append(replace(item, metadata={**item.metadata, **provenance}))
     metadata: dict[str, Any] = {"leg": str(leg), "routing": route.to_json()}
     filtered = [result.metadata["filter"] for result in found.values() if "filter" in result.metadata]
     if filtered:
         unknown = set.intersection(*(set(one["unknown_fields"]) for one in filtered))
         metadata["filter"] = {"unknown_fields": sorted(unknown)}
-    return RetrieverResult(items, metadata, tuple(hit for _, hit in merged), vector)
+    return RetrieverResult(tuple(items), metadata, tuple(hit for _, hit in merged), vector)
 
 
-def _hits(found: Mapping[str, RetrieverResult]) -> dict[str, tuple[Hit, ...]]:
-    return {project: result.hits for project, result in found.items()}
-
-
-def _item(evidence: Evidence, hit: Hit) -> RetrieverResultItem:
-    item = RetrieverResultItem.of(hit)
-    provenance = {
-        "project": evidence.project.id,
-        "corpus": evidence.project.corpus,
-        "route": evidence.reasons(),
-        "relation": str(evidence.relation.type) if evidence.relation else None,
-    }
-    return replace(item, metadata={**item.metadata, **provenance})
-
-
-def _score(share: float, rank: int) -> float:
-    return share / (1 + rank)
+def _merged(route: Route, found: Mapping[str, RetrieverResult], top_k: int) -> list[MergedHit]:
+    shares = {one.project.id: one.share for one in route.chosen}
+    return merge({project: result.hits for project, result in found.items()}, shares, top_k)
 
 
 def can_enter(share: float, merged: Sequence[MergedHit], top_k: int) -> bool:
     """Return whether the first hit of a project with this share would enter the best ``top_k`` that are merged."""
-    return len(merged) < top_k or _score(share, 1) >= merged[top_k - 1].hit.score
+    return len(merged) < top_k or share / 2 >= merged[top_k - 1].hit.score
 
 
 def merge(rankings: Mapping[str, Sequence[Hit]], shares: Mapping[str, float], top_k: int) -> list[MergedHit]:
@@ -233,7 +211,7 @@ def merge(rankings: Mapping[str, Sequence[Hit]], shares: Mapping[str, float], to
     since each counts its own words. Ties go by the project's and the hit's id.
     """
     scored = [
-        MergedHit(project, replace(hit, score=_score(shares[project], hit.rank)))
+        MergedHit(project, replace(hit, score=shares[project] / (1 + hit.rank)))
         for project, hits in rankings.items()
         for hit in hits
     ]

@@ -1,15 +1,15 @@
 """The schema of the project graph, and its records: projects, and the relations between them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from pipeline.errors import GraphError, did_you_mean
 from pipeline.ids import digest
 from pipeline.knowledge.schema import EdgeType, Schema
 
 PROJECT, REFERENCE, DOMAIN = "project", "reference", "domain"
+PROJECT_TYPES = (PROJECT, REFERENCE)
 
 
 class RelationType(StrEnum):
@@ -22,7 +22,7 @@ class RelationType(StrEnum):
     DOMAIN = "domain"
 
     @classmethod
-    def parse(cls, text: str) -> RelationType:
+    def parse(cls, text: str) -> Self:
         """Return the type of that name, in any case: ``TESTS_WITH``, ``tests-with``; raises GraphError."""
         name = text.strip().lower().replace("-", "_").replace(" ", "_")
         try:
@@ -34,8 +34,6 @@ class RelationType(StrEnum):
             ) from None
 
 
-_ANY = (PROJECT, REFERENCE)
-
 SCHEMA = Schema(
     nodes={
         PROJECT: "a project of one's own; a corpus holds its files",
@@ -43,11 +41,13 @@ SCHEMA = Schema(
         DOMAIN: "a field or a technology that projects are about",
     },
     edges={
-        RelationType.USES: EdgeType(_ANY, _ANY, "the first depends on the second, or calls it"),
-        RelationType.LEARNS_FROM: EdgeType(_ANY, _ANY, "the first takes patterns from the second"),
-        RelationType.TESTS_WITH: EdgeType(_ANY, _ANY, "the first tests or measures itself on the second"),
-        RelationType.SIBLING: EdgeType(_ANY, _ANY, "both are about the same domains"),
-        RelationType.DOMAIN: EdgeType(_ANY, DOMAIN, "the project is about the domain"),
+        RelationType.USES: EdgeType(PROJECT_TYPES, PROJECT_TYPES, "the first depends on the second, or calls it"),
+        RelationType.LEARNS_FROM: EdgeType(PROJECT_TYPES, PROJECT_TYPES, "the first takes patterns from the second"),
+        RelationType.TESTS_WITH: EdgeType(
+            PROJECT_TYPES, PROJECT_TYPES, "the first tests or measures itself on the second"
+        ),
+        RelationType.SIBLING: EdgeType(PROJECT_TYPES, PROJECT_TYPES, "both are about the same domains"),
+        RelationType.DOMAIN: EdgeType(PROJECT_TYPES, DOMAIN, "the project is about the domain"),
     },
 )
 
@@ -116,19 +116,19 @@ class EdgeKey:
     type: RelationType
 
     @classmethod
-    def make(cls, source: str, target: str, type: RelationType) -> EdgeKey:  # noqa: A002  # the usual name
+    def make(cls, source: str, target: str, type: RelationType) -> Self:  # noqa: A002
         """Return the key of a relation; the ends of a SIBLING, which has no direction, are sorted."""
         if type is RelationType.SIBLING and target < source:
             source, target = target, source
         return cls(source, target, type)
 
     @classmethod
-    def of(cls, relation: Relation) -> EdgeKey:
+    def of(cls, relation: Relation) -> Self:
         """Return the key of a relation."""
         return cls.make(relation.source, relation.target, relation.type)
 
     @classmethod
-    def parse(cls, source: str, type: str, target: str) -> EdgeKey:  # noqa: A002  # the usual name
+    def parse(cls, source: str, type: str, target: str) -> Self:  # noqa: A002
         """Return the key of a relation whose type is written in any case; raises GraphError on an unknown type."""
         return cls.make(source, target, relation_type(type))
 

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,7 @@ class State:
     unindexed: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(NamedTuple):
     version: tuple[str, int]
     projects: tuple[Project, ...]
     summaries: Mapping[str, Vector]
@@ -58,11 +58,17 @@ class StateReader:
                 f"The graph {self._name!r} holds no project.", "Write them into a registry: hoprank route sync FILE."
             )
         by_name = {name: LookedAt(id_, fingerprint) for name, id_, fingerprint in rows[0]["corpora"]}
-        unindexed = {
-            project.id: reason for project in kept.projects if (reason := self._unusable(by_name.get(project.corpus)))
-        }
-        projects = {project.id: project for project in kept.projects if project.id not in unindexed}
-        corpora = {id_: by_name[project.corpus] for id_, project in projects.items()}
+        projects: dict[str, Project] = {}
+        corpora: dict[str, LookedAt] = {}
+        unindexed: dict[str, str] = {}
+        for project in kept.projects:
+            corpus = by_name.get(project.corpus)
+            if corpus is None:
+                unindexed[project.id] = "there is no index yet"
+            elif not self._hoprank.embedder.identity.is_comparable(Fingerprint.of(corpus.fingerprint)):
+                unindexed[project.id] = "another model made its index"
+            else:
+                projects[project.id], corpora[project.id] = project, corpus
         return State(projects, kept.summaries, kept.relations, corpora, unindexed)
 
     def _graph(self, version: tuple[str, int]) -> _Kept:
@@ -88,9 +94,3 @@ class StateReader:
         }
         self._vectors = vectors
         return {project: vectors[text] for project, text in texts.items()}
-
-    def _unusable(self, corpus: LookedAt | None) -> str:
-        if corpus is None:
-            return "there is no index yet"
-        model = self._hoprank.embedder.identity
-        return "" if model.is_comparable(Fingerprint.of(corpus.fingerprint)) else "another model made its index"

@@ -4,17 +4,15 @@ Afterwards the projects of the graph are those of the registry. Edges that it de
 stay as long as both projects do. A declared edge keeps a learned weight until the registry declares another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from pipeline.api import HopRank
 from pipeline.db.catalogue import find_graph, list_corpora
 from pipeline.domains.routing.project_graph import (
     DECLARED,
-    PROJECT_TYPES,
     domain_node,
     project_node,
     project_of,
@@ -22,7 +20,7 @@ from pipeline.domains.routing.project_graph import (
     relation_id,
 )
 from pipeline.domains.routing.registry import Entry, Registry
-from pipeline.domains.routing.schema import DOMAIN, SCHEMA, Relation, RelationType
+from pipeline.domains.routing.schema import DOMAIN, PROJECT_TYPES, SCHEMA, Relation, RelationType
 from pipeline.flows import maintain
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.records import Json
@@ -70,8 +68,7 @@ def sync(
     renamed, Busy if another process writes to a corpus.
     """
     before = _Contents.of(hoprank.graph(name, create=False)) if find_graph(hoprank.client, name) else _Contents({}, {})
-    after = before.renamed(registry.entries).with_registry(registry)
-    plan = _plan(before, after, registry, {corpus.name for corpus in list_corpora(hoprank.client)})
+    plan, after = _planned(before, registry, {corpus.name for corpus in list_corpora(hoprank.client)})
     if dry_run:
         return plan
     announce(plan)
@@ -95,25 +92,18 @@ class _Contents:
     edges: Mapping[str, KnowledgeEdge]
 
     @classmethod
-    def of(cls, graph: KnowledgeGraph) -> _Contents:
+    def of(cls, graph: KnowledgeGraph) -> Self:
         nodes = {node.id: node for node in graph.nodes()}
         # An edge that another process adds between the two reads may lead to a node that it adds.
         edges = {edge.id: edge for edge in graph.edges() if edge.source in nodes and edge.target in nodes}
         return cls(nodes, edges)
 
-    def project_ids(self) -> set[str]:
-        return {node.id for node in self.nodes.values() if node.type in PROJECT_TYPES}
-
     def corpora(self) -> dict[str, str]:
-        return {id_: project_of(self.nodes[id_], ()).corpus for id_ in self.project_ids()}
+        """Return the name of each project's corpus, by the project's id."""
+        return {id_: project_of(node, ()).corpus for id_, node in self.nodes.items() if node.type in PROJECT_TYPES}
 
-    def renames(self, entries: Iterable[Entry]) -> dict[str, str]:
-        projects = self.project_ids()
-        return {entry.was: entry.project.id for entry in entries if entry.was in projects}
-
-    def renamed(self, entries: Iterable[Entry]) -> _Contents:
+    def renamed(self, ids: Mapping[str, str]) -> Self:
         """Return the contents with new ids; a node or edge that exists under its new id is kept."""
-        ids = self.renames(entries)
         nodes = {node.id: node for node in self.nodes.values() if node.id not in ids}
         for old, new in ids.items():
             nodes.setdefault(new, replace(self.nodes[old], id=new))
@@ -123,9 +113,9 @@ class _Contents:
             if edge.id not in edges and source != target:
                 moved = replace(edge, source=source, target=target, id="")
                 edges.setdefault(moved.id, moved)
-        return _Contents(nodes, edges)
+        return replace(self, nodes=nodes, edges=edges)
 
-    def with_registry(self, registry: Registry) -> _Contents:
+    def with_registry(self, registry: Registry) -> Self:
         """Return the contents with the projects and relations of a registry, and no edges of other projects."""
         stated = {entry.project.id: self._node(entry) for entry in registry.entries}
         others = {id_: node for id_, node in self.nodes.items() if node.type not in (*PROJECT_TYPES, DOMAIN)}
@@ -142,7 +132,7 @@ class _Contents:
         domains = {id_: self.nodes.get(id_) or domain_node(id_) for id_ in ends}
         nodes = {**others, **stated, **domains}
         SCHEMA.check((*stated.values(), *domains.values()), (edges[id_] for id_ in declared))
-        return _Contents(nodes, edges)
+        return replace(self, nodes=nodes, edges=edges)
 
     def _node(self, entry: Entry) -> KnowledgeNode:
         before = self.nodes.get(entry.project.id)
@@ -167,33 +157,35 @@ def _declared(relation: Relation, before: KnowledgeEdge | None) -> KnowledgeEdge
     return replace(edge, properties={**edge.properties, DECLARED: mark})
 
 
-def _plan(before: _Contents, after: _Contents, registry: Registry, corpora: set[str]) -> RegistryPlan:
-    renames = before.renames(registry.entries)
-    old, new = before.project_ids(), after.project_ids()
-    removed = old - new - renames.keys()
-    added = new - old - set(renames.values())
-    names_before, names_after = before.corpora(), after.corpora()
-    moved = [(names_before[was], names_after[name]) for was, name in sorted(renames.items())]
-    edges = before.renamed(registry.entries).edges
-    return RegistryPlan(
-        added=tuple(sorted(added)),
-        changed=tuple(sorted(id_ for id_ in old & new if after.nodes[id_] != before.nodes[id_])),
+def _planned(before: _Contents, registry: Registry, corpora: set[str]) -> tuple[RegistryPlan, _Contents]:
+    """Return the changes that make the contents those of a registry, and the contents afterwards."""
+    old = before.corpora()
+    renames = {one.was: one.project.id for one in registry.entries if one.was in old}
+    moved = before.renamed(renames)
+    after = moved.with_registry(registry)
+    new = after.corpora()
+    removed = old.keys() - new.keys() - renames.keys()
+    kept = [id_ for id_ in after.edges if id_ in moved.edges]
+    moves = [(old[was], new[name]) for was, name in sorted(renames.items())]
+    plan = RegistryPlan(
+        added=tuple(sorted(new.keys() - old.keys() - set(renames.values()))),
+        changed=tuple(sorted(id_ for id_ in old.keys() & new.keys() if after.nodes[id_] != before.nodes[id_])),
         renamed=tuple(sorted(renames.items())),
         removed=tuple(sorted(removed)),
-        relations_added=_written(after.edges[id_] for id_ in after.edges.keys() - edges.keys()),
-        relations_changed=_written(
-            after.edges[id_] for id_ in after.edges.keys() & edges.keys() if after.edges[id_] != edges[id_]
-        ),
-        relations_removed=_written(edges[id_] for id_ in edges.keys() - after.edges.keys()),
-        corpora_renamed=tuple((one, other) for one, other in moved if one != other and one in corpora),
-        corpora_left=tuple(sorted(({names_before[id_] for id_ in removed} - set(names_after.values())) & corpora)),
+        relations_added=_written(after, after.edges.keys() - moved.edges.keys()),
+        relations_changed=_written(after, (id_ for id_ in kept if after.edges[id_] != moved.edges[id_])),
+        relations_removed=_written(moved, moved.edges.keys() - after.edges.keys()),
+        corpora_renamed=tuple((one, other) for one, other in moves if one != other and one in corpora),
+        corpora_left=tuple(sorted(({old[id_] for id_ in removed} - set(new.values())) & corpora)),
         missing_paths=tuple(
-            f"{entry.project.id}: {entry.project.path}"
-            for entry in registry.entries
-            if entry.project.path and not Path(entry.project.path).exists()
+            f"{one.id}: {one.path}"
+            for one in (entry.project for entry in registry.entries)
+            if one.path and not Path(one.path).exists()
         ),
     )
+    return plan, after
 
 
-def _written(edges: Iterable[KnowledgeEdge]) -> tuple[str, ...]:
+def _written(contents: _Contents, ids: Iterable[str]) -> tuple[str, ...]:
+    edges = (contents.edges[id_] for id_ in ids)
     return tuple(sorted(f"{edge.source} {edge.type.upper()} {edge.target}" for edge in edges))

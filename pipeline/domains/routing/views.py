@@ -16,23 +16,15 @@ if TYPE_CHECKING:
     from pipeline.domains.routing.compare import RoutingReport
     from pipeline.domains.routing.index import Indexed
     from pipeline.domains.routing.learn.clues import Proposal
-    from pipeline.domains.routing.learn.usage import EdgeUsage, LearnedWeight
+    from pipeline.domains.routing.learn.usage import LearnedWeight
     from pipeline.domains.routing.schema import Project, Relation, Step
     from pipeline.domains.routing.sync import RegistryPlan
 
 _LONGEST = 60
+"""Characters of a text in a cell, chosen by hand for terminals of 120 columns."""
 
-_PLACES = 3
-
-_MOST_EVENTS = 20
-
-_LABELS = {"all": "all projects", "oracle": "the ceiling", "graph": "graph"}
-
-_COLUMNS = ("MRR", "R@10", "source recall", "waste", "searched", "p50 ms", "p95 ms")
-
-_SHOWN = 10
-
-_MOST_LISTED = 20
+# Rows of a list that are drawn, chosen by hand to fit a screen; --json has all.
+_PLACES, _SHOWN, _MOST_EVENTS, _MOST_LISTED = 3, 10, 20, 20
 
 
 def projects_view(projects: Sequence[Project]) -> Table:
@@ -101,14 +93,14 @@ def weights_view(learned: Sequence[LearnedWeight]) -> Table:
     """Return the weights of edges, and the judgements that they follow from."""
     table = plain_table("relation", "weight", "base", "useful", "useless")
     for one in learned:
-        counts = (sum(event.useful is wanted for event in one.events) for wanted in (True, False))
-        table.add_row(Text(str(one.edge), style="bold"), f"{one.weight:.3f}", f"{one.base:.3f}", *map(str, counts))
+        counts = (f"{count}" for count in _counts(one))
+        table.add_row(Text(str(one.edge), style="bold"), f"{one.weight:.3f}", f"{one.base:.3f}", *counts)
     return table
 
 
 def explanation_view(learned: LearnedWeight) -> RenderableType:
     """Return how the weight of an edge comes about, and its newest judgements."""
-    useful, useless = (sum(event.useful is wanted for event in learned.events) for wanted in (True, False))
+    useful, useless = _counts(learned)
     grid = property_grid(
         [
             ("relation", str(learned.edge)),
@@ -120,27 +112,31 @@ def explanation_view(learned: LearnedWeight) -> RenderableType:
             ("weight", f"{learned.weight:.3f}"),
         ]
     )
-    return Group(grid, _events(learned.events)) if learned.events else grid
-
-
-def _events(events: Sequence[EdgeUsage]) -> Table:
+    if not learned.events:
+        return grid
     table = plain_table("time", "rank", "judgement", "question")
-    for event in events[:_MOST_EVENTS]:
-        said = "useful" if event.useful else "useless"
-        table.add_row(f"{event.time:%Y-%m-%d %H:%M}", str(event.rank), said, Text(event.query))
-    if len(events) > _MOST_EVENTS:
-        table.caption = Text(f"and {len(events) - _MOST_EVENTS:,} older ones")
+    for event in learned.events[:_MOST_EVENTS]:
+        judgement = "useful" if event.useful else "useless"
+        table.add_row(f"{event.time:%Y-%m-%d %H:%M}", str(event.rank), judgement, Text(event.query))
+    if len(learned.events) > _MOST_EVENTS:
+        table.caption = Text(f"and {len(learned.events) - _MOST_EVENTS:,} older ones")
         table.caption_justify = "left"
-    return table
+    return Group(grid, table)
+
+
+def _counts(learned: LearnedWeight) -> tuple[int, int]:
+    useful = sum(event.useful for event in learned.events)
+    return useful, len(learned.events) - useful
 
 
 def modes_view(report: RoutingReport) -> Table:
     """Return the measures of the three modes, and whether the graph reaches its targets."""
-    table = plain_table("routing", *_COLUMNS)
+    table = plain_table("routing", "MRR", "R@10", "source recall", "waste", "searched", "p50 ms", "p95 ms")
+    labels = {"all": "all projects", "oracle": "the ceiling", "graph": "graph"}
     for mode, values in report.modes.items():
         shares = (f"{100 * values[name]:.1f}" for name in ("mrr", "recall@10", "source_recall", "waste"))
         latency = (f"{report.latency_ms[mode][name]:.0f}" for name in ("p50", "p95"))
-        label = Text(_LABELS[mode], style="bold" if mode == "graph" else "")
+        label = Text(labels[mode], style="bold" if mode == "graph" else "")
         table.add_row(label, *shares, f"{values['searched']:.2f}", *latency)
     lines = [f"{report.queries:,} queries, {report.projects:,} projects; in percent, but for searched projects and ms."]
     lines += [f"Target {target}: {'reached' if met else 'missed'}, {seen}." for target, met, seen in report.targets()]
@@ -170,7 +166,6 @@ def failures_view(report: RoutingReport) -> Iterator[RenderableType]:
 
 def plan_view(plan: RegistryPlan, graph: str, *, dropped: bool, planned: bool) -> Table:
     """Return what a sync changes; ``dropped``: the corpora of removed projects go, too; ``planned``: a dry run."""
-    left = "corpora dropped" if dropped else "corpora that stay"
     rows = {
         "added": plan.added,
         "changed": plan.changed,
@@ -180,7 +175,7 @@ def plan_view(plan: RegistryPlan, graph: str, *, dropped: bool, planned: bool) -
         "relations changed": plan.relations_changed,
         "relations removed": plan.relations_removed,
         "corpora renamed": [f"{old} -> {new}" for old, new in plan.corpora_renamed],
-        left: plan.corpora_left,
+        "corpora dropped" if dropped else "corpora that stay": plan.corpora_left,
     }
     filled = [(name, _listed(texts)) for name, texts in rows.items() if texts]
     last = [("dry run", "nothing was changed")] if planned and filled else []

@@ -72,7 +72,18 @@ def proposals_of(source: str, kind: RelationType, clues: Iterable[Clue], detecto
     by_target: dict[str, list[Clue]] = {}
     for one in clues:
         by_target.setdefault(one.target, []).append(one)
-    return [_proposal(source, target, kind, found, detector) for target, found in sorted(by_target.items())]
+    proposals = []
+    for target, of_target in sorted(by_target.items()):
+        strongest: dict[str, Clue] = {}
+        for one in sorted(of_target, key=lambda one: (-one.strength, one.text)):
+            strongest.setdefault(one.group, one)
+        confidence = round(together(one.strength for one in strongest.values()), 3)
+        evidence = tuple(one.text for one in strongest.values())
+        more = [f"and {len(evidence) - _SUMMED_UP} more"] if len(evidence) > _SUMMED_UP else []
+        summary = "; ".join([*evidence[:_SUMMED_UP], *more])
+        relation = Relation(source, target, kind, weight=confidence, evidence=summary)
+        proposals.append(Proposal(relation, confidence, evidence[:_MOST_LISTED], detector))
+    return proposals
 
 
 def together(strengths: Iterable[float]) -> float:
@@ -82,15 +93,3 @@ def together(strengths: Iterable[float]) -> float:
         1 - math.prod(1 - strength for strength in ordered if (strength < _WEAK) is wanted) for wanted in (True, False)
     )
     return min(MOST_CERTAIN, 1 - (1 - min(weak, _WEAK_MOST)) * (1 - strong))
-
-
-def _proposal(source: str, target: str, kind: RelationType, clues: list[Clue], detector: str) -> Proposal:
-    strongest: dict[str, Clue] = {}
-    for one in sorted(clues, key=lambda one: (-one.strength, one.text)):
-        strongest.setdefault(one.group, one)
-    confidence = round(together(one.strength for one in strongest.values()), 3)
-    evidence = tuple(one.text for one in strongest.values())
-    more = len(evidence) - _SUMMED_UP
-    summary = "; ".join((*evidence[:_SUMMED_UP], *([f"and {more} more"] if more > 0 else [])))
-    relation = Relation(source, target, kind, weight=confidence, evidence=summary)
-    return Proposal(relation, confidence, evidence[:_MOST_LISTED], detector)

@@ -1,8 +1,8 @@
 """The files of a project that may show its relations: source code, manifests, scripts and CI jobs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.code.languages import language_of
 from pipeline.code.manifests import is_manifest
@@ -16,31 +16,15 @@ _SCRIPTS = frozenset((".sh", ".bash", ".zsh", ".fish", ".ps1", ".mk", ".just"))
 _SCRIPT_NAMES = frozenset("makefile gnumakefile justfile .justfile taskfile.yml tox.ini package.json rakefile".split())
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFile:
+class ProjectFile(NamedTuple):
     """A file of a project: its path relative to the project's folder, with ``/``, and its text."""
 
     path: str
     text: str
 
-    @property
-    def is_code(self) -> bool:
-        """True for source code."""
-        return language_of(self.path) is not None
-
-    @property
-    def is_manifest(self) -> bool:
-        """True if it declares dependencies."""
-        return is_manifest(self.path)
-
-    @property
-    def is_script(self) -> bool:
-        """True if it holds commands: a shell script, a Makefile and the like, or a job of a CI."""
-        return is_script(self.path)
-
 
 def is_script(path: str) -> bool:
-    """Return whether a file holds commands by its name."""
+    """Return whether a file holds commands by its name: a shell script, a Makefile and the like, or a job of a CI."""
     place = Path(path)
     named = place.suffix.lower() in _SCRIPTS or place.name.lower() in _SCRIPT_NAMES
     return named or (place.parts[0] in _CI and place.suffix.lower() in (".yml", ".yaml", ""))
@@ -54,7 +38,7 @@ def project_files(folder: Path) -> Iterator[ProjectFile]:
     """
     for path in own_files(folder, _is_shown):
         if is_script(path) or is_manifest(path) or language_of(path):
-            text = _text(folder / path)
+            text = text_of(folder / path)
             if text is not None:
                 yield ProjectFile(path, text)
 
@@ -63,7 +47,8 @@ def _is_shown(name: str) -> bool:
     return name in _CI or name.lower() in _SCRIPT_NAMES or not name.startswith(".")
 
 
-def _text(path: Path) -> str | None:
+def text_of(path: Path) -> str | None:
+    """Return the text of a file; None if it is no regular file, too large, or not UTF-8."""
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST:
             return None

@@ -101,12 +101,16 @@ def learning_clues(notes: Iterable[SessionNote], names: ProjectNames) -> dict[st
     forms = Counter((mention.project, mention.form) for mention in mentions)
     clues: dict[str, list[Clue]] = {}
     for one in mentions:
-        ordinary = forms[one.project, _Form.ORDINARY] > forms[one.project, _Form.NAME]
-        strength = _strength(one, ordinary=ordinary)
+        strength = one.strength
+        if one.form is not _Form.NAME:
+            if one.form is _Form.ORDINARY or strength == _BARE:
+                continue
+            if forms[one.project, _Form.ORDINARY] > forms[one.project, _Form.NAME]:
+                strength = _DOUBTFUL * _LEARNT if strength == _LEARNT else 0.0
         if strength and one.project != one.note.project:
             place = f"{one.note.path}:{one.line}"
-            said = clue(one.project, strength, one.note.path, one.line, one.sentence, place)
-            clues.setdefault(one.note.project, []).append(said)
+            found = clue(one.project, strength, one.note.path, one.line, one.sentence, place)
+            clues.setdefault(one.note.project, []).append(found)
     return clues
 
 
@@ -117,24 +121,12 @@ def _mentions(note: SessionNote, names: ProjectNames) -> Iterator[_Mention]:
     for paragraph in _PARAGRAPH.finditer(text) if pattern else ():
         for start, end in sentences(text, *paragraph.span()):
             for match in pattern.finditer(text, start, end) if pattern else ():
-                project = names.named(match.group())
-                if project:
+                if project := names.named(match.group()):
                     first, last = max(start, match.start() - _NEAR), min(end, match.end() + _NEAR)
                     before, after = text[first : match.start()], text[match.end() : last]
                     line = note.line + bisect_left(line_ends, match.start())
                     form = _form(match.group(), before, after)
                     yield _Mention(project, form, _said(before, after), note, line, text[first:last])
-
-
-def _strength(mention: _Mention, *, ordinary: bool) -> float:
-    """Return the strength of a mention whose name the notes mostly use as an ordinary word, or don't."""
-    if mention.form is _Form.NAME:
-        return mention.strength
-    if mention.form is _Form.ORDINARY or mention.strength == _BARE:
-        return 0.0
-    if not ordinary:
-        return mention.strength
-    return _DOUBTFUL * _LEARNT if mention.strength == _LEARNT else 0.0
 
 
 def _form(name: str, before: str, after: str) -> _Form:

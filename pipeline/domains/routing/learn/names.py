@@ -1,7 +1,7 @@
 """The names of projects in files: ids, last parts of ids, and aliases."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from pipeline.domains.routing.schema import Project
 
@@ -22,7 +22,8 @@ class ProjectNames:
     def __init__(self, projects: Iterable[Project]) -> None:
         projects = list(projects)
         self._ids = _unique((folded(one.id), one.id) for one in projects)
-        self._others = _unique((key, one.id) for one in projects for key in _other_keys(one))
+        names = ((folded(name), one.id) for one in projects for name in _spellings(one))
+        self._others = _unique((key, project) for key, project in names if len(key) >= _SHORTEST)
         self.spellings: dict[str, str] = {
             spelling: one.id for one in projects for spelling in _spellings(one) if self.named(spelling) == one.id
         }
@@ -60,18 +61,9 @@ def folded(name: str) -> str:
     return "/".join(_JOINERS.sub("-", part).strip("-") for part in parts if part)
 
 
-def last_part(project: str) -> str:
-    """Return the last part of an id: ``requests`` of ``psf/requests``."""
-    return project.rstrip("/").rpartition("/")[2]
-
-
 def _spellings(project: Project) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((project.id, last_part(project.id), *project.aliases)))
-
-
-def _other_keys(project: Project) -> set[str]:
-    keys = {folded(name) for name in _spellings(project)}
-    return {key for key in keys if len(key) >= _SHORTEST}
+    """Return the id, its last part (``requests`` of ``psf/requests``) and the aliases."""
+    return tuple(dict.fromkeys((project.id, project.id.rstrip("/").rpartition("/")[2], *project.aliases)))
 
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -90,9 +82,5 @@ def _without_host(key: str) -> str:
 
 def _any_spelling(name: str) -> str:
     # A longer name with joiners is another name: neo4j isn't in neo4j-graphrag.
-    return r"(?<![\w-])" + "".join(_escaped(name)) + r"(?!-?\w)"
-
-
-def _escaped(name: str) -> Iterator[str]:
-    for part in re.split(r"([-_\s]+)", name):
-        yield "[-_ ]?" if _JOINERS.fullmatch(part) else re.escape(part)
+    parts = ("[-_ ]?" if _JOINERS.fullmatch(part) else re.escape(part) for part in re.split(r"([-_\s]+)", name))
+    return r"(?<![\w-])" + "".join(parts) + r"(?!-?\w)"

@@ -1,7 +1,7 @@
 """Session notes: texts, each with the project that was worked on."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class Sources:
     """Session notes that yield proposals, and the files with notes that name no project, which are skipped."""
 
     notes: tuple[SessionNote, ...] = ()
-    unassigned: tuple[str, ...] = field(default=())
+    unassigned: tuple[str, ...] = ()
 
 
 def read_sources(paths: Iterable[Path], projects: Sequence[Project], default: str = "") -> Sources:
@@ -76,14 +76,11 @@ class _Owners:
 
     def of_fields(self, fields: Mapping[str, Any]) -> str:
         values = (fields.get(name) for name in _PROJECT_FIELDS)
-        found = (self._of_value(value) for value in values if isinstance(value, str) and value)
-        return next((project for project in found if project), "")
-
-    def _of_value(self, value: str) -> str:
-        named = self._names.named(value)
-        if named or not Path(value).is_absolute():
-            return named or ""
-        return next((project for folder, project in self._folders if Path(value).is_relative_to(folder)), "")
+        for value in (value for value in values if isinstance(value, str) and value):
+            above = (project for folder, project in self._folders if Path(value).is_relative_to(folder))
+            if project := self._names.named(value) or next(above, ""):
+                return project
+        return ""
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -98,7 +95,12 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _notes(file: Path, owners: _Owners) -> Iterator[SessionNote]:
     if file.suffix.lower() == ".jsonl":
-        yield from _json_notes(file, owners)
+        for row in lines(file, _LINES):
+            fields = row.json()
+            if isinstance(fields, dict):
+                texts = (fields.get(name) for name in _TEXT_FIELDS)
+                text = "\n".join(one for one in texts if isinstance(one, str))
+                yield SessionNote(str(file), row.number, owners.of_fields(fields) or owners.of_file(file), text)
         return
     text = _text(file)
     fields, body = _front_matter(text)
@@ -114,14 +116,6 @@ def _text(file: Path) -> str:
             if fault.message == "is empty":  # of a folder with many notes, one may still be empty
                 return ""
             raise
-
-
-def _json_notes(file: Path, owners: _Owners) -> Iterator[SessionNote]:
-    for line in lines(file, _LINES):
-        row = line.json()
-        if isinstance(row, dict):
-            said = "\n".join(value for name in _TEXT_FIELDS if isinstance(value := row.get(name), str))
-            yield SessionNote(str(file), line.number, owners.of_fields(row) or owners.of_file(file), said)
 
 
 def _front_matter(text: str) -> tuple[Mapping[str, Any], str]:

@@ -6,13 +6,13 @@ A project's node keeps the ids of its rejected proposals as the property ``rejec
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.domains.routing.learn.clues import MOST_CERTAIN, Clue, Proposal, proposals_of
+from pipeline.domains.routing.learn.clues import MOST_CERTAIN, Proposal, proposals_of
 from pipeline.domains.routing.learn.files import project_files
 from pipeline.domains.routing.learn.learns_from import learning_clues
 from pipeline.domains.routing.learn.names import ProjectNames
@@ -152,24 +152,15 @@ def detect(
     names = ProjectNames(projects)
     tests = history_clues(sources.notes, names)
     found = siblings(projects)
-    found += _of_all(learning_clues(sources.notes, names), RelationType.LEARNS_FROM, "mentions")
+    for source, clues in learning_clues(sources.notes, names).items():
+        found += proposals_of(source, RelationType.LEARNS_FROM, clues, "mentions")
     for project in projects:
         files = list(project_files(Path(project.path))) if project.path else []
         found += proposals_of(project.id, RelationType.USES, use_clues(project.id, files, names), "imports")
         commands = [*script_clues(project.id, files, names), *tests.get(project.id, ())]
         found += proposals_of(project.id, RelationType.TESTS_WITH, commands, "commands")
         done(1)
-    return sorted(found, key=_order)
-
-
-def _of_all(clues: Mapping[str, Sequence[Clue]], kind: RelationType, detector: str) -> Iterator[Proposal]:
-    for source, found in clues.items():
-        yield from proposals_of(source, kind, found, detector)
-
-
-def _order(proposal: Proposal) -> tuple[float, str, str, str]:
-    relation = proposal.relation
-    return -proposal.confidence, relation.source, relation.target, relation.type
+    return sorted(found, key=lambda one: (-one.confidence, one.relation.source, one.relation.target, one.relation.type))
 
 
 def siblings(projects: Sequence[Project]) -> list[Proposal]:
@@ -179,35 +170,18 @@ def siblings(projects: Sequence[Project]) -> list[Proposal]:
     than that if few domains are shared, which may be by chance.
     """
     domains = {one.id: frozenset(domain.casefold() for domain in one.domains) for one in projects}
-    counts = Counter(domain for held in domains.values() for domain in held)
+    counts = Counter(domain for names in domains.values() for domain in names)
     rarity = {domain: math.log((len(domains) + 1) / count) for domain, count in counts.items()}
     common = {domain for domain, count in counts.items() if count > max(2, _COMMON * len(domains))}
-    return list(_pairs(domains, rarity, common, counts))
-
-
-def _pairs(
-    domains: Mapping[str, frozenset[str]], rarity: Mapping[str, float], common: set[str], counts: Mapping[str, int]
-) -> Iterator[Proposal]:
+    proposals = []
     for first, second in combinations(sorted(domains), 2):
-        shared = domains[first] & domains[second]
-        if shared - common:
-            # sorted, so that the sums don't depend on the order of a set
+        shared = sorted(domains[first] & domains[second], key=lambda domain: (counts[domain], domain))
+        if not common.issuperset(shared):
             mass = math.fsum(rarity[domain] for domain in shared)
             weight = min(1.0, mass / math.fsum(rarity[domain] for domain in domains[first] | domains[second]))
             confidence = min(MOST_CERTAIN, weight * (1 - math.exp(-mass)))
-            yield _proposal(first, second, weight, confidence, shared, counts, len(domains))
-
-
-def _proposal(
-    first: str,
-    second: str,
-    weight: float,
-    confidence: float,
-    shared: frozenset[str],
-    counts: Mapping[str, int],
-    projects: int,
-) -> Proposal:
-    rarest = sorted(shared, key=lambda domain: (counts[domain], domain))
-    evidence = tuple(f"both are about {domain}, as {counts[domain]} of {projects} projects" for domain in rarest)
-    relation = Relation(first, second, RelationType.SIBLING, round(weight, 3), evidence=f"both: {', '.join(rarest)}")
-    return Proposal(relation, round(confidence, 3), evidence, "domains")
+            evidence = f"both: {', '.join(shared)}"
+            relation = Relation(first, second, RelationType.SIBLING, round(weight, 3), evidence=evidence)
+            pieces = (f"both are about {one}, as {counts[one]} of {len(domains)} projects" for one in shared)
+            proposals.append(Proposal(relation, round(confidence, 3), tuple(pieces), "domains"))
+    return proposals

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pipeline.domains.routing.learn.clues import Clue, clue
-from pipeline.domains.routing.learn.files import ProjectFile
+from pipeline.domains.routing.learn.files import ProjectFile, is_script
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.learn.notes import SessionNote
 
@@ -35,7 +35,7 @@ _MARKDOWN = (".md", ".markdown", ".rst")
 def script_clues(project: str, files: Iterable[ProjectFile], names: ProjectNames) -> Iterator[Clue]:
     """Yield a clue for each command in a project's scripts that names another project."""
     for file in files:
-        if file.is_script:
+        if is_script(file.path):
             for number, command in _commands(file.text):
                 yield from _clues(project, command, file.path, number, names)
 
@@ -52,21 +52,18 @@ def history_clues(notes: Iterable[SessionNote], names: ProjectNames) -> dict[str
 
 
 def _clues(project: str, command: str, file: str, line: int, names: ProjectNames) -> Iterator[Clue]:
-    for target, strength in _targets(command, names).items():
-        if target != project:
-            yield clue(target, strength, file, line, command, f"{target} {command}")
-
-
-def _targets(command: str, names: ProjectNames) -> dict[str, float]:
+    """Yield a clue for each other project that a command names, unless it is one of other tools."""
     if _OTHER_TOOLS.match(command):
-        return {}
+        return
     measures = _BENCH.search(command)
-    options = {names.named(_plain(match["value"])) for match in _OPTION.finditer(command)}
-    found = {target: _MEASURED if measures else _SEARCHED for target in options if target}
+    options = (names.named(_plain(match["value"])) for match in _OPTION.finditer(command))
+    named = dict.fromkeys(options, _MEASURED if measures else _SEARCHED)
     if measures:
-        arguments = {names.named(_plain(word)) for word in _WORD.findall(command, measures.end())}
-        found |= {target: _ARGUMENT for target in arguments if target and target not in found}
-    return found
+        arguments = (names.named(_plain(word)) for word in _WORD.findall(command, measures.end()))
+        named = dict.fromkeys(arguments, _ARGUMENT) | named
+    for target, strength in named.items():
+        if target and target != project:
+            yield clue(target, strength, file, line, command, f"{target} {command}")
 
 
 def _plain(value: str) -> str:

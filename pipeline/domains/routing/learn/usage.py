@@ -31,10 +31,6 @@ from pipeline.retrieve.question import check_question
 _LONGEST_QUERY = 500
 """Characters of a question that are kept: enough to tell questions apart, with 200 on an edge. Chosen by hand."""
 
-_OURS = ("base", "usage", "learned")
-
-_DAY = timedelta(days=1)
-
 
 @dataclass(frozen=True, slots=True)
 class EdgeUsage:
@@ -100,10 +96,13 @@ def record(
     for answer in answers:
         if answer.rank < 1:
             raise InputError(f"The rank of an answer is {answer.rank}.", "The first answer has the rank 1.")
-        for key in _between(edges, source, answer):
-            events.setdefault(key, []).append(EdgeUsage(key, query, answer.rank, answer.useful, now))
+        types = [answer.type] if answer.type else [one for one in RelationType if one is not RelationType.DOMAIN]
+        wanted = {EdgeKey.make(source, answer.project, one) for one in types}
+        for key in edges:
+            if key in wanted:
+                events.setdefault(key, []).append(EdgeUsage(key, query, answer.rank, answer.useful, now))
     changed = {key: (*_events(edges[key], key), *added) for key, added in events.items()}
-    return _write(graph, {key: edges[key] for key in changed}, changed, settings, now)
+    return _write(graph, edges, changed, settings, now)
 
 
 def record_use(
@@ -143,16 +142,17 @@ def forget(
     """Forget the judgements on an edge, by default all, since a time; return the new weights of edges that had some."""
     edges = _edges(graph)
     chosen = edges if key is None else {key: _edge(edges, key)}
-    held = {one: _events(edge, one) for one, edge in chosen.items()}
-    left = {one: tuple(event for event in events if since and event.time < since) for one, events in held.items()}
-    changed = {one: events for one, events in left.items() if len(events) < len(held[one])}
-    return _write(graph, {one: edges[one] for one in changed}, changed, settings, now)
+    before = {one: _events(edge, one) for one, edge in chosen.items()}
+    left = {one: tuple(event for event in events if since and event.time < since) for one, events in before.items()}
+    changed = {one: events for one, events in left.items() if len(events) < len(before[one])}
+    return _write(graph, edges, changed, settings, now)
 
 
 def refresh(graph: ProjectGraph, settings: RoutingSettings, now: datetime) -> list[LearnedWeight]:
     """Bring the weights of all edges with judgements up to date, since judgements decay; return those weights."""
-    edges = {key: edge for key, edge in _edges(graph).items() if "usage" in edge.properties}
-    return _write(graph, edges, {key: _events(edge, key) for key, edge in edges.items()}, settings, now)
+    edges = _edges(graph)
+    judged = {key: _events(edge, key) for key, edge in edges.items() if "usage" in edge.properties}
+    return _write(graph, edges, judged, settings, now)
 
 
 def _write(
@@ -162,26 +162,25 @@ def _write(
     settings: RoutingSettings,
     now: datetime,
 ) -> list[LearnedWeight]:
-    kept = {key: _newest(events[key], settings.kept) for key in edges}
-    learned = [learned_weight(key, _base(edge), kept[key], now, settings) for key, edge in edges.items()]
-    updated = [_updated(edges[one.edge], kept[one.edge], one) for one in learned]
-    changed = [edge for edge, before in zip(updated, edges.values(), strict=True) if edge != before]
+    """Give edges these judgements, each once and the newest alone, and the weights that follow; return the weights."""
+    weights, changed = [], []
+    for key, judged in events.items():
+        edge = edges[key]
+        in_time = sorted(set(judged), key=lambda event: (event.time, event.query, event.rank, event.useful))
+        kept = in_time[-settings.kept :]
+        learned = learned_weight(key, _base(edge), kept, now, settings)
+        weights.append(learned)
+        ours = ("base", "usage", "learned")
+        properties = {name: value for name, value in edge.properties.items() if name not in ours}
+        if kept:
+            usage = [_stored(event) for event in kept]
+            properties |= {"base": learned.base, "usage": usage, "learned": learned.weight}
+        after = dataclasses.replace(edge, weight=learned.weight, properties=properties)
+        if after != edge:
+            changed.append(after)
     if changed:
         graph.graph.add_edges(changed, replace=True)
-    return learned
-
-
-def _updated(edge: KnowledgeEdge, events: Sequence[EdgeUsage], learned: LearnedWeight) -> KnowledgeEdge:
-    properties = {name: value for name, value in edge.properties.items() if name not in _OURS}
-    if events:
-        usage = [_stored(event) for event in events]
-        properties |= {"base": learned.base, "usage": usage, "learned": learned.weight}
-    return dataclasses.replace(edge, weight=learned.weight, properties=properties)
-
-
-def _newest(events: Sequence[EdgeUsage], kept: int) -> list[EdgeUsage]:
-    """Return the newest judgements in order of time, each once."""
-    return sorted(dict.fromkeys(events), key=lambda event: (event.time, event.query, event.rank, event.useful))[-kept:]
+    return weights
 
 
 def _base(edge: KnowledgeEdge) -> float:
@@ -203,10 +202,8 @@ def _stored(event: EdgeUsage) -> dict[str, Any]:
 def _edges(graph: ProjectGraph) -> dict[EdgeKey, KnowledgeEdge]:
     """Return the edges between projects, in order of their ids."""
     types = {str(one): one for one in RelationType if one is not RelationType.DOMAIN}
-    found = (edge for edge in graph.graph.edges() if edge.type in types)
-    return {
-        EdgeKey.make(edge.source, edge.target, types[edge.type]): edge for edge in sorted(found, key=lambda one: one.id)
-    }
+    found = sorted((edge for edge in graph.graph.edges() if edge.type in types), key=lambda edge: edge.id)
+    return {EdgeKey.make(edge.source, edge.target, types[edge.type]): edge for edge in found}
 
 
 def _edge(edges: Mapping[EdgeKey, KnowledgeEdge], key: EdgeKey) -> KnowledgeEdge:
@@ -214,13 +211,6 @@ def _edge(edges: Mapping[EdgeKey, KnowledgeEdge], key: EdgeKey) -> KnowledgeEdge
         fix = did_you_mean(str(key), map(str, edges), "`hoprank route graph --edges` lists the relations.")
         raise GraphError(f"There is no relation {key}.", fix)
     return edges[key]
-
-
-def _between(edges: Iterable[EdgeKey], source: str, answer: UsedAnswer) -> list[EdgeKey]:
-    """Return the edges that lead from the asking project to that of an answer."""
-    types = [answer.type] if answer.type else [one for one in RelationType if one is not RelationType.DOMAIN]
-    wanted = {EdgeKey.make(source, answer.project, one) for one in types}
-    return [key for key in edges if key in wanted]
 
 
 def learned_weight(
@@ -235,31 +225,23 @@ def learned_weight(
         math.fsum(vote(event, now, settings) for event in counted if event.useful is wanted) for wanted in (True, False)
     )
     share = (settings.prior / 2 + useful) / (settings.prior + useful + useless)
-    factor = factor_of(share, settings)
+    # 1 at a share of 0.5, ``highest`` at 1, ``lowest`` at 0.
+    bound = settings.highest if share >= 0.5 else 1 / settings.lowest
+    factor = float(bound ** (2 * share - 1))
     return LearnedWeight(edge, base, useful, useless, share, factor, base * factor, counted)
 
 
 def latest(events: Iterable[EdgeUsage]) -> tuple[EdgeUsage, ...]:
     """Return the newest judgement of each question, newest first."""
-    newest: dict[str, EdgeUsage] = {}
-    for event in events:
-        known = newest.get(event.query)
-        if known is None or _order(known) < _order(event):
-            newest[event.query] = event
+    newest = {event.query: event for event in sorted(events, key=_order)}
     return tuple(sorted(newest.values(), key=_order, reverse=True))
 
 
 def vote(event: EdgeUsage, now: datetime, settings: RoutingSettings) -> float:
     """Return the mass of a judgement at ``now``; one from the future counts as one of now."""
-    age = max(0.0, (now - event.time) / _DAY)
+    age = max(0.0, (now - event.time) / timedelta(days=1))
     correction = min(event.rank**settings.position, settings.correction)
     return float(correction * 0.5 ** (age / settings.half_life))
-
-
-def factor_of(share: float, settings: RoutingSettings) -> float:
-    """Return the factor on the base weight: 1 at a share of 0.5, ``highest`` at 1, ``lowest`` at 0."""
-    bound: float = settings.highest if share >= 0.5 else 1 / settings.lowest
-    return float(bound ** (2 * share - 1))
 
 
 def _order(event: EdgeUsage) -> tuple[datetime, bool, int, str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from pipeline.code.languages import SOURCE_ROOTS, is_relative, is_standard, language_of
-from pipeline.code.manifests import read_manifest
+from pipeline.code.manifests import is_manifest, read_manifest
 from pipeline.code.parse import parse_code
 from pipeline.domains.routing.learn.clues import Clue, clue
 from pipeline.domains.routing.learn.files import ProjectFile
@@ -21,13 +21,13 @@ _ASIDE_FOLDERS = frozenset("test tests testing spec specs __tests__ example exam
 
 def use_clues(project: str, files: Iterable[ProjectFile], names: ProjectNames) -> Iterator[Clue]:
     """Yield a clue for each import and dependency that names another project; the project's own modules don't."""
-    files = [file for file in files if file.is_code or file.is_manifest]
+    files = [file for file in files if language_of(file.path) or is_manifest(file.path)]
     own = OwnModules(files)
     mentioned = names.pattern()
     for file in files:
         if mentioned is None or not mentioned.search(file.text):
             continue
-        clues = _dependencies(file, names) if file.is_manifest else _imports(file, names, own)
+        clues = _dependencies(file, names) if is_manifest(file.path) else _imports(file, names, own)
         yield from (one for one in clues if one.target != project)
 
 
@@ -37,8 +37,10 @@ class OwnModules:
     def __init__(self, files: Iterable[ProjectFile]) -> None:
         files = list(files)
         self._paths = {file.path for file in files}
-        self._modules = {module for file in files if file.is_code for module in _modules(file.path)}
-        self._packages = {folded(name) for file in files if (name := _package(file))}
+        self._modules = {module for file in files if language_of(file.path) for module in _modules(file.path)}
+        # Manifests of tests and examples declare packages that aren't the project's own.
+        manifests = (read_manifest(file.path, file.text) for file in files if not _is_aside(file.path))
+        self._packages = {folded(one.name) for one in manifests if one and one.name}
 
     def has(self, module: str, file: str) -> bool:
         """Return whether ``module``, imported in ``file``, is one of the project's own."""
@@ -48,14 +50,10 @@ class OwnModules:
         if "/" in module and any(path == module or path.endswith(f"/{module}") for path in self._paths):
             return True
         first = key.partition("/")[0]
-        return any((root, first) in self._modules for root in (*SOURCE_ROOTS, *self._roots(file)))
-
-    def _roots(self, file: str) -> Iterator[str]:
-        """Yield the folders above a file in which its imports are looked up: those that are no Python package."""
-        for folder in PurePosixPath(file).parents:
-            root = "" if str(folder) == "." else str(folder)
-            if f"{root}/__init__.py".lstrip("/") not in self._paths:
-                yield root
+        # Imports are looked up in those folders above the file that are no Python package.
+        above = ("" if str(folder) == "." else str(folder) for folder in PurePosixPath(file).parents)
+        roots = (root for root in above if f"{root}/__init__.py".lstrip("/") not in self._paths)
+        return any((root, first) in self._modules for root in (*SOURCE_ROOTS, *roots))
 
 
 def _modules(path: str) -> Iterator[tuple[str, str]]:
@@ -67,26 +65,16 @@ def _modules(path: str) -> Iterator[tuple[str, str]]:
             yield parent, folded(part.stem if part is place else part.name)
 
 
-def _package(file: ProjectFile) -> str:
-    """Return the name of the package that a manifest declares; empty in a test's or an example's."""
-    manifest = None if _is_aside(file.path) or not file.is_manifest else read_manifest(file.path, file.text)
-    return manifest.name if manifest else ""
-
-
 def _dependencies(file: ProjectFile, names: ProjectNames) -> Iterator[Clue]:
     manifest = read_manifest(file.path, file.text)
     if manifest is None:
         return
-    aside = _is_aside(file.path)
-    for dependencies, strength, said in (
-        (manifest.dependencies, _DEPENDENCY, "depends on"),
-        (manifest.dev_dependencies, _DEV_DEPENDENCY, "depends for development on"),
-    ):
-        for name in dependencies:
-            target = names.dependency(name)
-            if target:
-                at = _line_of(file.text, name)
-                yield clue(target, _ASIDE if aside else strength, file.path, at, f"{said} {name}")
+    wanted = [(name, _DEPENDENCY, "depends on") for name in manifest.dependencies]
+    wanted += [(name, _DEV_DEPENDENCY, "depends for development on") for name in manifest.dev_dependencies]
+    for name, strength, said in wanted:
+        if target := names.dependency(name):
+            strength = _ASIDE if _is_aside(file.path) else strength
+            yield clue(target, strength, file.path, _line_of(file.text, name), f"{said} {name}")
 
 
 def _imports(file: ProjectFile, names: ProjectNames, own: OwnModules) -> Iterator[Clue]:

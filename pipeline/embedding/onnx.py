@@ -79,11 +79,8 @@ class OnnxModel:
     def encode(self, text: str, task: Task) -> Vector:
         """Return the output of the model's last module for a text, shape ``(dimension,)``."""
         encoding = self.tokenizer.encode(self._prompts[task] + text)
-        tokens = {
-            "input_ids": encoding.ids,
-            "attention_mask": encoding.attention_mask,
-            "token_type_ids": encoding.type_ids,
-        }
+        values = (encoding.ids, encoding.attention_mask, encoding.type_ids)
+        tokens = dict(zip(("input_ids", "attention_mask", "token_type_ids"), values, strict=True))
         inputs = {name: np.array([tokens[name]], dtype=np.int64) for name in self._inputs}
         vector: Vector = self._session.run(None, inputs)[0][0]
         return vector
@@ -208,9 +205,7 @@ def _compare(model: SentenceTransformer, export: OnnxModel) -> None:
     """Raise ValueError unless model and export give the same vectors."""
     for task, encode in ((Task.QUERY, model.encode_query), (Task.DOCUMENT, model.encode_document)):
         for text in _SAMPLES:
-            expected, actual = (
-                vector / np.linalg.norm(vector)
-                for vector in (encode(text, show_progress_bar=False), export.encode(text, task))
-            )
+            both = (encode(text, show_progress_bar=False), export.encode(text, task))
+            expected, actual = (vector / np.linalg.norm(vector) for vector in both)
             if expected.shape != actual.shape or not np.abs(expected - actual).max() <= _TOLERANCE:
                 raise ValueError(f"the vectors of {text[:50]!r} as a {task} differ")

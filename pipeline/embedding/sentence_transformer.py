@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.embedding.cpu import has_crippled_amx
+from pipeline.embedding.cpu import has_crippled_amx, native_precision
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles, pooling_of
 from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, prompt_of, write_onnx
-from pipeline.embedding.precision import native_precision
 from pipeline.errors import ConfigurationError
 from pipeline.records import Fingerprint, Precision, Vector
 
@@ -99,10 +98,13 @@ class SentenceTransformerEmbedder(Embedder):
             return native_precision(self._device, self._onnx_home)
         return Precision(self._configured_precision)
 
-    @property
+    @cached_property
     def identity(self) -> Fingerprint:
         """Identity of the vectors without their precision, which the vector of a question needn't share."""
-        return Fingerprint(self._model_identity, self._pooling)
+        if self.files.revision is None:
+            _ = self._any_model  # loading the model downloads it
+        name = f"{Path(self.name).name}@{self.files.revision or 'unknown'}/{self.dimension}"
+        return Fingerprint(name, self.files.pooling or pooling_of(self._any_model))
 
     def precision_beside(self, fingerprint: str) -> Precision:
         """Return the precision of vectors that join those of ``fingerprint``: theirs, unless the settings name one."""
@@ -117,9 +119,7 @@ class SentenceTransformerEmbedder(Embedder):
     def encode(
         self, texts: Sequence[str], done: Callable[[int], None] | None = None, *, precision: Precision | None = None
     ) -> Vector:
-        """Encode passages; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``.
-
-        ``done`` is called after each batch with its size. ``precision`` is that of the settings, unless it is given.
+        """Encode passages as :meth:`Embedder.encode` says; ``precision`` is by default that of the settings.
 
         A text's vector doesn't depend on the texts beside it: each is padded to a multiple of 16 tokens, and a batch
         holds texts of one padded length. On a CPU it is the same in bfloat16, bit by bit (seen on AVX-512), and differs
@@ -130,10 +130,17 @@ class SentenceTransformerEmbedder(Embedder):
         onnx = self._onnx_for(len(texts)) if precision is Precision.FLOAT32 else None
         for batch in self._batches(texts):
             part = [texts[i] for i in batch]
-            vectors[batch] = _encode_by(onnx, part) if onnx else self._encode_batch(part, precision)
+            if onnx:
+                vectors[batch] = _encode_by(onnx, part)
+            else:
+                with self._lock:
+                    vectors[batch] = _unit(self._forward(self._model_in(precision), part, Task.DOCUMENT))
             if done:
                 done(len(batch))
-        _release_memory()
+        # Return freed memory to the system: glibc keeps it in fragments too small for tensors of other shapes.
+        if sys.platform == "linux":
+            with suppress(AttributeError):  # other C libraries don't have it
+                ctypes.CDLL(None).malloc_trim(0)
         return vectors
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
@@ -146,8 +153,8 @@ class SentenceTransformerEmbedder(Embedder):
         if self._find_onnx() is None:
             _ = self._any_model  # loading the model writes the export
         onnx = self._find_onnx()
-        raw = onnx.encode(text, Task.QUERY) if onnx else self._encode_question(text)
-        vector: list[float] = _unit(raw[None])[0].tolist()
+        raw = onnx.encode(text, Task.QUERY)[None] if onnx else self._encode_question(text)
+        vector: list[float] = _unit(raw)[0].tolist()
         return vector
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -183,16 +190,6 @@ class SentenceTransformerEmbedder(Embedder):
         tokenizer.no_padding()
         return tokenizer
 
-    @cached_property
-    def _model_identity(self) -> str:
-        if self.files.revision is None:
-            _ = self._any_model  # loading the model downloads it
-        return f"{Path(self.name).name}@{self.files.revision or 'unknown'}/{self.dimension}"
-
-    @cached_property
-    def _pooling(self) -> str:
-        return self.files.pooling or pooling_of(self._any_model)
-
     @property
     def _any_model(self) -> SentenceTransformer:
         """The model in a precision in which it is loaded, else in that of the settings."""
@@ -204,7 +201,7 @@ class SentenceTransformerEmbedder(Embedder):
             if precision not in self._loaded:
                 loaded = self._load()
                 self._export_onnx(loaded)
-                self._loaded[precision] = _in_precision(loaded, precision)
+                self._loaded[precision] = loaded if precision is Precision.FLOAT32 else loaded.bfloat16()
             return self._loaded[precision]
 
     def _onnx_for(self, texts: int) -> OnnxModel | None:
@@ -229,21 +226,24 @@ class SentenceTransformerEmbedder(Embedder):
         """
         if self._fast_tokenizer is None:
             return [1 + len(text) // _CHARACTERS_PER_TOKEN for text in texts]
-        encodings = (
-            encoding
+        longest = self.max_tokens + _SPECIAL_TOKENS
+        return [
+            min(max(len(encoding), 1), longest)
             for start in range(0, len(texts), _TOKENIZE_BATCH)
             for encoding in self._fast_tokenizer.encode_batch(texts[start : start + _TOKENIZE_BATCH])
-        )
-        return [min(max(len(encoding), 1), self.max_tokens + _SPECIAL_TOKENS) for encoding in encodings]
-
-    def _encode_batch(self, texts: list[str], precision: Precision) -> Vector:
-        with self._lock:
-            return _unit(self._forward(self._model_in(precision), texts, Task.DOCUMENT))
+        ]
 
     def _encode_question(self, text: str) -> Vector:
-        with self._lock, _one_thread():
-            vector: Vector = self._forward(self._any_model, [text], Task.QUERY)[0]
-        return vector
+        """Encode a question on a single thread: a second gains nothing, and on a busy machine costs waits."""
+        import torch
+
+        with self._lock:
+            threads = torch.get_num_threads()
+            torch.set_num_threads(1)
+            try:
+                return self._forward(self._any_model, [text], Task.QUERY)
+            finally:
+                torch.set_num_threads(threads)
 
     def _forward(self, model: SentenceTransformer, texts: list[str], task: Task) -> Vector:
         """Encode a batch as ``encode_query`` and ``encode_document`` do, without the preparations they repeat.
@@ -266,13 +266,11 @@ class SentenceTransformerEmbedder(Embedder):
         with self._lock:
             if not self._onnx_sought:
                 self._onnx_sought = True
-                folder = self._onnx_folder
-                self._onnx = open_onnx(folder) if folder else None
+                self._onnx = open_onnx(folder) if (folder := self._onnx_folder) else None
             return self._onnx
 
     def _export_onnx(self, model: SentenceTransformer) -> None:
-        folder = self._onnx_folder
-        if folder and model.device.type == "cpu":
+        if (folder := self._onnx_folder) and model.device.type == "cpu":
             try:
                 write_onnx(model, folder)
             except (OSError, MemoryError) as error:
@@ -282,8 +280,7 @@ class SentenceTransformerEmbedder(Embedder):
     @property
     def _onnx_folder(self) -> Path | None:
         """The folder of the ONNX export; None if there is to be none, or if the revision is known only once loaded."""
-        revision = self.files.revision if self._onnx_home else None
-        if self._onnx_home is None or revision is None:
+        if self._onnx_home is None or (revision := self.files.revision) is None:
             return None
         return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
 
@@ -311,16 +308,7 @@ class SentenceTransformerEmbedder(Embedder):
         return model.eval()
 
 
-def _in_precision(model: SentenceTransformer, precision: Precision) -> SentenceTransformer:
-    if precision is Precision.FLOAT32:
-        return model
-    import torch
-
-    return model.to(torch.bfloat16)
-
-
 def _padded(size: int) -> int:
-    """Return the next multiple of ``_PADDING``."""
     return -(-size // _PADDING) * _PADDING
 
 
@@ -347,27 +335,6 @@ def _encode_by(onnx: OnnxModel, texts: Sequence[str]) -> Vector:
 
 
 def _unit(vectors: Vector) -> Vector:
-    """Return the rows scaled to length 1."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vector = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
     return unit
-
-
-def _release_memory() -> None:
-    """Return freed memory to the system: glibc keeps it in fragments too small for tensors of other shapes."""
-    if sys.platform == "linux":
-        with suppress(AttributeError):  # other C libraries don't have it
-            ctypes.CDLL(None).malloc_trim(0)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Compute on a single thread: for a short text a second thread gains nothing, and on a busy machine costs waits."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -200,7 +200,7 @@ def test_auto_is_bfloat16_where_the_processor_has_it_and_is_told_without_the_mod
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for flags, expected in (("avx2", Precision.FLOAT32), ("avx512f avx512_bf16", Precision.BFLOAT16)):
-        monkeypatch.setattr("pipeline.embedding.precision.cpu_flags", lambda flags=flags: frozenset(flags.split()))
+        monkeypatch.setattr("pipeline.embedding.cpu.cpu_flags", lambda flags=flags: frozenset(flags.split()))
         assert SentenceTransformerEmbedder(device="cpu").precision is expected
 
 

@@ -1,11 +1,9 @@
 """Projects: a graph of projects and the searches over it, as one object."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from pipeline.api import HopRank
 from pipeline.domains.routing.index import Indexed, index
 from pipeline.domains.routing.learn import usage
 from pipeline.domains.routing.learn.notes import read_sources
@@ -13,17 +11,13 @@ from pipeline.domains.routing.learn.proposals import Decisions, decide, propose
 from pipeline.domains.routing.learn.usage import LearnedWeight, UsedAnswer
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.registry import Registry, read_registry
-from pipeline.domains.routing.route import Mode
 from pipeline.domains.routing.router import Router
 from pipeline.domains.routing.schema import EdgeKey, Project, Relation, RelationType, Step, relation_type
-from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.domains.routing.sync import Announce, RegistryPlan, sync
 from pipeline.progress import Progress
-from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.results import RetrieverResult
 
 
-class Projects:
+class Projects(Router):
     """The projects of a graph, by default that of the setting ``routing.graph``: related, indexed and searched.
 
     Projects are named by their ids, relations by ``(source, type, target)`` with the type in any case. All methods but
@@ -40,12 +34,6 @@ class Projects:
             for item in projects.search("How are hooks called?", source="shop").items:
                 print(item.metadata["project"], item.metadata["document"])
     """
-
-    def __init__(self, hoprank: HopRank, name: str | None = None) -> None:
-        self._hoprank = hoprank
-        self.settings = hoprank.settings.section(RoutingSettings)
-        self.name = name or self.settings.graph
-        self._router = Router(hoprank, self.name)
 
     @property
     def graph(self) -> ProjectGraph:
@@ -84,40 +72,6 @@ class Projects:
         See :func:`pipeline.domains.routing.index.index`.
         """
         return index(self._hoprank, self.graph, tuple(projects), force=force, progress=progress)
-
-    def search(
-        self,
-        question: str,
-        *,
-        source: str = "",
-        projects: Sequence[str] = (),
-        mode: Mode | str | None = None,
-        top_k: int = 10,
-        filters: Mapping[str, Any] | None = None,
-        leg: Leg | str = Leg.WHOLE,
-        explain: bool = False,
-    ) -> RetrieverResult:
-        """Return the ``top_k`` passages that answer a question of the project ``source`` best.
-
-        ``projects`` searches exactly these, in place of the few that the graph chooses.
-
-        Example::
-
-            for item in projects.search("How are hooks called?", source="shop").items:
-                print(item.metadata["project"], item.metadata["route"], item.content)
-
-        See :meth:`pipeline.domains.routing.router.Router.search`.
-        """
-        return self._router.search(
-            question,
-            mode=mode or (Mode.ORACLE if projects else Mode.GRAPH),
-            source=source,
-            projects=projects,
-            top_k=top_k,
-            filters=filters,
-            leg=leg,
-            explain=explain,
-        )
 
     def link(
         self,

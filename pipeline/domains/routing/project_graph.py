@@ -135,9 +135,7 @@ class ProjectGraph:
 
         Raises GraphError if the project is unknown.
         """
-        projects, leaving = self._read(types)
-        if project not in projects:
-            raise self.unknown(project)
+        projects, leaving = self._read(project, types)
         return [(projects[relation.target], relation) for relation in leaving[project]]
 
     def traverse(self, start: str, depth: int = 2, types: Sequence[RelationType] = ()) -> list[Step]:
@@ -148,9 +146,7 @@ class ProjectGraph:
         """
         if depth < 0:
             raise GraphError(f"depth is {depth}.", "Give 0 or more.")
-        projects, leaving = self._read(types)
-        if start not in projects:
-            raise self.unknown(start)
+        projects, leaving = self._read(start, types)
         nearest = {start: Step(projects[start], 0, ())}
         level = list(nearest.values())
         for hops in range(1, depth + 1):
@@ -163,9 +159,13 @@ class ProjectGraph:
             level = [step for step in sorted(further, key=_order) if nearest.setdefault(step.project.id, step) is step]
         return list(nearest.values())[1:]
 
-    def _read(self, types: Sequence[RelationType]) -> tuple[dict[str, Project], Mapping[str, list[Relation]]]:
-        """Return the projects by id, and the relations that leave each, strongest first."""
+    def _read(
+        self, start: str, types: Sequence[RelationType]
+    ) -> tuple[dict[str, Project], Mapping[str, list[Relation]]]:
+        """Return the projects by id, ``start`` among them, and the relations that leave each, strongest first."""
         projects = {project.id: project for project in self.list_nodes()}
+        if start not in projects:
+            raise self.unknown(start)
         relations = self.get_edges()
         siblings = (one for one in relations if one.type is RelationType.SIBLING)
         relations += [replace(one, source=one.target, target=one.source) for one in siblings]

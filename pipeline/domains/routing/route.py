@@ -1,12 +1,23 @@
-"""Routes: the mode of a routed search, the evidence for projects, and the choice of those that are searched."""
+"""Routes: the mode of a routed search, the evidence for projects, and the choice of those that are searched.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+The evidence that a project answers a question: relations, names, domains, summaries, and its nearest passage.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from pipeline.domains.routing.project_graph import domain_name
 from pipeline.domains.routing.schema import Project, Relation, RelationType
+from pipeline.domains.routing.settings import RoutingSettings
+
+_WORD = re.compile(r"[^\W_]+")
+# Projects that a project uses only through another one are often no concern of its own. Chosen by hand; not measured.
+_FURTHER = 0.5
 
 
 class Mode(StrEnum):
@@ -83,6 +94,131 @@ class Route:
             "unindexed": dict(self.unindexed),
             "widened": self.widened or None,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The strongest path from the asking project to another: its last relation, its length and its weight.
+
+    The weight is the product of the weights along the path, times ``_FURTHER`` for each edge after the first.
+    """
+
+    relation: Relation
+    hops: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """The cosines of a project's nearest passage and of its summary (0 without one) to a question.
+
+    ``known`` is the share of the question's names in its passages, weighted by rarity; 1 for the project with most.
+    """
+
+    passage: float
+    summary: float = 0.0
+    known: float = 0.0
+
+
+def knowledge_of_names(names: Mapping[str, Iterable[str]], corpora: int) -> dict[str, float]:
+    """Return for each corpus the sum of the rarities of the question's names in it, divided by the largest sum.
+
+    ``names`` maps each name to the corpora that hold it, out of so many ``corpora``.
+    """
+    known: dict[str, float] = defaultdict(float)
+    for having in map(tuple, names.values()):
+        for corpus in having:
+            known[corpus] += _rarity(len(having), corpora)
+    most = max(known.values(), default=0.0)
+    return {corpus: value / most for corpus, value in known.items()} if most else {}
+
+
+def leads(source: str, relations: Sequence[Relation], depth: int) -> dict[str, Lead]:
+    """Return the strongest path of at most ``depth`` relations from a project to each other, by the other's id.
+
+    Siblings and the projects of a domain lead to each other. A domain counts by its rarity: one that all projects have
+    leads nowhere.
+    """
+    spread = Counter(relation.target for relation in relations if relation.type is RelationType.DOMAIN)
+    having = len({relation.source for relation in relations if relation.type is RelationType.DOMAIN})
+    onward: dict[str, list[tuple[str, Relation]]] = {}
+    for relation in relations:
+        if relation.type is RelationType.DOMAIN:
+            relation = replace(relation, weight=relation.weight * _rarity(spread[relation.target], having))
+        onward.setdefault(relation.source, []).append((relation.target, relation))
+        if relation.type in (RelationType.SIBLING, RelationType.DOMAIN):
+            onward.setdefault(relation.target, []).append((relation.source, relation))
+    found: dict[str, Lead] = {}
+    frontier = {source: 1.0}
+    for hops in range(1, depth + 1):
+        reached: dict[str, float] = {}
+        for start, weight in frontier.items():
+            for target, relation in onward.get(start, ()):
+                onto = weight * relation.weight * (1.0 if hops == 1 else _FURTHER)
+                known = found[target].weight if target in found else 0.0
+                if target != source and onto > known:
+                    reached[target] = onto
+                    found[target] = Lead(relation, hops, onto)
+        frontier = reached
+    return found
+
+
+def weigh(
+    projects: Sequence[Project],
+    nearness: Mapping[str, Nearness],
+    question: str,
+    source: str,
+    found: Mapping[str, Lead],
+    settings: RoutingSettings,
+) -> list[Evidence]:
+    """Return the evidence for each project, the strongest first; ties by id. The shares add up to 1.
+
+    ``source`` is the asking project, empty if none asks, and ``found`` are the :func:`leads` from it.
+    """
+    words = f" {' '.join(_WORD.findall(question.lower()))} "  # spaces around, so that a name matches whole words
+    spread = Counter(domain.lower() for project in projects for domain in project.domains)
+    weighed = []
+    for project in projects:
+        names = [project.id, project.id.rpartition("/")[2], *project.aliases]
+        names = [name for name in names if _contains(words, name)]
+        domains = [domain for domain in project.domains if _contains(words, domain)]
+        rarity = max((_rarity(spread[domain.lower()], len(projects)) for domain in domains), default=0.0)
+        lead = found.get(project.id)
+        near = nearness[project.id]
+        score = (
+            near.passage / settings.cosine
+            + near.summary / settings.summary
+            + (settings.own if project.id == source else 0.0)
+            + settings.relation * (lead.weight if lead else 0.0)
+            + settings.name * bool(names)
+            + settings.known * near.known
+            + settings.domain * rarity
+            + math.log(project.importance)
+        )
+        weighed.append(
+            Evidence(
+                project,
+                near.passage,
+                relation=lead.relation if lead else None,
+                hops=lead.hops if lead else 0,
+                terms=tuple(dict.fromkeys([*names, *domains])),
+                score=score,
+            )
+        )
+    weighed.sort(key=lambda one: (-one.score, one.project.id))
+    odds = [math.exp(one.score - weighed[0].score) for one in weighed]
+    total = math.fsum(odds)
+    return [replace(one, share=odd / total) for one, odd in zip(weighed, odds, strict=True)]
+
+
+def _contains(words: str, name: str) -> bool:
+    parts = _WORD.findall(name.lower())
+    return bool(parts) and f" {' '.join(parts)} " in words
+
+
+def _rarity(projects: int, of: int) -> float:
+    """Return the share of the greatest inverse document frequency: 1 for one project, 0 for all."""
+    return math.log(of / projects) / math.log(of) if of > 1 else 1.0
 
 
 def choose(evidence: Sequence[Evidence], coverage: float, most: int) -> list[Evidence]:

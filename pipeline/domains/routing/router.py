@@ -9,8 +9,17 @@ import numpy as np
 
 from pipeline.api import HopRank
 from pipeline.db.client import batches
-from pipeline.domains.routing.relevance import Nearness, knowledge_of_names, leads, weigh
-from pipeline.domains.routing.route import Evidence, Mode, Route, choose, widen
+from pipeline.domains.routing.route import (
+    Evidence,
+    Mode,
+    Nearness,
+    Route,
+    choose,
+    knowledge_of_names,
+    leads,
+    weigh,
+    widen,
+)
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.domains.routing.state import State, StateReader
 from pipeline.errors import CorpusError, GraphError, QuestionError, did_you_mean
@@ -27,19 +36,20 @@ _AT_ONCE = 4
 class Router:
     """Searches the projects of a graph, by default that of the setting ``routing.graph``. Thread-safe."""
 
-    def __init__(self, hoprank: HopRank, graph: str | None = None) -> None:
+    def __init__(self, hoprank: HopRank, name: str | None = None) -> None:
         self._hoprank = hoprank
-        self._settings = hoprank.settings.section(RoutingSettings)
-        self._state = StateReader(hoprank, graph or self._settings.graph)
+        self.settings = hoprank.settings.section(RoutingSettings)
+        self.name = name or self.settings.graph
+        self._state = StateReader(hoprank, self.name)
         self._pool = ThreadPoolExecutor(_AT_ONCE, "hoprank-route")
 
     def search(
         self,
         question: str,
         *,
-        mode: Mode | str = Mode.GRAPH,
         source: str = "",
         projects: Sequence[str] = (),
+        mode: Mode | str | None = None,
         top_k: int = 10,
         filters: Mapping[str, Any] | None = None,
         leg: Leg | str = Leg.WHOLE,
@@ -47,16 +57,23 @@ class Router:
     ) -> RetrieverResult:
         """Return the ``top_k`` passages of all searched projects that answer a question best.
 
-        ``source`` is the project that asks, if any does; ``projects`` are those that the mode ``oracle`` searches.
-        The metadata of each hit has its ``project``, ``corpus``, ``route`` (the reasons) and ``relation``; that of the
-        result has the route as ``routing``. The question is embedded once.
+        ``source`` is the project that asks, if any does; ``projects`` searches exactly these, in place of the few that
+        the graph chooses: without a ``mode`` it is ``oracle`` if some are named, else ``graph``. The metadata of each
+        hit has its ``project``, ``corpus``, ``route`` (the reasons) and ``relation``; that of the result has the route
+        as ``routing``. The question is embedded once.
 
         If those that ``graph`` chose find nothing, all are searched; the route then says so. Raises QuestionError,
         FilterError, and GraphError if there is no graph, a project is unknown, or none has an index.
+
+        Example::
+
+            for item in projects.search("How are hooks called?", source="shop").items:
+                print(item.metadata["project"], item.metadata["route"], item.content)
         """
         question = check_question(question)
         if top_k < 1:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
+        mode = mode or (Mode.ORACLE if projects else Mode.GRAPH)
         vector, route = self._route(question, mode, source, projects)
 
         def ask(one: Evidence) -> RetrieverResult | None:
@@ -75,12 +92,6 @@ class Router:
             found = self._search(route, ask, top_k)
         return _result(route, found, top_k, vector, leg)
 
-    def route(
-        self, question: str, *, mode: Mode | str = Mode.GRAPH, source: str = "", projects: Sequence[str] = ()
-    ) -> Route:
-        """Return the route of a question without searching; see :meth:`search`."""
-        return self._route(check_question(question), mode, source, projects)[1]
-
     def _route(
         self, question: str, mode: Mode | str, source: str, projects: Sequence[str]
     ) -> tuple[Sequence[float], Route]:
@@ -95,8 +106,8 @@ class Router:
             raise GraphError("No project has an index that can be searched.", "Make them: hoprank route index.")
         chosen, widened = evidence, ""
         if mode is Mode.GRAPH:
-            few = choose(evidence, self._settings.coverage, self._settings.most)
-            chosen, widened = widen(evidence, few, self._settings.margin)
+            few = choose(evidence, self.settings.coverage, self.settings.most)
+            chosen, widened = widen(evidence, few, self.settings.margin)
         elif mode is Mode.ORACLE:
             chosen = [one for one in evidence if one.project.id in projects]
         return vector, Route(mode, source, tuple(chosen), tuple(evidence), state.unindexed, widened)
@@ -115,9 +126,9 @@ class Router:
         }
         projects = list(state.projects.values())
         if source is None:
-            return weigh(projects, near, question, "", {}, self._settings.without_graph())
-        found = leads(source, state.relations, self._settings.depth) if source else {}
-        return weigh(projects, near, question, source, found, self._settings)
+            return weigh(projects, near, question, "", {}, self.settings.without_graph())
+        found = leads(source, state.relations, self.settings.depth) if source else {}
+        return weigh(projects, near, question, source, found, self.settings)
 
     def _search(
         self, route: Route, ask: Callable[[Evidence], RetrieverResult | None], top_k: int

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.routing.relevance import Nearness, knowledge_of_names, leads, weigh
-from pipeline.domains.routing.route import Evidence, choose, widen
+from pipeline.domains.routing.route import Evidence, Nearness, choose, knowledge_of_names, leads, weigh, widen
 from pipeline.domains.routing.router import can_enter, merge
 from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.domains.routing.settings import RoutingSettings

@@ -131,11 +131,11 @@ def test_a_change_of_the_graph_is_seen_by_the_next_search(hoprank: HopRank, own_
 
 def test_a_relation_with_more_weight_counts_more(hoprank: HopRank, own_graph: ProjectGraph) -> None:
     router = Router(hoprank, own_graph.graph.name)
-    before = router.route("entry", source="harbour")
+    before = router._route("entry", "graph", "harbour", ())[1]
     own_graph.add_edge(Relation("harbour", "ledger", RelationType.LEARNS_FROM, 0.5))
-    between = router.route("entry", source="harbour")
+    between = router._route("entry", "graph", "harbour", ())[1]
     own_graph.add_edge(Relation("harbour", "ledger", RelationType.LEARNS_FROM, 1.0))
-    after = router.route("entry", source="harbour")
+    after = router._route("entry", "graph", "harbour", ())[1]
 
     shares = [{one.project.id: one.share for one in route.considered}["ledger"] for route in (before, between, after)]
     assert shares == sorted(set(shares))

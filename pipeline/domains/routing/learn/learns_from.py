@@ -33,41 +33,32 @@ _FROM = (
     "st[eo]al(?:ing)?|stolen?|learn(?:ed|t|ing)?|inspired|modell?ed|based|patterned|derived|idea|pattern"
 )
 _LEARNT_BEFORE = re.compile(
-    rf"\b(?:{_FROM})\b[^.;:!?]{{0,60}}?\b(?:from|by|on|after)\s+(?:how\s+)?(?:the\s+)?{_MARKS}$"
-    rf"|\b(?:follow|mirror|imitat|emulat)\w*\s+(?:the\s+)?{_MARKS}$",
-    re.IGNORECASE,
+    rf"(?i)\b(?:{_FROM})\b[^.;:!?]{{0,60}}?\b(?:from|by|on|after)\s+(?:how\s+)?(?:the\s+)?{_MARKS}$"
+    rf"|\b(?:follow|mirror|imitat|emulat)\w*\s+(?:the\s+)?{_MARKS}$"
 )
 _SAW_BEFORE = re.compile(
-    r"\b(?:look\w*(?:\s+\w+)?\s+(?:at|into|through)|stud(?:y|ied|ying)|read(?:ing)?(?:\s+through)?|explor\w*|consult\w*|"
-    r"check(?:ed|ing)?(?:\s+out)?|compar\w*(?:\s+\S+)?\s+(?:with|to)|d[iu]g\w*\s+into|referr\w*\s+to|saw|see)"
-    rf"\s+(?:the\s+)?{_MARKS}$",
-    re.IGNORECASE,
+    r"(?i)\b(?:look\w*(?:\s+\w+)?\s+(?:at|into|through)|stud(?:y|ied|ying)|read(?:ing)?(?:\s+through)?|explor\w*|"
+    r"consult\w*|check(?:ed|ing)?(?:\s+out)?|compar\w*(?:\s+\S+)?\s+(?:with|to)|d[iu]g\w*\s+into|referr\w*\s+to|saw|see)"
+    rf"\s+(?:the\s+)?{_MARKS}$"
 )
-_AS_BEFORE = re.compile(rf"\b(?:as|like|how|what|why|the\s+way)(?:\s+in)?\s+{_MARKS}$", re.IGNORECASE)
+_AS_BEFORE = re.compile(rf"(?i)\b(?:as|like|how|what|why|the\s+way)(?:\s+in)?\s+{_MARKS}$")
 _DOES_AFTER = re.compile(
-    rf"^{_CLOSED}\s+(?:does|do|did|handle[sd]?|implement(?:s|ed)?|solve[sd]?|structures?|organi[sz]es?|use[sd]?)\b",
-    re.IGNORECASE,
+    rf"(?i)^{_CLOSED}\s+(?:does|do|did|handle[sd]?|implement(?:s|ed)?|solve[sd]?|structures?|organi[sz]es?|use[sd]?)\b"
 )
-_WAY_AFTER = re.compile(
-    rf"^{_CLOSED}['’]s\s+(?:\w+\s+)?(?:way|approach|pattern|style|design|idea|trick)\b", re.IGNORECASE
-)
+_WAY_AFTER = re.compile(rf"(?i)^{_CLOSED}['’]s\s+(?:\w+\s+)?(?:way|approach|pattern|style|design|idea|trick)\b")
 _NOUN_AFTER = re.compile(
-    rf"^{_CLOSED}(?:['’]s)?\s+(?:repo(?:s|sitory)?|project|codebase|source|crate|library|package|framework|docs)\b",
-    re.IGNORECASE,
+    rf"(?i)^{_CLOSED}(?:['’]s)?\s+(?:repo(?:s|sitory)?|project|codebase|source|crate|library|package|framework|docs)\b"
 )
 _ARTICLE_BEFORE = re.compile(
-    r"\b(?:an?|the|this|that|these|those|some|any|no|each|every|all|many|few|several|more|most|my|our|your|his|her|its|"
-    r"their|of|\d+|one|two|three)\s+$",
-    re.IGNORECASE,
+    r"(?i)\b(?:an?|the|this|that|these|those|some|any|no|each|every|all|many|few|several|more|most|my|our|your|his|her|"
+    r"its|their|of|\d+|one|two|three)\s+$"
 )
 _ORDINARY_AFTER = re.compile(
-    r"^\s+(?:of|that|which|who|per|from|with|were|was|are|is|made|sent|being|been|have|has|fail(?:ed)?)\b",
-    re.IGNORECASE,
+    r"(?i)^\s+(?:of|that|which|who|per|from|with|were|was|are|is|made|sent|being|been|have|has|fail(?:ed)?)\b"
 )
 _NOT_BEFORE = re.compile(
-    r"\b(?:not|no|none|nothing|nobody|neither|nor|never|without|unlike|cannot|\w+n['’]t)\b"
-    r"[^,;:.]{0,30}$|\b(?:instead\s+of|rather\s+than)\s+(?:the\s+)?[^\w\s]*$",
-    re.IGNORECASE,
+    r"(?i)\b(?:not|no|none|nothing|nobody|neither|nor|never|without|unlike|cannot|\w+n['’]t)\b"
+    r"[^,;:.]{0,30}$|\b(?:instead\s+of|rather\s+than)\s+(?:the\s+)?[^\w\s]*$"
 )
 _JOINED = re.compile(r"[-_/.\d]")
 _PATH_AFTER = re.compile(r"^(?:`|/\w|::\w)")

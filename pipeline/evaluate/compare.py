@@ -1,9 +1,9 @@
 """Comparison of two evaluations query by query: differences of means with intervals, wins and losses."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, Field, field_validator
 
@@ -73,10 +73,6 @@ class Comparison:
     left_out: int
     rows: tuple[Compared, ...]
     changes: Mapping[str, Mapping[str, float]]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the comparison as plain JSON values."""
-        return asdict(self)
 
 
 def read_evaluated(path: Path) -> Evaluated:

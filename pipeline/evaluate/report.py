@@ -156,20 +156,18 @@ def break_down(queries: Sequence[Query], detail: Mapping[str, Sequence[QueryMeas
     """Return the groups of ``queries``, none without both legs; ``detail`` holds each leg's rows in their order."""
     if not all(leg in detail for leg in COMPARED):
         return ()
-    by_band: dict[str, list[int]] = defaultdict(list)
-    by_type: dict[str, list[int]] = defaultdict(list)
+    places: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, (query, row) in enumerate(zip(queries, detail[Leg.WHOLE], strict=True)):
         if row.result.confidence is not None:
-            by_band[band(row.result.confidence)].append(place)
+            places["confidence", band(row.result.confidence)].append(place)
         if query.type:
-            by_type[query.type].append(place)
-
-    def group(by: str, label: str, places: Sequence[int]) -> Group:
-        metrics = {leg: mean_measures(detail[leg][place].measures for place in places) for leg in COMPARED}
-        return Group(by, label, len(places), metrics)
-
-    groups = [group("confidence", name, by_band[name]) for name, _ in BANDS if name in by_band]
-    groups += [group("type", name, by_type[name]) for name in sorted(by_type)]
+            places["type", query.type].append(place)
+    order = [("confidence", name) for name, _ in BANDS] + sorted(("type", query.type) for query in queries)
+    groups = []
+    for by, label in dict.fromkeys(key for key in order if key in places):
+        chosen = places[by, label]
+        metrics = {leg: mean_measures(detail[leg][place].measures for place in chosen) for leg in COMPARED}
+        groups.append(Group(by, label, len(chosen), metrics))
     return tuple(groups)
 
 

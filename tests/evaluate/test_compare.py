@@ -18,6 +18,7 @@ from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.measures import MEASURES, QueryResult
 from pipeline.evaluate.report import Run, build_report, write_document
 from pipeline.evaluate.significance import Interval, pooled_interval
+from pipeline.json_values import plain
 
 QUERIES = tuple(Query(f"q{number}", "who?", {"good": 1.0}) for number in range(40))
 RUN = Run(corpus="songs", documents=3, ingest_seconds=1.0, version="0.1.0")
@@ -51,7 +52,7 @@ def test_a_gain_is_counted_query_by_query(tmp_path: Path) -> None:
         assert 0.3 < row.difference.low < 0.5 < row.difference.high < 0.7
         assert not row.difference.is_noise
     assert comparison.changes["mrr"] == {f"q{number}": 1.0 for number in range(10, 30)}
-    assert json.loads(json.dumps(comparison.to_json()))["rows"][0]["wins"] == 20
+    assert json.loads(json.dumps(plain(comparison)))["rows"][0]["wins"] == 20
 
 
 def test_an_evaluation_is_no_better_than_itself(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ class Query:
     type: str = ""
 
     def __post_init__(self) -> None:
-        """Check ``relevant``, since every measure divides by its values."""
+        # Every measure divides by the values.
         if not self.relevant or not all(0 < relevance < math.inf for relevance in self.relevant.values()):
             raise QuerySetError(
                 f"query {self.id!r} has no relevant document, or a relevance that is not above 0: {self.relevant!r}",

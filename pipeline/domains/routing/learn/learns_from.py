@@ -38,8 +38,8 @@ _LEARNT_BEFORE = re.compile(
 )
 _SAW_BEFORE = re.compile(
     r"(?i)\b(?:look\w*(?:\s+\w+)?\s+(?:at|into|through)|stud(?:y|ied|ying)|read(?:ing)?(?:\s+through)?|explor\w*|"
-    r"consult\w*|check(?:ed|ing)?(?:\s+out)?|compar\w*(?:\s+\S+)?\s+(?:with|to)|d[iu]g\w*\s+into|referr\w*\s+to|saw|see)"
-    rf"\s+(?:the\s+)?{_MARKS}$"
+    r"consult\w*|check(?:ed|ing)?(?:\s+out)?|compar\w*(?:\s+\S+)?\s+(?:with|to)|d[iu]g\w*\s+into|referr\w*\s+to|"
+    rf"saw|see)\s+(?:the\s+)?{_MARKS}$"
 )
 _AS_BEFORE = re.compile(rf"(?i)\b(?:as|like|how|what|why|the\s+way)(?:\s+in)?\s+{_MARKS}$")
 _DOES_AFTER = re.compile(
@@ -47,7 +47,8 @@ _DOES_AFTER = re.compile(
 )
 _WAY_AFTER = re.compile(rf"(?i)^{_CLOSED}['’]s\s+(?:\w+\s+)?(?:way|approach|pattern|style|design|idea|trick)\b")
 _NOUN_AFTER = re.compile(
-    rf"(?i)^{_CLOSED}(?:['’]s)?\s+(?:repo(?:s|sitory)?|project|codebase|source|crate|library|package|framework|docs)\b"
+    rf"(?i)^{_CLOSED}(?:['’]s)?\s+"
+    r"(?:repo(?:s|sitory)?|project|codebase|source|crate|library|package|framework|docs)\b"
 )
 _ARTICLE_BEFORE = re.compile(
     r"(?i)\b(?:an?|the|this|that|these|those|some|any|no|each|every|all|many|few|several|more|most|my|our|your|his|her|"

@@ -199,9 +199,14 @@ class SentenceTransformerEmbedder(Embedder):
     def _model_in(self, precision: Precision) -> SentenceTransformer:
         with self._lock:
             if precision not in self._loaded:
-                loaded = self._load()
-                self._export_onnx(loaded)
-                self._loaded[precision] = loaded if precision is Precision.FLOAT32 else loaded.bfloat16()
+                model = self._load()
+                if (folder := self._onnx_folder) and model.device.type == "cpu":
+                    try:
+                        write_onnx(model, folder)
+                    except (OSError, MemoryError) as error:
+                        _log.info("No ONNX in %s: %s", folder, error)
+                    self._onnx_sought = self._onnx is not None
+                self._loaded[precision] = model if precision is Precision.FLOAT32 else model.bfloat16()
             return self._loaded[precision]
 
     def _onnx_for(self, texts: int) -> OnnxModel | None:
@@ -268,14 +273,6 @@ class SentenceTransformerEmbedder(Embedder):
                 self._onnx_sought = True
                 self._onnx = open_onnx(folder) if (folder := self._onnx_folder) else None
             return self._onnx
-
-    def _export_onnx(self, model: SentenceTransformer) -> None:
-        if (folder := self._onnx_folder) and model.device.type == "cpu":
-            try:
-                write_onnx(model, folder)
-            except (OSError, MemoryError) as error:
-                _log.info("No ONNX in %s: %s", folder, error)
-            self._onnx_sought = self._onnx is not None
 
     @property
     def _onnx_folder(self) -> Path | None:

@@ -1,5 +1,6 @@
 """A routed search: question -> evidence -> route -> a search of each chosen corpus -> one ranking."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -99,8 +100,7 @@ class Router:
         reading = self._pool.submit(self._state.read)
         vector = self._hoprank.embedder.embed_query(question)
         state = reading.result()
-        mode = _mode(mode)
-        _check(mode, source, projects, state)
+        mode = _checked(mode, source, projects, state)
         evidence = self._evidence(question, vector, state, source if mode is Mode.GRAPH else None)
         if not evidence:
             raise GraphError("No project has an index that can be searched.", "Make them: hoprank route index.")
@@ -124,11 +124,12 @@ class Router:
             )
             for project, corpus in state.corpora.items()
         }
-        projects = list(state.projects.values())
+        settings = self.settings
         if source is None:
-            return weigh(projects, near, question, "", {}, self.settings.without_graph())
-        found = leads(source, state.relations, self.settings.depth) if source else {}
-        return weigh(projects, near, question, source, found, self.settings)
+            nothing = dict.fromkeys(("relation", "own", "name", "known", "domain"), 0.0)
+            settings = settings.model_copy(update={"summary": math.inf, **nothing})
+        found = leads(source, state.relations, settings.depth) if source else {}
+        return weigh(list(state.projects.values()), near, question, source or "", found, settings)
 
     def _search(
         self, route: Route, ask: Callable[[Evidence], RetrieverResult | None], top_k: int
@@ -154,17 +155,12 @@ def search_routed(hoprank: HopRank, question: str, **options: Any) -> RetrieverR
     return Router(hoprank).search(question, **options)
 
 
-def _mode(name: Mode | str) -> Mode:
-    try:
-        return Mode(name)
-    except ValueError:
-        raise QuestionError(
-            f"There is no routing {name!r}.",
-            did_you_mean(str(name), [str(mode) for mode in Mode], "Use all, graph or oracle."),
-        ) from None
-
-
-def _check(mode: Mode, source: str, projects: Sequence[str], state: State) -> None:
+def _checked(wanted: Mode | str, source: str, projects: Sequence[str], state: State) -> Mode:
+    """Return the mode of that name; raises unless it goes with the projects, and these are known."""
+    if wanted not in list(Mode):
+        fix = did_you_mean(str(wanted), map(str, Mode), "Use all, graph or oracle.")
+        raise QuestionError(f"There is no routing {wanted!r}.", fix)
+    mode = Mode(wanted)
     known = [*state.projects, *state.unindexed]
     for name in [source, *projects] if source else projects:
         if name not in known:
@@ -180,6 +176,7 @@ def _check(mode: Mode, source: str, projects: Sequence[str], state: State) -> No
     if projects and not any(name in state.projects for name in projects):
         reasons = ", ".join(f"{name} ({state.unindexed[name]})" for name in projects)
         raise GraphError(f"No named project can be searched: {reasons}.", "Make the indexes: hoprank route index.")
+    return mode
 
 
 def _result(

@@ -1,9 +1,5 @@
 """The section ``routing`` of the settings."""
 
-from __future__ import annotations
-
-import math
-
 from pydantic import Field
 
 from pipeline.settings import Section
@@ -33,8 +29,3 @@ class RoutingSettings(Section):
     position: float = Field(ge=0)
     correction: float = Field(ge=1)
     kept: int = Field(ge=1)
-
-    def without_graph(self) -> RoutingSettings:
-        """Return the settings by which passages alone are weighed."""
-        nothing = dict.fromkeys(("relation", "own", "name", "known", "domain"), 0.0)
-        return self.model_copy(update={"summary": math.inf, **nothing})

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pipeline.evaluate.tuning.lessons import Example, NameLesson
 from pipeline.retrieve.scoring.confidence import Signs
-from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Features
+from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES
 from pipeline.retrieve.scoring.scorer import table_shares
 from pipeline.settings import NameSettings, ScorerSettings
 
@@ -94,24 +94,20 @@ class _Questions:
 
 
 def _questions(sets: Sequence[Sequence[Example]], text: Sequence[str], graph: Sequence[str]) -> _Questions | None:
-    columns = ([FEATURES.index(name) for name in text], [FEATURES.index(name) for name in graph])
+    columns = [[FEATURES.index(name) for name in names] for names in (text, graph, graph)]
     mixed = [[each for each in examples if each.relevant.any() and not each.relevant.all()] for examples in sets]
     kept = [(example, _SET / len(examples)) for examples in mixed for example in examples]
     if not kept:
         return None
-    matrix = np.concatenate([_expanded(example.features, *columns)[example.rows] for example, _ in kept])
-    lengths = [len(example.rows) for example, _ in kept]
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.intp)
+    rows = []
+    for example, _ in kept:
+        # The features times the shares of the scorer's three tables, side by side.
+        shares = table_shares(example.features.confidence, example.features.named_share)
+        parts = [example.features.matrix[:, which] * share for which, share in zip(columns, shares, strict=True)]
+        rows.append(np.concatenate(parts, axis=1)[example.rows])
+    starts = np.concatenate([[0], np.cumsum(list(map(len, rows)))[:-1]]).astype(np.intp)
     relevant = np.concatenate([example.relevant for example, _ in kept])
-    return _Questions(matrix, relevant, starts, np.array([weight for _, weight in kept]))
-
-
-def _expanded(features: Features, text: Sequence[int], graph: Sequence[int]) -> Floats:
-    """Return the features times the shares of the scorer's three tables, side by side."""
-    tables = (text, graph, graph)
-    shares = table_shares(features.confidence, features.named_share)
-    parts = [features.matrix[:, columns] * share for columns, share in zip(tables, shares, strict=True)]
-    return np.concatenate(parts, axis=1)
+    return _Questions(np.concatenate(rows), relevant, starts, np.array([weight for _, weight in kept]))
 
 
 def _loss(weights: Floats, questions: _Questions, penalty: float) -> tuple[float, Floats]:

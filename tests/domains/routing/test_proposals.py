@@ -16,7 +16,7 @@ from pipeline import HopRank
 from pipeline.cli.app import app
 from pipeline.domains.routing.learn.clues import Proposal
 from pipeline.domains.routing.learn.notes import Sources
-from pipeline.domains.routing.learn.proposals import accept, decide, detect, propose, reject
+from pipeline.domains.routing.learn.proposals import accept, decide, detect, propose
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.errors import InputError
@@ -91,7 +91,7 @@ def test_an_accepted_proposal_is_a_relation_with_its_evidence(graph: ProjectGrap
 def test_a_rejected_proposal_is_not_made_again_until_it_is_accepted(graph: ProjectGraph) -> None:
     found = propose(graph)
 
-    reject(graph, found[:1])
+    decide(graph, found, NOW, rejected=[found[0].id])
 
     assert keys(propose(graph)) == [("tests_with", "dojo")]
     assert keys(propose(graph, rejected=True)) == [("uses", "psf/requests")]
@@ -101,7 +101,8 @@ def test_a_rejected_proposal_is_not_made_again_until_it_is_accepted(graph: Proje
 
 
 def test_a_rejection_outlives_an_update_of_the_project(graph: ProjectGraph) -> None:
-    reject(graph, propose(graph))
+    found = propose(graph)
+    decide(graph, found, NOW, rejected=[one.id for one in found])
     project = graph.get_node("patina")
     assert project is not None
 

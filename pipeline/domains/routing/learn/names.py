@@ -51,8 +51,11 @@ class ProjectNames:
 
     def pattern(self) -> re.Pattern[str] | None:
         """Return a pattern for all names in any case and with any joiner, or None if there is no name."""
-        spelled = sorted(self.spellings, key=lambda name: (-len(name), name))
-        return re.compile("|".join(map(_any_spelling, spelled)), re.IGNORECASE) if spelled else None
+        longest_first = sorted(self.spellings, key=lambda name: (-len(name), name))
+        spelled = ("[-_ ]?".join(map(re.escape, _JOINERS.split(name))) for name in longest_first)
+        # A longer name with joiners is another name: neo4j isn't in neo4j-graphrag.
+        names = "|".join(rf"(?<![\w-]){name}(?!-?\w)" for name in spelled)
+        return re.compile(names, re.IGNORECASE) if names else None
 
 
 def folded(name: str) -> str:
@@ -78,9 +81,3 @@ def _without_host(key: str) -> str:
         if key.startswith(host):
             return key.removeprefix(host).removesuffix("/git")
     return key
-
-
-def _any_spelling(name: str) -> str:
-    # A longer name with joiners is another name: neo4j isn't in neo4j-graphrag.
-    parts = ("[-_ ]?" if _JOINERS.fullmatch(part) else re.escape(part) for part in re.split(r"([-_\s]+)", name))
-    return r"(?<![\w-])" + "".join(parts) + r"(?!-?\w)"

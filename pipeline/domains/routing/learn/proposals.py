@@ -26,8 +26,6 @@ from pipeline.knowledge import KnowledgeNode
 
 _REJECTED = "rejected"
 
-_NO_SOURCES = Sources()
-
 _COMMON = 0.5
 """Share of the projects above which a domain makes no siblings. Chosen by hand: half of all projects aren't close."""
 
@@ -61,7 +59,7 @@ class Decisions(NamedTuple):
 
 def propose(
     graph: ProjectGraph,
-    sources: Sources = _NO_SOURCES,
+    sources: Sources | None = None,
     *,
     least: float = 0.3,
     rejected: bool = False,
@@ -73,7 +71,7 @@ def propose(
     """
     known = {EdgeKey.of(relation).id for relation in graph.get_edges()}
     refused = {id_ for node in graph.graph.nodes() for id_ in _rejected_of(node)}
-    found = [one for one in detect(graph.list_nodes(), sources, done) if one.id not in known]
+    found = [one for one in detect(graph.list_nodes(), sources or Sources(), done) if one.id not in known]
     return [one for one in found if one.confidence >= least and (one.id in refused) is rejected]
 
 
@@ -98,7 +96,7 @@ def decide(
         taken = (*accepting, *rejecting)
         accepting += [one for one in proposals if one.confidence >= sure and one not in taken]
     accept(graph, accepting, now)
-    reject(graph, rejecting)
+    _remember(graph, rejecting, rejected=True)
     return Decisions(
         tuple(accepting), tuple(rejecting), tuple(one for one in proposals if one not in accepting + rejecting)
     )
@@ -109,11 +107,6 @@ def accept(graph: ProjectGraph, proposals: Iterable[Proposal], now: datetime) ->
     if accepted := list(proposals):
         graph.add_edges(dataclasses.replace(one.relation, created=now.isoformat()) for one in accepted)
         _remember(graph, accepted, rejected=False)
-
-
-def reject(graph: ProjectGraph, proposals: Iterable[Proposal]) -> None:
-    """Remember that some proposals are wrong, so that they are not made again."""
-    _remember(graph, list(proposals), rejected=True)
 
 
 def _chosen(proposals: Sequence[Proposal], ids: Iterable[str]) -> list[Proposal]:

@@ -21,9 +21,6 @@ from pipeline.retrieve.question import LONGEST
 _PASSAGES = 60
 """Passages of a ranking: six a document for the first ten. Chosen by hand."""
 
-MEASURES = ("mrr", "recall@10", "source_recall", "waste", "searched")
-"""The measures of a mode, in the order in which they are reported."""
-
 _TOP = 10
 """Documents of a ranking that an analysis looks at, as recall@10 does."""
 
@@ -134,7 +131,7 @@ def answer(projects: Projects, mode: Mode, query: RoutingQuery) -> Answer:
 
 
 def measure_answer(query: RoutingQuery, answer: Answer) -> dict[str, float]:
-    """Return each of ``MEASURES`` for the answer to a query."""
+    """Return the measures of :class:`RoutingReport` for the answer to a query, in the order of reports."""
     # A judged document without a project counts in any, so the ranking is put in terms of the judgements.
     names = {pair: f"{at}" for at, pair in enumerate(sorted(query.documents))}
     ranking = [names.get(query.judged(*pair), f"{pair[0]}:{pair[1]}") for pair in answer.ranking]

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from pipeline import HopRank
 from pipeline.cli.app import app
-from pipeline.domains.routing.learn.usage import UsedAnswer, explain, forget, record, record_use, refresh
+from pipeline.domains.routing.learn.usage import UsedAnswer, explain, forget, record_use, refresh
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import EdgeKey, Project, Relation, RelationType
 from pipeline.domains.routing.settings import RoutingSettings
@@ -84,9 +84,7 @@ def test_a_useless_answer_weakens_its_relation(graph: ProjectGraph) -> None:
 def test_answers_found_beside_the_used_one_change_nothing(graph: ProjectGraph) -> None:
     before = weights(graph)
 
-    # All three were found for the question; only the second was used.
-    record(graph, "world storage", "patina", [UsedAnswer("SDL", 2, type=USES)], SETTINGS, NOW)
-    record(graph, "world storage", "patina", [], SETTINGS, NOW)
+    use(graph, project="SDL", rank=2)  # only the second of three answers was used
 
     changed = {key for key, weight in weights(graph).items() if weight != before[key]}
     assert changed == {EdgeKey("patina", "SDL", USES)}
@@ -212,9 +210,10 @@ def test_only_the_newest_judgements_are_kept(graph: ProjectGraph) -> None:
 def test_answers_of_the_asking_project_and_of_unrelated_ones_teach_nothing(graph: ProjectGraph) -> None:
     before = stored(graph)
 
-    learned = record(graph, "q", "SDL", [UsedAnswer("SDL", 1), UsedAnswer("dojo", 2)], SETTINGS, NOW)
+    for project in ("SDL", "dojo"):
+        with pytest.raises(GraphError, match="SDL has no relation to"):
+            record_use(graph, "q", "SDL", UsedAnswer(project, 1), SETTINGS, NOW)
 
-    assert learned == []
     assert stored(graph) == before
 
 

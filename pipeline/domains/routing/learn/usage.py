@@ -77,52 +77,38 @@ class LearnedWeight:
         return {**edge, **{name: getattr(self, name) for name in names}, "events": list(map(_stored, self.events))}
 
 
-def record(
-    graph: ProjectGraph,
-    query: str,
-    source: str,
-    answers: Iterable[UsedAnswer],
-    settings: RoutingSettings,
-    now: datetime,
-) -> list[LearnedWeight]:
-    """Record judgements on answers to a question of the project ``source``; return the new weights of their edges.
-
-    A judgement goes to the edge of its type, by default to each between the two projects; without such an edge it is
-    ignored. ``answers`` are only those that somebody judged: that an answer was found says nothing.
-    """
-    query = check_question(query)[:_LONGEST_QUERY]
-    edges = _edges(graph)
-    events: dict[EdgeKey, list[EdgeUsage]] = {}
-    for answer in answers:
-        if answer.rank < 1:
-            raise InputError(f"The rank of an answer is {answer.rank}.", "The first answer has the rank 1.")
-        types = [answer.type] if answer.type else [one for one in RelationType if one is not RelationType.DOMAIN]
-        wanted = {EdgeKey.make(source, answer.project, one) for one in types}
-        for key in edges:
-            if key in wanted:
-                events.setdefault(key, []).append(EdgeUsage(key, query, answer.rank, answer.useful, now))
-    changed = {key: (*_events(edges[key], key), *added) for key, added in events.items()}
-    return _write(graph, edges, changed, settings, now)
-
-
 def record_use(
     graph: ProjectGraph, query: str, source: str, answer: UsedAnswer, settings: RoutingSettings, now: datetime
 ) -> list[LearnedWeight]:
-    """Record the judgement on one answer, as :func:`record` does; raises GraphError if it came over no edge."""
+    """Record the judgement on an answer to a question of the project ``source``; return the new weights of its edges.
+
+    It goes to the edge of its type, by default to each between the two projects. Record only what somebody judged: that
+    an answer was found says nothing. Raises GraphError if it came over no edge.
+    """
     for project in (source, answer.project):
         if graph.get_node(project) is None:
             known = [one.id for one in graph.list_nodes()]
             raise GraphError(
                 f"There is no project {project!r}.", did_you_mean(project, known, "Add it to the registry.")
             )
-    learned = record(graph, query, source, [answer], settings, now)
-    if not learned:
-        said = f"{source} has no relation {answer.type.upper() if answer.type else ''}".rstrip()
+    query = check_question(query)[:_LONGEST_QUERY]
+    if answer.rank < 1:
+        raise InputError(f"The rank of an answer is {answer.rank}.", "The first answer has the rank 1.")
+    edges = _edges(graph)
+    types = [answer.type] if answer.type else [one for one in RelationType if one is not RelationType.DOMAIN]
+    wanted = {EdgeKey.make(source, answer.project, one) for one in types}
+    if wanted.isdisjoint(edges):
+        missing = f"{source} has no relation {answer.type.upper() if answer.type else ''}".rstrip()
         raise GraphError(
-            f"{said} to {answer.project}, which could learn from this.",
+            f"{missing} to {answer.project}, which could learn from this.",
             f"Add one: hoprank route link {source} {(answer.type or RelationType.USES).upper()} {answer.project}.",
         )
-    return learned
+    events = {
+        key: (*_events(edge, key), EdgeUsage(key, query, answer.rank, answer.useful, now))
+        for key, edge in edges.items()
+        if key in wanted
+    }
+    return _write(graph, edges, events, settings, now)
 
 
 def explain(graph: ProjectGraph, key: EdgeKey, settings: RoutingSettings, now: datetime) -> LearnedWeight:
@@ -220,7 +206,8 @@ def learned_weight(
 
     A question that was judged repeatedly counts once, by its newest judgement: repeating it strengthens nothing.
     """
-    counted = latest(events)
+    newest = {event.query: event for event in sorted(events, key=_order)}
+    counted = tuple(sorted(newest.values(), key=_order, reverse=True))
     useful, useless = (
         math.fsum(vote(event, now, settings) for event in counted if event.useful is wanted) for wanted in (True, False)
     )
@@ -229,12 +216,6 @@ def learned_weight(
     bound = settings.highest if share >= 0.5 else 1 / settings.lowest
     factor = float(bound ** (2 * share - 1))
     return LearnedWeight(edge, base, useful, useless, share, factor, base * factor, counted)
-
-
-def latest(events: Iterable[EdgeUsage]) -> tuple[EdgeUsage, ...]:
-    """Return the newest judgement of each question, newest first."""
-    newest = {event.query: event for event in sorted(events, key=_order)}
-    return tuple(sorted(newest.values(), key=_order, reverse=True))
 
 
 def vote(event: EdgeUsage, now: datetime, settings: RoutingSettings) -> float:

@@ -10,7 +10,7 @@ from pydantic import Field
 from pipeline.api import HopRank
 from pipeline.domains.memory import patterns, revise
 from pipeline.domains.memory.chats.read import read_memories
-from pipeline.domains.memory.code.store import Scanned, scan_repository
+from pipeline.domains.memory.code.store import scan_repository
 from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.forget import Forgotten, Selection, forget
 from pipeline.domains.memory.memory import AgentMemory
@@ -47,6 +47,7 @@ class Memory(AgentMemory):
     """
 
     add = add_text
+    scan = scan_repository
 
     def import_chats(
         self, *paths: str | Path, scope: str | None = None, undated: str | None = None, progress: Progress | None = None
@@ -62,18 +63,6 @@ class Memory(AgentMemory):
             for path in paths
         ]
         return [remember(self, one, progress) for one in read]
-
-    def scan(
-        self,
-        repository: str | Path,
-        *,
-        scope: str | None = None,
-        revision: str = "HEAD",
-        history: bool = False,
-        progress: Progress | None = None,
-    ) -> Scanned:
-        """Remember a repository or folder; see :func:`pipeline.domains.memory.code.store.scan_repository`."""
-        return scan_repository(self, repository, scope=scope, revision=revision, history=history, progress=progress)
 
     def search(
         self,

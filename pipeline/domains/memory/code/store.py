@@ -44,7 +44,7 @@ class Scanned:
 
 def scan_repository(
     memory: AgentMemory,
-    path: str | Path,
+    repository: str | Path,
     *,
     scope: str | None = None,
     revision: str = "HEAD",
@@ -59,9 +59,9 @@ def scan_repository(
     revision has been scanned already.
     """
     progress = progress or Progress()
-    scope = scope or Path(path).expanduser().resolve().name or memory.settings.scope
+    scope = scope or Path(repository).expanduser().resolve().name or memory.settings.scope
     limits = memory.hoprank.settings.sources.limits
-    found = scan(path, scope=scope, revision=revision, history=history, limits=limits, progress=progress)
+    found = scan(repository, scope=scope, revision=revision, history=history, limits=limits, progress=progress)
     with progress.stage("store scan"):
         return store(memory, found, scope, history=history)
 

@@ -16,6 +16,7 @@ from pipeline.errors import GraphError
 from pipeline.knowledge import Direction, explore
 
 MAX_HOPS = 3
+"""Most facts that a question may follow one after the other. Chosen by hand; not measured."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,7 @@ class Fact:
     It holds in the world from ``valid_at`` until ``invalid_at``, and is known from ``created_at`` until ``expired_at``;
     None leaves a period open. ``evidence`` says why it is believed, ``ended`` why it ended, ``retracted`` why it was
     withdrawn. A version never changes but for its ``expired_at`` and ``retracted``: what is learned makes a new one.
+    The defaults of its weight and confidence are chosen by hand; not measured.
     """
 
     source: str

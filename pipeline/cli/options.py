@@ -41,14 +41,11 @@ Model = Annotated[
         "--model",
         metavar="NAME",
         help="The embedding model: a sentence-transformers name, or a folder.",
-        show_default=False,
     ),
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="Any setting of `hoprank config show`; repeatable.", show_default=False
-    ),
+    typer.Option("--set", metavar="NAME=VALUE", help="Any setting of `hoprank config show`; repeatable."),
 ]
 Filters = Annotated[
     str | None,
@@ -57,7 +54,6 @@ Filters = Annotated[
         metavar="JSON",
         help='Only chunks that meet this, by metadata: \'{"year": {"$gte": 1990}}\'. Operators: $eq $ne $lt $lte $gt'
         " $gte $between $in $nin $like $ilike $and $or.",
-        show_default=False,
     ),
 ]
 Legs = Annotated[
@@ -82,7 +78,6 @@ Wait = Annotated[
         metavar="SECONDS",
         min=0,
         help="How long to wait while somebody else writes to the corpus.",
-        show_default=False,
     ),
 ]
 

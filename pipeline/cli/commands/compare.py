@@ -22,9 +22,7 @@ def compare(
     before: Annotated[Path, typer.Argument(metavar="A.json", help=f"{_FILE}: the one to compare with.")],
     after: Annotated[Path, typer.Argument(metavar="B.json", help=f"{_FILE}, of the same queryset.")],
     leg: Annotated[Leg, typer.Option("--leg", help="The leg of B, and of A if no other is given.")] = Leg.WHOLE,
-    before_leg: Annotated[
-        Leg | None, typer.Option("--before-leg", help="Another leg of A.", show_default=False)
-    ] = None,
+    before_leg: Annotated[Leg | None, typer.Option("--before-leg", help="Another leg of A.")] = None,
     measure: Annotated[
         str, typer.Option("--measure", metavar="NAME", help="The measure whose wins and losses are listed.")
     ] = "recall@5",

@@ -51,9 +51,7 @@ def rename(name: Name, new_name: Annotated[str, typer.Argument(metavar="NEW", he
 def export(
     name: Name,
     path: Annotated[Path, typer.Argument(metavar="PATH", help="NAME.jsonl, NAME.graphml, or a folder for Parquet.")],
-    form: Annotated[
-        Format | None, typer.Option("--format", help="Instead of what the suffix says.", show_default=False)
-    ] = None,
+    form: Annotated[Format | None, typer.Option("--format", help="Instead of what the suffix says.")] = None,
     embeddings: Annotated[bool, typer.Option(help="With the vectors; an import makes them again without.")] = True,
 ) -> None:
     """Write a corpus to JSON lines (everything, for an import), GraphML or Parquet."""
@@ -65,9 +63,7 @@ def export(
 @app.command("import")
 def import_(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="What `corpus export` wrote as JSON lines.")],
-    name: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Another name for it.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Another name for it.")] = None,
     model: Model = None,
 ) -> None:
     """Make a corpus again from an export; the two are equal."""

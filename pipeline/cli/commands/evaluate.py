@@ -26,7 +26,6 @@ def evaluate(
             metavar="DIR...",
             help="A folder with corpus.jsonl (or --corpus), queries.jsonl and qrels.tsv; one of BEIR's, with qrels/; or"
             " HippoRAG's NAME.json beside NAME_corpus.json. Several only with --ablate.",
-            show_default=False,
         ),
     ],
     json_file: JsonFile = None,

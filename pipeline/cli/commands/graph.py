@@ -27,12 +27,10 @@ app = typer.Typer(help="Knowledge graphs: list, explore, import, export, draw, d
 File = Annotated[Path, typer.Argument(metavar="FILE", help=".json, .jsonl or .graphml; else give --format.")]
 Kind = Annotated[
     str | None,
-    typer.Option("--format", metavar="FORMAT", help="json, jsonl, graphml or node-link.", show_default=False),
+    typer.Option("--format", metavar="FORMAT", help="json, jsonl, graphml or node-link."),
 ]
-Graph = Annotated[str | None, typer.Option("--graph", "-g", metavar="NAME", help="A graph.", show_default=False)]
-Corpus = Annotated[
-    str | None, typer.Option("--corpus", "-c", metavar="NAME", help="A corpus instead.", show_default=False)
-]
+Graph = Annotated[str | None, typer.Option("--graph", "-g", metavar="NAME", help="A graph.")]
+Corpus = Annotated[str | None, typer.Option("--corpus", "-c", metavar="NAME", help="A corpus instead.")]
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The graph, or the corpus.")]
 Node = Annotated[str, typer.Argument(metavar="NODE", help="Its id or name; of a corpus also the key of a document.")]
@@ -56,7 +54,7 @@ Way = Annotated[
 def list_(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="A graph or corpus, whose nodes are listed.", show_default=False),
+        typer.Argument(metavar="[NAME]", help="A graph or corpus, whose nodes are listed."),
     ] = None,
     types: NodeTypes = None,
     limit: Limit = 100,
@@ -151,9 +149,7 @@ def view(
     graph: Graph = None,
     corpus: Corpus = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page.")] = Path("graph.html"),
-    node: Annotated[
-        str | None, typer.Option("--node", metavar="ID", help="Only what is around this node.", show_default=False)
-    ] = None,
+    node: Annotated[str | None, typer.Option("--node", metavar="ID", help="Only what is around this node.")] = None,
     hops: Annotated[int, typer.Option("--hops", min=1, help="How far around it.")] = 2,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many nodes at most: the most important.")] = 300,
     show_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,

@@ -33,12 +33,11 @@ def search(
             metavar="MODE",
             help="Search projects instead of a corpus (`hoprank help routing`): graph, the few that the project graph"
             " and a first look choose; all; or oracle, those of --project.",
-            show_default=False,
         ),
     ] = None,
     source: Annotated[
         str,
-        typer.Option("--from", metavar="PROJECT", help="With --routing: the project that asks.", show_default=False),
+        typer.Option("--from", metavar="PROJECT", help="With --routing: the project that asks."),
     ] = "",
     projects: Annotated[
         list[str] | None,

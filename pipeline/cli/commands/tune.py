@@ -19,7 +19,7 @@ from pipeline.cli.views.progress import show_progress
 def tune(
     folders: Annotated[
         list[Path],
-        typer.Argument(metavar="DIR...", help="Two querysets or more.", show_default=False),
+        typer.Argument(metavar="DIR...", help="Two querysets or more."),
     ],
     output: Annotated[
         Path | None,

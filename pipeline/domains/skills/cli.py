@@ -55,7 +55,7 @@ def build(
 @app.command("list")
 def list_(
     graph: Graph = "skills",
-    tag: Annotated[str | None, typer.Option("--tag", help="Only skills with this tag.", show_default=False)] = None,
+    tag: Annotated[str | None, typer.Option("--tag", help="Only skills with this tag.")] = None,
     as_json: Json = False,
 ) -> None:
     """List the skills with what each is for."""

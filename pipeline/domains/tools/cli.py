@@ -56,7 +56,6 @@ def build(
             "--log",
             metavar="FILE",
             help='A log of calls, in order: lines of {"session": ..., "tool": ...}.',
-            show_default=False,
         ),
     ] = None,
     graph: Graph = "tools",
@@ -127,19 +126,17 @@ def find(
 
 @app.command()
 def chain(
-    task: Annotated[str | None, typer.Argument(metavar="TASK", help="What is to be done.", show_default=False)] = None,
+    task: Annotated[str | None, typer.Argument(metavar="TASK", help="What is to be done.")] = None,
     start: Annotated[
         str | None,
-        typer.Option("--from", metavar="NAME", help="A tool, a type or a field: what there is.", show_default=False),
+        typer.Option("--from", metavar="NAME", help="A tool, a type or a field: what there is."),
     ] = None,
     goal: Annotated[
         str | None,
-        typer.Option("--to", metavar="NAME", help="A tool, a type or a field: what is wanted.", show_default=False),
+        typer.Option("--to", metavar="NAME", help="A tool, a type or a field: what is wanted."),
     ] = None,
     graph: Graph = "tools",
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many chains.", show_default=False)
-    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many chains.")] = None,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print the best chain as a Mermaid flowchart.")] = False,
     as_json: Json = False,
     model: Model = None,

@@ -28,7 +28,7 @@ def add(
     session: Annotated[str, typer.Option("--session", metavar="NAME", help="Where it was said.")] = "",
     key: Annotated[
         str | None,
-        typer.Option("--key", metavar="KEY", help="Its key; the same key again replaces the text.", show_default=False),
+        typer.Option("--key", metavar="KEY", help="Its key; the same key again replaces the text."),
     ] = None,
     scope: NewScope = None,
     name: Name = "memory",
@@ -53,7 +53,7 @@ def import_(
     ],
     date: Annotated[
         str | None,
-        typer.Option("--date", metavar="TIME", help="The time of messages that have none.", show_default=False),
+        typer.Option("--date", metavar="TIME", help="The time of messages that have none."),
     ] = None,
     scope: NewScope = None,
     name: Name = "memory",
@@ -93,20 +93,12 @@ def scan(
 def forget(
     entity: Annotated[
         str | None,
-        typer.Option("--entity", metavar="ENTITY", help="It, and what mentions it.", show_default=False),
+        typer.Option("--entity", metavar="ENTITY", help="It, and what mentions it."),
     ] = None,
-    topic: Annotated[
-        str | None, typer.Option("--topic", metavar="WORDS", help="What has all these words.", show_default=False)
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="What was said from then on.", show_default=False)
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="TIME", help="What was said before then.", show_default=False)
-    ] = None,
-    session: Annotated[
-        str | None, typer.Option("--session", metavar="NAME", help="What was said in it.", show_default=False)
-    ] = None,
+    topic: Annotated[str | None, typer.Option("--topic", metavar="WORDS", help="What has all these words.")] = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="What was said from then on.")] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="What was said before then.")] = None,
+    session: Annotated[str | None, typer.Option("--session", metavar="NAME", help="What was said in it.")] = None,
     scope: Scope = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be forgotten.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,

@@ -25,7 +25,7 @@ app = typer.Typer(no_args_is_help=True, help="Find entities that are the same th
 def plan(
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the plan to FILE, for apply.", show_default=False),
+        typer.Option("--output", "-o", metavar="FILE", help="Write the plan to FILE, for apply."),
     ] = None,
     name: Name = "memory",
     as_json: Json = False,
@@ -48,9 +48,7 @@ def apply(
     ] = None,
     accept: Annotated[
         list[str] | None,
-        typer.Option(
-            "--accept", metavar="ID,ID", help="Merge this pair of the review; repeatable.", show_default=False
-        ),
+        typer.Option("--accept", metavar="ID,ID", help="Merge this pair of the review; repeatable."),
     ] = None,
     name: Name = "memory",
     as_json: Json = False,

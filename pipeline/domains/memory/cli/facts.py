@@ -195,14 +195,12 @@ def fact(
         str | None,
         typer.Option("--valid-at", metavar="TIME", help="Since when it holds; “ever” for always.", show_default="now"),
     ] = None,
-    invalid_at: Annotated[
-        str | None, typer.Option("--invalid-at", metavar="TIME", help="Until when it held.", show_default=False)
-    ] = None,
+    invalid_at: Annotated[str | None, typer.Option("--invalid-at", metavar="TIME", help="Until when it held.")] = None,
     weight: Annotated[float, typer.Option("--weight", min=0, max=1, help="How strong the relation is.")] = 0.5,
     confidence: Annotated[float, typer.Option("--confidence", min=0, max=1, help="How sure it is.")] = 0.9,
     create: Annotated[
         str | None,
-        typer.Option("--create", metavar="TYPE,TYPE", help="Make missing ends of these types.", show_default=False),
+        typer.Option("--create", metavar="TYPE,TYPE", help="Make missing ends of these types."),
     ] = None,
     scope: Scope = None,
     name: Name = "memory",
@@ -269,9 +267,7 @@ def retract(
     type_: Type,
     target: Target,
     evidence: Evidence,
-    version: Annotated[
-        str | None, typer.Option("--version", metavar="ID", help="Only this version of it.", show_default=False)
-    ] = None,
+    version: Annotated[str | None, typer.Option("--version", metavar="ID", help="Only this version of it.")] = None,
     scope: Scope = None,
     name: Name = "memory",
     as_json: Json = False,
@@ -286,12 +282,8 @@ def retract(
 
 def history(
     entity: Entity,
-    type_: Annotated[
-        str | None, typer.Option("--type", "-t", metavar="TYPE", help="Only this relation.", show_default=False)
-    ] = None,
-    other: Annotated[
-        str | None, typer.Option("--with", metavar="ENTITY", help="Only with this entity.", show_default=False)
-    ] = None,
+    type_: Annotated[str | None, typer.Option("--type", "-t", metavar="TYPE", help="Only this relation.")] = None,
+    other: Annotated[str | None, typer.Option("--with", metavar="ENTITY", help="Only with this entity.")] = None,
     entity_type: EntityType = None,
     scope: Scope = None,
     name: Name = "memory",

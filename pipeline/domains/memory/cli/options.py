@@ -21,7 +21,7 @@ Name = Annotated[str, typer.Option("--memory", "-m", metavar="NAME", help="The m
 Entity = Annotated[str, typer.Argument(metavar="ENTITY", help="The name, an alias or the id of an entity.")]
 EntityType = Annotated[
     str | None,
-    typer.Option("--entity-type", metavar="TYPE", help="If several entities have the name.", show_default=False),
+    typer.Option("--entity-type", metavar="TYPE", help="If several entities have the name."),
 ]
 Types = Annotated[
     list[str] | None,
@@ -29,11 +29,9 @@ Types = Annotated[
 ]
 Scope = Annotated[
     str | None,
-    typer.Option("--scope", metavar="NAME", help="Only this scope, such as a repository.", show_default=False),
+    typer.Option("--scope", metavar="NAME", help="Only this scope, such as a repository."),
 ]
-NewScope = Annotated[
-    str | None, typer.Option("--scope", metavar="NAME", help="The scope that it belongs to.", show_default=False)
-]
+NewScope = Annotated[str | None, typer.Option("--scope", metavar="NAME", help="The scope that it belongs to.")]
 AsOf = shared.AsOf
 KnownAt = shared.KnownAt
 Limit = shared.Limit

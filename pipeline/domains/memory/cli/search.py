@@ -82,7 +82,7 @@ def evaluate(
     ],
     keep: Annotated[
         str | None,
-        typer.Option("--keep", metavar="NAME", help="Keep the memory, and use it again.", show_default=False),
+        typer.Option("--keep", metavar="NAME", help="Keep the memory, and use it again."),
     ] = None,
     json_file: JsonFile = None,
     model: Model = None,

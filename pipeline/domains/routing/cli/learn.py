@@ -31,21 +31,16 @@ def propose(
             "--notes",
             metavar="PATH",
             help="Notes of sessions, or a shell history: a file or a folder; repeatable.",
-            show_default=False,
         ),
     ] = None,
-    source: Annotated[
-        str, typer.Option("--from", metavar="PROJECT", help="The project of notes that name none.", show_default=False)
-    ] = "",
+    source: Annotated[str, typer.Option("--from", metavar="PROJECT", help="The project of notes that name none.")] = "",
     accept: Annotated[
         list[str] | None,
-        typer.Option(
-            "--accept", metavar="ID", help="Add the relation of this proposal; repeatable.", show_default=False
-        ),
+        typer.Option("--accept", metavar="ID", help="Add the relation of this proposal; repeatable."),
     ] = None,
     reject: Annotated[
         list[str] | None,
-        typer.Option("--reject", metavar="ID", help="Never propose this again; repeatable.", show_default=False),
+        typer.Option("--reject", metavar="ID", help="Never propose this again; repeatable."),
     ] = None,
     auto: Annotated[bool, typer.Option("--auto", help="Accept all that are sure: routing.auto_accept.")] = False,
     rejected: Annotated[bool, typer.Option("--rejected", help="Only those that were rejected.")] = False,
@@ -112,7 +107,7 @@ def explain(
 def forget_usage(
     edge: Annotated[
         tuple[str, str, str] | None,
-        typer.Option("--edge", metavar="A TYPE B", help="Only of this relation.", show_default=False),
+        typer.Option("--edge", metavar="A TYPE B", help="Only of this relation."),
     ] = None,
     since: Annotated[
         datetime | None,

@@ -109,7 +109,7 @@ def graph_(
     edges: Annotated[bool, typer.Option("--edges", help="Only the relations.")] = False,
     view: Annotated[
         Path | None,
-        typer.Option("--view", metavar="FILE.html", help="Draw the graph as a page instead.", show_default=False),
+        typer.Option("--view", metavar="FILE.html", help="Draw the graph as a page instead."),
     ] = None,
     graph: Graph = None,
     as_json: Json = False,
@@ -139,9 +139,7 @@ def link(
     source: Source,
     type_: _Type,
     target: _Target,
-    evidence: Annotated[
-        str | None, typer.Option("--evidence", metavar="TEXT", help="Why they are related.", show_default=False)
-    ] = None,
+    evidence: Annotated[str | None, typer.Option("--evidence", metavar="TEXT", help="Why they are related.")] = None,
     weight: Annotated[
         float | None,
         typer.Option("--weight", metavar="W", min=0, max=1, help="How strong, above 0.", show_default="1, or as it is"),
@@ -211,7 +209,6 @@ def evaluate(
             "--keep",
             metavar="NAME",
             help="Of a folder: keep its graph and corpora under this name, and use them again.",
-            show_default=False,
         ),
     ] = None,
     json_file: JsonFile = None,

@@ -37,11 +37,9 @@ if TYPE_CHECKING:
 
 WriteBack = Annotated[
     Path | None,
-    typer.Option(
-        "--folder", metavar="DIR", help="The vault's folder: write the note into its file.", show_default=False
-    ),
+    typer.Option("--folder", metavar="DIR", help="The vault's folder: write the note into its file."),
 ]
-Relation = Annotated[str, typer.Option("--relation", metavar="TYPE", help="The type of the link.", show_default=False)]
+Relation = Annotated[str, typer.Option("--relation", metavar="TYPE", help="The type of the link.")]
 
 
 def sync(
@@ -116,9 +114,7 @@ def context(
     user: User = "",
     skill: Skill = "",
     agent: Agent = "",
-    top_k: Annotated[
-        int | None, typer.Option("--top-k", "-k", min=1, max=10, help="How many notes at most.", show_default=False)
-    ] = None,
+    top_k: Annotated[int | None, typer.Option("--top-k", "-k", min=1, max=10, help="How many notes at most.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Also say why each note was chosen.")] = False,
     as_json: Json = False,
     model: Model = None,
@@ -156,17 +152,15 @@ def create(
     content: Annotated[
         str | None, typer.Option("--content", metavar="TEXT", help="Its Markdown text.", show_default="stdin")
     ] = None,
-    description: Annotated[
-        str, typer.Option("--description", metavar="TEXT", help="What it says, in a line.", show_default=False)
-    ] = "",
+    description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What it says, in a line.")] = "",
     type_: Annotated[
         str,
         typer.Option("--type", metavar="TYPE", help="concept, technique, reference, moc, claim or procedure."),
     ] = "concept",
-    tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag; repeatable.", show_default=False)] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag; repeatable.")] = None,
     link_to: Annotated[
         list[str] | None,
-        typer.Option("--link", metavar="NOTE", help="A note that it belongs to; repeatable.", show_default=False),
+        typer.Option("--link", metavar="NOTE", help="A note that it belongs to; repeatable."),
     ] = None,
     vault: Vault = "vault",
     user: User = "",
@@ -197,9 +191,7 @@ def link(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A note: its path, file name, title or alias.")],
     target: Annotated[str, typer.Argument(metavar="TARGET", help="The note to link it to.")],
     relation: Relation = "",
-    context: Annotated[
-        str, typer.Option("--context", metavar="TEXT", help="A sentence that says why.", show_default=False)
-    ] = "",
+    context: Annotated[str, typer.Option("--context", metavar="TEXT", help="A sentence that says why.")] = "",
     vault: Vault = "vault",
     user: User = "",
     skill: Skill = "",
@@ -223,15 +215,13 @@ def traverse(
     budget: Annotated[
         int, typer.Option("--budget", "--limit", "-n", min=1, max=50, help="How many notes at most.")
     ] = 10,
-    cursor: Annotated[
-        str | None, typer.Option("--cursor", help="Go on where a traversal stopped.", show_default=False)
-    ] = None,
+    cursor: Annotated[str | None, typer.Option("--cursor", help="Go on where a traversal stopped.")] = None,
     direction: Annotated[
         str, typer.Option("--direction", metavar="WAY", help="Which links to follow: out, in or both.")
     ] = "out",
     relation: Annotated[
         list[str] | None,
-        typer.Option("--relation", metavar="TYPE", help="Only links of this type; repeatable.", show_default=False),
+        typer.Option("--relation", metavar="TYPE", help="Only links of this type; repeatable."),
     ] = None,
     vault: Vault = "vault",
     user: User = "",
@@ -257,9 +247,7 @@ def schema() -> None:
 def index(
     vault: Vault = "vault",
     skill: Skill = "",
-    folder: Annotated[
-        str, typer.Option("--folder", metavar="PATH", help="A top folder of the vault.", show_default=False)
-    ] = "",
+    folder: Annotated[str, typer.Option("--folder", metavar="PATH", help="A top folder of the vault.")] = "",
     user: User = "",
     agent: Agent = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Print it as a Markdown note.")] = False,

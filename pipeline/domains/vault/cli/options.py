@@ -17,19 +17,15 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the v
 Vault = Annotated[str, typer.Option("--vault", metavar="NAME", help="The vault: a corpus of that name.")]
 Include = Annotated[
     list[str] | None,
-    typer.Option(
-        "--include", metavar="PATTERN", help="Only notes at this path or pattern; repeatable.", show_default=False
-    ),
+    typer.Option("--include", metavar="PATTERN", help="Only notes at this path or pattern; repeatable."),
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(
-        "--exclude", metavar="PATTERN", help="No notes at this path or pattern; repeatable.", show_default=False
-    ),
+    typer.Option("--exclude", metavar="PATTERN", help="No notes at this path or pattern; repeatable."),
 ]
-User = Annotated[str, typer.Option("--user", help="The user whose notes these are.", show_default=False)]
-Skill = Annotated[str, typer.Option("--skill", help="The skill whose notes these are.", show_default=False)]
-Agent = Annotated[str, typer.Option("--agent", help="The agent whose notes these are.", show_default=False)]
+User = Annotated[str, typer.Option("--user", help="The user whose notes these are.")]
+Skill = Annotated[str, typer.Option("--skill", help="The skill whose notes these are.")]
+Agent = Annotated[str, typer.Option("--agent", help="The agent whose notes these are.")]
 
 
 def open_vault(hoprank: pipeline.HopRank, name: str, user: str, skill: str, agent: str) -> api.Vault:

@@ -186,7 +186,7 @@ def test_the_command_line_imports_at_the_top_of_its_modules() -> None:
 @pytest.mark.parametrize("name", sorted(name for name in modules() if name.split(".")[-1] == "deferred"))
 def test_what_is_deferred_is_what_the_type_checker_sees(name: str) -> None:
     deferred = importlib.import_module(f"pipeline.{name}")
-    (block,) = (node for node in modules()[name].body if isinstance(node, ast.If))
+    (block,) = (node for node in modules()[name].body if isinstance(node, ast.With))
     seen = {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
         for node in block.body

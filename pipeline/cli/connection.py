@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pipeline
@@ -15,25 +13,15 @@ if TYPE_CHECKING:
     from pipeline.settings import Settings
 
 
-def open_connection(settings: Settings) -> pipeline.HopRank:
+def connected(settings: Settings) -> pipeline.HopRank:
     """Return a HopRank whose server is up; the embedding model is loaded at its first use."""
     hoprank_type = pipeline.HopRank  # imports numpy and the driver, before the server's start is drawn
     with show_startup() as report:
         return hoprank_type.connect(settings=settings, report=report)
 
 
-@contextmanager
-def connected(settings: Settings) -> Iterator[pipeline.HopRank]:
-    """Yield the connection of :func:`open_connection`, and close it."""
-    with open_connection(settings) as hoprank:
-        yield hoprank
-
-
-@contextmanager
-def connected_client(settings: Settings) -> Iterator[Client]:
-    """Yield only a client, for commands that need no embedding."""
+def connected_client(settings: Settings) -> Client:
+    """Return only a client, for commands that need no embedding."""
     open_client = connect.connect
     with show_startup() as report:
-        client = open_client(settings, report)
-    with client:
-        yield client
+        return open_client(settings, report)

@@ -5,7 +5,9 @@ So ``hoprank --help`` imports no command, and ``hoprank search --help`` neither 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import builtins
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -14,12 +16,39 @@ import typer
 import typer.main
 from typer.core import TyperCommand
 
+from pipeline.cli.groups import Commands
+
 
 class LazyModule(ModuleType):
     """A stand-in for the module of that name, which is imported when one of its attributes is first read."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self.__name__), name)
+
+
+class _LazyPackage(ModuleType):
+    def __getattr__(self, name: str) -> LazyModule:
+        return LazyModule(f"{self.__name__}.{name}")
+
+
+@contextmanager
+def lazy_imports(importer: str) -> Iterator[None]:
+    """Let ``from package import module`` bind a :class:`LazyModule`, in this block of the module ``importer``.
+
+    Python 3.15 has ``lazy from package import module`` for it.
+    """
+    eager = builtins.__import__
+
+    def load(name: str, *scopes: Any, **named: Any) -> ModuleType:
+        # The first scope is that of the importing module, which may be another one, in another thread.
+        lazily = scopes and scopes[0] and scopes[0].get("__name__") == importer
+        return _LazyPackage(name) if lazily else eager(name, *scopes, **named)
+
+    builtins.__import__ = load
+    try:
+        yield
+    finally:
+        builtins.__import__ = eager
 
 
 class LazyCommand(TyperCommand):
@@ -36,7 +65,7 @@ class LazyCommand(TyperCommand):
     def load(self) -> Any:
         """Import the command and return it as Typer makes it."""
         target = self._find()
-        parent = typer.Typer()
+        parent = Commands()
         if isinstance(target, typer.Typer):
             parent.add_typer(target, name=self._name, help=self.help)
         else:

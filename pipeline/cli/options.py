@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import parse
 from pipeline.cli.deferred import settings as all_settings
 from pipeline.errors import ConfigurationError, FilterError
@@ -13,6 +15,8 @@ from pipeline.files import Unreadable, parse_json
 from pipeline.retrieve.legs import Leg
 
 if TYPE_CHECKING:
+    from pipeline import HopRank
+    from pipeline.db.client import Client
     from pipeline.settings import Settings
 
 Corpus = Annotated[str, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
@@ -31,17 +35,13 @@ Paths = Annotated[
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at what can't be read instead of skipping it.")]
 Split = Annotated[
-    str | None,
-    typer.Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train."),
+    str | None, typer.Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 Model = Annotated[
     str | None,
-    typer.Option(
-        "--model",
-        metavar="NAME",
-        help="The embedding model: a sentence-transformers name, or a folder.",
-    ),
+    typer.Option("--model", metavar="NAME", help="The embedding model: a sentence-transformers name, or a folder."),
 ]
 Set = Annotated[
     list[str] | None,
@@ -56,10 +56,7 @@ Filters = Annotated[
         " $gte $between $in $nin $like $ilike $and $or.",
     ),
 ]
-Legs = Annotated[
-    list[Leg] | None,
-    typer.Option("--leg", help="Only this leg; repeatable.", show_default="all"),
-]
+Legs = Annotated[list[Leg] | None, typer.Option("--leg", help="Only this leg; repeatable.", show_default="all")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many at most.")]
 AsOf = Annotated[
     str | None,
@@ -73,13 +70,37 @@ KnownAt = Annotated[
 ]
 Wait = Annotated[
     float | None,
-    typer.Option(
-        "--wait",
-        metavar="SECONDS",
-        min=0,
-        help="How long to wait while somebody else writes to the corpus.",
-    ),
+    typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait while somebody else writes to the corpus."),
 ]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Options on how a command connects, and prints what it finds; each takes those that it can use."""
+
+    as_json: Json = False
+    model: Model = None
+    settings: Set = None
+    wait: Wait = None
+
+    def read(self) -> Settings:
+        """Return the settings that the options override; raises ConfigurationError."""
+        return read_settings(self.model, self.settings, self.wait)
+
+    def connect(self) -> HopRank:
+        """Return a connection by these settings."""
+        return connected(self.read())
+
+    def connect_client(self) -> Client:
+        """Return a client by these settings."""
+        return connected_client(self.read())
+
+
+Printing = Annotated[Run, "as_json"]
+Reading = Annotated[Run, "as_json", "settings"]
+Embedding = Annotated[Run, "as_json", "model", "settings"]
+Measuring = Annotated[Run, "model", "settings"]
+Rebuilding = Annotated[Run, "settings", "wait"]
 
 
 def read_filter(text: str | None) -> Any:

@@ -10,7 +10,7 @@ import typer
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import evaluate
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Corpus, Json, Set, read_settings
+from pipeline.cli.options import Corpus, Reading, Run
 from pipeline.cli.views.calibration import check_plot, plot_calibration, threshold_table
 from pipeline.cli.views.output import spinner
 
@@ -21,8 +21,7 @@ def calibrate(
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw it as FILE, .png or .svg (needs matplotlib: hoprank[plot])."),
     ] = None,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Run(),
 ) -> None:
     """Show what each cosine threshold would do to a corpus's links, components and hubs, and suggest one.
 
@@ -30,9 +29,9 @@ def calibrate(
     """
     if plot:
         check_plot(plot)
-    chosen = read_settings(assignments=settings)
+    chosen = run.read()
     with connected_client(chosen) as client, spinner("Comparing chunks"):
         calibration = evaluate.calibrate(client, chosen, corpus)
     if plot:
         plot_calibration(calibration, plot)
-    deliver(calibration, as_json, threshold_table)
+    deliver(calibration, run.as_json, threshold_table)

@@ -5,29 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import typer
-
 from pipeline.cli.deferred import settings as all_settings
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Json, Set, flags
+from pipeline.cli.groups import Commands
+from pipeline.cli.options import Reading, flags
 
 if TYPE_CHECKING:
     from pipeline.settings import Provenance
 
 
-app = typer.Typer(help="Settings: see what each is, and what set it.", no_args_is_help=True)
+app = Commands(help="Settings: see what each is, and what set it.", no_args_is_help=True)
 
 
 @app.command()
-def show(as_json: Json = False, settings: Set = None) -> None:
+def show(run: Reading) -> None:
     """Print each setting, its value, and where it came from; secrets are masked.
 
     Stronger sources last: built in, configs/default.toml, the defaults.toml of a domain, the file that HOPRANK_CONFIG
     names, the environment (HOPRANK_EMBED__MODEL, NEO4J_URI, ...), flags.
     """
-    rows = all_settings.provenance(flags(assignments=settings))
+    rows = all_settings.provenance(flags(assignments=run.settings))
     document = {row.name: {"value": row.value, "origin": row.origin} for row in rows}
-    deliver(rows, as_json, lambda it: "\n".join(setting_lines(it)), document=document)
+    deliver(rows, run.as_json, lambda it: "\n".join(setting_lines(it)), document=document)
 
 
 def setting_lines(settings: Sequence[Provenance]) -> list[str]:

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.connection import connected
 from pipeline.cli.deferred import question as questions
-from pipeline.cli.options import Corpus, Filters, Json, Model, Set, read_filter, read_settings
+from pipeline.cli.options import Corpus, Embedding, Filters, Run, read_filter
 from pipeline.cli.views.hits import warn_of_unknown_fields
 from pipeline.cli.views.output import print_json, say, spinner, warn
 
@@ -21,19 +20,17 @@ def context(
     ] = 2000,
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="How many hits to take them from.")] = 20,
     filters: Filters = None,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Run(),
 ) -> None:
     """Print passages for a language model as Markdown: numbered, with sources, in the order of a chain."""
     questions.check_question(question)
     conditions = read_filter(filters)
-    with connected(read_settings(model, settings)) as hoprank:
+    with run.connect() as hoprank:
         with spinner("Searching"):
             result = hoprank.context(question, corpus=corpus, tokens=tokens, top_k=top_k, filters=conditions)
         # Printed before the connection closes, which waits for a projection that the search began.
         warn_of_unknown_fields(result.metadata)
-        if as_json:
+        if run.as_json:
             print_json(result.to_json())
         elif result.passages:
             say(result.to_markdown(), end="")

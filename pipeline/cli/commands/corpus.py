@@ -11,13 +11,14 @@ from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Json, Model, read_settings
+from pipeline.cli.groups import Commands
+from pipeline.cli.options import Json, Model, Yes, read_settings
 from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import corpora_table, stats_table
 from pipeline.transfer.formats import Format
 
-app = typer.Typer(help="Corpora: list, look into, rename, export, import or drop them.", no_args_is_help=True)
+app = Commands(help="Corpora: list, look into, rename, export, import or drop them.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The corpus.")]
 
@@ -73,7 +74,7 @@ def import_(
 
 
 @app.command()
-def drop(name: Name, yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False) -> None:
+def drop(name: Name, yes: Yes = False) -> None:
     """Delete a corpus: its documents, chunks, entities and indexes. There is no way back."""
     with connected_client(read_settings()) as client:
         corpus = catalogue.get_corpus(client, name)

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.connection import connected
 from pipeline.cli.deferred import datasets
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
-from pipeline.cli.options import KeptCorpus, Legs, Model, Set, Split, read_settings
+from pipeline.cli.options import KeptCorpus, Legs, Measuring, Run, Split
 from pipeline.cli.views.evaluation import ablation_table, report_views
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import show_progress
@@ -37,8 +36,7 @@ def evaluate(
         bool,
         typer.Option("--ablate", help="Say what each leg, edge, feature and seed is worth instead of measuring legs."),
     ] = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Measuring = Run(),
 ) -> None:
     """Ingest a queryset's documents, answer its questions by each leg, and print how well and how fast.
 
@@ -48,7 +46,7 @@ def evaluate(
     check_json_file(json_file)
     for folder in folders:
         datasets.read_dataset(folder, split)
-    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress() as progress:
         if ablate:
             ablation = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
         else:

@@ -13,7 +13,8 @@ from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import catalogue, exchange, explore, graph_catalogue, load
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import AsOf, Json, KnownAt, Limit, read_settings
+from pipeline.cli.groups import Commands
+from pipeline.cli.options import AsOf, Json, KnownAt, Limit, Yes, read_settings
 from pipeline.cli.views.graphs import graphs_table, near_table, nodes_table, path_view
 from pipeline.cli.views.output import print_json, say, spinner
 from pipeline.cli.views.progress import show_progress
@@ -22,13 +23,10 @@ from pipeline.errors import InputError
 if TYPE_CHECKING:
     from pipeline.db.client import Client
 
-app = typer.Typer(help="Knowledge graphs: list, explore, import, export, draw, drop.", no_args_is_help=True)
+app = Commands(help="Knowledge graphs: list, explore, import, export, draw, drop.", no_args_is_help=True)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help=".json, .jsonl or .graphml; else give --format.")]
-Kind = Annotated[
-    str | None,
-    typer.Option("--format", metavar="FORMAT", help="json, jsonl, graphml or node-link."),
-]
+Kind = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="json, jsonl, graphml or node-link.")]
 Graph = Annotated[str | None, typer.Option("--graph", "-g", metavar="NAME", help="A graph.")]
 Corpus = Annotated[str | None, typer.Option("--corpus", "-c", metavar="NAME", help="A corpus instead.")]
 
@@ -53,8 +51,7 @@ Way = Annotated[
 @app.command("list")
 def list_(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="A graph or corpus, whose nodes are listed."),
+        str | None, typer.Argument(metavar="[NAME]", help="A graph or corpus, whose nodes are listed.")
     ] = None,
     types: NodeTypes = None,
     limit: Limit = 100,
@@ -169,7 +166,7 @@ def view(
 @app.command()
 def drop(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The graph.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Delete a graph with all that it holds. There is no way back."""
     with connected_client(read_settings()) as client:

@@ -7,32 +7,24 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.connection import connected, connected_client
+from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import ingest as ingestion
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, read_settings
+from pipeline.cli.options import Corpus, Paths, Run, Strict
 from pipeline.cli.views.output import warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import link_warnings, removal_table, summary_table
 
 
-def ingest(
-    paths: Paths,
-    corpus: Corpus = "default",
-    strict: Strict = False,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
-    wait: Wait = None,
-) -> None:
+def ingest(paths: Paths, corpus: Corpus = "default", strict: Strict = False, run: Run = Run()) -> None:
     """Bring a corpus to hold the documents in PATH...; make the corpus if it is missing.
 
     Run it again whenever documents change: only changes cost time, and documents that aren't in PATH... stay.
     """
-    with connected(read_settings(model, settings, wait)) as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress() as progress:
         summary = hoprank.ingest(*paths, corpus=corpus, strict=strict, progress=progress)
-    deliver(summary, as_json, summary_table)
-    if as_json:
+    deliver(summary, run.as_json, summary_table)
+    if run.as_json:
         return
     for text in link_warnings(summary):
         warn(text)
@@ -48,15 +40,14 @@ def remove(
         ),
     ],
     corpus: Corpus = "default",
-    as_json: Json = False,
-    wait: Wait = None,
+    run: Annotated[Run, "as_json", "wait"] = Run(),
 ) -> None:
     """Remove documents from a corpus."""
-    chosen = read_settings(wait=wait)
+    chosen = run.read()
     with connected_client(chosen) as client, show_progress() as progress:
         outcome = ingestion.remove(client, chosen, corpus, documents, progress=progress)
     document = {"corpus": corpus, "removed": documents, **asdict(outcome)}
-    deliver(outcome, as_json, lambda it: removal_table(corpus, documents, it), document=document)
+    deliver(outcome, run.as_json, lambda it: removal_table(corpus, documents, it), document=document)
 
 
 def _first(names: tuple[str, ...], most: int = 10) -> str:

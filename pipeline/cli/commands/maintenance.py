@@ -8,7 +8,7 @@ import typer
 
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
-from pipeline.cli.options import Set, Wait, read_settings
+from pipeline.cli.options import Rebuilding, Run, read_settings
 from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_progress
 
@@ -18,14 +18,13 @@ def migrate(
         list[str] | None,
         typer.Argument(metavar="NAME...", help="The corpora and graphs; all of them, if none is named."),
     ] = None,
-    settings: Set = None,
-    wait: Wait = None,
+    run: Rebuilding = Run(),
 ) -> None:
     """Bring corpora and graphs that an older version made to the present layout; vectors are kept.
 
     Searches go on meanwhile.
     """
-    chosen = read_settings(None, settings, wait)
+    chosen = run.read()
     with connected_client(chosen) as client, show_progress() as progress:
         corpora = {corpus.name for corpus in catalogue.list_corpora(client)}
         graphs = {graph.name for graph, _ in catalogue.list_graphs(client)}
@@ -41,27 +40,24 @@ def migrate(
 def reembed(
     corpus: Annotated[str, typer.Argument(metavar="NAME", help="The corpus.")],
     model: Annotated[str, typer.Option("--model", metavar="MODEL", help="A sentence-transformers name, or a folder.")],
-    settings: Set = None,
-    wait: Wait = None,
+    run: Rebuilding,
 ) -> None:
     """Embed a corpus with another model, beside the old vectors, and switch when all is there."""
-    chosen = read_settings(model, settings, wait)
+    chosen = read_settings(model, run.settings, run.wait)
     with connected(chosen) as hoprank, show_progress() as progress:
         made = maintain.reembed(hoprank.client, hoprank.embedder, chosen, corpus, progress=progress)
     say(f"{corpus} is embedded with {made.fingerprint} now; its chunks are as they were.")
 
 
 def relink(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The corpora.")],
-    settings: Set = None,
-    wait: Wait = None,
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The corpora.")], run: Rebuilding
 ) -> None:
     """Link corpora anew by the present link settings; vectors are kept.
 
     An ingest keeps the settings that a corpus was linked with, so that two thresholds never mix. Searches go on
     meanwhile.
     """
-    chosen = read_settings(None, settings, wait)
+    chosen = run.read()
     with connected_client(chosen) as client, show_progress() as progress:
         for name in names:
             made = maintain.relink(client, chosen, name, progress=progress)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.connection import connected, open_connection
+from pipeline.cli.connection import connected
 from pipeline.cli.deferred import access, extras, listening, mcp_run, mcp_service, mcp_table
-from pipeline.cli.options import Model, Set, read_settings
+from pipeline.cli.options import Measuring, Run
 from pipeline.cli.views.output import print_json, warn
 from pipeline.serve.mcp.client_config import McpClient, address_config, command_config
 
@@ -53,20 +53,19 @@ def mcp(
         McpClient | None,
         typer.Option("--print-config", help="Print what to paste into a client's configuration, and stop."),
     ] = None,
-    model: Model = None,
-    settings: Set = None,
+    run: Measuring = Run(),
 ) -> None:
     """Serve search, documents and graphs to agents by the Model Context Protocol (MCP).
 
     A client starts the command and talks over its standard streams. With --http it serves many, by the same tokens as
     `hoprank serve`.
     """
-    chosen = read_settings(model, settings)
+    chosen = run.read()
     allowed = [folder.resolve() for folder in folders or ()]
     if print_config is not None and http:
         print_json(address_config(print_config, _url(host, port), with_token=_needs_token(chosen, host)))
     elif print_config is not None:
-        options = _repeated(corpus, read_only, allowed, domains or [], model, settings or [])
+        options = _repeated(corpus, read_only, allowed, domains or [], run.model, run.settings or [])
         print_json(command_config(print_config, list(options)))
     else:
         tools = mcp_table.core_tools(chosen.serve, corpus, read_only=read_only)
@@ -82,7 +81,7 @@ def _serve_streams(settings: Settings, tools: list[Tool], folders: list[Path]) -
         serve = mcp_run.serve_stdio
     if sys.stdin.isatty():
         warn("Waiting for an MCP client on stdin; --print-config prints its configuration. Ctrl-C stops.")
-    serve(mcp_service.Service(lambda: open_connection(settings), settings.serve, folders), tools)
+    serve(mcp_service.Service(lambda: connected(settings), settings.serve, folders), tools)
 
 
 def _serve_http(settings: Settings, tools: list[Tool], folders: list[Path], host: str, port: int) -> None:

@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.connection import connected
 from pipeline.cli.deferred import excerpt
 from pipeline.cli.deferred import question as questions
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Filters, Json, Model, Set, read_filter, read_settings
+from pipeline.cli.options import Embedding, Filters, Run, read_filter
 from pipeline.cli.views.hits import result_views, warn_of_unknown_fields
 from pipeline.cli.views.output import spinner
 from pipeline.errors import InputError
@@ -36,8 +35,7 @@ def search(
         ),
     ] = None,
     source: Annotated[
-        str,
-        typer.Option("--from", metavar="PROJECT", help="With --routing: the project that asks."),
+        str, typer.Option("--from", metavar="PROJECT", help="With --routing: the project that asks.")
     ] = "",
     projects: Annotated[
         list[str] | None,
@@ -47,9 +45,7 @@ def search(
         bool, typer.Option("--explain", help="Show each leg's rank and score, and the path that led to the hit.")
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Print whole passages instead of excerpts.")] = False,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Run(),
 ) -> None:
     """Print the passages of a corpus, or of several projects, that answer a question best."""
     questions.check_question(question)
@@ -58,7 +54,7 @@ def search(
     if corpus is not None and routing is not None:
         raise InputError("--routing searches projects instead of a corpus.", "Leave out --corpus or --routing.")
     conditions = read_filter(filters)
-    with connected(read_settings(model, settings)) as hoprank:
+    with run.connect() as hoprank:
         with spinner("Searching"):
             options = {"top_k": top_k, "filters": conditions, "leg": leg, "explain": explain}
             if routing is None:
@@ -67,8 +63,8 @@ def search(
                 routed = {"mode": routing, "source": source, "projects": projects or ()}
                 result = search_by_route(hoprank, question, **routed, **options)
             passages = [item.content.strip() for item in result.items]
-            if not (full or as_json):
+            if not (full or run.as_json):
                 passages = excerpt.excerpts(result.items, question, hoprank.embedder, vector=result.query_vector)
         # Printed before the connection closes, which waits for a projection that the search began.
         warn_of_unknown_fields(result.metadata)
-        deliver(result, as_json, lambda it: result_views(it, passages, explain=explain))
+        deliver(result, run.as_json, lambda it: result_views(it, passages, explain=explain))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.cli.connection import connected
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Corpus, Json, Model, Paths, Set, Strict, Wait, read_settings
+from pipeline.cli.options import Corpus, Paths, Run, Strict
 from pipeline.cli.syncing import DryRun, Watch, check_watch, follow
 from pipeline.cli.views.output import show, warn
 from pipeline.cli.views.progress import show_progress
@@ -22,10 +21,7 @@ def sync(
     dry_run: DryRun = False,
     watch: Watch = False,
     strict: Strict = False,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
-    wait: Wait = None,
+    run: Run = Run(),
 ) -> None:
     """Bring a corpus to hold exactly the documents in PATH...: new, changed and renamed ones, and removals.
 
@@ -33,15 +29,15 @@ def sync(
     """
 
     def announce(plan: Plan) -> None:
-        if not as_json:
+        if not run.as_json:
             show(plan_table(plan))
 
     def show_changes(summary: SyncSummary) -> None:
         if summary.plan:
-            _show(summary, as_json=as_json)
+            _show(summary, as_json=run.as_json)
 
     check_watch(watched=watch, dry_run=dry_run)
-    with connected(read_settings(model, settings, wait)) as hoprank:
+    with run.connect() as hoprank:
 
         def once() -> SyncSummary:
             with show_progress() as progress:
@@ -49,7 +45,7 @@ def sync(
                     *paths, corpus=corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
                 )
 
-        _show(once(), as_json=as_json)
+        _show(once(), as_json=run.as_json)
         if watch:
             follow(paths, once, show_changes)
 

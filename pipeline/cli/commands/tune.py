@@ -7,20 +7,16 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.connection import connected
 from pipeline.cli.deferred import datasets, report
 from pipeline.cli.deferred import tune as tuning
-from pipeline.cli.options import KeptCorpus, Model, Set, Split, read_settings
+from pipeline.cli.options import KeptCorpus, Measuring, Run, Split
 from pipeline.cli.views.evaluation import calibration_table, tune_table
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import show_progress
 
 
 def tune(
-    folders: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR...", help="Two querysets or more."),
-    ],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Two querysets or more.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
@@ -30,8 +26,7 @@ def tune(
     ] = False,
     corpus: KeptCorpus = None,
     split: Split = None,
-    model: Model = None,
-    settings: Set = None,
+    run: Measuring = Run(),
 ) -> None:
     """Learn from judged questions how sure names are, and what the scorer's features weigh.
 
@@ -41,7 +36,7 @@ def tune(
     if output:
         report.check_json_path(output)
     tuning.check_sets([datasets.read_dataset(folder, split).name for folder in folders])
-    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress() as progress:
         tuned = hoprank.tune(*folders, split=split, corpus=corpus, select=select, progress=progress)
     if output:
         report.write_text(tuned.to_toml(), output)

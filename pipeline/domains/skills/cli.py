@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deliver import deliver
-from pipeline.cli.lazy import LazyModule
-from pipeline.cli.options import Json, Model, Set, read_settings
+from pipeline.cli.groups import Commands
+from pipeline.cli.lazy import lazy_imports
+from pipeline.cli.options import Embedding, Json, Reading, Run, read_settings
 from pipeline.cli.views.output import spinner
 from pipeline.cli.views.progress import show_progress
-from pipeline.domains.skills.views import (
-    built_view,
-    findings_view,
-    path_json,
-    path_view,
-    ranked_view,
-    related_view,
-    required_view,
-    skill_json,
-    skill_view,
-    skills_view,
-)
+from pipeline.domains.skills import views
 
-if TYPE_CHECKING:
+with lazy_imports(__name__):
     from pipeline.domains.skills import api
-else:
-    api = LazyModule("pipeline.domains.skills.api")
 
-app = typer.Typer(no_args_is_help=True)
+app = Commands(no_args_is_help=True)
 
 Graph = Annotated[str, typer.Option("--graph", "-g", metavar="NAME", help="The graph.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The skill.")]
@@ -42,14 +30,12 @@ TopK = Annotated[int, typer.Option("--top-k", "-k", "--limit", "-n", min=1, help
 def build(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with skills, at any depth.")],
     graph: Graph = "skills",
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Run(),
 ) -> None:
     """Make a graph hold the skills below a folder, and nothing else; until it is whole, the old one is there."""
-    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress() as progress:
         built = api.Skills(hoprank, graph).build(folder, progress=progress)
-    deliver(built, as_json, lambda it: built_view(it, graph))
+    deliver(built, run.as_json, lambda it: views.built_view(it, graph))
 
 
 @app.command("list")
@@ -61,7 +47,13 @@ def list_(
     """List the skills with what each is for."""
     with connected(read_settings()) as hoprank:
         skills = api.Skills(hoprank, graph).list(tag)
-    deliver(skills, as_json, skills_view, f"No skill has the tag {tag}.", document=[skill_json(one) for one in skills])
+    deliver(
+        skills,
+        as_json,
+        views.skills_view,
+        f"No skill has the tag {tag}.",
+        document=[views.skill_json(one) for one in skills],
+    )
 
 
 @app.command("show")
@@ -69,15 +61,15 @@ def show_(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
     """Show a skill: what it says of itself, and its edges."""
     with connected(read_settings()) as hoprank:
         skill, edges = api.Skills(hoprank, graph).show(name)
-    deliver(skill, as_json, lambda it: skill_view(it, edges), document=skill_json(skill, edges))
+    deliver(skill, as_json, lambda it: views.skill_view(it, edges), document=views.skill_json(skill, edges))
 
 
 @app.command()
-def related(name: Name, graph: Graph = "skills", top_k: TopK = 10, as_json: Json = False, settings: Set = None) -> None:
+def related(name: Name, graph: Graph = "skills", top_k: TopK = 10, run: Reading = Run()) -> None:
     """Print the skills that a walk from this one visits most, and why each is related."""
-    with connected(read_settings(None, settings)) as hoprank, spinner("Walking"):
+    with run.connect() as hoprank, spinner("Walking"):
         skills = api.Skills(hoprank, graph).related(name, top_k)
-    deliver(skills, as_json, related_view, f"Nothing is related to {name}.")
+    deliver(skills, run.as_json, views.related_view, f"Nothing is related to {name}.")
 
 
 @app.command()
@@ -90,7 +82,7 @@ def requires(
     """Print what a skill requires: skills, packages, and what is missing."""
     with connected(read_settings()) as hoprank:
         required = api.Skills(hoprank, graph).requires(name, transitive=transitive)
-    deliver(required, as_json, required_view)
+    deliver(required, as_json, views.required_view)
 
 
 @app.command()
@@ -103,8 +95,8 @@ def path(
     """Print the strongest way between two skills, and what each step of it says."""
     with connected(read_settings()) as hoprank:
         nodes, steps = api.Skills(hoprank, graph).path(source, target)
-    empty, document = f"Nothing joins {source} and {target}.", path_json(nodes, steps)
-    deliver(nodes, as_json, lambda it: path_view(it, steps), empty, document=document)
+    empty, document = f"Nothing joins {source} and {target}.", views.path_json(nodes, steps)
+    deliver(nodes, as_json, lambda it: views.path_view(it, steps), empty, document=document)
 
 
 @app.command()
@@ -112,28 +104,25 @@ def search(
     text: Annotated[str, typer.Argument(help="What a skill is needed for.")],
     graph: Graph = "skills",
     top_k: TopK = 10,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Run(),
 ) -> None:
     """Print the skills that fit a text by words, by the graph and by meaning."""
-    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
+    with run.connect() as hoprank, spinner("Searching"):
         ranked = api.Skills(hoprank, graph).search(text, top_k)
-    document = [{**skill_json(one.node), "score": one.score, "parts": one.parts} for one in ranked]
-    deliver(ranked, as_json, ranked_view, "No skill fits this.", document=document)
+    document = [{**views.skill_json(one.node), "score": one.score, "parts": one.parts} for one in ranked]
+    deliver(ranked, run.as_json, views.ranked_view, "No skill fits this.", document=document)
 
 
 @app.command()
 def check(
     graph: Graph = "skills",
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if anything is missing or cyclic.")] = False,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Run(),
 ) -> None:
     """Look for missing dependencies, cycles, orphans and near-duplicates."""
-    with connected(read_settings(None, settings)) as hoprank:
+    with run.connect() as hoprank:
         findings = api.Skills(hoprank, graph).check()
-    deliver(findings, as_json, findings_view)
+    deliver(findings, run.as_json, views.findings_view)
     if strict and (findings.missing or findings.cycles):
         raise typer.Exit(1)
 

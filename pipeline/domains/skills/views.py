@@ -10,17 +10,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.lazy import LazyModule
+from pipeline.cli.lazy import lazy_imports
 from pipeline.cli.views.tables import plain_table, property_grid
 
-if TYPE_CHECKING:
+with lazy_imports(__name__):
     from pipeline.domains.skills import queries
+
+if TYPE_CHECKING:
     from pipeline.domains.skills.check import Findings
     from pipeline.domains.skills.queries import Related, Required
     from pipeline.domains.skills.sources import Built
     from pipeline.knowledge import KnowledgeEdge, KnowledgeNode, RankedNode
-else:
-    queries = LazyModule("pipeline.domains.skills.queries")
 
 # How much is shown: chosen by hand to fit a screen.
 _MOST_SKIPPED = 20

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
-from pipeline.cli.lazy import LazyModule
-from pipeline.cli.options import Json, Model, Set, read_settings
+from pipeline.cli.groups import Commands
+from pipeline.cli.lazy import lazy_imports
+from pipeline.cli.options import Embedding, Json, Measuring, Run, read_settings
 from pipeline.cli.views.output import say, show, spinner
 from pipeline.cli.views.progress import show_progress
-from pipeline.domains.tools.views import (
-    built_view,
-    chains_view,
-    flowchart,
-    found_view,
-    path_view,
-    reached_view,
-    report_view,
-    tool_view,
-    tools_view,
-)
+from pipeline.domains.tools import views
 from pipeline.errors import InputError
 
-if TYPE_CHECKING:
+with lazy_imports(__name__):
     from pipeline.domains.tools import api
-else:
-    api = LazyModule("pipeline.domains.tools.api")
 
-app = typer.Typer(no_args_is_help=True)
+app = Commands(no_args_is_help=True)
 
 Graph = Annotated[str, typer.Option("--graph", "-g", metavar="NAME", help="The graph.")]
 EdgeTypes = Annotated[
@@ -52,21 +41,15 @@ def build(
     ],
     log: Annotated[
         Path | None,
-        typer.Option(
-            "--log",
-            metavar="FILE",
-            help='A log of calls, in order: lines of {"session": ..., "tool": ...}.',
-        ),
+        typer.Option("--log", metavar="FILE", help='A log of calls, in order: lines of {"session": ..., "tool": ...}.'),
     ] = None,
     graph: Graph = "tools",
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Run(),
 ) -> None:
     """Make a graph hold the tools of some files, and nothing else; until it is whole, the old one is there."""
-    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress() as progress:
         built = api.Tools(hoprank, graph).build(*paths, log=log, progress=progress)
-    deliver(built, as_json, lambda it: built_view(it, graph))
+    deliver(built, run.as_json, lambda it: views.built_view(it, graph))
 
 
 @app.command()
@@ -76,18 +59,16 @@ def connect(
     ],
     graph: Graph = "tools",
     timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=1, help="How long to wait.")] = 30.0,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Run(),
 ) -> None:
     """Add the tools of a live MCP server to a graph, or replace those that it has of this server.
 
     Options of a command come after --: hoprank tools connect -- uvx mcp-server-time --local-timezone UTC
     """
-    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress() as progress:
         target = server if len(server) > 1 else server[0]
         built = api.Tools(hoprank, graph).connect(target, timeout=timeout, progress=progress)
-    deliver(built, as_json, lambda it: built_view(it, graph))
+    deliver(built, run.as_json, lambda it: views.built_view(it, graph))
 
 
 @app.command()
@@ -96,14 +77,13 @@ def evaluate(
         Path, typer.Argument(metavar="DIR", help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv.")
     ],
     json_file: JsonFile = None,
-    model: Model = None,
-    settings: Set = None,
+    run: Measuring = Run(),
 ) -> None:
     """Measure how many of the tools that tasks need are found: by vectors, by BM25, by both, and by all of HopRank."""
     check_json_file(json_file)
-    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress() as progress:
         report = api.Tools(hoprank).evaluate(folder, progress=progress)
-    deliver_report(report.to_json(), json_file, lambda: show(report_view(report)))
+    deliver_report(report.to_json(), json_file, lambda: show(views.report_view(report)))
 
 
 @app.command()
@@ -114,44 +94,38 @@ def find(
         int | None,
         typer.Option("--top-k", "-k", min=1, max=100, help="How many tools.", show_default="as many as the task needs"),
     ] = None,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Run(),
 ) -> None:
     """Print the tools for a task, with what they need, best first."""
-    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
+    with run.connect() as hoprank, spinner("Searching"):
         found = api.Tools(hoprank, graph).find(task, top_k)
-    deliver(found, as_json, found_view, "No tool fits this.")
+    deliver(found, run.as_json, views.found_view, "No tool fits this.")
 
 
 @app.command()
 def chain(
     task: Annotated[str | None, typer.Argument(metavar="TASK", help="What is to be done.")] = None,
     start: Annotated[
-        str | None,
-        typer.Option("--from", metavar="NAME", help="A tool, a type or a field: what there is."),
+        str | None, typer.Option("--from", metavar="NAME", help="A tool, a type or a field: what there is.")
     ] = None,
     goal: Annotated[
-        str | None,
-        typer.Option("--to", metavar="NAME", help="A tool, a type or a field: what is wanted."),
+        str | None, typer.Option("--to", metavar="NAME", help="A tool, a type or a field: what is wanted.")
     ] = None,
     graph: Graph = "tools",
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many chains.")] = None,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print the best chain as a Mermaid flowchart.")] = False,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Run(),
 ) -> None:
     """Print chains of tools, in which each output fits the next input: for a task, or from one thing to another."""
     if bool(task) == bool(start or goal) or bool(start) != bool(goal):
         raise InputError("A chain is for a task, or leads from one thing to another.", "Give TASK, or --from and --to.")
-    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
+    with run.connect() as hoprank, spinner("Searching"):
         tools = api.Tools(hoprank, graph)
         chains = tools.chains(task, limit) if task else tools.chains_between(start or "", goal or "", limit)
-    if mermaid and chains and not as_json:
-        say(flowchart(chains[0]), end="")
+    if mermaid and chains and not run.as_json:
+        say(views.flowchart(chains[0]), end="")
     else:
-        deliver(chains, as_json, lambda it: list(chains_view(it)), "No chain of tools leads there.")
+        deliver(chains, run.as_json, lambda it: list(views.chains_view(it)), "No chain of tools leads there.")
 
 
 @app.command("list")
@@ -162,7 +136,7 @@ def list_(graph: Graph = "tools", as_json: Json = False) -> None:
     names = {service.id: service.name for service in catalogue.services}
     document = [{"id": tool.id, "service": tool.service, "description": tool.description} for tool in catalogue.tools]
     empty = f"The graph {graph} holds no tools."
-    deliver(catalogue.tools, as_json, lambda it: tools_view(it, names), empty, document=document)
+    deliver(catalogue.tools, as_json, lambda it: views.tools_view(it, names), empty, document=document)
 
 
 @app.command("show")
@@ -174,7 +148,7 @@ def show_(
     """Show a tool: what it says of itself, what runs before it, and what its output fits."""
     with connected(read_settings()) as hoprank:
         details = api.Tools(hoprank, graph).show(tool)
-    deliver(details, as_json, lambda it: list(tool_view(it)))
+    deliver(details, as_json, lambda it: list(views.tool_view(it)))
 
 
 @app.command()
@@ -189,7 +163,7 @@ def traverse(
     """List the nodes around a node, nearest first, with their similarity: 1 / (1 + distance)."""
     with connected(read_settings()) as hoprank:
         reached = api.Tools(hoprank, graph).traverse(node, depth, edge_types or (), limit)
-    deliver(reached, as_json, reached_view, f"No edge leads on from {node}.")
+    deliver(reached, as_json, views.reached_view, f"No edge leads on from {node}.")
 
 
 @app.command()
@@ -205,4 +179,4 @@ def path(
     with connected(read_settings()) as hoprank:
         nodes = api.Tools(hoprank, graph).path(source, target, depth, edge_types or ())
     empty = f"No path of {depth} edges leads from {source} to {target}."
-    deliver(nodes, as_json, path_view, empty, document=[{"id": node.id, "type": node.type} for node in nodes])
+    deliver(nodes, as_json, views.path_view, empty, document=[{"id": node.id, "type": node.type} for node in nodes])

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-import typer
-
+from pipeline.cli.groups import Commands
 from pipeline.domains.memory.cli import add, dedupe, facts, search
 
 _COMMANDS: dict[str, Callable[..., None]] = {
@@ -31,7 +30,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 }
 """The commands in the order in which ``--help`` lists them."""
 
-app = typer.Typer(no_args_is_help=True)
+app = Commands(no_args_is_help=True)
 for name, command in _COMMANDS.items():
     app.command(name)(command)
 app.add_typer(dedupe.app, name="dedupe")

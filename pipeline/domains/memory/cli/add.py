@@ -1,5 +1,6 @@
 """``hoprank memory add``, ``import``, ``scan``, ``forget`` and ``drop``: what a memory holds."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -8,10 +9,10 @@ import typer
 
 from pipeline.cli.confirm import confirm
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Json, Model, Set
+from pipeline.cli.options import Yes
 from pipeline.cli.views.output import print_json, say, warn
 from pipeline.cli.views.progress import show_progress
-from pipeline.domains.memory.cli.options import Name, NewScope, Scope, opened
+from pipeline.domains.memory.cli.options import Ask, Embedding, NewScope, Reading, Scope
 from pipeline.domains.memory.views import forgotten_view, remembered_line, scanned_line
 from pipeline.json_values import plain
 
@@ -27,23 +28,19 @@ def add(
     speaker: Annotated[str, typer.Option("--speaker", metavar="NAME", help="Who said it.")] = "",
     session: Annotated[str, typer.Option("--session", metavar="NAME", help="Where it was said.")] = "",
     key: Annotated[
-        str | None,
-        typer.Option("--key", metavar="KEY", help="Its key; the same key again replaces the text."),
+        str | None, typer.Option("--key", metavar="KEY", help="Its key; the same key again replaces the text.")
     ] = None,
     scope: NewScope = None,
-    name: Name = "memory",
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Ask(),
 ) -> None:
     """Remember a text, word by word, with the entities that it mentions."""
     said = typer.get_text_stream("stdin").read() if text == "-" else text
-    with opened(name, settings, model) as memory, show_progress() as progress:
+    with run.opened() as memory, show_progress() as progress:
         made, done = memory.add(
             said, key=key, date=date, speaker=speaker, session=session, scope=scope, progress=progress
         )
     document = {"key": made.key, "time": made.time, **plain(done)}
-    deliver(done, as_json, lambda it: f"{made.key}: {remembered_line(it)}", document=document)
+    deliver(done, run.as_json, lambda it: f"{made.key}: {remembered_line(it)}", document=document)
 
 
 def import_(
@@ -52,19 +49,15 @@ def import_(
         typer.Argument(metavar="FILE...", help="Chats as JSON or .jsonl; exports of ChatGPT and Claude, too."),
     ],
     date: Annotated[
-        str | None,
-        typer.Option("--date", metavar="TIME", help="The time of messages that have none."),
+        str | None, typer.Option("--date", metavar="TIME", help="The time of messages that have none.")
     ] = None,
     scope: NewScope = None,
-    name: Name = "memory",
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Ask(),
 ) -> None:
     """Remember the messages of chats, with the entities and facts that the files give."""
-    with opened(name, settings, model) as memory, show_progress() as progress:
+    with run.opened() as memory, show_progress() as progress:
         done = memory.import_chats(*paths, scope=scope, undated=date, progress=progress)
-    if as_json:
+    if run.as_json:
         print_json(plain(done))
         return
     for path, one in zip(paths, done, strict=True):
@@ -80,37 +73,30 @@ def scan(
     revision: Annotated[str, typer.Option("--revision", metavar="REV", help="A commit, branch or tag.")] = "HEAD",
     history: Annotated[bool, typer.Option("--history", help="Read every commit up to it: what held when.")] = False,
     scope: NewScope = None,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Ask(),
 ) -> None:
     """Remember the files, code, libraries, configuration and authors of a repository; end what is gone."""
-    with opened(name, settings) as memory, show_progress() as progress:
+    with run.opened() as memory, show_progress() as progress:
         done = memory.scan(repository, scope=scope, revision=revision, history=history, progress=progress)
-    deliver(done, as_json, scanned_line)
+    deliver(done, run.as_json, scanned_line)
 
 
 def forget(
-    entity: Annotated[
-        str | None,
-        typer.Option("--entity", metavar="ENTITY", help="It, and what mentions it."),
-    ] = None,
+    entity: Annotated[str | None, typer.Option("--entity", metavar="ENTITY", help="It, and what mentions it.")] = None,
     topic: Annotated[str | None, typer.Option("--topic", metavar="WORDS", help="What has all these words.")] = None,
     since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="What was said from then on.")] = None,
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="What was said before then.")] = None,
     session: Annotated[str | None, typer.Option("--session", metavar="NAME", help="What was said in it.")] = None,
     scope: Scope = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be forgotten.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    yes: Yes = False,
+    run: Reading = Ask(),
 ) -> None:
     """Delete memories, and what is known from them alone. All given conditions must hold."""
-    with opened(name, settings) as memory:
+    with run.opened() as memory:
         forget = partial(memory.forget, entity, topic=topic, since=since, until=until, session=session, scope=scope)
         planned = forget(dry_run=True)
-        deliver(planned, as_json, lambda it: forgotten_view(it, dry_run=dry_run))
+        deliver(planned, run.as_json, lambda it: forgotten_view(it, dry_run=dry_run))
         if dry_run:
             return
         if not yes:
@@ -120,11 +106,11 @@ def forget(
 
 def drop(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The memory.")] = "memory",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
-    settings: Set = None,
+    yes: Yes = False,
+    run: Annotated[Ask, "settings"] = Ask(),
 ) -> None:
     """Delete a memory: its texts, entities, facts and the record of merges."""
-    with opened(name, settings) as memory:
+    with replace(run, name=name).opened() as memory:
         if not memory.exists() and not memory.has_texts():
             memory.graph()
         if not yes:

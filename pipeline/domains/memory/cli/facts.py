@@ -5,32 +5,10 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Json, Set
+from pipeline.cli.options import Limit
 from pipeline.domains.memory import deferred as domain
-from pipeline.domains.memory.cli.options import (
-    AsOf,
-    Depth,
-    Entity,
-    EntityType,
-    KnownAt,
-    Limit,
-    Name,
-    Scope,
-    Types,
-    opened,
-    when_of,
-)
-from pipeline.domains.memory.views import (
-    conflicts_view,
-    connected_view,
-    entities_view,
-    history_view,
-    near_view,
-    path_view,
-    related_view,
-    revision_line,
-    subgraph_view,
-)
+from pipeline.domains.memory import views
+from pipeline.domains.memory.cli.options import Ask, Depth, Entity, EntityType, Reading, Scoped, Then, Types, Where
 
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help="The name, an alias or the id of an entity.")]
 Type = Annotated[str, typer.Argument(metavar="TYPE", help="The relation: depends_on, imports, fixed_by ...")]
@@ -41,43 +19,23 @@ At = Annotated[str, typer.Option("--at", metavar="TIME", help="When, in the worl
 
 
 def direct(
-    entity: Entity,
-    types: Types = None,
-    entity_type: EntityType = None,
-    scope: Scope = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    limit: Limit = 100,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    entity: Entity, types: Types = None, where: Where = Where(), limit: Limit = 100, run: Reading = Ask()
 ) -> None:
     """List what an entity relates to: what it imports, contains, calls, depends on."""
-    with opened(name, settings) as memory:
-        when = when_of(memory, as_of, known_at)
-        start = memory.resolve(entity, type_=entity_type, scope=scope, when=when)
+    with run.opened() as memory:
+        start, when = where.find(memory, entity)
         found = domain.patterns.related(memory, start, types, when, limit)
-    deliver(found, as_json, related_view, f"{start.name} relates to nothing then.")
+    deliver(found, run.as_json, views.related_view, f"{start.name} relates to nothing then.")
 
 
 def reverse(
-    entity: Entity,
-    types: Types = None,
-    entity_type: EntityType = None,
-    scope: Scope = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    limit: Limit = 100,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    entity: Entity, types: Types = None, where: Where = Where(), limit: Limit = 100, run: Reading = Ask()
 ) -> None:
     """List what relates to an entity: what imports it, calls it, depends on it."""
-    with opened(name, settings) as memory:
-        when = when_of(memory, as_of, known_at)
-        start = memory.resolve(entity, type_=entity_type, scope=scope, when=when)
+    with run.opened() as memory:
+        start, when = where.find(memory, entity)
         found = domain.patterns.related(memory, start, types, when, limit, reverse=True)
-    deliver(found, as_json, related_view, f"Nothing relates to {start.name} then.")
+    deliver(found, run.as_json, views.related_view, f"Nothing relates to {start.name} then.")
 
 
 def hops(
@@ -85,43 +43,31 @@ def hops(
     depth: Depth = 2,
     types: Types = None,
     both: BothWays = False,
-    entity_type: EntityType = None,
-    scope: Scope = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    where: Where = Where(),
     limit: Limit = 100,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Ask(),
 ) -> None:
     """List the entities within one, two or three facts of an entity, nearest first."""
-    with opened(name, settings) as memory:
-        when = when_of(memory, as_of, known_at)
-        start = memory.resolve(entity, type_=entity_type, scope=scope, when=when)
+    with run.opened() as memory:
+        start, when = where.find(memory, entity)
         direction = domain.knowledge.Direction.BOTH if both else domain.knowledge.Direction.OUT
         found = domain.patterns.hops(memory, start, depth, types, when, direction=direction, limit=limit)
-    deliver(found, as_json, near_view, f"No fact leads on from {start.name} then.")
+    deliver(found, run.as_json, views.near_view, f"No fact leads on from {start.name} then.")
 
 
 def subgraph(
     entity: Entity,
     depth: Depth = 1,
     types: Types = None,
-    entity_type: EntityType = None,
-    scope: Scope = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    where: Where = Where(),
     limit: Limit = 100,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Ask(),
 ) -> None:
     """Show an entity, the entities around it, and all facts among them."""
-    with opened(name, settings) as memory:
-        when = when_of(memory, as_of, known_at)
-        start = memory.resolve(entity, type_=entity_type, scope=scope, when=when)
+    with run.opened() as memory:
+        start, when = where.find(memory, entity)
         found = domain.patterns.subgraph(memory, start, depth, types, when, limit)
-    deliver(found, as_json, subgraph_view)
+    deliver(found, run.as_json, views.subgraph_view)
 
 
 def path(
@@ -130,60 +76,37 @@ def path(
     depth: Depth = 3,
     types: Types = None,
     both: BothWays = False,
-    scope: Scope = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    where: Then = Where(),
+    run: Reading = Ask(),
 ) -> None:
     """Print a shortest path of facts between two entities."""
-    with opened(name, settings) as memory:
-        when = when_of(memory, as_of, known_at)
-        start = memory.resolve(source, scope=scope, when=when)
-        goal = memory.resolve(target, scope=scope, when=when)
+    with run.opened() as memory:
+        (start, when), (goal, _) = (where.find(memory, name) for name in (source, target))
         direction = domain.knowledge.Direction.BOTH if both else domain.knowledge.Direction.OUT
         found = domain.patterns.path(memory, start, goal, depth, types, when, direction=direction)
-    deliver(
-        found,
-        as_json,
-        lambda it: path_view(start, it),
-        f"No path of {depth} facts leads from {start.name} to {goal.name} then.",
-    )
+    none = f"No path of {depth} facts leads from {start.name} to {goal.name} then."
+    deliver(found, run.as_json, lambda it: views.path_view(start, it), none)
 
 
 def by_type(
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="file, function, library, person, concept ...")],
-    scope: Scope = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
+    where: Then = Where(),
     limit: Limit = 50,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Ask(),
 ) -> None:
     """List the entities of a type, those with the most mentions first."""
-    with opened(name, settings) as memory:
+    with run.opened() as memory:
         memory.graph()
-        found = domain.patterns.by_type(memory, type_, scope, when_of(memory, as_of, known_at), limit)
-    deliver(found, as_json, entities_view, f"There is no {type_} then.")
+        found = domain.patterns.by_type(memory, type_, where.scope, where.when(memory), limit)
+    deliver(found, run.as_json, views.entities_view, f"There is no {type_} then.")
 
 
-def most_connected(
-    entity_type: EntityType = None,
-    scope: Scope = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    limit: Limit = 10,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
-) -> None:
+def most_connected(where: Where = Where(), limit: Limit = 10, run: Reading = Ask()) -> None:
     """List the entities with the most facts."""
-    with opened(name, settings) as memory:
+    with run.opened() as memory:
         memory.graph()
-        found = domain.patterns.most_connected(memory, entity_type, scope, when_of(memory, as_of, known_at), limit)
-    deliver(found, as_json, connected_view, "There are no facts then.")
+        found = domain.patterns.most_connected(memory, where.entity_type, where.scope, where.when(memory), limit)
+    deliver(found, run.as_json, views.connected_view, "There are no facts then.")
 
 
 def fact(
@@ -199,16 +122,12 @@ def fact(
     weight: Annotated[float, typer.Option("--weight", min=0, max=1, help="How strong the relation is.")] = 0.5,
     confidence: Annotated[float, typer.Option("--confidence", min=0, max=1, help="How sure it is.")] = 0.9,
     create: Annotated[
-        str | None,
-        typer.Option("--create", metavar="TYPE,TYPE", help="Make missing ends of these types."),
+        str | None, typer.Option("--create", metavar="TYPE,TYPE", help="Make missing ends of these types.")
     ] = None,
-    scope: Scope = None,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    run: Scoped = Ask(),
 ) -> None:
     """Add a fact between two entities; others stay, also those that contradict it."""
-    with opened(name, settings) as memory:
+    with run.opened() as memory:
         revision = memory.fact(
             source,
             type_,
@@ -219,26 +138,16 @@ def fact(
             weight=weight,
             confidence=confidence,
             create=[kind.strip() for kind in create.split(",")[:2]] if create else (),
-            scope=scope,
+            scope=run.scope,
         )
-    deliver(revision, as_json, revision_line)
+    deliver(revision, run.as_json, views.revision_line)
 
 
-def invalidate(
-    source: Source,
-    type_: Type,
-    target: Target,
-    at: At,
-    evidence: Evidence,
-    scope: Scope = None,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
-) -> None:
+def invalidate(source: Source, type_: Type, target: Target, at: At, evidence: Evidence, run: Scoped) -> None:
     """End a fact in the world: it held until then. What was believed before can still be asked for."""
-    with opened(name, settings) as memory:
-        revision = memory.end(source, type_, target, at=at, evidence=evidence, scope=scope)
-    deliver(revision, as_json, revision_line)
+    with run.opened() as memory:
+        revision = memory.end(source, type_, target, at=at, evidence=evidence, scope=run.scope)
+    deliver(revision, run.as_json, views.revision_line)
 
 
 def supersede(
@@ -248,18 +157,15 @@ def supersede(
     by: Annotated[str, typer.Argument(metavar="NEW", help="The entity that takes the target's place.")],
     at: At,
     evidence: Evidence,
-    scope: Scope = None,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    run: Scoped,
 ) -> None:
     """End a fact and let another hold from then on: SOURCE TYPE TARGET becomes SOURCE TYPE NEW."""
-    with opened(name, settings) as memory:
-        triple = memory.triple(source, type_, target, scope)
-        new = memory.resolve(by, scope=scope)
-        made = domain.records.Fact(triple[0], type_, new.id, scope=scope or memory.settings.scope, confidence=0.9)
+    with run.opened() as memory:
+        triple = memory.triple(source, type_, target, run.scope)
+        new = memory.resolve(by, scope=run.scope)
+        made = domain.records.Fact(triple[0], type_, new.id, scope=run.scope or memory.settings.scope, confidence=0.9)
         revision = domain.revise.supersede(memory, triple, made, memory.time(at), evidence)
-    deliver(revision, as_json, revision_line)
+    deliver(revision, run.as_json, views.revision_line)
 
 
 def retract(
@@ -268,16 +174,13 @@ def retract(
     target: Target,
     evidence: Evidence,
     version: Annotated[str | None, typer.Option("--version", metavar="ID", help="Only this version of it.")] = None,
-    scope: Scope = None,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    run: Scoped = Ask(),
 ) -> None:
     """Withdraw a fact that never held; its history still shows it."""
-    with opened(name, settings) as memory:
-        triple = memory.triple(source, type_, target, scope)
+    with run.opened() as memory:
+        triple = memory.triple(source, type_, target, run.scope)
         revision = domain.revise.retract(memory, triple, evidence, version_id=version)
-    deliver(revision, as_json, revision_line)
+    deliver(revision, run.as_json, views.revision_line)
 
 
 def history(
@@ -285,22 +188,19 @@ def history(
     type_: Annotated[str | None, typer.Option("--type", "-t", metavar="TYPE", help="Only this relation.")] = None,
     other: Annotated[str | None, typer.Option("--with", metavar="ENTITY", help="Only with this entity.")] = None,
     entity_type: EntityType = None,
-    scope: Scope = None,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    run: Scoped = Ask(),
 ) -> None:
     """List every version of the facts of an entity: when each held, when it was known, and why it ended."""
-    with opened(name, settings) as memory:
-        start = memory.resolve(entity, type_=entity_type, scope=scope)
-        end = memory.resolve(other, scope=scope) if other else None
+    with run.opened() as memory:
+        start = memory.resolve(entity, type_=entity_type, scope=run.scope)
+        end = memory.resolve(other, scope=run.scope) if other else None
         found = domain.patterns.history(memory, start, type_, end)
-    deliver(found, as_json, history_view, f"Nothing was ever known of {start.name}.")
+    deliver(found, run.as_json, views.history_view, f"Nothing was ever known of {start.name}.")
 
 
-def conflicts(scope: Scope = None, name: Name = "memory", as_json: Json = False, settings: Set = None) -> None:
+def conflicts(run: Scoped) -> None:
     """List facts that can't all be right. None of them is ended by that."""
-    with opened(name, settings) as memory:
+    with run.opened() as memory:
         memory.graph()
-        found = domain.patterns.conflicts(memory, scope)
-    deliver(found, as_json, lambda it: conflicts_view(it) if it else "No facts contradict each other.")
+        found = domain.patterns.conflicts(memory, run.scope)
+    deliver(found, run.as_json, lambda it: views.conflicts_view(it) if it else "No facts contradict each other.")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli import options as shared
-from pipeline.cli.connection import connected
+from pipeline.cli.options import AsOf, KnownAt, Run
 from pipeline.domains.memory import deferred as domain
 
 if TYPE_CHECKING:
+    from pipeline.domains.memory import records
     from pipeline.domains.memory.api import Memory
     from pipeline.domains.memory.memory import AgentMemory
     from pipeline.domains.memory.records import When
@@ -20,31 +21,53 @@ if TYPE_CHECKING:
 Name = Annotated[str, typer.Option("--memory", "-m", metavar="NAME", help="The memory.")]
 Entity = Annotated[str, typer.Argument(metavar="ENTITY", help="The name, an alias or the id of an entity.")]
 EntityType = Annotated[
-    str | None,
-    typer.Option("--entity-type", metavar="TYPE", help="If several entities have the name."),
+    str | None, typer.Option("--entity-type", metavar="TYPE", help="If several entities have the name.")
 ]
 Types = Annotated[
     list[str] | None,
     typer.Option("--type", "-t", metavar="TYPE", help="Only relations of this type; repeatable.", show_default="all"),
 ]
-Scope = Annotated[
-    str | None,
-    typer.Option("--scope", metavar="NAME", help="Only this scope, such as a repository."),
-]
+Scope = Annotated[str | None, typer.Option("--scope", metavar="NAME", help="Only this scope, such as a repository.")]
 NewScope = Annotated[str | None, typer.Option("--scope", metavar="NAME", help="The scope that it belongs to.")]
-AsOf = shared.AsOf
-KnownAt = shared.KnownAt
-Limit = shared.Limit
 Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="How many facts away.")]
 
 
-@contextmanager
-def opened(name: str, settings: list[str] | None, model: str | None = None) -> Iterator[Memory]:
-    """Connect, and yield the memory of that name."""
-    with connected(shared.read_settings(model, settings)) as hoprank:
-        yield domain.api.Memory(hoprank, name)
+@dataclass(frozen=True)
+class Ask(Run):
+    """Options that choose a memory and a scope in it, with those of all commands."""
+
+    scope: Scope = None
+    name: Name = "memory"
+
+    @contextmanager
+    def opened(self) -> Iterator[Memory]:
+        """Connect, and yield the memory."""
+        with self.connect() as hoprank:
+            yield domain.api.Memory(hoprank, self.name)
 
 
-def when_of(memory: AgentMemory, as_of: str | None, known_at: str | None) -> When:
-    """Return the time of a question; raises InputError if a time is none."""
-    return domain.times.when(as_of, known_at, memory.zone)
+Reading = Annotated[Ask, "name", "as_json", "settings"]
+Embedding = Annotated[Ask, "name", "as_json", "model", "settings"]
+Scoped = Annotated[Ask, "scope", "name", "as_json", "settings"]
+
+
+@dataclass(frozen=True)
+class Where:
+    """Options that choose entities and facts: by type, by scope, and by time."""
+
+    entity_type: EntityType = None
+    scope: Scope = None
+    as_of: AsOf = None
+    known_at: KnownAt = None
+
+    def when(self, memory: AgentMemory) -> When:
+        """Return the time; raises InputError if it is none."""
+        return domain.times.when(self.as_of, self.known_at, memory.zone)
+
+    def find(self, memory: AgentMemory, name: str) -> tuple[records.Entity, When]:
+        """Return the entity of a name, and the time; raises GraphError if there is none or several."""
+        when = self.when(memory)
+        return memory.resolve(name, type_=self.entity_type, scope=self.scope, when=when), when
+
+
+Then = Annotated[Where, "scope", "as_of", "known_at"]

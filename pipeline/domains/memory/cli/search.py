@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.connection import connected
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
-from pipeline.cli.options import Filters, Json, Model, Set, read_filter, read_settings
+from pipeline.cli.options import AsOf, Filters, KnownAt, Measuring, Run, read_filter
 from pipeline.cli.views.output import show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.memory import deferred as domain
-from pipeline.domains.memory.cli.options import AsOf, KnownAt, Name, Scope, opened, when_of
+from pipeline.domains.memory.cli.options import Ask, Embedding, Scope, Scoped, Where
 from pipeline.domains.memory.views import recall_view, report_view, topic_view
 
 
@@ -33,14 +32,11 @@ def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say which level found each item, and the themes.")
     ] = False,
-    name: Name = "memory",
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Ask(),
 ) -> None:
     """Print the memories and entities that answer a question, best first."""
     conditions, levels = read_filter(filters), domain.recall.levels_named(level)
-    with opened(name, settings, model) as memory, spinner("Searching"):
+    with run.opened() as memory, spinner("Searching"):
         found = memory.search(
             question,
             top_k,
@@ -51,29 +47,20 @@ def search(
             filters=conditions,
             levels=levels,
         )
-    deliver(
-        found,
-        as_json,
-        lambda it: recall_view(it, explain=explain),
-        "Nothing that is remembered fits this.",
-        is_empty=not found.items,
-    )
+    none = "Nothing that is remembered fits this."
+    deliver(found, run.as_json, lambda it: recall_view(it, explain=explain), none, is_empty=not found.items)
 
 
 def hybrid(
     topic: Annotated[str, typer.Argument(metavar="TOPIC")],
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="How many memories.")] = 5,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    scope: Scope = None,
-    name: Name = "memory",
-    as_json: Json = False,
-    settings: Set = None,
+    at: Annotated[Where, "as_of", "known_at"] = Where(),
+    run: Scoped = Ask(),
 ) -> None:
     """Print the memories on a topic, the entities that they mention, and what these relate to."""
-    with opened(name, settings) as memory:
-        found = domain.recall.hybrid(memory, topic, top_k, when_of(memory, as_of, known_at), scope=scope)
-    deliver(found, as_json, topic_view, "No memory has these words.", is_empty=not found.memories)
+    with run.opened() as memory:
+        found = domain.recall.hybrid(memory, topic, top_k, at.when(memory), scope=run.scope)
+    deliver(found, run.as_json, topic_view, "No memory has these words.", is_empty=not found.memories)
 
 
 def evaluate(
@@ -81,15 +68,13 @@ def evaluate(
         Path, typer.Argument(metavar="DIR", help="A folder with corpus.jsonl (turns), queries.jsonl and qrels.tsv.")
     ],
     keep: Annotated[
-        str | None,
-        typer.Option("--keep", metavar="NAME", help="Keep the memory, and use it again."),
+        str | None, typer.Option("--keep", metavar="NAME", help="Keep the memory, and use it again.")
     ] = None,
     json_file: JsonFile = None,
-    model: Model = None,
-    settings: Set = None,
+    run: Measuring = Run(),
 ) -> None:
     """Measure which turns and sessions are found: by BM25, by vectors, by both, and by all of HopRank."""
     check_json_file(json_file)
-    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress() as progress:
         report = domain.evaluation.evaluate(hoprank, folder, name=keep, progress=progress)
     deliver_report(report.to_json(), json_file, lambda: show(report_view(report)))

@@ -1,10 +1,9 @@
 """``hoprank route``: the graph of projects."""
 
-import typer
-
+from pipeline.cli.groups import Commands
 from pipeline.domains.routing.cli import learn, projects
 
-app = typer.Typer(no_args_is_help=True)
+app = Commands(no_args_is_help=True)
 app.command()(projects.sync)
 app.command()(projects.index)
 app.command("graph")(projects.graph_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.confirm import confirm
-from pipeline.cli.connection import connected
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Json, Set, read_settings
+from pipeline.cli.options import Yes
 from pipeline.cli.views.output import say, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
-from pipeline.domains.routing.cli.projects import Graph, Source
+from pipeline.domains.routing.cli.projects import Ask, Graph, Reading, Source
 from pipeline.domains.routing.views import explanation_view, proposals_view, weights_view
 
 if TYPE_CHECKING:
@@ -28,29 +28,23 @@ def propose(
     notes: Annotated[
         list[Path] | None,
         typer.Option(
-            "--notes",
-            metavar="PATH",
-            help="Notes of sessions, or a shell history: a file or a folder; repeatable.",
+            "--notes", metavar="PATH", help="Notes of sessions, or a shell history: a file or a folder; repeatable."
         ),
     ] = None,
     source: Annotated[str, typer.Option("--from", metavar="PROJECT", help="The project of notes that name none.")] = "",
     accept: Annotated[
-        list[str] | None,
-        typer.Option("--accept", metavar="ID", help="Add the relation of this proposal; repeatable."),
+        list[str] | None, typer.Option("--accept", metavar="ID", help="Add the relation of this proposal; repeatable.")
     ] = None,
     reject: Annotated[
-        list[str] | None,
-        typer.Option("--reject", metavar="ID", help="Never propose this again; repeatable."),
+        list[str] | None, typer.Option("--reject", metavar="ID", help="Never propose this again; repeatable.")
     ] = None,
     auto: Annotated[bool, typer.Option("--auto", help="Accept all that are sure: routing.auto_accept.")] = False,
     rejected: Annotated[bool, typer.Option("--rejected", help="Only those that were rejected.")] = False,
-    graph: Graph = None,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Ask(),
 ) -> None:
     """List relations that the projects' imports, manifests, commands, domains and notes speak for; add some."""
-    with connected(read_settings(None, settings)) as hoprank, show_progress() as progress:
-        decisions = domain.api.Projects(hoprank, graph).propose(
+    with run.projects() as opened, show_progress() as progress:
+        decisions = opened.propose(
             notes or (),
             source=source,
             accept=accept or (),
@@ -63,11 +57,11 @@ def propose(
         warn(f"{_listed(decisions.unassigned)}: these notes name no project; give it with --from.")
     decided = {"Added": decisions.accepted, "Rejected": decisions.rejected}
     for said, proposals in decided.items():
-        for one in () if as_json else proposals:
+        for one in () if run.as_json else proposals:
             say(f"{said} {one.edge}.")
-    if as_json or decisions.open or not any(decided.values()):
+    if run.as_json or decisions.open or not any(decided.values()):
         none = "Nothing more is proposed."
-        deliver(decisions.open, as_json, proposals_view, none, document=decisions)
+        deliver(decisions.open, run.as_json, proposals_view, none, document=decisions)
 
 
 def used(
@@ -80,34 +74,29 @@ def used(
         str | None,
         typer.Option("--type", metavar="TYPE", help="The relation over which it came.", show_default="all there are"),
     ] = None,
-    graph: Graph = None,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Ask(),
 ) -> None:
     """Record that an answer of another project was used, which strengthens the relation, or that it was useless."""
-    with connected(read_settings(None, settings)) as hoprank:
-        learned = domain.api.Projects(hoprank, graph).used(query, source, project, rank, useful=not useless, type=type_)
-    deliver(learned, as_json, weights_view)
+    with run.projects() as opened:
+        learned = opened.used(query, source, project, rank, useful=not useless, type=type_)
+    deliver(learned, run.as_json, weights_view)
 
 
 def explain(
     source: Source,
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="The type of the relation.")],
     target: Annotated[str, typer.Argument(metavar="B", help="The project that answers.")],
-    graph: Graph = None,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading,
 ) -> None:
     """Show why a relation has its weight: the base weight, the judgements on answers, and what follows."""
-    with connected(read_settings(None, settings)) as hoprank:
-        learned = domain.api.Projects(hoprank, graph).explain(source, type_, target)
-    deliver(learned, as_json, explanation_view)
+    with run.projects() as opened:
+        learned = opened.explain(source, type_, target)
+    deliver(learned, run.as_json, explanation_view)
 
 
 def forget_usage(
     edge: Annotated[
-        tuple[str, str, str] | None,
-        typer.Option("--edge", metavar="A TYPE B", help="Only of this relation."),
+        tuple[str, str, str] | None, typer.Option("--edge", metavar="A TYPE B", help="Only of this relation.")
     ] = None,
     since: Annotated[
         datetime | None,
@@ -116,19 +105,17 @@ def forget_usage(
         ),
     ] = None,
     graph: Graph = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
-    as_json: Json = False,
-    settings: Set = None,
+    yes: Yes = False,
+    run: Annotated[Ask, "as_json", "settings"] = Ask(),
 ) -> None:
     """Forget which answers were used: the relations get the weights that they would have without."""
     key = domain.schema.EdgeKey.parse(*edge) if edge else None
     if not (key or since or yes):
         confirm("Forget all judgements on answers?")
-    with connected(read_settings(None, settings)) as hoprank:
+    with replace(run, graph=graph).projects() as projects:
         start = since.replace(tzinfo=UTC) if since else None
-        projects = domain.api.Projects(hoprank, graph)
         learned = domain.usage.forget(projects.graph, projects.settings, datetime.now(UTC), key=key, since=start)
-    deliver(learned, as_json, weights_view, "There was nothing to forget.")
+    deliver(learned, run.as_json, weights_view, "There was nothing to forget.")
 
 
 def _listed(names: Sequence[str]) -> str:

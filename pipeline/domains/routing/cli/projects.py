@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pipeline.cli.confirm import confirm
-from pipeline.cli.connection import connected
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
-from pipeline.cli.options import Json, Model, Set, Wait, read_settings
+from pipeline.cli.options import Measuring, Run
 from pipeline.cli.syncing import DryRun
 from pipeline.cli.views.output import say, show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
-from pipeline.domains.routing.views import (
-    failures_view,
-    indexed_view,
-    modes_view,
-    plan_view,
-    projects_view,
-    related_view,
-    relations_view,
-    steps_view,
-)
+from pipeline.domains.routing import views
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from pipeline.domains.routing import api
     from pipeline.domains.routing.sync import RegistryPlan
 
 Graph = Annotated[
     str | None,
     typer.Option("--graph", "-g", metavar="NAME", help="The graph of projects.", show_default="routing.graph"),
 ]
+
+
+@dataclass(frozen=True)
+class Ask(Run):
+    """Options that choose a graph of projects, with those of all commands."""
+
+    graph: Graph = None
+
+    @contextmanager
+    def projects(self) -> Iterator[api.Projects]:
+        """Connect, and yield the projects."""
+        with self.connect() as hoprank:
+            yield domain.api.Projects(hoprank, self.graph)
+
+
+Reading = Annotated[Ask, "graph", "as_json", "settings"]
+Writing = Annotated[Ask, "graph", "as_json", "model", "settings", "wait"]
+
 Source = Annotated[str, typer.Argument(metavar="A", help="The project that asks.")]
 _Project = Annotated[str, typer.Argument(metavar="PROJECT", help="The id of a project.")]
 _Type = Annotated[
@@ -56,9 +65,7 @@ def sync(
     dry_run: DryRun = False,
     drop: Annotated[bool, typer.Option("--drop", help="Drop the corpora of removed projects, too.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before --drop.")] = False,
-    graph: Graph = None,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Ask(),
 ) -> None:
     """Bring the graph to hold exactly the projects of a registry.
 
@@ -71,10 +78,9 @@ def sync(
             confirm(f"Drop the corpora {', '.join(plan.corpora_left)}?")
 
     stated = domain.registry.read_registry(registry)
-    with connected(read_settings(None, settings)) as hoprank:
-        projects = domain.api.Projects(hoprank, graph)
+    with run.projects() as projects:
         plan = projects.sync(stated, dry_run=dry_run, drop=drop, announce=ask)
-    deliver(plan, as_json, lambda it: plan_view(it, projects.name, dropped=drop, planned=dry_run))
+    deliver(plan, run.as_json, lambda it: views.plan_view(it, projects.name, dropped=drop, planned=dry_run))
     for missing in plan.missing_paths:
         warn(f"{missing} doesn't exist; `hoprank route index` will leave it out.")
 
@@ -85,19 +91,15 @@ def index(
         typer.Argument(metavar="[PROJECT]...", help="The ids of projects.", show_default="all that have a path"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Drop the corpora and make them anew.")] = False,
-    graph: Graph = None,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
-    wait: Wait = None,
+    run: Writing = Ask(),
 ) -> None:
     """Bring the corpora of projects to hold their files, source code too; only changed files are read anew.
 
     A project that can't be indexed is named, and the others go on; the exit code is then 1.
     """
-    with connected(read_settings(model, settings, wait)) as hoprank, show_progress() as progress:
-        done = domain.api.Projects(hoprank, graph).index(projects or (), force=force, progress=progress)
-    deliver(done, as_json, indexed_view, "No project has a path.")
+    with run.projects() as opened, show_progress() as progress:
+        done = opened.index(projects or (), force=force, progress=progress)
+    deliver(done, run.as_json, views.indexed_view, "No project has a path.")
     if failed := [one for one in done if one.problem]:
         for one in failed:
             warn(f"{one.project}: {one.problem}")
@@ -108,18 +110,15 @@ def graph_(
     nodes: Annotated[bool, typer.Option("--nodes", help="Only the projects.")] = False,
     edges: Annotated[bool, typer.Option("--edges", help="Only the relations.")] = False,
     view: Annotated[
-        Path | None,
-        typer.Option("--view", metavar="FILE.html", help="Draw the graph as a page instead."),
+        Path | None, typer.Option("--view", metavar="FILE.html", help="Draw the graph as a page instead.")
     ] = None,
-    graph: Graph = None,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Ask(),
 ) -> None:
     """Show the projects and their relations."""
-    if view and (nodes or edges or as_json):
+    if view and (nodes or edges or run.as_json):
         raise InputError("--view draws the whole graph.", "Leave out --nodes, --edges and --json.")
-    with connected(read_settings(None, settings)) as hoprank:
-        opened = domain.api.Projects(hoprank, graph).graph
+    with run.projects() as projects:
+        opened = projects.graph
         if view:
             opened.graph.view(view)
             say(f"Wrote {view}.")
@@ -129,10 +128,10 @@ def graph_(
             document["nodes"] = opened.list_nodes()
         if edges or not nodes:
             document["edges"] = opened.get_edges()
-    views: dict[str, Callable[[Any], Any]] = {"nodes": projects_view, "edges": relations_view}
-    tables = [views[name](rows) for name, rows in document.items() if rows]
+    drawn: dict[str, Callable[[Any], Any]] = {"nodes": views.projects_view, "edges": views.relations_view}
+    tables = [drawn[name](rows) for name, rows in document.items() if rows]
     none = f"There is nothing in the graph {opened.graph.name} yet; `hoprank route sync REGISTRY` and `link` fill it."
-    deliver(tables, as_json, lambda it: it, none, document=document)
+    deliver(tables, run.as_json, lambda it: it, none, document=document)
 
 
 def link(
@@ -144,53 +143,44 @@ def link(
         float | None,
         typer.Option("--weight", metavar="W", min=0, max=1, help="How strong, above 0.", show_default="1, or as it is"),
     ] = None,
-    graph: Graph = None,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Ask(),
 ) -> None:
     """Relate a project to another or to a domain; a relation that is there gets the new weight and evidence."""
-    with connected(read_settings(None, settings)) as hoprank:
-        linked = domain.api.Projects(hoprank, graph).link(source, type_, target, weight=weight, evidence=evidence)
-    deliver(linked, as_json, lambda it: f"{it.source} {it.type.upper()} {it.target}, weight {it.weight:.2f}.")
+    with run.projects() as opened:
+        linked = opened.link(source, type_, target, weight=weight, evidence=evidence)
+    deliver(linked, run.as_json, lambda it: f"{it.source} {it.type.upper()} {it.target}, weight {it.weight:.2f}.")
 
 
-def unlink(
-    source: Source, type_: _Type, target: _Target, graph: Graph = None, as_json: Json = False, settings: Set = None
-) -> None:
+def unlink(source: Source, type_: _Type, target: _Target, run: Reading) -> None:
     """Remove a relation; one that the registry declares comes back with the next sync."""
-    with connected(read_settings(None, settings)) as hoprank:
-        removed = domain.api.Projects(hoprank, graph).unlink(source, type_, target)
+    with run.projects() as opened:
+        removed = opened.unlink(source, type_, target)
     kind = domain.schema.RelationType.parse(type_)
-    deliver(removed, as_json, lambda _: f"Removed {source} {kind.upper()} {target}.")
+    deliver(removed, run.as_json, lambda _: f"Removed {source} {kind.upper()} {target}.")
 
 
-def get_related(
-    project: _Project, types: _Types = None, graph: Graph = None, as_json: Json = False, settings: Set = None
-) -> None:
+def get_related(project: _Project, types: _Types = None, run: Reading = Ask()) -> None:
     """List the projects to which the relations of a project lead, the strongest first."""
-    with connected(read_settings(None, settings)) as hoprank:
-        related = domain.api.Projects(hoprank, graph).related(project, types or ())
+    with run.projects() as opened:
+        related = opened.related(project, types or ())
     document = [{"project": other.id, **asdict(relation)} for other, relation in related]
     none = f"No relation leads from {project} to another project."
-    deliver(related, as_json, related_view, none, document=document)
+    deliver(related, run.as_json, views.related_view, none, document=document)
 
 
 def traverse(
     project: _Project,
     depth: Annotated[
-        int | None,
-        typer.Option("--depth", min=1, max=8, help="How many relations away.", show_default="routing.depth"),
+        int | None, typer.Option("--depth", min=1, max=8, help="How many relations away.", show_default="routing.depth")
     ] = None,
     types: _Types = None,
-    graph: Graph = None,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Ask(),
 ) -> None:
     """List the projects around a project, the nearest first, each with the way to it."""
-    with connected(read_settings(None, settings)) as hoprank:
-        steps = domain.api.Projects(hoprank, graph).traverse(project, depth, types or ())
+    with run.projects() as opened:
+        steps = opened.traverse(project, depth, types or ())
     document = [{**asdict(step), "project": step.project.id} for step in steps]
-    deliver(steps, as_json, steps_view, f"No relation leads on from {project}.", document=document)
+    deliver(steps, run.as_json, views.steps_view, f"No relation leads on from {project}.", document=document)
 
 
 def evaluate(
@@ -212,11 +202,10 @@ def evaluate(
         ),
     ] = None,
     json_file: JsonFile = None,
-    model: Model = None,
-    settings: Set = None,
+    run: Measuring = Run(),
 ) -> None:
     """Measure three ways to search: all projects, those that the graph chooses, and the right ones alone."""
     check_json_file(json_file)
-    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress() as progress:
         report = domain.evaluation.evaluate(hoprank, path, graph=graph, keep=keep, progress=progress)
-    deliver_report(report.to_json(), json_file, lambda: show(modes_view(report), *failures_view(report)))
+    deliver_report(report.to_json(), json_file, lambda: show(views.modes_view(report), *views.failures_view(report)))

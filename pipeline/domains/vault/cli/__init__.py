@@ -1,10 +1,9 @@
 """``hoprank vault``: vaults of linked notes."""
 
-import typer
-
+from pipeline.cli.groups import Commands
 from pipeline.domains.vault.cli import notes, upkeep
 
-app = typer.Typer(no_args_is_help=True)
+app = Commands(no_args_is_help=True)
 for command in (
     notes.sync,
     notes.evaluate,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,23 +13,14 @@ from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import catalogue
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
-from pipeline.cli.options import Json, Model, Set, Wait, read_settings
+from pipeline.cli.options import Embedding, Measuring, Reading, Run, Yes, read_settings
 from pipeline.cli.syncing import DryRun, Watch, check_watch, follow
 from pipeline.cli.views.output import print_json, say, show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import plan_table
 from pipeline.domains.vault import deferred as domain
-from pipeline.domains.vault.cli.options import Agent, Exclude, Folder, Include, Skill, User, Vault, open_vault
-from pipeline.domains.vault.views import (
-    created_view,
-    index_view,
-    linked_view,
-    related_view,
-    report_view,
-    sync_view,
-    traversal_view,
-    why_view,
-)
+from pipeline.domains.vault import views
+from pipeline.domains.vault.cli.options import Agent, Exclude, Folder, Include, Notes, Skill, User, Vault, Whose
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,8 +28,7 @@ if TYPE_CHECKING:
     from pipeline.ingest.update.changes import Plan
 
 WriteBack = Annotated[
-    Path | None,
-    typer.Option("--folder", metavar="DIR", help="The vault's folder: write the note into its file."),
+    Path | None, typer.Option("--folder", metavar="DIR", help="The vault's folder: write the note into its file.")
 ]
 Relation = Annotated[str, typer.Option("--relation", metavar="TYPE", help="The type of the link.")]
 
@@ -47,15 +38,10 @@ def sync(
     vault: Vault = "vault",
     include: Include = None,
     exclude: Exclude = None,
-    user: User = "",
-    skill: Skill = "",
-    agent: Agent = "",
+    whose: Whose = Notes(),
     dry_run: DryRun = False,
     watch: Watch = False,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
-    wait: Wait = None,
+    run: Run = Run(),
 ) -> None:
     """Bring a vault to hold exactly the notes in a folder, and the links between them.
 
@@ -63,16 +49,16 @@ def sync(
     """
 
     def announce(plan: Plan) -> None:
-        if not as_json:
+        if not run.as_json:
             show(plan_table(plan))
 
     def show_changes(done: VaultSync) -> None:
         if done.synced.plan:
-            deliver(done, as_json, sync_view)
+            deliver(done, run.as_json, views.sync_view)
 
     check_watch(watched=watch, dry_run=dry_run)
-    with connected(read_settings(model, settings, wait)) as hoprank:
-        opened = open_vault(hoprank, vault, user, skill, agent)
+    with run.connect() as hoprank:
+        opened = replace(whose, vault=vault).open(hoprank)
 
         def once() -> VaultSync:
             with show_progress() as progress:
@@ -85,7 +71,7 @@ def sync(
                     progress=progress,
                 )
 
-        deliver(once(), as_json, sync_view)
+        deliver(once(), run.as_json, views.sync_view)
         if watch:
             follow([str(folder)], once, show_changes)
 
@@ -96,55 +82,46 @@ def evaluate(
     seed: Annotated[int, typer.Option("--seed", help="Chooses the pairs: the same seed, the same pairs.")] = 1,
     exclude: Exclude = None,
     json_file: JsonFile = None,
-    model: Model = None,
-    settings: Set = None,
+    run: Measuring = Run(),
 ) -> None:
     """Hide some links of a vault, and measure how many the rankings of related notes find."""
     check_json_file(json_file)
-    with connected(read_settings(model, settings)) as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress() as progress:
         report = domain.evaluate.evaluate(
             hoprank, folder, hide=hide, seed=seed, exclude=exclude or (), progress=progress
         )
-    deliver_report(report.to_json(), json_file, lambda: show(report_view(report)))
+    deliver_report(report.to_json(), json_file, lambda: show(views.report_view(report)))
 
 
 def context(
     message: Annotated[str, typer.Argument(help="The message or task that needs knowledge.")],
-    vault: Vault = "vault",
-    user: User = "",
-    skill: Skill = "",
-    agent: Agent = "",
+    of: Notes = Notes(),
     top_k: Annotated[int | None, typer.Option("--top-k", "-k", min=1, max=10, help="How many notes at most.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Also say why each note was chosen.")] = False,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
+    run: Embedding = Run(),
 ) -> None:
     """Print the notes that a message needs, as a section for a prompt; nothing if no note is relevant."""
-    with connected(read_settings(model, settings)) as hoprank, spinner("Searching"):
-        knowledge = open_vault(hoprank, vault, user, skill, agent).context(message, top_k=top_k)
+    with run.connect() as hoprank, spinner("Searching"):
+        knowledge = of.open(hoprank).context(message, top_k=top_k)
     is_empty = not knowledge.notes
     nothing = f"No note is relevant: {knowledge.reason}."
-    deliver(knowledge, as_json, lambda it: it.text, nothing, is_empty=is_empty)
-    if explain and not (as_json or is_empty):
-        show("", why_view(knowledge))
+    deliver(knowledge, run.as_json, lambda it: it.text, nothing, is_empty=is_empty)
+    if explain and not (run.as_json or is_empty):
+        show("", views.why_view(knowledge))
 
 
 def related(
     note: Annotated[str, typer.Argument(metavar="NOTE", help="A note: its path, file name, title or alias.")],
     vault: Vault = "vault",
     unlinked: Annotated[bool, typer.Option("--unlinked", help="Only notes that it isn't linked with yet.")] = False,
-    user: User = "",
-    skill: Skill = "",
-    agent: Agent = "",
+    whose: Whose = Notes(),
     top_k: Annotated[int, typer.Option("--top-k", "-k", "--limit", "-n", min=1, help="How many notes.")] = 10,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Run(),
 ) -> None:
     """Print the notes that belong to a note by meaning and by links."""
-    with connected(read_settings(None, settings)) as hoprank, spinner("Reading"):
-        notes = open_vault(hoprank, vault, user, skill, agent).related(note, top_k, unlinked=unlinked)
-    deliver(notes, as_json, related_view, f"Nothing is related to {note}.")
+    with run.connect() as hoprank, spinner("Reading"):
+        notes = replace(whose, vault=vault).open(hoprank).related(note, top_k, unlinked=unlinked)
+    deliver(notes, run.as_json, views.related_view, f"Nothing is related to {note}.")
 
 
 def create(
@@ -154,37 +131,22 @@ def create(
     ] = None,
     description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What it says, in a line.")] = "",
     type_: Annotated[
-        str,
-        typer.Option("--type", metavar="TYPE", help="concept, technique, reference, moc, claim or procedure."),
+        str, typer.Option("--type", metavar="TYPE", help="concept, technique, reference, moc, claim or procedure.")
     ] = "concept",
     tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag; repeatable.")] = None,
     link_to: Annotated[
-        list[str] | None,
-        typer.Option("--link", metavar="NOTE", help="A note that it belongs to; repeatable."),
+        list[str] | None, typer.Option("--link", metavar="NOTE", help="A note that it belongs to; repeatable.")
     ] = None,
-    vault: Vault = "vault",
-    user: User = "",
-    skill: Skill = "",
-    agent: Agent = "",
+    of: Notes = Notes(),
     folder: WriteBack = None,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
-    wait: Wait = None,
+    run: Run = Run(),
 ) -> None:
     """Create a note that later syncs of the vault's folder keep."""
     text = content if content is not None else _piped()
-    with connected(read_settings(model, settings, wait)) as hoprank:
-        made = open_vault(hoprank, vault, user, skill, agent).create(
-            title,
-            text,
-            description,
-            type_,
-            tag or (),
-            links=[{"target": target} for target in link_to or ()],
-            folder=folder,
-        )
-    deliver(made, as_json, created_view)
+    links = [{"target": target} for target in link_to or ()]
+    with run.connect() as hoprank:
+        made = of.open(hoprank).create(title, text, description, type_, tag or (), links=links, folder=folder)
+    deliver(made, run.as_json, views.created_view)
 
 
 def link(
@@ -192,21 +154,14 @@ def link(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="The note to link it to.")],
     relation: Relation = "",
     context: Annotated[str, typer.Option("--context", metavar="TEXT", help="A sentence that says why.")] = "",
-    vault: Vault = "vault",
-    user: User = "",
-    skill: Skill = "",
-    agent: Agent = "",
+    of: Notes = Notes(),
     folder: WriteBack = None,
-    as_json: Json = False,
-    model: Model = None,
-    settings: Set = None,
-    wait: Wait = None,
+    run: Run = Run(),
 ) -> None:
     """Link a note to another one; nothing changes if it has the link."""
-    with connected(read_settings(model, settings, wait)) as hoprank:
-        opened = open_vault(hoprank, vault, user, skill, agent)
-        done = opened.link(source, target, relation, context, folder=folder)
-    deliver(done, as_json, linked_view)
+    with run.connect() as hoprank:
+        done = of.open(hoprank).link(source, target, relation, context, folder=folder)
+    deliver(done, run.as_json, views.linked_view)
 
 
 def traverse(
@@ -220,22 +175,17 @@ def traverse(
         str, typer.Option("--direction", metavar="WAY", help="Which links to follow: out, in or both.")
     ] = "out",
     relation: Annotated[
-        list[str] | None,
-        typer.Option("--relation", metavar="TYPE", help="Only links of this type; repeatable."),
+        list[str] | None, typer.Option("--relation", metavar="TYPE", help="Only links of this type; repeatable.")
     ] = None,
-    vault: Vault = "vault",
-    user: User = "",
-    skill: Skill = "",
-    agent: Agent = "",
-    as_json: Json = False,
-    settings: Set = None,
+    of: Notes = Notes(),
+    run: Reading = Run(),
 ) -> None:
     """List the notes that links lead to from a note, nearest first, each with the way to it."""
-    with connected(read_settings(None, settings)) as hoprank:
-        opened = open_vault(hoprank, vault, user, skill, agent)
-        page = opened.traverse(note, depth, budget, cursor, direction=direction, relations=relation or ())
-    deliver(page, as_json, traversal_view, f"No link leads on from {note}.", is_empty=not page.nodes)
-    if page.cursor and not as_json:
+    with run.connect() as hoprank:
+        notes = of.open(hoprank)
+        page = notes.traverse(note, depth, budget, cursor, direction=direction, relations=relation or ())
+    deliver(page, run.as_json, views.traversal_view, f"No link leads on from {note}.", is_empty=not page.nodes)
+    if page.cursor and not run.as_json:
         say(f"\n{page.total:,} notes in all. Go on with: --cursor {page.cursor}")
 
 
@@ -251,23 +201,19 @@ def index(
     user: User = "",
     agent: Agent = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Print it as a Markdown note.")] = False,
-    as_json: Json = False,
-    settings: Set = None,
+    run: Reading = Run(),
 ) -> None:
     """Print the notes of a skill, of a folder or of the whole vault by topic, with their descriptions."""
-    with connected(read_settings(None, settings)) as hoprank:
-        found = open_vault(hoprank, vault, user, skill, agent).index(skill, folder=folder)
-    if markdown and not as_json:
+    with run.connect() as hoprank:
+        found = Notes(vault, user, skill, agent).open(hoprank).index(skill, folder=folder)
+    if markdown and not run.as_json:
         say(found.to_markdown())
     else:
         nothing = f"The vault {vault} holds no note of this scope."
-        deliver(found, as_json, index_view, nothing, is_empty=not found.topics)
+        deliver(found, run.as_json, views.index_view, nothing, is_empty=not found.topics)
 
 
-def drop(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The vault.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
-) -> None:
+def drop(name: Annotated[str, typer.Argument(metavar="NAME", help="The vault.")], yes: Yes = False) -> None:
     """Delete a vault from the server, with its indexes and the notes that agents created; its folder stays."""
     with connected(read_settings()) as hoprank:
         corpus = catalogue.find_corpus(hoprank.client, name)

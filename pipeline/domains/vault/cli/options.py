@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,14 +21,25 @@ Include = Annotated[
     typer.Option("--include", metavar="PATTERN", help="Only notes at this path or pattern; repeatable."),
 ]
 Exclude = Annotated[
-    list[str] | None,
-    typer.Option("--exclude", metavar="PATTERN", help="No notes at this path or pattern; repeatable."),
+    list[str] | None, typer.Option("--exclude", metavar="PATTERN", help="No notes at this path or pattern; repeatable.")
 ]
 User = Annotated[str, typer.Option("--user", help="The user whose notes these are.")]
 Skill = Annotated[str, typer.Option("--skill", help="The skill whose notes these are.")]
 Agent = Annotated[str, typer.Option("--agent", help="The agent whose notes these are.")]
 
 
-def open_vault(hoprank: pipeline.HopRank, name: str, user: str, skill: str, agent: str) -> api.Vault:
-    """Return the vault of a name, limited to the notes of --user, --skill and --agent."""
-    return domain.api.Vault(hoprank, name, user, skill, agent)
+@dataclass(frozen=True)
+class Notes:
+    """Options that choose notes: those of a vault, of a user, of a skill, of an agent."""
+
+    vault: Vault = "vault"
+    user: User = ""
+    skill: Skill = ""
+    agent: Agent = ""
+
+    def open(self, hoprank: pipeline.HopRank) -> api.Vault:
+        """Return the vault, limited to these notes."""
+        return domain.api.Vault(hoprank, self.vault, self.user, self.skill, self.agent)
+
+
+Whose = Annotated[Notes, "user", "skill", "agent"]

@@ -38,8 +38,7 @@ def check(
 def mentions(
     folder: Folder,
     note: Annotated[
-        str | None,
-        typer.Option("--note", metavar="NAME", help="Only mentions in this note, and of it."),
+        str | None, typer.Option("--note", metavar="NAME", help="Only mentions in this note, and of it.")
     ] = None,
     write: Annotated[
         bool, typer.Option("--write", help="Make the first mention of each note in each other one a link.")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from pipeline.cli.deferred import metadata
-from pipeline.cli.errors import ErrorBoundary
+from pipeline.cli.harmless import harmless
 from pipeline.cli.lazy import LazyCommand
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, HopRankError, InputError
 from pipeline.registry import registry
 
 COMMANDS = {
@@ -69,25 +71,43 @@ Each has its ``module:attribute`` in :mod:`pipeline.cli.commands`, and the first
 the root imports no command.
 """
 
-_DOMAINS_BEFORE = "db"
-"""The command before which the help lists the groups of the domains."""
+_FAULT = 1
 
 
-class Root(ErrorBoundary):
-    """The root group, whose commands are imported at their first use."""
+class Root(TyperGroup):
+    """The root group: imports commands at their first use, and turns what they raise into a message and an exit code.
+
+    The code is 2 for wrong input or configuration, 1 for a fault or a bug, and 130 after Ctrl-C; nothing else sets one.
+    """
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         for name, (target, help_line) in COMMANDS.items():
-            if name == _DOMAINS_BEFORE:
+            if name == "db":  # before which the help lists the domains
                 self._add_domains()
             self.add_command(LazyCommand(name, partial(_import, target), help_line))
 
-    def maker(self, ctx: Any) -> str:
-        """Return HopRank, or the package that brings the domain of the command."""
-        names = {domain.group_name: domain.distribution for domain in registry().domains if domain.distribution}
-        package = names.get(ctx.invoked_subcommand)
-        return f"the package {package} (pip uninstall {package} removes it)" if package else super().maker(ctx)
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that the arguments name."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _print_error("Interrupted. What was published before is as it was; the same command can be run again.")
+            raise typer.Exit(130) from None
+        except HopRankError as error:
+            _print_error(str(error))
+            _print_traceback(ctx)
+            raise typer.Exit(2 if isinstance(error, InputError) else _FAULT) from None
+        except Exception as error:
+            # Usage errors and typer.Exit: their classes move between releases of Typer; their top-level module stays.
+            if isinstance(error, BrokenPipeError) or type(error).__module__.split(".")[0] in {"click", "typer"}:
+                raise
+            _print_error(f"This is a bug in {_maker(ctx)}: {type(error).__name__}: {error}")
+            if not _print_traceback(ctx):
+                _print_error(
+                    "Run it again as `hoprank --verbose ...`, or with HOPRANK_DEBUG=1, and report the traceback."
+                )
+            raise typer.Exit(_FAULT) from None
 
     def _add_domains(self) -> None:
         for domain in registry().domains:
@@ -103,6 +123,24 @@ class Root(ErrorBoundary):
             print(f"hoprank: {taken}", file=sys.stderr)
         else:
             self.add_command(LazyCommand(name, find, help_line))
+
+
+def _maker(ctx: Any) -> str:
+    """Return HopRank, or the package that brings the domain of the command."""
+    names = {domain.group_name: domain.distribution for domain in registry().domains if domain.distribution}
+    package = names.get(ctx.invoked_subcommand)
+    return f"the package {package} (pip uninstall {package} removes it)" if package else "HopRank"
+
+
+def _print_error(text: str) -> None:
+    sys.stdout.flush()
+    print(f"hoprank: {harmless(text)}", file=sys.stderr)
+
+
+def _print_traceback(ctx: Any) -> bool:
+    if verbose := bool(ctx.params.get("verbose")):
+        traceback.print_exc()
+    return verbose
 
 
 def _import(target: str) -> Any:
@@ -140,6 +178,6 @@ def root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Read the options of all commands; ErrorBoundary reads ``verbose`` too."""
-    # The driver logs each broken connection as an error; ErrorBoundary prints what comes of it.
+    """Read the options of all commands; Root reads ``verbose`` too."""
+    # The driver logs each broken connection as an error; Root prints what comes of it.
     logging.getLogger("neo4j.io").setLevel(logging.NOTSET if verbose else logging.CRITICAL)

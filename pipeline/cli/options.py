@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.connection import connected, connected_client
+from pipeline.cli.connection import connected
 from pipeline.cli.deferred import parse
 from pipeline.cli.deferred import settings as all_settings
-from pipeline.errors import ConfigurationError, FilterError
+from pipeline.errors import ConfigurationError, FilterError, InputError
 from pipeline.files import Unreadable, parse_json
 from pipeline.retrieve.legs import Leg
 
 if TYPE_CHECKING:
     from pipeline import HopRank
-    from pipeline.db.client import Client
     from pipeline.settings import Settings
 
 Corpus = Annotated[str, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
@@ -91,16 +91,19 @@ class Run:
         """Return a connection by these settings."""
         return connected(self.read())
 
-    def connect_client(self) -> Client:
-        """Return a client by these settings."""
-        return connected_client(self.read())
 
-
-Printing = Annotated[Run, "as_json"]
 Reading = Annotated[Run, "as_json", "settings"]
 Embedding = Annotated[Run, "as_json", "model", "settings"]
 Measuring = Annotated[Run, "model", "settings"]
 Rebuilding = Annotated[Run, "settings", "wait"]
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Ask on stderr unless ``yes``; abort at any other answer, and raise InputError without a terminal to ask on."""
+    if not yes and not sys.stdin.isatty():
+        raise InputError("Nobody is there to be asked whether to drop it.", "Give --yes to drop it without a question.")
+    if not yes:
+        typer.confirm(question, abort=True, err=True)
 
 
 def read_filter(text: str | None) -> Any:

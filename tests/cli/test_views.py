@@ -12,8 +12,7 @@ import pytest
 from rich.console import Console, RenderableType
 from rich.progress import Progress as Display
 
-from pipeline.cli.views.evidence import evidence_line
-from pipeline.cli.views.hits import place, result_views
+from pipeline.cli.views.hits import evidence_line, place, result_views
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import ProgressBars, ProgressLines, RateColumn, show_progress
 from pipeline.cli.views.startup import show_startup

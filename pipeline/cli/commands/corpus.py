@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
-from pipeline.cli.options import Json, Model, Yes, read_settings
+from pipeline.cli.options import Json, Model, Yes, confirm, read_settings
 from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import corpora_table, stats_table
@@ -78,7 +77,6 @@ def drop(name: Name, yes: Yes = False) -> None:
     """Delete a corpus: its documents, chunks, entities and indexes. There is no way back."""
     with connected_client(read_settings()) as client:
         corpus = catalogue.get_corpus(client, name)
-        if not yes:
-            confirm(f"Drop {name!r} ({corpus.documents:,} documents)?")
+        confirm(f"Drop {name!r} ({corpus.documents:,} documents)?", yes)
         maintain.drop(client, name)
     say(f"Dropped {name}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -42,25 +41,19 @@ def evaluate(
 
     Without --corpus the documents go into a corpus of their own, which is dropped afterwards.
     """
-    _check(folders, legs, per_query=per_query, ablate=ablate)
-    check_json_file(json_file)
-    for folder in folders:
-        datasets.read_dataset(folder, split)
-    with run.connect() as hoprank, show_progress() as progress:
-        if ablate:
-            ablation = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
-        else:
-            chosen = legs or tuple(Leg)
-            report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)
-    if ablate:
-        deliver_report(ablation.to_json(), json_file, lambda: show(ablation_table(ablation)))
-    else:
-        views = report_views(report, per_query=per_query)
-        deliver_report(report.to_json(per_query=True), json_file, lambda: show(*views))
-
-
-def _check(folders: Sequence[Path], legs: Sequence[Leg] | None, *, per_query: bool, ablate: bool) -> None:
     if ablate and (legs or per_query):
         raise ConfigurationError("--ablate measures the fused whole alone.", "Leave out --leg and --per-query.")
     if len(folders) > 1 and not ablate:
         raise ConfigurationError(f"{len(folders)} querysets were given.", "Evaluate one at a time, or with --ablate.")
+    check_json_file(json_file)
+    for folder in folders:
+        datasets.read_dataset(folder, split)
+    with run.connect() as hoprank, show_progress() as progress:
+        if not ablate:
+            chosen = legs or tuple(Leg)
+            report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)
+            document, views = report.to_json(per_query=True), report_views(report, per_query=per_query)
+        else:
+            ablation = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
+            document, views = ablation.to_json(), [ablation_table(ablation)]
+    deliver_report(document, json_file, lambda: show(*views))

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import pipeline
-from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import catalogue, exchange, explore, graph_catalogue, load
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
-from pipeline.cli.options import AsOf, Json, KnownAt, Limit, Yes, read_settings
+from pipeline.cli.options import AsOf, Json, KnownAt, Limit, Yes, confirm, read_settings
 from pipeline.cli.views.graphs import graphs_table, near_table, nodes_table, path_view
 from pipeline.cli.views.output import print_json, say, spinner
 from pipeline.cli.views.progress import show_progress
@@ -171,8 +170,7 @@ def drop(
     """Delete a graph with all that it holds. There is no way back."""
     with connected_client(read_settings()) as client:
         graph = catalogue.get_graph(client, name)
-        if not yes:
-            confirm(f"Drop {name!r}?")
+        confirm(f"Drop {name!r}?", yes)
         graph_catalogue.drop_graph(client, graph)
     say(f"Dropped {name}.")
 

@@ -15,6 +15,8 @@ from pipeline.cli.views.output import warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import link_warnings, removal_table, summary_table
 
+_MOST_NAMED = 10
+
 
 def ingest(paths: Paths, corpus: Corpus = "default", strict: Strict = False, run: Run = Run()) -> None:
     """Bring a corpus to hold the documents in PATH...; make the corpus if it is missing.
@@ -29,7 +31,8 @@ def ingest(paths: Paths, corpus: Corpus = "default", strict: Strict = False, run
     for text in link_warnings(summary):
         warn(text)
     if summary.empty:
-        warn(f"Found by nothing, for want of text: {_first(summary.empty)}")
+        more = ", ..." if len(summary.empty) > _MOST_NAMED else ""
+        warn(f"Found by nothing, for want of text: {', '.join(summary.empty[:_MOST_NAMED])}{more}")
 
 
 def remove(
@@ -48,7 +51,3 @@ def remove(
         outcome = ingestion.remove(client, chosen, corpus, documents, progress=progress)
     document = {"corpus": corpus, "removed": documents, **asdict(outcome)}
     deliver(outcome, run.as_json, lambda it: removal_table(corpus, documents, it), document=document)
-
-
-def _first(names: tuple[str, ...], most: int = 10) -> str:
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")

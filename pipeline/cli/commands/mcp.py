@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,10 +62,15 @@ def mcp(
     chosen = run.read()
     allowed = [folder.resolve() for folder in folders or ()]
     if print_config is not None and http:
-        print_json(address_config(print_config, _url(host, port), with_token=_needs_token(chosen, host)))
+        with_token = not access.Access(chosen.serve).is_open or not access.is_loopback(host)
+        print_json(address_config(print_config, _url(host, port), with_token=with_token))
     elif print_config is not None:
-        options = _repeated(corpus, read_only, allowed, domains or [], run.model, run.settings or [])
-        print_json(command_config(print_config, list(options)))
+        options = [] if corpus == "default" else ["--corpus", corpus]
+        options += ["--read-only"] if read_only else []
+        models = [] if run.model is None else [run.model]
+        repeated = {"--folder": allowed, "--domain": domains or (), "--model": models, "--set": run.settings or ()}
+        options += [str(part) for name, values in repeated.items() for value in values for part in (name, value)]
+        print_json(command_config(print_config, options))
     else:
         tools = mcp_table.core_tools(chosen.serve, corpus, read_only=read_only)
         tools += mcp_table.domain_tools(domains or (), read_only=read_only)
@@ -97,30 +101,3 @@ def _serve_http(settings: Settings, tools: list[Tool], folders: list[Path], host
 
 def _url(host: str, port: int) -> str:
     return f"{access.url_of(host, port)}/mcp"
-
-
-def _needs_token(settings: Settings, host: str) -> bool:
-    return not access.Access(settings.serve).is_open or not access.is_loopback(host)
-
-
-def _repeated(
-    corpus: str,
-    read_only: bool,
-    folders: list[Path],
-    domains: list[str],
-    model: str | None,
-    assignments: list[str],
-) -> Iterator[str]:
-    """Yield the options that a configuration repeats."""
-    if corpus != "default":
-        yield from ("--corpus", corpus)
-    if read_only:
-        yield "--read-only"
-    for folder in folders:
-        yield from ("--folder", str(folder))
-    for domain in domains:
-        yield from ("--domain", domain)
-    if model is not None:
-        yield from ("--model", model)
-    for assignment in assignments:
-        yield from ("--set", assignment)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from pipeline.cli.options import read_settings
 from pipeline.cli.views.evaluation import report_table
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import show_progress
-from pipeline.cli.views.quickstart import document_views, heading, ingest_views, next_steps, question_views
+from pipeline.cli.views.quickstart import NEXT_STEPS, document_views, heading, ingest_views, question_views
 from pipeline.examples import example_answers, example_corpus, example_queryset, example_questions
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ CORPUS = "quickstart"
 """The corpus that keeps the example."""
 
 _TOP_K = 8
+"""Passages a question: the k of perfect@8, which the last step prints. Chosen by hand; not measured."""
 
 
 def quickstart() -> None:
@@ -34,49 +34,36 @@ def quickstart() -> None:
     """
     queryset = replace(datasets.read_dataset(example_queryset()), name="the example's questions")
     with connected(read_settings()) as hoprank:
-        documents, seconds = _ingest(hoprank)
+        show(*heading("1. Ingest: the archive of some invented islands"))
+        start = time.perf_counter()
+        with show_progress() as progress:
+            summary = hoprank.ingest(example_corpus(), corpus=CORPUS, progress=progress)
+        seconds = time.perf_counter() - start
+        show(*ingest_views(example_corpus(), summary))
+        show(*heading("2. Search: questions that no single document answers"))
+        show("In brackets the known answer. * marks the documents it takes; below each, the path that led to it.")
         _answer(hoprank, queryset)
-        _measure(hoprank, queryset, documents, seconds)
+        show(*heading(f"3. Evaluate: {len(queryset.queries)} such questions, by every leg and by the fused whole"))
+        show("Nothing was learned from these questions; but every change of HopRank is tested on them.")
+        with show_progress() as progress:
+            report = evaluate.measure(hoprank, queryset, CORPUS, summary.documents, seconds, progress=progress)
+        show(report_table(report))
     show(*heading("What next"))
-    show(next_steps())
-
-
-def _ingest(hoprank: HopRank) -> tuple[int, float]:
-    show(*heading("1. Ingest: the archive of some invented islands"))
-    start = time.perf_counter()
-    with show_progress() as progress:
-        summary = hoprank.ingest(example_corpus(), corpus=CORPUS, progress=progress)
-    seconds = time.perf_counter() - start
-    show(*ingest_views(example_corpus(), summary))
-    return summary.documents, seconds
+    show(NEXT_STEPS)
 
 
 def _answer(hoprank: HopRank, queryset: Dataset) -> None:
-    show(*heading("2. Search: questions that no single document answers"))
-    show("In brackets the known answer. * marks the documents it takes; below each, the path that led to it.")
     needed = {query.text: query.relevant.keys() for query in queryset.queries}
     answers = example_answers()
     for question in example_questions():
         show(*question_views(question, answers[question]))
-        _search(hoprank, question, needed[question])
-
-
-def _search(hoprank: HopRank, question: str, needed: Collection[str]) -> None:
-    result = hoprank.search(question, corpus=CORPUS, top_k=_TOP_K, explain=True)
-    hits: dict[str, RetrieverResultItem] = {}
-    for item in result.items:
-        hits.setdefault(item.metadata["document"], item)
-    passages = {
-        key: excerpt.excerpts([item], question, hoprank.embedder, vector=result.query_vector)[0]
-        for key, item in hits.items()
-        if key in needed
-    }
-    show(*document_views(hits, passages, needed, _TOP_K))
-
-
-def _measure(hoprank: HopRank, queryset: Dataset, documents: int, seconds: float) -> None:
-    show(*heading(f"3. Evaluate: {len(queryset.queries)} such questions, by every leg and by the fused whole"))
-    show("Nothing was learned from these questions; but every change of HopRank is tested on them.")
-    with show_progress() as progress:
-        report = evaluate.measure(hoprank, queryset, CORPUS, documents, seconds, progress=progress)
-    show(report_table(report))
+        result = hoprank.search(question, corpus=CORPUS, top_k=_TOP_K, explain=True)
+        hits: dict[str, RetrieverResultItem] = {}
+        for item in result.items:
+            hits.setdefault(item.metadata["document"], item)
+        passages = {
+            key: excerpt.excerpts([item], question, hoprank.embedder, vector=result.query_vector)[0]
+            for key, item in hits.items()
+            if key in needed[question]
+        }
+        show(*document_views(hits, passages, needed[question], _TOP_K))

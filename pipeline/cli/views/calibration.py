@@ -15,62 +15,50 @@ from pipeline.errors import ConfigurationError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pipeline.evaluate.calibration import Calibration, Level
+    from pipeline.evaluate.calibration import Calibration
 
 
 _EVERY = 5
-"""Hundredths of a cosine between two rows of the table."""
+"""Hundredths of a cosine between two rows of the table; chosen by hand, so that it fits a screen."""
 
-_HEADINGS = ("threshold", "links", "links\na chunk", "linked\nchunks", "groups", "largest\ngroup", "hub\nshare")
+_COLUMNS = {
+    "threshold": ("threshold", ".2f"),
+    "links": ("links", ","),
+    "links\na chunk": ("degree", ".1f"),
+    "linked\nchunks": ("linked", ".1%"),
+    "groups": ("components", ","),
+    "largest\ngroup": ("largest", ".1%"),
+    "hub\nshare": ("hub_share", ".1%"),
+}
+"""The field of a level and its format, by heading."""
 
 
 def threshold_table(calibration: Calibration) -> Table:
     """Return what each threshold does to links, components and hubs; the suggested row is bold."""
-    table = ruled_table(f"{calibration.corpus}: {calibration.chunks:,} chunks", _caption(calibration))
-    for heading in _HEADINGS:
-        table.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
-    table.add_column("")
-    for level in _shown(calibration):
-        suggested = "suggested" if level.threshold == calibration.suggested else ""
-        present = "present" if level is calibration.at(calibration.present) else ""
-        notes = ", ".join(filter(None, (suggested, present)))
-        table.add_row(*_cells(level), notes, style="bold" if suggested else "")
-    return table
-
-
-def _shown(calibration: Calibration) -> list[Level]:
-    always = (calibration.suggested, calibration.at(calibration.present).threshold)
-    return [
-        level for level in calibration.levels if round(100 * level.threshold) % _EVERY == 0 or level.threshold in always
-    ]
-
-
-def _cells(level: Level) -> list[str]:
-    return [
-        f"{level.threshold:.2f}",
-        f"{level.links:,}",
-        f"{level.degree:.1f}",
-        f"{level.linked:.1%}",
-        f"{level.components:,}",
-        f"{level.largest:.1%}",
-        f"{level.hub_share:.1%}",
-    ]
-
-
-def _caption(calibration: Calibration) -> str:
-    return (
+    caption = (
         f"{calibration.reason}\nHub share: of all link ends, those of the 1% of chunks with the most links."
         f"\nTo use it: hoprank relink {calibration.corpus} --set link.similar_threshold={calibration.suggested:g}"
     )
+    table = ruled_table(f"{calibration.corpus}: {calibration.chunks:,} chunks", caption)
+    for heading in _COLUMNS:
+        table.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
+    table.add_column("")
+    present = calibration.at(calibration.present).threshold
+    for level in calibration.levels:
+        notes = {"suggested": calibration.suggested, "present": present}
+        note = ", ".join(name for name, threshold in notes.items() if threshold == level.threshold)
+        if note or round(100 * level.threshold) % _EVERY == 0:
+            cells = (format(getattr(level, field), form) for field, form in _COLUMNS.values())
+            table.add_row(*cells, note, style="bold" if level.threshold == calibration.suggested else "")
+    return table
 
 
-_SUFFIXES = (".png", ".svg")
 _GREY, _RED = "0.55", "#b03030"
 
 
 def check_plot(path: Path) -> None:
     """Raise ConfigurationError unless a plot can be drawn and written to ``path``; call it before the work."""
-    if path.suffix.lower() not in _SUFFIXES:
+    if path.suffix.lower() not in (".png", ".svg"):
         raise ConfigurationError(f"{path} can't be drawn: it ends with neither .png nor .svg.", "Name it so.")
     report.check_json_path(path)
     if find_spec("matplotlib") is None:

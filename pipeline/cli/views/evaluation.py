@@ -15,9 +15,9 @@ from pipeline.cli.views.tables import ruled_table
 from pipeline.retrieve.legs import Leg
 
 if TYPE_CHECKING:
-    from pipeline.evaluate.ablation import Ablation, Worth
+    from pipeline.evaluate.ablation import Ablation
     from pipeline.evaluate.compare import Comparison
-    from pipeline.evaluate.report import LegReport, Report
+    from pipeline.evaluate.report import Report
     from pipeline.evaluate.significance import Interval
     from pipeline.evaluate.tuning.tune import Tuned
 
@@ -50,7 +50,9 @@ def report_table(report: Report) -> Table:
     for leg in report.legs:
         if leg.leg == Leg.WHOLE:
             table.add_section()
-        table.add_row(*_cells(leg), style="bold" if leg.leg == Leg.WHOLE else "")
+        percents = (f"{100 * leg.measures[name]:.1f}" for name in measures.MEASURES)
+        cells = map(Text, (leg.leg, *percents, _milliseconds(leg.p50_ms), _milliseconds(leg.p95_ms)))
+        table.add_row(*cells, style="bold" if leg.leg == Leg.WHOLE else "")
     return table
 
 
@@ -90,11 +92,6 @@ def _heading(measure: str) -> str:
     return _HEADINGS[name] + at + cutoff
 
 
-def _cells(leg: LegReport) -> list[Text]:
-    percents = [f"{100 * leg.measures[name]:.1f}" for name in measures.MEASURES]
-    return [Text(cell) for cell in (leg.leg, *percents, _milliseconds(leg.p50_ms), _milliseconds(leg.p95_ms))]
-
-
 def _milliseconds(latency: float | None) -> str:
     if latency is None:
         return "-"
@@ -105,34 +102,21 @@ def _caption(report: Report) -> str:
     left_out = report.queries_left_out
     without = f" ({left_out:,} more have no relevant document)" if left_out else ""
     seconds = report.run.ingest_seconds
+    walked = ", ".join(f"{leg.leg} by {' and '.join(sorted(leg.engines))}" for leg in report.legs if leg.engines)
     return (
         f"In percent of {report.queries:,} queries{without}.\n"
         "R: recall; perfect: every relevant document is in the top k.\n"
         f"{report.run.documents:,} documents in corpus {report.run.corpus}"
-        f"{f', ingested in {seconds:.1f} s' if seconds else ''}.{_engines(report)}"
-    )
-
-
-def _engines(report: Report) -> str:
-    """Return a line on the engines that walked, by leg; "" without a walk."""
-    legs = [f"{leg.leg} by {' and '.join(sorted(leg.engines))}" for leg in report.legs if leg.engines]
-    return f"\nWalked: {', '.join(legs)}." if legs else ""
+        f"{f', ingested in {seconds:.1f} s' if seconds else ''}."
+    ) + (f"\nWalked: {walked}." if walked else "")
 
 
 def comparison_views(comparison: Comparison, measure: str, most: int) -> list[RenderableType]:
     """Return the measures of A and B, then at most ``most`` losses and as many wins in ``measure``."""
-    changes = comparison.changes[measure]
-    losses = [(query, change) for query, change in changes.items() if change < 0]
-    wins = [(query, change) for query, change in reversed(list(changes.items())) if change > 0]
-    return [
-        _comparison_table(comparison),
-        *_queries("Losses", losses, measure, most),
-        *_queries("Wins", wins, measure, most),
-    ]
-
-
-def _comparison_table(comparison: Comparison) -> Table:
-    table = ruled_table(comparison.queryset, _comparison_caption(comparison))
+    left_out = f" ({comparison.left_out:,} that only one of them has are left out)" if comparison.left_out else ""
+    chance = ", ".join(row.measure for row in comparison.rows if row.difference.is_noise)
+    caption = f"A: {comparison.before}\nB: {comparison.after}\nIn percent of {comparison.queries:,} queries{left_out}."
+    table = ruled_table(comparison.queryset, caption + (f"\nMay be chance: {chance}." if chance else ""))
     table.add_column("measure", no_wrap=True)
     for heading in ("A", "B", "B - A", "95% interval", "wins", "losses", "ties"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -147,15 +131,10 @@ def _comparison_table(comparison: Comparison) -> Table:
             *(f"{count:,}" for count in (row.wins, row.losses, row.ties)),
             style="" if difference.is_noise else "bold",
         )
-    return table
-
-
-def _comparison_caption(comparison: Comparison) -> str:
-    left_out = f" ({comparison.left_out:,} that only one of them has are left out)" if comparison.left_out else ""
-    chance = [row.measure for row in comparison.rows if row.difference.is_noise]
-    return f"A: {comparison.before}\nB: {comparison.after}\nIn percent of {comparison.queries:,} queries{left_out}." + (
-        f"\nMay be chance: {', '.join(chance)}." if chance else ""
-    )
+    changes = list(comparison.changes[measure].items())
+    losses = [(query, change) for query, change in changes if change < 0]
+    wins = [(query, change) for query, change in reversed(changes) if change > 0]
+    return [table, *_queries("Losses", losses, measure, most), *_queries("Wins", wins, measure, most)]
 
 
 def _queries(heading: str, changes: list[tuple[str, float]], measure: str, most: int) -> Iterable[RenderableType]:
@@ -176,21 +155,15 @@ def ablation_table(ablation: Ablation) -> Table:
     table = ruled_table(", ".join(ablation.querysets), _ablation_caption(ablation))
     table.add_column("part", overflow="fold")
     table.add_column("kind", no_wrap=True)
-    for name in _OF_PARTS:
-        table.add_column(name, justify="right", no_wrap=True)
-    for heading in ("gain", "lose"):
+    for heading in (*_OF_PARTS, "gain", "lose"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_row(
         "all parts", "", *(f"{100 * ablation.whole[name]:.1f}" for name in _OF_PARTS), "", "", end_section=True
     )
     for worth in ablation.parts:
-        table.add_row(*_worth_cells(worth))
+        points = (_points(worth.adds[name]) for name in _OF_PARTS)
+        table.add_row(Text(worth.part), Text(worth.kind), *points, f"{worth.gains:,}", f"{worth.losses:,}")
     return table
-
-
-def _worth_cells(worth: Worth) -> list[Text]:
-    counts = [Text(f"{count:,}") for count in (worth.gains, worth.losses)]
-    return [Text(worth.part), Text(worth.kind), *(_points(worth.adds[name]) for name in _OF_PARTS), *counts]
 
 
 def _points(interval: Interval) -> Text:

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from pipeline.cli.views.evidence import evidence_line
+from pipeline.cli.views.hits import evidence_line
 from pipeline.cli.views.summary import summary_table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _INDENT = (0, 0, 0, 6)
 
-_NEXT_STEPS = """\
+NEXT_STEPS = Text("""\
 Ask something yourself, and see why each passage was found:
     hoprank search --corpus quickstart --explain \\
         "Which trade did the leader of the First Vind Expedition learn as a boy?"
@@ -35,7 +35,8 @@ See the server, the settings, and all the rest:
     hoprank --help
 Take the example away again:
     hoprank corpus drop quickstart
-In a checkout, put `uv run` before each."""
+In a checkout, put `uv run` before each.""")
+"""Commands to try next."""
 
 
 def heading(text: str) -> list[RenderableType]:
@@ -72,8 +73,3 @@ def document_views(
     if missed := ", ".join(sorted(set(needed) - hits.keys())):
         views.append(Text(f"    not among the first {searched} passages: {missed}"))
     return views
-
-
-def next_steps() -> Text:
-    """Return commands to try next."""
-    return Text(_NEXT_STEPS)

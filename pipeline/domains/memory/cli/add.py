@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.confirm import confirm
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Yes
+from pipeline.cli.options import Yes, confirm
 from pipeline.cli.views.output import print_json, say, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.memory.cli.options import Ask, Embedding, NewScope, Reading, Scope
@@ -99,8 +98,7 @@ def forget(
         deliver(planned, run.as_json, lambda it: forgotten_view(it, dry_run=dry_run))
         if dry_run:
             return
-        if not yes:
-            confirm(f"Forget {len(planned.memories)} memories and {len(planned.entities)} entities?")
+        confirm(f"Forget {len(planned.memories)} memories and {len(planned.entities)} entities?", yes)
         forget()
 
 
@@ -113,7 +111,6 @@ def drop(
     with replace(run, name=name).opened() as memory:
         if not memory.exists() and not memory.has_texts():
             memory.graph()
-        if not yes:
-            confirm(f"Drop the memory {name}?")
+        confirm(f"Drop the memory {name}?", yes)
         memory.drop()
     say(f"Dropped {name}.")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.confirm import confirm
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Yes
+from pipeline.cli.options import Yes, confirm
 from pipeline.cli.views.output import say, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
@@ -110,8 +109,7 @@ def forget_usage(
 ) -> None:
     """Forget which answers were used: the relations get the weights that they would have without."""
     key = domain.schema.EdgeKey.parse(*edge) if edge else None
-    if not (key or since or yes):
-        confirm("Forget all judgements on answers?")
+    confirm("Forget all judgements on answers?", bool(key or since or yes))
     with replace(run, graph=graph).projects() as projects:
         start = since.replace(tzinfo=UTC) if since else None
         learned = domain.usage.forget(projects.graph, projects.settings, datetime.now(UTC), key=key, since=start)

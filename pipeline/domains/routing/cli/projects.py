@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.confirm import confirm
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
-from pipeline.cli.options import Measuring, Run
+from pipeline.cli.options import Measuring, Run, confirm
 from pipeline.cli.syncing import DryRun
 from pipeline.cli.views.output import say, show, warn
 from pipeline.cli.views.progress import show_progress
@@ -74,8 +73,8 @@ def sync(
     """
 
     def ask(plan: RegistryPlan) -> None:
-        if drop and plan.corpora_left and not yes:
-            confirm(f"Drop the corpora {', '.join(plan.corpora_left)}?")
+        if drop and plan.corpora_left:
+            confirm(f"Drop the corpora {', '.join(plan.corpora_left)}?", yes)
 
     stated = domain.registry.read_registry(registry)
     with run.projects() as projects:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.confirm import confirm
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import catalogue
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
-from pipeline.cli.options import Embedding, Measuring, Reading, Run, Yes, read_settings
+from pipeline.cli.options import Embedding, Measuring, Reading, Run, Yes, confirm, read_settings
 from pipeline.cli.syncing import DryRun, Watch, check_watch, follow
 from pipeline.cli.views.output import print_json, say, show, spinner
 from pipeline.cli.views.progress import show_progress
@@ -217,8 +216,8 @@ def drop(name: Annotated[str, typer.Argument(metavar="NAME", help="The vault.")]
     """Delete a vault from the server, with its indexes and the notes that agents created; its folder stays."""
     with connected(read_settings()) as hoprank:
         corpus = catalogue.find_corpus(hoprank.client, name)
-        if corpus and not yes:
-            confirm(f"Drop {name!r} ({corpus.documents:,} notes)?")
+        if corpus:
+            confirm(f"Drop {name!r} ({corpus.documents:,} notes)?", yes)
         domain.api.Vault(hoprank, name).drop()
     say(f"Dropped {name}.")
 

@@ -1,19 +1,17 @@
 """Corpora and their documents."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from pipeline.db.catalogue import Corpus, list_corpora
 from pipeline.flows import maintain
+from pipeline.ingest.update.summary import Outcome
 from pipeline.serve.http.models import (
     CorpusModel,
     CorpusStats,
-    DegreeCount,
     DegreePlot,
     DocumentBody,
-    DocumentEntryModel,
     DocumentModel,
     DocumentPage,
     IngestSummaryModel,
@@ -54,15 +52,13 @@ async def corpus_stats(corpus: Name, service: Service, grant: Granted) -> Corpus
     )
 
 
-@router.get("/{corpus}/degrees")
-async def degrees(corpus: Name, service: Service, grant: Granted) -> DegreePlot:
+@router.get("/{corpus}/degrees", response_model=DegreePlot)
+async def degrees(corpus: Name, service: Service, grant: Granted) -> dict[str, object]:
     """Return the distribution of the chunks' degrees, by type of edge."""
     grant.check(corpus)
     found = await service.gate.run(maintain.degrees, service.connection.client, corpus)
-    counts = {
-        kind: [DegreeCount(degree=degree, chunks=chunks) for degree, chunks in pairs] for kind, pairs in found.items()
-    }
-    return DegreePlot(degrees=counts)
+    counts = {kind: [{"degree": degree, "chunks": chunks} for degree, chunks in pairs] for kind, pairs in found.items()}
+    return {"degrees": counts}
 
 
 @router.delete("/{corpus}", status_code=204)
@@ -73,7 +69,7 @@ async def drop_corpus(corpus: Name, service: Service, grant: Granted) -> Respons
     return Response(status_code=204)
 
 
-@router.get("/{corpus}/documents")
+@router.get("/{corpus}/documents", response_model=DocumentPage)
 async def documents(
     corpus: Name,
     service: Service,
@@ -81,45 +77,41 @@ async def documents(
     prefix: Annotated[str, Query(description="The beginning of the keys.")] = "",
     after: Annotated[str, Query(description="The last key of the page before.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> DocumentPage:
+) -> dict[str, object]:
     """List the documents of a corpus, in the order of their keys."""
     grant.check(corpus)
     entries = await service.gate.run(service.connection.documents, corpus, prefix=prefix, after=after, limit=limit)
-    following = entries[-1].key if len(entries) == limit else None
-    return DocumentPage(documents=[DocumentEntryModel(**asdict(entry)) for entry in entries], next=following)
+    return {"documents": entries, "next": entries[-1].key if len(entries) == limit else None}
 
 
-@router.get("/{corpus}/documents/{key:path}")
-async def document(corpus: Name, key: Key, service: Service, grant: Granted) -> DocumentModel:
+@router.get("/{corpus}/documents/{key:path}", response_model=DocumentModel)
+async def document(corpus: Name, key: Key, service: Service, grant: Granted) -> dict[str, object]:
     """Return a document with its text."""
     grant.check(corpus)
-    return DocumentModel.model_validate((await service.gate.run(service.connection.document, key, corpus)).to_json())
+    return (await service.gate.run(service.connection.document, key, corpus)).to_json()
 
 
-@router.put("/{corpus}/documents/{key:path}")
+@router.put("/{corpus}/documents/{key:path}", response_model=IngestSummaryModel)
 async def put_document(
     corpus: Name, key: Key, body: DocumentBody, service: Service, grant: Granted
-) -> IngestSummaryModel:
+) -> dict[str, object]:
     """Add or update a document, and make the corpus if it is missing; when this returns, searches find it."""
     grant.check(corpus, write=True)
-    summary = await service.gate.run(service.connection.add, [{"id": key, **body.model_dump()}], corpus)
-    return IngestSummaryModel.model_validate(summary.to_json())
+    return (await service.gate.run(service.connection.add, [{"id": key, **body.model_dump()}], corpus)).to_json()
 
 
-@router.put("/{corpus}/files/{key:path}", openapi_extra=_BYTES)
-async def put_file(corpus: Name, key: Key, request: Request, service: Service, grant: Granted) -> IngestSummaryModel:
+@router.put("/{corpus}/files/{key:path}", response_model=IngestSummaryModel, openapi_extra=_BYTES)
+async def put_file(corpus: Name, key: Key, request: Request, service: Service, grant: Granted) -> dict[str, object]:
     """Add or update the document that a file is; the suffix of its key tells the format (.md, .pdf, .docx, ...)."""
     grant.check(corpus, write=True)
-    summary = await service.gate.run(service.connection.add_file, key, await request.body(), corpus)
-    return IngestSummaryModel.model_validate(summary.to_json())
+    return (await service.gate.run(service.connection.add_file, key, await request.body(), corpus)).to_json()
 
 
-@router.delete("/{corpus}/documents/{key:path}")
-async def delete_document(corpus: Name, key: Key, service: Service, grant: Granted) -> RemovalModel:
+@router.delete("/{corpus}/documents/{key:path}", response_model=RemovalModel)
+async def delete_document(corpus: Name, key: Key, service: Service, grant: Granted) -> Outcome:
     """Delete a document from a corpus."""
     grant.check(corpus, write=True)
-    outcome = await service.gate.run(service.connection.delete, [key], corpus)
-    return RemovalModel.model_validate(asdict(outcome))
+    return await service.gate.run(service.connection.delete, [key], corpus)
 
 
 def _model(corpus: Corpus) -> CorpusModel:

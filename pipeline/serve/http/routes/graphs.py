@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from pipeline.db.catalogue import list_graphs
 from pipeline.errors import UnknownNode
-from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, explore
+from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
 from pipeline.serve.access import Grant
 from pipeline.serve.http.state import Granted, Service, State
@@ -21,7 +21,6 @@ Id = Annotated[str, Query(alias="id", min_length=1, description="Id of a node.")
 Limit = Annotated[int, Query(ge=1, le=500, description="The most neighbours.")]
 
 _Result = TypeVar("_Result")
-_Open = Callable[[State, str], KnowledgeGraph]
 
 
 class GraphModel(BaseModel):
@@ -87,7 +86,7 @@ async def graphs(service: Service, grant: Granted) -> list[GraphModel]:
 
     def call() -> list[GraphModel]:
         found = [graph.name for graph, _ in list_graphs(service.connection.client) if grant.opens(graph.name)]
-        return [_size(_graph(service, name)) for name in found]
+        return [_size(service.connection.graph(name, create=False)) for name in found]
 
     return await service.gate.run(call)
 
@@ -95,83 +94,71 @@ async def graphs(service: Service, grant: Granted) -> list[GraphModel]:
 @router.get("/graphs/{graph}")
 async def graph_size(graph: Name, service: Service, grant: Granted) -> GraphModel:
     """Return the size of a knowledge graph."""
-    return await _read(_graph, graph, service, grant, _size)
+    return await _read(graph, service, grant, _size)
 
 
-@router.get("/graphs/{graph}/node")
-async def node(graph: Name, node_id: Id, service: Service, grant: Granted) -> NodeModel:
+@router.get("/graphs/{graph}/node", response_model=NodeModel)
+async def node(graph: Name, node_id: Id, service: Service, grant: Granted) -> KnowledgeNode:
     """Return a node of a knowledge graph."""
-    return await _read(_graph, graph, service, grant, lambda opened: _node(opened, node_id))
+
+    def call(opened: KnowledgeGraph) -> KnowledgeNode:
+        if found := opened.get_node(node_id):
+            return found
+        raise UnknownNode(f"The graph {opened.name!r} has no node {node_id[:80]!r}.", "Look for it with a search.")
+
+    return await _read(graph, service, grant, call)
 
 
-@router.get("/graphs/{graph}/neighbours")
+@router.get("/graphs/{graph}/neighbours", response_model=NeighboursResponse)
 async def neighbours(
-    graph: Name,
-    node_id: Id,
-    service: Service,
-    grant: Granted,
-    limit: Limit = 50,
-) -> NeighboursResponse:
+    graph: Name, node_id: Id, service: Service, grant: Granted, limit: Limit = 50
+) -> dict[str, object]:
     """Return a node of a knowledge graph with its neighbours, the heaviest edges first."""
-    return await _read(_graph, graph, service, grant, lambda opened: _neighbours(opened, node_id, limit))
+    return await _read(graph, service, grant, lambda opened: _neighbours(opened, node_id, limit))
 
 
-@router.get("/graphs/{graph}/path")
-async def path(graph: Name, source: NodeId, target: NodeId, service: Service, grant: Granted) -> PathResponse:
+@router.get("/graphs/{graph}/path", response_model=PathResponse)
+async def path(graph: Name, source: NodeId, target: NodeId, service: Service, grant: Granted) -> explore.Path:
     """Return a shortest path between two nodes of a knowledge graph, whatever the direction of its edges."""
-    return await _read(_graph, graph, service, grant, lambda opened: _path(opened, source, target))
+    return await _read(graph, service, grant, lambda opened: explore.path(opened, source, target))
 
 
-@router.get("/graphs/{graph}/search")
+@router.get("/graphs/{graph}/search", response_model=GraphSearchResponse)
 async def search_nodes(
     graph: Name,
     query: Annotated[str, Query(min_length=1)],
     service: Service,
     grant: Granted,
     top_k: Annotated[int, Query(ge=1)] = 10,
-) -> GraphSearchResponse:
+) -> dict[str, object]:
     """Return the nodes of a knowledge graph whose properties and embedding match a question best."""
     service.check_top_k(top_k)
     service.check_question(query)
-
-    def call(opened: KnowledgeGraph) -> GraphSearchResponse:
-        found = opened.search(query, top_k=top_k)
-        return GraphSearchResponse(nodes=[RankedNodeModel(node=_model(one.node), score=one.score) for one in found])
-
-    return await _read(_graph, graph, service, grant, call)
+    return {"nodes": await _read(graph, service, grant, lambda opened: opened.search(query, top_k=top_k))}
 
 
-@router.get("/corpora/{corpus}/graph/neighbours")
+@router.get("/corpora/{corpus}/graph/neighbours", response_model=NeighboursResponse)
 async def corpus_neighbours(
-    corpus: Name,
-    node_id: Id,
-    service: Service,
-    grant: Granted,
-    limit: Limit = 50,
-) -> NeighboursResponse:
+    corpus: Name, node_id: Id, service: Service, grant: Granted, limit: Limit = 50
+) -> dict[str, object]:
     """Return a document, chunk or entity of a corpus with its neighbours, the heaviest edges first."""
-    return await _read(_corpus, corpus, service, grant, lambda opened: _neighbours(opened, node_id, limit))
+    return await _read(corpus, service, grant, lambda opened: _neighbours(opened, node_id, limit), is_corpus=True)
 
 
-@router.get("/corpora/{corpus}/graph/path")
-async def corpus_path(corpus: Name, source: NodeId, target: NodeId, service: Service, grant: Granted) -> PathResponse:
+@router.get("/corpora/{corpus}/graph/path", response_model=PathResponse)
+async def corpus_path(corpus: Name, source: NodeId, target: NodeId, service: Service, grant: Granted) -> explore.Path:
     """Return a shortest path between two nodes of a corpus."""
-    return await _read(_corpus, corpus, service, grant, lambda opened: _path(opened, source, target))
-
-
-def _graph(service: State, name: str) -> KnowledgeGraph:
-    return service.connection.graph(name, create=False)
-
-
-def _corpus(service: State, name: str) -> KnowledgeGraph:
-    return service.connection.open_graph(name)
+    return await _read(corpus, service, grant, lambda opened: explore.path(opened, source, target), is_corpus=True)
 
 
 async def _read(
-    open_: _Open, name: str, service: State, grant: Grant, call: Callable[[KnowledgeGraph], _Result]
+    name: str, service: State, grant: Grant, call: Callable[[KnowledgeGraph], _Result], *, is_corpus: bool = False
 ) -> _Result:
     grant.check(name)
-    return await service.gate.run(lambda: call(open_(service, name)))
+    hoprank = service.connection
+    return await service.gate.run(
+        lambda: call(hoprank.open_graph(name) if is_corpus else hoprank.graph(name, create=False))
+    )
 
 
 def _size(graph: KnowledgeGraph) -> GraphModel:
@@ -179,33 +166,10 @@ def _size(graph: KnowledgeGraph) -> GraphModel:
     return GraphModel(name=graph.name, nodes=size.nodes, edges=size.edges)
 
 
-def _node(graph: KnowledgeGraph, node_id: str) -> NodeModel:
-    found = graph.get_node(node_id)
-    if found is None:
-        raise UnknownNode(f"The graph {graph.name!r} has no node {node_id[:80]!r}.", "Look for it with a search.")
-    return _model(found)
-
-
-def _neighbours(graph: KnowledgeGraph, node_id: str, limit: int) -> NeighboursResponse:
+def _neighbours(graph: KnowledgeGraph, node_id: str, limit: int) -> dict[str, object]:
     infos = graph.get_neighbor_info(node_id, direction=Direction.BOTH)
     ids = list(dict.fromkeys(info.id for info in infos))
     shown = ids[:limit]
-    node, *nodes = (_model(one) for one in graph.get_nodes([node_id, *shown]))
-    edges = [_edge(edge) for edge in graph.get_subgraph([node_id, *shown]).edges()] if shown else []
-    return NeighboursResponse(node=node, nodes=nodes, edges=edges, left_out=len(ids) - len(shown))
-
-
-def _path(graph: KnowledgeGraph, source: str, target: str) -> PathResponse:
-    found = explore.path(graph, source, target)
-    return PathResponse(nodes=[_model(one) for one in found.nodes], edges=[_edge(edge) for edge in found.edges])
-
-
-def _model(node: KnowledgeNode) -> NodeModel:
-    properties: dict[str, Any] = dict(node.properties)
-    return NodeModel(id=node.id, type=node.type, labels=list(node.labels), properties=properties)
-
-
-def _edge(edge: KnowledgeEdge) -> EdgeModel:
-    return EdgeModel(
-        id=edge.id, source=edge.source, target=edge.target, type=edge.type, weight=edge.weight, directed=edge.directed
-    )
+    node, *nodes = graph.get_nodes([node_id, *shown])
+    edges = graph.get_subgraph([node_id, *shown]).edges() if shown else []
+    return {"node": node, "nodes": nodes, "edges": edges, "left_out": len(ids) - len(shown)}

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Response
@@ -27,36 +26,37 @@ OpenedJob = Annotated[Job, Depends(_opened)]
 """The job that a path names, if the token opens its corpus."""
 
 _EVENT_SECONDS = 0.5
+"""Between two looks at a job whose events are sent; chosen by hand, not measured."""
 
 
-@router.post("/ingest", status_code=202)
-async def ingest(body: IngestRequest, response: Response, service: Service, grant: Granted) -> JobModel:
+@router.post("/ingest", status_code=202, response_model=JobModel)
+async def ingest(body: IngestRequest, response: Response, service: Service, grant: Granted) -> Job:
     """Add and update documents as a job; others of the corpus stay. The corpus is made if it is missing."""
     return await _submit(Kind.INGEST, body, _request(body), response, service, grant)
 
 
-@router.post("/sync", status_code=202)
-async def sync(body: SyncRequest, response: Response, service: Service, grant: Granted) -> JobModel:
+@router.post("/sync", status_code=202, response_model=JobModel)
+async def sync(body: SyncRequest, response: Response, service: Service, grant: Granted) -> Job:
     """Make a corpus equal to the given documents as a job: new, changed and removed ones."""
     return await _submit(Kind.SYNC, body, _request(body, dry_run=body.dry_run), response, service, grant)
 
 
-@router.get("/jobs")
+@router.get("/jobs", response_model=JobPage)
 async def jobs(
     service: Service,
     grant: Granted,
     before: Annotated[str, Query(description="The time of creation of the last job of the page before.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> JobPage:
+) -> dict[str, object]:
     """List the jobs of the corpora that the token opens, the latest first."""
     found = await service.gate.run(service.jobs.list, grant.names, before=before, limit=limit)
-    return JobPage(jobs=[model(job) for job in found], next=found[-1].created_at if len(found) == limit else None)
+    return {"jobs": found, "next": found[-1].created_at if len(found) == limit else None}
 
 
-@router.get("/jobs/{job}")
-async def job_status(job: OpenedJob) -> JobModel:
+@router.get("/jobs/{job}", response_model=JobModel)
+async def job_status(job: OpenedJob) -> Job:
     """Return the state of a job, its progress, and its outcome."""
-    return model(job)
+    return job
 
 
 @router.get("/jobs/{job}/events", response_class=EventSourceResponse)
@@ -65,34 +65,28 @@ async def events(job: OpenedJob, service: Service) -> AsyncIterator[ServerSentEv
     seen = None
     while True:
         if job != seen:
-            yield ServerSentEvent(event="job", data=model(job).model_dump(mode="json"))
+            model = JobModel.model_validate(job, from_attributes=True)
+            yield ServerSentEvent(event="job", data=model.model_dump(mode="json"))
             seen = job
         if job.state.is_final or await _stopping(service):
             return
         job = await service.hoprank.run(service.jobs.get, job.id)
 
 
-@router.post("/jobs/{job}/cancel", status_code=202)
-async def cancel(job: OpenedJob, service: Service, grant: Granted) -> JobModel:
+@router.post("/jobs/{job}/cancel", status_code=202, response_model=JobModel)
+async def cancel(job: OpenedJob, service: Service, grant: Granted) -> Job:
     """Cancel a job. One that runs stops at its next step; searches then see the corpus as it was before."""
     grant.check(job.corpus, write=True)
-    return model(await service.gate.run(service.jobs.cancel, job.id))
+    return await service.gate.run(service.jobs.cancel, job.id)
 
 
-@router.post("/jobs/{job}/retry", status_code=202)
-async def retry(job: OpenedJob, service: Service, grant: Granted) -> JobModel:
+@router.post("/jobs/{job}/retry", status_code=202, response_model=JobModel)
+async def retry(job: OpenedJob, service: Service, grant: Granted) -> Job:
     """Run a job again that failed, was cancelled or left documents out; documents that are done cost no time."""
     grant.check(job.corpus, write=True)
     again = await service.gate.run(service.jobs.retry, job.id)
     service.runner.wake()
-    return model(again)
-
-
-def model(job: Job) -> JobModel:
-    """Return a job as the service shows it."""
-    values = asdict(job)
-    del values["request"]
-    return JobModel.model_validate(values)
+    return again
 
 
 def _request(body: IngestRequest, *, dry_run: bool = False) -> Request:
@@ -104,14 +98,14 @@ def _request(body: IngestRequest, *, dry_run: bool = False) -> Request:
 
 async def _submit(
     kind: Kind, body: IngestRequest, request: Request, response: Response, service: State, grant: Grant
-) -> JobModel:
+) -> Job:
     grant.check(body.corpus, write=True)
     # Checked before the job is queued, so that the request is answered with the error and not the job.
     await service.gate.run(service.runner.check, request)
     job = await service.gate.run(service.jobs.create, kind, body.corpus, request)
     service.runner.wake()
     response.headers["Location"] = f"/v1/jobs/{job.id}"
-    return model(job)
+    return job
 
 
 async def _stopping(service: State) -> bool:

@@ -11,9 +11,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from queue import SimpleQueue
 from typing import Any, BinaryIO, cast
 
@@ -22,15 +23,67 @@ from pipeline.bounded import end
 from pipeline.errors import HopRankError
 from pipeline.progress import Progress
 from pipeline.resources import IMPORT_OWN
-from pipeline.serve.jobs.control import Control, Stopped
 from pipeline.serve.jobs.records import Advance, Job, Kind, Problem
-from pipeline.settings import Settings, load_settings
+from pipeline.settings import load_settings
 
 _COMMAND = (sys.executable, "-P", "-c", IMPORT_OWN + "from pipeline.serve.jobs.process import serve; serve()")
 _NICENESS = 5
+"""Of 19; chosen by hand, not measured: searches come first, and a job on an idle machine is as fast as ever."""
+
+_REPORT_SECONDS = 0.25
+"""Between two reports of the progress; chosen by hand, not measured."""
+
 _STOP = "stop"
 _SECONDS_TO_END = 10.0
 """Seconds in which a job that runs may come to its next step; chosen by hand, not measured."""
+
+
+class Stopped(Exception):
+    """The job was told to stop; raised inside the ingest, which then undoes or leaves what the next run completes."""
+
+
+class Control:
+    """A listener of an ingest's progress (:class:`pipeline.progress.Listener`) that stops it from another thread.
+
+    ``report`` is called with the progress, at most four times a second and when a stage begins.
+    """
+
+    def __init__(self, report: Callable[[Advance], None]) -> None:
+        self._report = report
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._advance = Advance()
+        self._reported = 0.0
+
+    def stop(self) -> None:
+        """Stop the ingest at its next step."""
+        self._stop.set()
+
+    def begin(self, stage: str, total: int | None) -> None:
+        """Begin a stage; raises Stopped."""
+        self._check()
+        with self._lock:
+            self._set(Advance(stage, 0, total), now=True)
+
+    def advance(self, stage: str, steps: int) -> None:
+        """Count steps; raises Stopped."""
+        self._check()
+        with self._lock:
+            if self._advance.stage == stage:
+                self._set(replace(self._advance, done=self._advance.done + steps), now=False)
+
+    def end(self, stage: str) -> None:
+        """End a stage, which the next one replaces."""
+
+    def _check(self) -> None:
+        if self._stop.is_set():
+            raise Stopped
+
+    def _set(self, advance: Advance, *, now: bool) -> None:
+        self._advance = advance
+        if now or time.monotonic() - self._reported >= _REPORT_SECONDS:
+            self._reported = time.monotonic()
+            self._report(advance)
 
 
 class Failed(Exception):
@@ -48,8 +101,8 @@ class JobProcess:
     """
 
     def __init__(self, hoprank: HopRank) -> None:
-        address = asdict(hoprank.client.address)
-        self._settings = {**hoprank.settings.model_dump(), "neo4j": _on(address, hoprank.settings)}
+        neo4j = hoprank.settings.neo4j.model_dump() | asdict(hoprank.client.address)
+        self._settings = hoprank.settings.model_dump() | {"neo4j": neo4j}
         self._process: subprocess.Popen[bytes] | None = None
         self._sending = threading.Lock()
         self.progress = Advance()
@@ -57,7 +110,12 @@ class JobProcess:
     def run(self, job: Job) -> Mapping[str, Any]:
         """Run a job, which has its request, and return its summary; raises Failed, or Stopped after :meth:`stop`."""
         self.progress = Advance()
-        process = self._started()
+        if self._process is None:
+            self._process = subprocess.Popen(  # noqa: S603 - the command is ours
+                _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            self._send(self._settings)
+        process = self._process
         self._send(job)
         for line in cast("BinaryIO", process.stdout):
             kind, value = json.loads(line)
@@ -87,24 +145,12 @@ class JobProcess:
             pass
         return end(process, _SECONDS_TO_END)
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            self._process = subprocess.Popen(  # noqa: S603 - the command is ours
-                _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-            self._send(self._settings)
-        return self._process
-
     def _send(self, message: object) -> None:
         # A process that ended is noticed by whoever reads its answers.
         with self._sending, suppress(OSError, ValueError):
             if (process := self._process) and process.stdin:
                 pickle.dump(message, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
                 process.stdin.flush()
-
-
-def _on(address: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    return {**settings.neo4j.model_dump(), **address}
 
 
 def serve() -> None:
@@ -146,11 +192,9 @@ def serve() -> None:
 
 
 def _messages(requests: BinaryIO) -> Iterator[Any]:
-    while True:
-        try:
+    with suppress(EOFError):
+        while True:
             yield pickle.load(requests)  # noqa: S301 - the service's
-        except EOFError:
-            return
 
 
 def _receive(messages: Iterator[Any], jobs: SimpleQueue[tuple[Job, Control] | None], answer: Any) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -42,17 +42,10 @@ class Request:
     paths: tuple[str, ...] = ()
     dry_run: bool = False
 
-    def to_text(self) -> str:
-        """Return the request as JSON."""
-        documents = None if self.documents is None else list(self.documents)
-        return json.dumps({"documents": documents, "paths": list(self.paths), "dry_run": self.dry_run})
-
     @classmethod
-    def of(cls, text: str) -> Request:
-        """Return the request that :meth:`to_text` wrote."""
-        value = json.loads(text)
-        documents = None if value["documents"] is None else tuple(value["documents"])
-        return cls(documents, tuple(value["paths"]), value["dry_run"])
+    def of(cls, documents: list[Mapping[str, Any]] | None, paths: list[str], dry_run: bool) -> Request:
+        """Make a request from the values that JSON has of one."""
+        return cls(None if documents is None else tuple(documents), tuple(paths), dry_run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,25 +90,13 @@ class Job:
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Job:
         """Make a job from its node's properties."""
-        progress, problem = _decoded(properties, "progress"), _decoded(properties, "problem")
-        request = properties.get("request")
-        return cls(
-            id=properties["id"],
-            kind=Kind(properties["kind"]),
-            corpus=properties["corpus"],
-            state=State(properties["state"]),
-            created_at=properties["created_at"],
-            attempt=properties["attempt"],
-            started_at=properties.get("started_at"),
-            finished_at=properties.get("finished_at"),
-            cancelling=bool(properties.get("cancelling")),
-            progress=Advance(**progress) if progress else None,
-            result=_decoded(properties, "result"),
-            problem=Problem(**problem) if problem else None,
-            request=Request.of(request) if request else None,
-        )
-
-
-def _decoded(properties: Mapping[str, Any], name: str) -> Any:
-    text = properties.get(name)
-    return json.loads(text) if text else None
+        values = {one.name: properties[one.name] for one in fields(cls) if properties.get(one.name) is not None}
+        records: dict[str, Callable[..., Any]] = {
+            "progress": Advance,
+            "problem": Problem,
+            "result": dict,
+            "request": Request.of,
+        }
+        for name in records.keys() & values.keys():
+            values[name] = records[name](**json.loads(values[name]))
+        return cls(**values | {"kind": Kind(values["kind"]), "state": State(values["state"])})

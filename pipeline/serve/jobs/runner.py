@@ -11,13 +11,14 @@ from typing import Any
 from pipeline.api import HopRank
 from pipeline.db.writers import new_writer
 from pipeline.errors import Busy, HopRankError, ServerLost, ServerUnreachable
-from pipeline.ingest.sources.reader import check_objects
-from pipeline.serve.jobs.control import Stopped
-from pipeline.serve.jobs.process import Failed, JobProcess
+from pipeline.ingest.sources.given import check_objects
+from pipeline.serve.jobs.process import Failed, JobProcess, Stopped
 from pipeline.serve.jobs.records import Job, Problem, Request, State
 from pipeline.serve.jobs.store import JobStore
 
 _BEAT_SECONDS = 1.0
+"""Between two signs of life. This and the times below are chosen by hand, not measured."""
+
 _POLL_SECONDS = 2.0
 """Interval at which the queue is read; a job that this service gets itself is begun at once."""
 
@@ -108,15 +109,12 @@ class JobRunner:
             if job is None:
                 return False
             if job.attempt > _MOST_ATTEMPTS:
-                self._give_up(job, owner)
+                message = f"The service died {_MOST_ATTEMPTS} times while it ran this job."
+                problem = Problem("Fault", message, "Look into its log, and retry the job.")
+                self._store.finish(job.id, owner, State.FAILED, problem=problem, keep_request=True)
             else:
                 self._run(job, owner)
         return True
-
-    def _give_up(self, job: Job, owner: str) -> None:
-        message = f"The service died {_MOST_ATTEMPTS} times while it ran this job."
-        problem = Problem("Fault", message, "Look into its log, and retry the job.")
-        self._store.finish(job.id, owner, State.FAILED, problem=problem, keep_request=True)
 
     def _run(self, job: Job, owner: str) -> None:
         finish = self._store.finish
@@ -133,7 +131,9 @@ class JobRunner:
                 raise ServerLost(error.problem.message, error.problem.fix) from error
             finish(job.id, owner, State.FAILED, problem=error.problem, keep_request=True)
         else:
-            finish(job.id, owner, State.SUCCEEDED, result=result, keep_request=bool(left_out(result)))
+            # What couldn't be read may be by the next run.
+            left_out = (result.get("done", result) or {}).get("skipped")
+            finish(job.id, owner, State.SUCCEEDED, result=result, keep_request=bool(left_out))
 
     def _attempt(self, job: Job, cancelled: threading.Event) -> Mapping[str, Any]:
         """Run a job, and again while another writer has its corpus."""
@@ -175,9 +175,3 @@ class JobRunner:
         finally:
             over.set()
             thread.join()
-
-
-def left_out(result: Mapping[str, Any]) -> list[Any]:
-    """Return the sources that a job couldn't read, of the summary that it ended with."""
-    done = result.get("done", result) or {}
-    return list(done.get("skipped", ()))

@@ -39,7 +39,7 @@ class JobStore:
             "state": State.QUEUED.value,
             "created_at": created_at,
             "attempt": 0,
-            "request": request.to_text(),
+            "request": json.dumps(asdict(request)),
         }
         if request.paths:
             properties["host"] = socket.gethostname()

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,13 +24,8 @@ class McpClient(StrEnum):
 
     def reference(self, variable: str) -> str:
         """Return how the client's configuration refers to a secret."""
-        match self:
-            case McpClient.CLAUDE:
-                return f"${{{variable}}}"
-            case McpClient.CURSOR:
-                return f"${{env:{variable}}}"
-            case McpClient.VSCODE:
-                return f"${{input:{variable}}}"
+        kind = {McpClient.CURSOR: "env:", McpClient.VSCODE: "input:"}.get(self, "")
+        return f"${{{kind}{variable}}}"
 
 
 def command_config(client: McpClient, arguments: Sequence[str]) -> dict[str, Any]:
@@ -41,7 +36,10 @@ def command_config(client: McpClient, arguments: Sequence[str]) -> dict[str, Any
     """
     command, *before = hoprank_command()
     entry: dict[str, Any] = {"type": "stdio", "command": command, "args": [*before, "mcp", *arguments]}
-    if environment := dict(_environment(client)):
+    environment = {name: os.environ[name] for name in _PASSED_ON if os.environ.get(name)}
+    if os.environ.get(_PASSWORD):
+        environment[_PASSWORD] = client.reference(_PASSWORD)
+    if environment:
         entry["env"] = environment
     return _document(client, entry, [_PASSWORD] if _PASSWORD in environment else [])
 
@@ -62,21 +60,10 @@ def hoprank_command() -> list[str]:
     """
     here = Path(sys.executable).parent
     found = shutil.which(_NAME, path=str(here))
-    if found and find_spec("mcp") and not _is_in_cache(here):
+    in_cache = any(part.startswith(("archive-v", "environments-v")) for part in here.parts)
+    if found and find_spec("mcp") and not in_cache:
         return [found]
     return ["uvx", "--from", "hoprank[mcp]", _NAME]
-
-
-def _is_in_cache(folder: Path) -> bool:
-    return any(part.startswith(("archive-v", "environments-v")) for part in folder.parts)
-
-
-def _environment(client: McpClient) -> Iterator[tuple[str, str]]:
-    for name in _PASSED_ON:
-        if os.environ.get(name):
-            yield name, os.environ[name]
-    if os.environ.get(_PASSWORD):
-        yield _PASSWORD, client.reference(_PASSWORD)
 
 
 def _document(client: McpClient, entry: dict[str, Any], secrets: Sequence[str]) -> dict[str, Any]:

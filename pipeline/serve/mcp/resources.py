@@ -44,7 +44,11 @@ def list_resources(call: Call, cursor: str | None) -> ListResourcesResult:
             found += [(name, entry) for entry in more]
     page = found[:_PAGE]
     following = json.dumps([page[-1][0], page[-1][1].key]) if len(found) > _PAGE else None
-    return ListResourcesResult(resources=[_resource(*one) for one in page], next_cursor=following)
+    resources = [
+        Resource(uri=document_uri(name, one.key), name=one.key, title=one.title or one.key, mime_type="text/plain")
+        for name, one in page
+    ]
+    return ListResourcesResult(resources=resources, next_cursor=following)
 
 
 def read_resource(call: Call, uri: str) -> TextResourceContents:
@@ -88,8 +92,3 @@ def _place(cursor: str | None) -> tuple[str, str]:
     if not isinstance(corpus, str) or not isinstance(key, str):
         raise InputError("The cursor is of no page.", "Leave it out to begin with the first page.")
     return corpus, key
-
-
-def _resource(corpus: str, entry: DocumentEntry) -> Resource:
-    name = entry.title or entry.key
-    return Resource(uri=document_uri(corpus, entry.key), name=entry.key, title=name, mime_type="text/plain")

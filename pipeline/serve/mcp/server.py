@@ -61,8 +61,25 @@ class _Handlers:
     async def list_tools(self, context: _Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """List the tools that the token of a request may call."""
         grant = self._grant_of(context)
-        permitted = (pair for pair in self._tools.values() if pair[0].read_only or grant.write)
-        return types.ListToolsResult(tools=[_describe(*pair) for pair in permitted])
+        tools = [
+            types.Tool(
+                name=tool.name,
+                title=tool.title,
+                description=tool.description,
+                input_schema=signature.input_schema,
+                output_schema=signature.output_schema,
+                annotations=types.ToolAnnotations(
+                    title=tool.title,
+                    read_only_hint=tool.read_only,
+                    destructive_hint=tool.destructive,
+                    idempotent_hint=tool.idempotent,
+                    open_world_hint=False,
+                ),
+            )
+            for tool, signature in self._tools.values()
+            if tool.read_only or grant.write
+        ]
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool; what goes wrong is its result, so that the model can read it and try again."""
@@ -86,9 +103,7 @@ class _Handlers:
         return await self._answered(context, lambda call: resources.list_resources(call, cursor))
 
     async def list_templates(
-        self,
-        _context: _Context,
-        _params: types.PaginatedRequestParams | None,
+        self, _context: _Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the one template of resources."""
         return types.ListResourceTemplatesResult(resource_templates=[resources.DOCUMENTS])
@@ -117,24 +132,6 @@ class _Handlers:
 
     def _call(self, context: _Context) -> Call:
         return Call(self._service, self._grant_of(context))
-
-
-def _describe(tool: Tool, signature: Signature) -> types.Tool:
-    hints = types.ToolAnnotations(
-        title=tool.title,
-        read_only_hint=tool.read_only,
-        destructive_hint=tool.destructive,
-        idempotent_hint=tool.idempotent,
-        open_world_hint=False,
-    )
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=signature.input_schema,
-        output_schema=signature.output_schema,
-        annotations=hints,
-    )
 
 
 def _call(tool: Tool, signature: Signature, call: Call, arguments: dict[str, Any]) -> types.CallToolResult:

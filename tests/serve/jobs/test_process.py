@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
-from pipeline.serve.jobs.control import Control, Stopped
-from pipeline.serve.jobs.process import Failed, JobProcess
+from pipeline.serve.jobs.process import Control, Failed, JobProcess, Stopped
 from pipeline.serve.jobs.records import Advance, Job, Kind, Request, State
 
 MANY = [{"id": f"d{number}", "text": f"Number {number} of many texts. " * 30} for number in range(400)]

@@ -8,9 +8,16 @@ from pydantic import Field
 from pipeline.db.catalogue import get_corpus
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
-from pipeline.serve.mcp.models import GraphNode, Neighbor, NeighborResult, PathResult
+from pipeline.serve.mcp.models import (
+    Corpus,
+    Graph,
+    GraphNode,
+    Neighbor,
+    NeighborResult,
+    Node,
+    PathResult,
+)
 from pipeline.serve.mcp.service import Call
-from pipeline.serve.mcp.tools.parameters import Corpus, Graph, Node
 from pipeline.serve.mcp.uris import document_uri, is_document_uri, parse_document_uri
 
 _OF_TEXTS = frozenset(("text", "heading"))

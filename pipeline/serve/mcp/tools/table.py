@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
+from operator import attrgetter
 from typing import Any
 
 from annotated_types import BaseMetadata, Le, MaxLen
 
 from pipeline.errors import InputError
-from pipeline.registry import Domain, Verb, domain_named, verbs_of
-from pipeline.serve.mcp.models import ContextResult
+from pipeline.registry import Verb, domain_named, verbs_of
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.tools import graph, read, write
 from pipeline.serve.signature import Signature
@@ -52,19 +52,13 @@ def domain_tools(names: Iterable[str], *, read_only: bool) -> list[Tool]:
 
     A token that opens some corpora only may call none of them: a verb reads whatever its domain needs.
     """
-    return [
-        _verb_tool(domain.name, verb)
-        for domain in map(domain_named, names)
-        for verb in _verbs(domain)
-        if verb.read_only or not read_only
-    ]
-
-
-def _verbs(domain: Domain) -> tuple[Verb, ...]:
-    verbs = verbs_of(domain)
-    if not verbs:
-        raise InputError(f"The domain {domain.name!r} has no verbs.", "Leave out --domain.")
-    return verbs
+    tools: list[Tool] = []
+    for domain in map(domain_named, names):
+        verbs = verbs_of(domain)
+        if not verbs:
+            raise InputError(f"The domain {domain.name!r} has no verbs.", "Leave out --domain.")
+        tools += [_verb_tool(domain.name, verb) for verb in verbs if verb.read_only or not read_only]
+    return tools
 
 
 def _verb_tool(domain: str, verb: Verb) -> Tool:
@@ -82,10 +76,6 @@ def _verb_tool(domain: str, verb: Verb) -> Tool:
         destructive=not verb.read_only,
         idempotent=verb.read_only,
     )
-
-
-def _context_text(result: ContextResult) -> str:
-    return result.text
 
 
 _TOOLS = (
@@ -109,7 +99,7 @@ _TOOLS = (
         description="Collect passages to answer a question from, in reading order, with numbered sources, within a"
         " budget of tokens. Use it instead of search to write an answer from the texts right away.",
         function=read.context,
-        text=_context_text,
+        text=attrgetter("text"),
     ),
     Tool(
         name="list_corpora",

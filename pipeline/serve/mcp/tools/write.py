@@ -5,11 +5,15 @@ from typing import Annotated
 from pydantic import Field
 
 from pipeline.errors import InputError
-from pipeline.ingest.update.changes import IngestSummary
 from pipeline.serve.folders import allowed_path
-from pipeline.serve.mcp.models import ForgetResult, Forgotten, GivenDocument, IngestResult, SkippedSource
+from pipeline.serve.mcp.models import (
+    Corpus,
+    ForgetResult,
+    Forgotten,
+    GivenDocument,
+    IngestResult,
+)
 from pipeline.serve.mcp.service import Call
-from pipeline.serve.mcp.tools.parameters import Corpus
 from pipeline.serve.mcp.uris import document_uri, is_document_uri, parse_document_uri
 
 _WOULD = "Nothing was deleted. Call again with dry_run=false to delete these documents; there is no way back."
@@ -29,9 +33,10 @@ def ingest(
     if bool(documents) == bool(paths):
         raise InputError("Neither or both of documents and paths were given.", "Give one of them.")
     if paths:
-        allowed = [allowed_path(path, call.service.folders) for path in paths]
-        return _result(call.hoprank.ingest(*allowed, corpus=corpus))
-    return _result(call.hoprank.add([document.model_dump() for document in documents or ()], corpus))
+        summary = call.hoprank.ingest(*(allowed_path(path, call.service.folders) for path in paths), corpus=corpus)
+    else:
+        summary = call.hoprank.add([document.model_dump() for document in documents or ()], corpus)
+    return IngestResult.model_validate(summary, from_attributes=True)
 
 
 def forget(
@@ -71,16 +76,3 @@ def _title(call: Call, corpus: str, key: str) -> str | None:
     # The key itself sorts before all longer keys that begin with it.
     listed = call.hoprank.documents(corpus, prefix=key, limit=1)
     return (listed[0].title or key) if listed and listed[0].key == key else None
-
-
-def _result(summary: IngestSummary) -> IngestResult:
-    return IngestResult(
-        corpus=summary.corpus,
-        changed=summary.changed,
-        unchanged=summary.unchanged,
-        skipped=[SkippedSource(source=one.source, reason=one.reason) for one in summary.skipped],
-        empty=list(summary.empty),
-        documents=summary.documents,
-        chunks=summary.chunks,
-        entities=summary.entities,
-    )

@@ -1,7 +1,5 @@
 """The root of the commands."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import traceback
@@ -11,6 +9,7 @@ from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer import Option
 from typer.core import TyperGroup
 
 from pipeline.cli.deferred import metadata
@@ -172,10 +171,10 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def root(
     verbose: Annotated[
-        bool, typer.Option("--verbose", envvar="HOPRANK_DEBUG", help="Show the traceback of an error.")
+        bool, Option("--verbose", envvar="HOPRANK_DEBUG", help="Show the traceback of an error.")
     ] = False,
     show_version: Annotated[  # noqa: ARG001 - its callback prints it
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Read the options of all commands; Root reads ``verbose`` too."""

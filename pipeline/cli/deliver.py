@@ -1,12 +1,10 @@
 """Deliver what a command found: for people, or as JSON by ``--json`` and ``--json FILE``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import typer
+from typer import Option
 
 from pipeline.cli.deferred import report as reports
 from pipeline.cli.views.output import Shown, print_json, say, show, warn
@@ -16,7 +14,7 @@ Value = TypeVar("Value")
 
 JsonFile = Annotated[
     Path | None,
-    typer.Option("--json", metavar="FILE", help="Write the report to FILE as JSON; - prints it instead of the table."),
+    Option("--json", metavar="FILE", help="Write the report to FILE as JSON; - prints it instead of the table."),
 ]
 
 _STDOUT = Path("-")

@@ -1,7 +1,5 @@
 """Commands that take options in groups: a parameter whose type is a dataclass stands for a field an option."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from functools import partial, wraps

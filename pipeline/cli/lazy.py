@@ -3,8 +3,6 @@
 So ``hoprank --help`` imports no command, and ``hoprank search --help`` neither the driver nor numpy.
 """
 
-from __future__ import annotations
-
 import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

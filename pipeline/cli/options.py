@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import parse
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from pipeline import HopRank
     from pipeline.settings import Settings
 
-Corpus = Annotated[str, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
+Corpus = Annotated[str, Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
 KeptCorpus = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--corpus",
         "-c",
         metavar="NAME",
@@ -30,47 +31,44 @@ KeptCorpus = Annotated[
     ),
 ]
 Paths = Annotated[
-    list[str],
-    typer.Argument(metavar="PATH...", help="Files, folders, globs, or .jsonl of {id, title, text, metadata}."),
+    list[str], Argument(metavar="PATH...", help="Files, folders, globs, or .jsonl of {id, title, text, metadata}.")
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Stop at what can't be read instead of skipping it.")]
+Strict = Annotated[bool, Option("--strict", help="Stop at what can't be read instead of skipping it.")]
 Split = Annotated[
-    str | None, typer.Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train.")
+    str | None, Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
+Json = Annotated[bool, Option("--json", help="Print one JSON document instead.")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Don't ask.")]
 Model = Annotated[
     str | None,
-    typer.Option("--model", metavar="NAME", help="The embedding model: a sentence-transformers name, or a folder."),
+    Option("--model", metavar="NAME", help="The embedding model: a sentence-transformers name, or a folder."),
 ]
 Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Any setting of `hoprank config show`; repeatable."),
+    list[str] | None, Option("--set", metavar="NAME=VALUE", help="Any setting of `hoprank config show`; repeatable.")
 ]
 Filters = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--filter",
         metavar="JSON",
         help='Only chunks that meet this, by metadata: \'{"year": {"$gte": 1990}}\'. Operators: $eq $ne $lt $lte $gt'
         " $gte $between $in $nin $like $ilike $and $or.",
     ),
 ]
-Legs = Annotated[list[Leg] | None, typer.Option("--leg", help="Only this leg; repeatable.", show_default="all")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many at most.")]
+Legs = Annotated[list[Leg] | None, Option("--leg", help="Only this leg; repeatable.", show_default="all")]
+Limit = Annotated[int, Option("--limit", "-n", min=1, max=10_000, help="How many at most.")]
 AsOf = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--as-of", "--at", metavar="TIME", help="What held at this time of the world; ISO 8601.", show_default="now"
     ),
 ]
 KnownAt = Annotated[
-    str | None,
-    typer.Option("--known-at", metavar="TIME", help="As far as it was known at this time.", show_default="now"),
+    str | None, Option("--known-at", metavar="TIME", help="As far as it was known at this time.", show_default="now")
 ]
 Wait = Annotated[
     float | None,
-    typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait while somebody else writes to the corpus."),
+    Option("--wait", metavar="SECONDS", min=0, help="How long to wait while somebody else writes to the corpus."),
 ]
 
 

@@ -1,18 +1,16 @@
 """``--dry-run`` and ``--watch`` of the commands that sync."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Annotated, TypeVar
 
-import typer
+from typer import Option
 
 from pipeline.cli.deferred import watch
 from pipeline.cli.views.output import warn
 from pipeline.errors import Busy, ConfigurationError, InputError
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")]
-Watch = Annotated[bool, typer.Option("--watch", help="Sync again whenever something changes, until Ctrl-C.")]
+DryRun = Annotated[bool, Option("--dry-run", help="Print the plan and change nothing.")]
+Watch = Annotated[bool, Option("--watch", help="Sync again whenever something changes, until Ctrl-C.")]
 
 Summary = TypeVar("Summary")
 

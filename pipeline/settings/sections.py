@@ -1,10 +1,8 @@
 """The sections of the settings: their values, and which ones are allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 from pydantic_core import PydanticCustomError
@@ -106,7 +104,7 @@ class LinkSettings(Section):
         """The values that decide on edges, by name; a corpus keeps those that it was linked with."""
         return self.model_dump(exclude={"extractor", "spacy_model"})
 
-    def kept_by(self, corpus: Mapping[str, Any]) -> LinkSettings:
+    def kept_by(self, corpus: Mapping[str, Any]) -> Self:
         """Return these settings with the values of edges that a corpus was linked with."""
         return self.model_validate({**self.model_dump(), **corpus})
 

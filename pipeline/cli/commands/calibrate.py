@@ -1,11 +1,9 @@
 """``hoprank calibrate``: the cosine from which chunks are linked."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import evaluate
@@ -19,7 +17,7 @@ def calibrate(
     corpus: Corpus = "default",
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw it as FILE, .png or .svg (needs matplotlib: hoprank[plot])."),
+        Option("--plot", metavar="FILE", help="Draw it as FILE, .png or .svg (needs matplotlib: hoprank[plot])."),
     ] = None,
     run: Reading = Run(),
 ) -> None:

@@ -1,11 +1,9 @@
 """``hoprank compare``: two evaluations of one queryset, query by query."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.deferred import compare as evaluations
 from pipeline.cli.deferred import measures
@@ -19,14 +17,14 @@ _FILE = "A report that `hoprank evaluate --json` wrote"
 
 
 def compare(
-    before: Annotated[Path, typer.Argument(metavar="A.json", help=f"{_FILE}: the one to compare with.")],
-    after: Annotated[Path, typer.Argument(metavar="B.json", help=f"{_FILE}, of the same queryset.")],
-    leg: Annotated[Leg, typer.Option("--leg", help="The leg of B, and of A if no other is given.")] = Leg.WHOLE,
-    before_leg: Annotated[Leg | None, typer.Option("--before-leg", help="Another leg of A.")] = None,
+    before: Annotated[Path, Argument(metavar="A.json", help=f"{_FILE}: the one to compare with.")],
+    after: Annotated[Path, Argument(metavar="B.json", help=f"{_FILE}, of the same queryset.")],
+    leg: Annotated[Leg, Option("--leg", help="The leg of B, and of A if no other is given.")] = Leg.WHOLE,
+    before_leg: Annotated[Leg | None, Option("--before-leg", help="Another leg of A.")] = None,
     measure: Annotated[
-        str, typer.Option("--measure", metavar="NAME", help="The measure whose wins and losses are listed.")
+        str, Option("--measure", metavar="NAME", help="The measure whose wins and losses are listed.")
     ] = "recall@5",
-    most: Annotated[int, typer.Option("--show", min=0, help="How many wins and losses to list.")] = 10,
+    most: Annotated[int, Option("--show", min=0, help="How many wins and losses to list.")] = 10,
     as_json: Json = False,
 ) -> None:
     """Compare two evaluations: B less A with 95% confidence intervals, and the queries that gained and lost.

@@ -1,10 +1,8 @@
 """``hoprank context``: passages for a language model."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.deferred import question as questions
 from pipeline.cli.options import Corpus, Embedding, Filters, Run, read_filter
@@ -13,12 +11,12 @@ from pipeline.cli.views.output import print_json, say, spinner, warn
 
 
 def context(
-    question: Annotated[str, typer.Argument(help="What the passages are to answer.")],
+    question: Annotated[str, Argument(help="What the passages are to answer.")],
     corpus: Corpus = "default",
     tokens: Annotated[
-        int, typer.Option("--tokens", "-t", min=1, help="How many tokens of the embedding model they may take in all.")
+        int, Option("--tokens", "-t", min=1, help="How many tokens of the embedding model they may take in all.")
     ] = 2000,
-    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="How many hits to take them from.")] = 20,
+    top_k: Annotated[int, Option("--top-k", "-k", min=1, help="How many hits to take them from.")] = 20,
     filters: Filters = None,
     run: Embedding = Run(),
 ) -> None:

@@ -1,11 +1,9 @@
 """``hoprank corpus``: the list of corpora, and work on one as a whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
@@ -19,7 +17,7 @@ from pipeline.transfer.formats import Format
 
 app = Commands(help="Corpora: list, look into, rename, export, import or drop them.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The corpus.")]
+Name = Annotated[str, Argument(metavar="NAME", help="The corpus.")]
 
 
 @app.command("list")
@@ -40,7 +38,7 @@ def stats(name: Name, as_json: Json = False) -> None:
 
 
 @app.command()
-def rename(name: Name, new_name: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")]) -> None:
+def rename(name: Name, new_name: Annotated[str, Argument(metavar="NEW", help="Its new name.")]) -> None:
     """Give a corpus another name."""
     with connected_client(read_settings()) as client:
         maintain.rename(client, name, new_name)
@@ -50,9 +48,9 @@ def rename(name: Name, new_name: Annotated[str, typer.Argument(metavar="NEW", he
 @app.command()
 def export(
     name: Name,
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="NAME.jsonl, NAME.graphml, or a folder for Parquet.")],
-    form: Annotated[Format | None, typer.Option("--format", help="Instead of what the suffix says.")] = None,
-    embeddings: Annotated[bool, typer.Option(help="With the vectors; an import makes them again without.")] = True,
+    path: Annotated[Path, Argument(metavar="PATH", help="NAME.jsonl, NAME.graphml, or a folder for Parquet.")],
+    form: Annotated[Format | None, Option("--format", help="Instead of what the suffix says.")] = None,
+    embeddings: Annotated[bool, Option(help="With the vectors; an import makes them again without.")] = True,
 ) -> None:
     """Write a corpus to JSON lines (everything, for an import), GraphML or Parquet."""
     with connected_client(read_settings()) as client, show_progress() as progress:
@@ -62,8 +60,8 @@ def export(
 
 @app.command("import")
 def import_(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="What `corpus export` wrote as JSON lines.")],
-    name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Another name for it.")] = None,
+    path: Annotated[Path, Argument(metavar="PATH", help="What `corpus export` wrote as JSON lines.")],
+    name: Annotated[str | None, Option("--as", metavar="NAME", help="Another name for it.")] = None,
     model: Model = None,
 ) -> None:
     """Make a corpus again from an export; the two are equal."""

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from pipeline.cli.deferred import embedded
 from pipeline.cli.options import read_settings
@@ -27,7 +28,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, Option("--json", help="Print JSON.")]
 
 _FOLLOW_SECONDS = 0.5
 """Between two looks at a log; chosen by hand: a reader sees no delay, and a look costs next to nothing."""
@@ -78,11 +79,9 @@ def status(as_json: Json = False) -> None:
 
 @app.command()
 def logs(
-    lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="How many of the last lines to print.")] = 50,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on printing as lines come; Ctrl-C ends it.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Neo4j's own debug log instead of the server's.")] = False,
+    lines: Annotated[int, Option("--lines", "-n", min=0, help="How many of the last lines to print.")] = 50,
+    follow: Annotated[bool, Option("--follow", "-f", help="Go on printing as lines come; Ctrl-C ends it.")] = False,
+    debug: Annotated[bool, Option("--debug", help="Neo4j's own debug log instead of the server's.")] = False,
 ) -> None:
     """Print the end of the server's log."""
     log = embedded.log_path(embedded.ServerOptions.of(read_settings()))

@@ -1,11 +1,9 @@
 """``hoprank evaluate``: measure every leg on a queryset."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.deferred import datasets
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
@@ -20,7 +18,7 @@ from pipeline.retrieve.legs import Leg
 def evaluate(
     folders: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="DIR...",
             help="A folder with corpus.jsonl (or --corpus), queries.jsonl and qrels.tsv; one of BEIR's, with qrels/; or"
             " HippoRAG's NAME.json beside NAME_corpus.json. Several only with --ablate.",
@@ -30,10 +28,9 @@ def evaluate(
     corpus: KeptCorpus = None,
     split: Split = None,
     legs: Legs = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Print every query's own result, too.")] = False,
+    per_query: Annotated[bool, Option("--per-query", help="Print every query's own result, too.")] = False,
     ablate: Annotated[
-        bool,
-        typer.Option("--ablate", help="Say what each leg, edge, feature and seed is worth instead of measuring legs."),
+        bool, Option("--ablate", help="Say what each leg, edge, feature and seed is worth instead of measuring legs.")
     ] = False,
     run: Measuring = Run(),
 ) -> None:

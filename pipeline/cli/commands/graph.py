@@ -6,7 +6,7 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 import pipeline
 from pipeline.cli.connection import connected_client
@@ -24,34 +24,28 @@ if TYPE_CHECKING:
 
 app = Commands(help="Knowledge graphs: list, explore, import, export, draw, drop.", no_args_is_help=True)
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help=".json, .jsonl or .graphml; else give --format.")]
-Kind = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="json, jsonl, graphml or node-link.")]
-Graph = Annotated[str | None, typer.Option("--graph", "-g", metavar="NAME", help="A graph.")]
-Corpus = Annotated[str | None, typer.Option("--corpus", "-c", metavar="NAME", help="A corpus instead.")]
+File = Annotated[Path, Argument(metavar="FILE", help=".json, .jsonl or .graphml; else give --format.")]
+Kind = Annotated[str | None, Option("--format", metavar="FORMAT", help="json, jsonl, graphml or node-link.")]
+Graph = Annotated[str | None, Option("--graph", "-g", metavar="NAME", help="A graph.")]
+Corpus = Annotated[str | None, Option("--corpus", "-c", metavar="NAME", help="A corpus instead.")]
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The graph, or the corpus.")]
-Node = Annotated[str, typer.Argument(metavar="NODE", help="Its id or name; of a corpus also the key of a document.")]
-Depth = Annotated[int, typer.Option("--depth", min=1, max=20, help="How many edges at most.")]
+Name = Annotated[str, Argument(metavar="NAME", help="The graph, or the corpus.")]
+Node = Annotated[str, Argument(metavar="NODE", help="Its id or name; of a corpus also the key of a document.")]
+Depth = Annotated[int, Option("--depth", min=1, max=20, help="How many edges at most.")]
 EdgeTypes = Annotated[
     list[str] | None,
-    typer.Option(
-        "--type", "-t", metavar="TYPE", help="Follow only edges of this type; repeatable.", show_default="all"
-    ),
+    Option("--type", "-t", metavar="TYPE", help="Follow only edges of this type; repeatable.", show_default="all"),
 ]
 NodeTypes = Annotated[
     list[str] | None,
-    typer.Option("--type", "-t", metavar="TYPE", help="Only nodes of this type; repeatable.", show_default="all"),
+    Option("--type", "-t", metavar="TYPE", help="Only nodes of this type; repeatable.", show_default="all"),
 ]
-Way = Annotated[
-    str, typer.Option("--direction", metavar="WAY", help="Which directed edges to follow: out, in or both.")
-]
+Way = Annotated[str, Option("--direction", metavar="WAY", help="Which directed edges to follow: out, in or both.")]
 
 
 @app.command("list")
 def list_(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A graph or corpus, whose nodes are listed.")
-    ] = None,
+    name: Annotated[str | None, Argument(metavar="[NAME]", help="A graph or corpus, whose nodes are listed.")] = None,
     types: NodeTypes = None,
     limit: Limit = 100,
     as_of: AsOf = None,
@@ -95,8 +89,8 @@ def near(
 @app.command()
 def path(
     name: Name,
-    source: Annotated[str, typer.Argument(metavar="FROM", help="The id or the name of a node.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
+    source: Annotated[str, Argument(metavar="FROM", help="The id or the name of a node.")],
+    target: Annotated[str, Argument(metavar="TO", help="Another one.")],
     depth: Depth = 6,
     types: EdgeTypes = None,
     direction: Way = "both",
@@ -118,7 +112,7 @@ def path(
 @app.command("import")
 def import_(
     file: File,
-    graph: Annotated[str, typer.Option("--graph", "-g", metavar="NAME", help="The graph.")],
+    graph: Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.")],
     kind: Kind = None,
     as_json: Json = False,
 ) -> None:
@@ -144,11 +138,11 @@ def export(file: File, graph: Graph = None, corpus: Corpus = None, kind: Kind = 
 def view(
     graph: Graph = None,
     corpus: Corpus = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page.")] = Path("graph.html"),
-    node: Annotated[str | None, typer.Option("--node", metavar="ID", help="Only what is around this node.")] = None,
-    hops: Annotated[int, typer.Option("--hops", min=1, help="How far around it.")] = 2,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many nodes at most: the most important.")] = 300,
-    show_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    out: Annotated[Path, Option("--out", "-o", metavar="FILE", help="The page.")] = Path("graph.html"),
+    node: Annotated[str | None, Option("--node", metavar="ID", help="Only what is around this node.")] = None,
+    hops: Annotated[int, Option("--hops", min=1, help="How far around it.")] = 2,
+    limit: Annotated[int, Option("--limit", min=1, help="How many nodes at most: the most important.")] = 300,
+    show_it: Annotated[bool, Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Draw a graph, or a corpus as one, as a page that needs no network."""
     with connected_client(read_settings()) as client, spinner("Drawing"):
@@ -164,7 +158,7 @@ def view(
 
 @app.command()
 def drop(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The graph.")],
+    name: Annotated[str, Argument(metavar="NAME", help="The graph.")],
     yes: Yes = False,
 ) -> None:
     """Delete a graph with all that it holds. There is no way back."""

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from pipeline.cli.views.pages import show_page, show_topics
 from pipeline.docs import read_page, read_pages, topics
@@ -14,8 +14,7 @@ def _completed(incomplete: str) -> list[str]:
 
 def help_(
     topic: Annotated[
-        str | None,
-        typer.Argument(metavar="TOPIC", help="A topic; all are listed without one.", autocompletion=_completed),
+        str | None, Argument(metavar="TOPIC", help="A topic; all are listed without one.", autocompletion=_completed)
     ] = None,
 ) -> None:
     """Show a page of the documentation, or list the topics."""

@@ -1,11 +1,9 @@
 """``hoprank ingest`` and ``hoprank remove``: documents into a corpus, and out of it."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import ingest as ingestion
@@ -38,7 +36,7 @@ def ingest(paths: Paths, corpus: Corpus = "default", strict: Strict = False, run
 def remove(
     documents: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--document", metavar="KEY", help="A path below the folder that was ingested, or a .jsonl id; repeatable."
         ),
     ],

@@ -1,10 +1,8 @@
 """``hoprank migrate``, ``reembed`` and ``relink``: rebuild a corpus or a graph while the old one is searched."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
@@ -15,8 +13,7 @@ from pipeline.cli.views.progress import show_progress
 
 def migrate(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME...", help="The corpora and graphs; all of them, if none is named."),
+        list[str] | None, Argument(metavar="NAME...", help="The corpora and graphs; all of them, if none is named.")
     ] = None,
     run: Rebuilding = Run(),
 ) -> None:
@@ -38,8 +35,8 @@ def migrate(
 
 
 def reembed(
-    corpus: Annotated[str, typer.Argument(metavar="NAME", help="The corpus.")],
-    model: Annotated[str, typer.Option("--model", metavar="MODEL", help="A sentence-transformers name, or a folder.")],
+    corpus: Annotated[str, Argument(metavar="NAME", help="The corpus.")],
+    model: Annotated[str, Option("--model", metavar="MODEL", help="A sentence-transformers name, or a folder.")],
     run: Rebuilding,
 ) -> None:
     """Embed a corpus with another model, beside the old vectors, and switch when all is there."""
@@ -49,9 +46,7 @@ def reembed(
     say(f"{corpus} is embedded with {made.fingerprint} now; its chunks are as they were.")
 
 
-def relink(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The corpora.")], run: Rebuilding
-) -> None:
+def relink(names: Annotated[list[str], Argument(metavar="NAME...", help="The corpora.")], run: Rebuilding) -> None:
     """Link corpora anew by the present link settings; vectors are kept.
 
     An ingest keeps the settings that a corpus was linked with, so that two thresholds never mix. Searches go on

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import access, extras, listening, mcp_run, mcp_service, mcp_table
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 def mcp(
     corpus: Annotated[
-        str, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus that calls mean when they name none.")
+        str, Option("--corpus", "-c", metavar="NAME", help="The corpus that calls mean when they name none.")
     ] = "default",
-    read_only: Annotated[bool, typer.Option("--read-only", help="Leave out the tools that write.")] = False,
+    read_only: Annotated[bool, Option("--read-only", help="Leave out the tools that write.")] = False,
     folders: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--folder",
             metavar="DIR",
             help="A folder whose files the tool ingest may read, beside serve.folders; repeatable.",
@@ -35,7 +35,7 @@ def mcp(
     ] = None,
     domains: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--domain",
             metavar="NAME",
             help="Add the verbs of a domain (memory, routing, skills, tools, vault); repeatable. A client chooses worse"
@@ -43,14 +43,13 @@ def mcp(
             show_default="none",
         ),
     ] = None,
-    http: Annotated[bool, typer.Option("--http", help="Serve over streamable HTTP at /mcp.")] = False,
-    host: Annotated[str, typer.Option("--host", help="With --http: the address to listen at.")] = "127.0.0.1",
+    http: Annotated[bool, Option("--http", help="Serve over streamable HTTP at /mcp.")] = False,
+    host: Annotated[str, Option("--host", help="With --http: the address to listen at.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", "-p", min=0, max=65535, help="With --http: the port; 0 takes a free one.")
+        int, Option("--port", "-p", min=0, max=65535, help="With --http: the port; 0 takes a free one.")
     ] = 8766,
     print_config: Annotated[
-        McpClient | None,
-        typer.Option("--print-config", help="Print what to paste into a client's configuration, and stop."),
+        McpClient | None, Option("--print-config", help="Print what to paste into a client's configuration, and stop.")
     ] = None,
     run: Measuring = Run(),
 ) -> None:

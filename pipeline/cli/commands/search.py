@@ -1,10 +1,8 @@
 """``hoprank search``: the passages that answer a question."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.deferred import excerpt
 from pipeline.cli.deferred import question as questions
@@ -18,33 +16,31 @@ from pipeline.retrieve.legs import Leg
 
 
 def search(
-    question: Annotated[str, typer.Argument(help="What to search for; operators of query languages are only text.")],
+    question: Annotated[str, Argument(help="What to search for; operators of query languages are only text.")],
     corpus: Annotated[
-        str | None, typer.Option("--corpus", "-c", metavar="NAME", help="The corpus.", show_default="default")
+        str | None, Option("--corpus", "-c", metavar="NAME", help="The corpus.", show_default="default")
     ] = None,
-    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="How many passages.")] = 10,
+    top_k: Annotated[int, Option("--top-k", "-k", min=1, help="How many passages.")] = 10,
     filters: Filters = None,
-    leg: Annotated[Leg, typer.Option("--leg", help="Rank by one leg instead of the fused whole.")] = Leg.WHOLE,
+    leg: Annotated[Leg, Option("--leg", help="Rank by one leg instead of the fused whole.")] = Leg.WHOLE,
     routing: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--routing",
             metavar="MODE",
             help="Search projects instead of a corpus (`hoprank help routing`): graph, the few that the project graph"
             " and a first look choose; all; or oracle, those of --project.",
         ),
     ] = None,
-    source: Annotated[
-        str, typer.Option("--from", metavar="PROJECT", help="With --routing: the project that asks.")
-    ] = "",
+    source: Annotated[str, Option("--from", metavar="PROJECT", help="With --routing: the project that asks.")] = "",
     projects: Annotated[
         list[str] | None,
-        typer.Option("--project", metavar="PROJECT", help="With --routing oracle: a project to search; repeatable."),
+        Option("--project", metavar="PROJECT", help="With --routing oracle: a project to search; repeatable."),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show each leg's rank and score, and the path that led to the hit.")
+        bool, Option("--explain", help="Show each leg's rank and score, and the path that led to the hit.")
     ] = False,
-    full: Annotated[bool, typer.Option("--full", help="Print whole passages instead of excerpts.")] = False,
+    full: Annotated[bool, Option("--full", help="Print whole passages instead of excerpts.")] = False,
     run: Embedding = Run(),
 ) -> None:
     """Print the passages of a corpus, or of several projects, that answer a question best."""

@@ -1,11 +1,9 @@
 """``hoprank serve``: the HTTP service."""
 
-from __future__ import annotations
-
 import logging
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import access, extras, listening, service
@@ -14,8 +12,8 @@ from pipeline.cli.views.output import warn
 
 
 def serve(
-    host: Annotated[str, typer.Option("--host", help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="The port; 0 takes a free one.")] = 8765,
+    host: Annotated[str, Option("--host", help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, Option("--port", "-p", min=0, max=65535, help="The port; 0 takes a free one.")] = 8765,
     run: Measuring = Run(),
 ) -> None:
     """Serve search, context, corpora, ingest and sync over HTTP, with a page to explore at /.

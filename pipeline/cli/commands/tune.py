@@ -1,11 +1,9 @@
 """``hoprank tune``: learn the scorer from judged questions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.deferred import datasets, report
 from pipeline.cli.deferred import tune as tuning
@@ -16,13 +14,13 @@ from pipeline.cli.views.progress import show_progress
 
 
 def tune(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Two querysets or more.")],
+    folders: Annotated[list[Path], Argument(metavar="DIR...", help="Two querysets or more.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
+        Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
     ] = None,
     select: Annotated[
-        bool, typer.Option("--select", help="Drop features that sets left out are better off without, beyond chance.")
+        bool, Option("--select", help="Drop features that sets left out are better off without, beyond chance.")
     ] = False,
     corpus: KeptCorpus = None,
     split: Split = None,

@@ -1,11 +1,10 @@
 """``hoprank skills``: the graph of a collection of skills."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deliver import deliver
@@ -21,14 +20,14 @@ with lazy_imports(__name__):
 
 app = Commands(no_args_is_help=True)
 
-Graph = Annotated[str, typer.Option("--graph", "-g", metavar="NAME", help="The graph.")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The skill.")]
-TopK = Annotated[int, typer.Option("--top-k", "-k", "--limit", "-n", min=1, help="How many skills.")]
+Graph = Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.")]
+Name = Annotated[str, Argument(metavar="NAME", help="The skill.")]
+TopK = Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many skills.")]
 
 
 @app.command()
 def build(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with skills, at any depth.")],
+    folder: Annotated[Path, Argument(metavar="DIR", help="A folder with skills, at any depth.")],
     graph: Graph = "skills",
     run: Embedding = Run(),
 ) -> None:
@@ -41,7 +40,7 @@ def build(
 @app.command("list")
 def list_(
     graph: Graph = "skills",
-    tag: Annotated[str | None, typer.Option("--tag", help="Only skills with this tag.")] = None,
+    tag: Annotated[str | None, Option("--tag", help="Only skills with this tag.")] = None,
     as_json: Json = False,
 ) -> None:
     """List the skills with what each is for."""
@@ -76,7 +75,7 @@ def related(name: Name, graph: Graph = "skills", top_k: TopK = 10, run: Reading 
 def requires(
     name: Name,
     graph: Graph = "skills",
-    transitive: Annotated[bool, typer.Option("--transitive", help="Also what those require.")] = False,
+    transitive: Annotated[bool, Option("--transitive", help="Also what those require.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print what a skill requires: skills, packages, and what is missing."""
@@ -87,8 +86,8 @@ def requires(
 
 @app.command()
 def path(
-    source: Annotated[str, typer.Argument(metavar="A", help="A skill.")],
-    target: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    source: Annotated[str, Argument(metavar="A", help="A skill.")],
+    target: Annotated[str, Argument(metavar="B", help="Another.")],
     graph: Graph = "skills",
     as_json: Json = False,
 ) -> None:
@@ -101,7 +100,7 @@ def path(
 
 @app.command()
 def search(
-    text: Annotated[str, typer.Argument(help="What a skill is needed for.")],
+    text: Annotated[str, Argument(help="What a skill is needed for.")],
     graph: Graph = "skills",
     top_k: TopK = 10,
     run: Embedding = Run(),
@@ -116,7 +115,7 @@ def search(
 @app.command()
 def check(
     graph: Graph = "skills",
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if anything is missing or cyclic.")] = False,
+    strict: Annotated[bool, Option("--strict", help="Exit with 1 if anything is missing or cyclic.")] = False,
     run: Reading = Run(),
 ) -> None:
     """Look for missing dependencies, cycles, orphans and near-duplicates."""

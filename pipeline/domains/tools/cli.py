@@ -1,11 +1,9 @@
 """``hoprank tools``: the graph of MCP tools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
@@ -22,26 +20,26 @@ with lazy_imports(__name__):
 
 app = Commands(no_args_is_help=True)
 
-Graph = Annotated[str, typer.Option("--graph", "-g", metavar="NAME", help="The graph.")]
+Graph = Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.")]
 EdgeTypes = Annotated[
     list[str] | None,
-    typer.Option("--type", metavar="TYPE", help="Follow only edges of this type; repeatable.", show_default="all"),
+    Option("--type", metavar="TYPE", help="Follow only edges of this type; repeatable.", show_default="all"),
 ]
-Node = Annotated[str, typer.Argument(metavar="NODE", help="The id of a node, or the name of a tool.")]
+Node = Annotated[str, Argument(metavar="NODE", help="The id of a node, or the name of a tool.")]
 
 
 @app.command()
 def build(
     paths: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="PATH...",
             help="tools/list JSON, server descriptors (server.yaml), corpus.jsonl, or folders with these.",
         ),
     ],
     log: Annotated[
         Path | None,
-        typer.Option("--log", metavar="FILE", help='A log of calls, in order: lines of {"session": ..., "tool": ...}.'),
+        Option("--log", metavar="FILE", help='A log of calls, in order: lines of {"session": ..., "tool": ...}.'),
     ] = None,
     graph: Graph = "tools",
     run: Embedding = Run(),
@@ -55,10 +53,10 @@ def build(
 @app.command()
 def connect(
     server: Annotated[
-        list[str], typer.Argument(metavar="SERVER...", help="The URL of an MCP server, or a command that starts one.")
+        list[str], Argument(metavar="SERVER...", help="The URL of an MCP server, or a command that starts one.")
     ],
     graph: Graph = "tools",
-    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=1, help="How long to wait.")] = 30.0,
+    timeout: Annotated[float, Option("--timeout", metavar="SECONDS", min=1, help="How long to wait.")] = 30.0,
     run: Embedding = Run(),
 ) -> None:
     """Add the tools of a live MCP server to a graph, or replace those that it has of this server.
@@ -73,9 +71,7 @@ def connect(
 
 @app.command()
 def evaluate(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv.")
-    ],
+    folder: Annotated[Path, Argument(metavar="DIR", help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv.")],
     json_file: JsonFile = None,
     run: Measuring = Run(),
 ) -> None:
@@ -88,11 +84,11 @@ def evaluate(
 
 @app.command()
 def find(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="What is to be done.")],
+    task: Annotated[str, Argument(metavar="TASK", help="What is to be done.")],
     graph: Graph = "tools",
     top_k: Annotated[
         int | None,
-        typer.Option("--top-k", "-k", min=1, max=100, help="How many tools.", show_default="as many as the task needs"),
+        Option("--top-k", "-k", min=1, max=100, help="How many tools.", show_default="as many as the task needs"),
     ] = None,
     run: Embedding = Run(),
 ) -> None:
@@ -104,16 +100,16 @@ def find(
 
 @app.command()
 def chain(
-    task: Annotated[str | None, typer.Argument(metavar="TASK", help="What is to be done.")] = None,
+    task: Annotated[str | None, Argument(metavar="TASK", help="What is to be done.")] = None,
     start: Annotated[
-        str | None, typer.Option("--from", metavar="NAME", help="A tool, a type or a field: what there is.")
+        str | None, Option("--from", metavar="NAME", help="A tool, a type or a field: what there is.")
     ] = None,
     goal: Annotated[
-        str | None, typer.Option("--to", metavar="NAME", help="A tool, a type or a field: what is wanted.")
+        str | None, Option("--to", metavar="NAME", help="A tool, a type or a field: what is wanted.")
     ] = None,
     graph: Graph = "tools",
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=100, help="How many chains.")] = None,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print the best chain as a Mermaid flowchart.")] = False,
+    limit: Annotated[int | None, Option("--limit", "-n", min=1, max=100, help="How many chains.")] = None,
+    mermaid: Annotated[bool, Option("--mermaid", help="Print the best chain as a Mermaid flowchart.")] = False,
     run: Embedding = Run(),
 ) -> None:
     """Print chains of tools, in which each output fits the next input: for a task, or from one thing to another."""
@@ -141,7 +137,7 @@ def list_(graph: Graph = "tools", as_json: Json = False) -> None:
 
 @app.command("show")
 def show_(
-    tool: Annotated[str, typer.Argument(metavar="TOOL", help="The id or name of a tool.")],
+    tool: Annotated[str, Argument(metavar="TOOL", help="The id or name of a tool.")],
     graph: Graph = "tools",
     as_json: Json = False,
 ) -> None:
@@ -154,9 +150,9 @@ def show_(
 @app.command()
 def traverse(
     node: Node,
-    depth: Annotated[int, typer.Option("--depth", min=1, max=8, help="How many edges away.")] = 2,
+    depth: Annotated[int, Option("--depth", min=1, max=8, help="How many edges away.")] = 2,
     edge_types: EdgeTypes = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many nodes at most.")] = 50,
+    limit: Annotated[int, Option("--limit", "-n", min=1, help="How many nodes at most.")] = 50,
     graph: Graph = "tools",
     as_json: Json = False,
 ) -> None:
@@ -168,9 +164,9 @@ def traverse(
 
 @app.command()
 def path(
-    source: Annotated[str, typer.Argument(metavar="FROM", help="The id of a node, or the name of a tool.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
-    depth: Annotated[int, typer.Option("--depth", min=1, max=8, help="How many edges at most.")] = 8,
+    source: Annotated[str, Argument(metavar="FROM", help="The id of a node, or the name of a tool.")],
+    target: Annotated[str, Argument(metavar="TO", help="Another one.")],
+    depth: Annotated[int, Option("--depth", min=1, max=8, help="How many edges at most.")] = 8,
     edge_types: EdgeTypes = None,
     graph: Graph = "tools",
     as_json: Json = False,

@@ -1,11 +1,9 @@
 """The retriever for Haystack; needs ``pip install "hoprank[haystack]"``."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from pipeline.api import HopRank
 from pipeline.errors import ExtraMissing, FilterError
@@ -87,7 +85,7 @@ class HopRankRetriever:
         )
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> HopRankRetriever:
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the component that :meth:`to_dict` described."""
         deserialize_secrets_inplace(data["init_parameters"], ["password"])
         return default_from_dict(cls, data)

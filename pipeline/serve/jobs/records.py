@@ -1,12 +1,10 @@
 """Records of jobs: what was asked for, and how far it is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 
 class Kind(StrEnum):
@@ -43,7 +41,7 @@ class Request:
     dry_run: bool = False
 
     @classmethod
-    def of(cls, documents: list[Mapping[str, Any]] | None, paths: list[str], dry_run: bool) -> Request:
+    def of(cls, documents: list[Mapping[str, Any]] | None, paths: list[str], dry_run: bool) -> Self:
         """Make a request from the values that JSON has of one."""
         return cls(None if documents is None else tuple(documents), tuple(paths), dry_run)
 
@@ -88,7 +86,7 @@ class Job:
     request: Request | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, properties: Mapping[str, Any]) -> Job:
+    def of(cls, properties: Mapping[str, Any]) -> Self:
         """Make a job from its node's properties."""
         values = {one.name: properties[one.name] for one in fields(cls) if properties.get(one.name) is not None}
         records: dict[str, Callable[..., Any]] = {

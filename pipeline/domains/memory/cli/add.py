@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Yes, confirm
@@ -20,14 +21,14 @@ _SHOWN = 5
 
 
 def add(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered; - reads it from stdin.")],
+    text: Annotated[str, Argument(metavar="TEXT", help="What is to be remembered; - reads it from stdin.")],
     date: Annotated[
-        str | None, typer.Option("--date", metavar="TIME", help="When it was said; ISO 8601.", show_default="now")
+        str | None, Option("--date", metavar="TIME", help="When it was said; ISO 8601.", show_default="now")
     ] = None,
-    speaker: Annotated[str, typer.Option("--speaker", metavar="NAME", help="Who said it.")] = "",
-    session: Annotated[str, typer.Option("--session", metavar="NAME", help="Where it was said.")] = "",
+    speaker: Annotated[str, Option("--speaker", metavar="NAME", help="Who said it.")] = "",
+    session: Annotated[str, Option("--session", metavar="NAME", help="Where it was said.")] = "",
     key: Annotated[
-        str | None, typer.Option("--key", metavar="KEY", help="Its key; the same key again replaces the text.")
+        str | None, Option("--key", metavar="KEY", help="Its key; the same key again replaces the text.")
     ] = None,
     scope: NewScope = None,
     run: Embedding = Ask(),
@@ -44,12 +45,9 @@ def add(
 
 def import_(
     paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Chats as JSON or .jsonl; exports of ChatGPT and Claude, too."),
+        list[Path], Argument(metavar="FILE...", help="Chats as JSON or .jsonl; exports of ChatGPT and Claude, too.")
     ],
-    date: Annotated[
-        str | None, typer.Option("--date", metavar="TIME", help="The time of messages that have none.")
-    ] = None,
+    date: Annotated[str | None, Option("--date", metavar="TIME", help="The time of messages that have none.")] = None,
     scope: NewScope = None,
     run: Embedding = Ask(),
 ) -> None:
@@ -68,9 +66,9 @@ def import_(
 
 
 def scan(
-    repository: Annotated[Path, typer.Argument(metavar="REPO", help="A Git repository, or a folder.")],
-    revision: Annotated[str, typer.Option("--revision", metavar="REV", help="A commit, branch or tag.")] = "HEAD",
-    history: Annotated[bool, typer.Option("--history", help="Read every commit up to it: what held when.")] = False,
+    repository: Annotated[Path, Argument(metavar="REPO", help="A Git repository, or a folder.")],
+    revision: Annotated[str, Option("--revision", metavar="REV", help="A commit, branch or tag.")] = "HEAD",
+    history: Annotated[bool, Option("--history", help="Read every commit up to it: what held when.")] = False,
     scope: NewScope = None,
     run: Reading = Ask(),
 ) -> None:
@@ -81,13 +79,13 @@ def scan(
 
 
 def forget(
-    entity: Annotated[str | None, typer.Option("--entity", metavar="ENTITY", help="It, and what mentions it.")] = None,
-    topic: Annotated[str | None, typer.Option("--topic", metavar="WORDS", help="What has all these words.")] = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="What was said from then on.")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="What was said before then.")] = None,
-    session: Annotated[str | None, typer.Option("--session", metavar="NAME", help="What was said in it.")] = None,
+    entity: Annotated[str | None, Option("--entity", metavar="ENTITY", help="It, and what mentions it.")] = None,
+    topic: Annotated[str | None, Option("--topic", metavar="WORDS", help="What has all these words.")] = None,
+    since: Annotated[str | None, Option("--since", metavar="TIME", help="What was said from then on.")] = None,
+    until: Annotated[str | None, Option("--until", metavar="TIME", help="What was said before then.")] = None,
+    session: Annotated[str | None, Option("--session", metavar="NAME", help="What was said in it.")] = None,
     scope: Scope = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be forgotten.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would be forgotten.")] = False,
     yes: Yes = False,
     run: Reading = Ask(),
 ) -> None:
@@ -103,7 +101,7 @@ def forget(
 
 
 def drop(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The memory.")] = "memory",
+    name: Annotated[str, Argument(metavar="NAME", help="The memory.")] = "memory",
     yes: Yes = False,
     run: Annotated[Ask, "settings"] = Ask(),
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
@@ -24,7 +24,7 @@ app = Commands(no_args_is_help=True, help="Find entities that are the same thing
 @app.command()
 def plan(
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the plan to FILE, for apply.")
+        Path | None, Option("--output", "-o", metavar="FILE", help="Write the plan to FILE, for apply.")
     ] = None,
     run: Reading = Ask(),
 ) -> None:
@@ -40,11 +40,10 @@ def plan(
 @app.command()
 def apply(
     file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[PLAN]", help="A plan that was written to a file.", show_default="a new plan"),
+        Path | None, Argument(metavar="[PLAN]", help="A plan that was written to a file.", show_default="a new plan")
     ] = None,
     accept: Annotated[
-        list[str] | None, typer.Option("--accept", metavar="ID,ID", help="Merge this pair of the review; repeatable.")
+        list[str] | None, Option("--accept", metavar="ID,ID", help="Merge this pair of the review; repeatable.")
     ] = None,
     run: Reading = Ask(),
 ) -> None:
@@ -61,7 +60,7 @@ def apply(
 @app.command()
 def undo(
     merge: Annotated[
-        str | None, typer.Argument(metavar="[MERGE]", help="The id of a merge.", show_default="the last one")
+        str | None, Argument(metavar="[MERGE]", help="The id of a merge.", show_default="the last one")
     ] = None,
     run: Annotated[Ask, "name", "settings"] = Ask(),
 ) -> None:

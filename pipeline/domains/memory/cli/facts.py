@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Limit
@@ -10,12 +10,12 @@ from pipeline.domains.memory import deferred as domain
 from pipeline.domains.memory import views
 from pipeline.domains.memory.cli.options import Ask, Depth, Entity, EntityType, Reading, Scoped, Then, Types, Where
 
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help="The name, an alias or the id of an entity.")]
-Type = Annotated[str, typer.Argument(metavar="TYPE", help="The relation: depends_on, imports, fixed_by ...")]
-Target = Annotated[str, typer.Argument(metavar="TARGET", help="Another entity.")]
-Evidence = Annotated[str, typer.Option("--evidence", metavar="TEXT", help="Why: a sentence, a commit, a memory's key.")]
-BothWays = Annotated[bool, typer.Option("--both", help="Follow facts against their direction, too.")]
-At = Annotated[str, typer.Option("--at", metavar="TIME", help="When, in the world; ISO 8601.")]
+Source = Annotated[str, Argument(metavar="SOURCE", help="The name, an alias or the id of an entity.")]
+Type = Annotated[str, Argument(metavar="TYPE", help="The relation: depends_on, imports, fixed_by ...")]
+Target = Annotated[str, Argument(metavar="TARGET", help="Another entity.")]
+Evidence = Annotated[str, Option("--evidence", metavar="TEXT", help="Why: a sentence, a commit, a memory's key.")]
+BothWays = Annotated[bool, Option("--both", help="Follow facts against their direction, too.")]
+At = Annotated[str, Option("--at", metavar="TIME", help="When, in the world; ISO 8601.")]
 
 
 def direct(
@@ -71,8 +71,8 @@ def subgraph(
 
 
 def path(
-    source: Annotated[str, typer.Argument(metavar="FROM", help="The name, an alias or the id of an entity.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="Another one.")],
+    source: Annotated[str, Argument(metavar="FROM", help="The name, an alias or the id of an entity.")],
+    target: Annotated[str, Argument(metavar="TO", help="Another one.")],
     depth: Depth = 3,
     types: Types = None,
     both: BothWays = False,
@@ -89,7 +89,7 @@ def path(
 
 
 def by_type(
-    type_: Annotated[str, typer.Argument(metavar="TYPE", help="file, function, library, person, concept ...")],
+    type_: Annotated[str, Argument(metavar="TYPE", help="file, function, library, person, concept ...")],
     where: Then = Where(),
     limit: Limit = 50,
     run: Reading = Ask(),
@@ -116,13 +116,13 @@ def fact(
     evidence: Evidence,
     valid_at: Annotated[
         str | None,
-        typer.Option("--valid-at", metavar="TIME", help="Since when it holds; “ever” for always.", show_default="now"),
+        Option("--valid-at", metavar="TIME", help="Since when it holds; “ever” for always.", show_default="now"),
     ] = None,
-    invalid_at: Annotated[str | None, typer.Option("--invalid-at", metavar="TIME", help="Until when it held.")] = None,
-    weight: Annotated[float, typer.Option("--weight", min=0, max=1, help="How strong the relation is.")] = 0.5,
-    confidence: Annotated[float, typer.Option("--confidence", min=0, max=1, help="How sure it is.")] = 0.9,
+    invalid_at: Annotated[str | None, Option("--invalid-at", metavar="TIME", help="Until when it held.")] = None,
+    weight: Annotated[float, Option("--weight", min=0, max=1, help="How strong the relation is.")] = 0.5,
+    confidence: Annotated[float, Option("--confidence", min=0, max=1, help="How sure it is.")] = 0.9,
     create: Annotated[
-        str | None, typer.Option("--create", metavar="TYPE,TYPE", help="Make missing ends of these types.")
+        str | None, Option("--create", metavar="TYPE,TYPE", help="Make missing ends of these types.")
     ] = None,
     run: Scoped = Ask(),
 ) -> None:
@@ -154,7 +154,7 @@ def supersede(
     source: Source,
     type_: Type,
     target: Target,
-    by: Annotated[str, typer.Argument(metavar="NEW", help="The entity that takes the target's place.")],
+    by: Annotated[str, Argument(metavar="NEW", help="The entity that takes the target's place.")],
     at: At,
     evidence: Evidence,
     run: Scoped,
@@ -173,7 +173,7 @@ def retract(
     type_: Type,
     target: Target,
     evidence: Evidence,
-    version: Annotated[str | None, typer.Option("--version", metavar="ID", help="Only this version of it.")] = None,
+    version: Annotated[str | None, Option("--version", metavar="ID", help="Only this version of it.")] = None,
     run: Scoped = Ask(),
 ) -> None:
     """Withdraw a fact that never held; its history still shows it."""
@@ -185,8 +185,8 @@ def retract(
 
 def history(
     entity: Entity,
-    type_: Annotated[str | None, typer.Option("--type", "-t", metavar="TYPE", help="Only this relation.")] = None,
-    other: Annotated[str | None, typer.Option("--with", metavar="ENTITY", help="Only with this entity.")] = None,
+    type_: Annotated[str | None, Option("--type", "-t", metavar="TYPE", help="Only this relation.")] = None,
+    other: Annotated[str | None, Option("--with", metavar="ENTITY", help="Only with this entity.")] = None,
     entity_type: EntityType = None,
     run: Scoped = Ask(),
 ) -> None:

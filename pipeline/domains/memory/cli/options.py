@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.options import AsOf, KnownAt, Run
 from pipeline.domains.memory import deferred as domain
@@ -18,18 +18,16 @@ if TYPE_CHECKING:
     from pipeline.domains.memory.memory import AgentMemory
     from pipeline.domains.memory.records import When
 
-Name = Annotated[str, typer.Option("--memory", "-m", metavar="NAME", help="The memory.")]
-Entity = Annotated[str, typer.Argument(metavar="ENTITY", help="The name, an alias or the id of an entity.")]
-EntityType = Annotated[
-    str | None, typer.Option("--entity-type", metavar="TYPE", help="If several entities have the name.")
-]
+Name = Annotated[str, Option("--memory", "-m", metavar="NAME", help="The memory.")]
+Entity = Annotated[str, Argument(metavar="ENTITY", help="The name, an alias or the id of an entity.")]
+EntityType = Annotated[str | None, Option("--entity-type", metavar="TYPE", help="If several entities have the name.")]
 Types = Annotated[
     list[str] | None,
-    typer.Option("--type", "-t", metavar="TYPE", help="Only relations of this type; repeatable.", show_default="all"),
+    Option("--type", "-t", metavar="TYPE", help="Only relations of this type; repeatable.", show_default="all"),
 ]
-Scope = Annotated[str | None, typer.Option("--scope", metavar="NAME", help="Only this scope, such as a repository.")]
-NewScope = Annotated[str | None, typer.Option("--scope", metavar="NAME", help="The scope that it belongs to.")]
-Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="How many facts away.")]
+Scope = Annotated[str | None, Option("--scope", metavar="NAME", help="Only this scope, such as a repository.")]
+NewScope = Annotated[str | None, Option("--scope", metavar="NAME", help="The scope that it belongs to.")]
+Depth = Annotated[int, Option("--depth", min=1, max=3, help="How many facts away.")]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
 from pipeline.cli.options import AsOf, Filters, KnownAt, Measuring, Run, read_filter
@@ -15,23 +15,21 @@ from pipeline.domains.memory.views import recall_view, report_view, topic_view
 
 
 def search(
-    question: Annotated[str, typer.Argument(metavar="QUESTION")],
-    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="How many items.")] = 10,
+    question: Annotated[str, Argument(metavar="QUESTION")],
+    top_k: Annotated[int, Option("--top-k", "-k", min=1, max=1000, help="How many items.")] = 10,
     level: Annotated[
         list[str] | None,
-        typer.Option("--level", help="texts, low (entities) or high (themes); repeatable.", show_default="all"),
+        Option("--level", help="texts, low (entities) or high (themes); repeatable.", show_default="all"),
     ] = None,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     now: Annotated[
         str | None,
-        typer.Option("--now", metavar="TIME", help="What “last May” is relative to.", show_default="--as-of, or now"),
+        Option("--now", metavar="TIME", help="What “last May” is relative to.", show_default="--as-of, or now"),
     ] = None,
     scope: Scope = None,
     filters: Filters = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say which level found each item, and the themes.")
-    ] = False,
+    explain: Annotated[bool, Option("--explain", help="Say which level found each item, and the themes.")] = False,
     run: Embedding = Ask(),
 ) -> None:
     """Print the memories and entities that answer a question, best first."""
@@ -52,8 +50,8 @@ def search(
 
 
 def hybrid(
-    topic: Annotated[str, typer.Argument(metavar="TOPIC")],
-    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="How many memories.")] = 5,
+    topic: Annotated[str, Argument(metavar="TOPIC")],
+    top_k: Annotated[int, Option("--top-k", "-k", min=1, max=1000, help="How many memories.")] = 5,
     at: Annotated[Where, "as_of", "known_at"] = Where(),
     run: Scoped = Ask(),
 ) -> None:
@@ -65,11 +63,9 @@ def hybrid(
 
 def evaluate(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder with corpus.jsonl (turns), queries.jsonl and qrels.tsv.")
+        Path, Argument(metavar="DIR", help="A folder with corpus.jsonl (turns), queries.jsonl and qrels.tsv.")
     ],
-    keep: Annotated[
-        str | None, typer.Option("--keep", metavar="NAME", help="Keep the memory, and use it again.")
-    ] = None,
+    keep: Annotated[str | None, Option("--keep", metavar="NAME", help="Keep the memory, and use it again.")] = None,
     json_file: JsonFile = None,
     run: Measuring = Run(),
 ) -> None:

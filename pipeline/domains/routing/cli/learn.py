@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Yes, confirm
@@ -26,19 +26,19 @@ _MOST_NAMED = 5
 def propose(
     notes: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--notes", metavar="PATH", help="Notes of sessions, or a shell history: a file or a folder; repeatable."
         ),
     ] = None,
-    source: Annotated[str, typer.Option("--from", metavar="PROJECT", help="The project of notes that name none.")] = "",
+    source: Annotated[str, Option("--from", metavar="PROJECT", help="The project of notes that name none.")] = "",
     accept: Annotated[
-        list[str] | None, typer.Option("--accept", metavar="ID", help="Add the relation of this proposal; repeatable.")
+        list[str] | None, Option("--accept", metavar="ID", help="Add the relation of this proposal; repeatable.")
     ] = None,
     reject: Annotated[
-        list[str] | None, typer.Option("--reject", metavar="ID", help="Never propose this again; repeatable.")
+        list[str] | None, Option("--reject", metavar="ID", help="Never propose this again; repeatable.")
     ] = None,
-    auto: Annotated[bool, typer.Option("--auto", help="Accept all that are sure: routing.auto_accept.")] = False,
-    rejected: Annotated[bool, typer.Option("--rejected", help="Only those that were rejected.")] = False,
+    auto: Annotated[bool, Option("--auto", help="Accept all that are sure: routing.auto_accept.")] = False,
+    rejected: Annotated[bool, Option("--rejected", help="Only those that were rejected.")] = False,
     run: Reading = Ask(),
 ) -> None:
     """List relations that the projects' imports, manifests, commands, domains and notes speak for; add some."""
@@ -64,14 +64,14 @@ def propose(
 
 
 def used(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="The question.")],
-    source: Annotated[str, typer.Option("--from", metavar="PROJECT", help="The project that asked.")],
-    project: Annotated[str, typer.Option("--project", metavar="PROJECT", help="The project of the answer.")],
-    rank: Annotated[int, typer.Option("--rank", min=1, help="The rank of the answer; 1 is the first.")],
-    useless: Annotated[bool, typer.Option("--not-useful", help="The answer was of no use.")] = False,
+    query: Annotated[str, Argument(metavar="QUERY", help="The question.")],
+    source: Annotated[str, Option("--from", metavar="PROJECT", help="The project that asked.")],
+    project: Annotated[str, Option("--project", metavar="PROJECT", help="The project of the answer.")],
+    rank: Annotated[int, Option("--rank", min=1, help="The rank of the answer; 1 is the first.")],
+    useless: Annotated[bool, Option("--not-useful", help="The answer was of no use.")] = False,
     type_: Annotated[
         str | None,
-        typer.Option("--type", metavar="TYPE", help="The relation over which it came.", show_default="all there are"),
+        Option("--type", metavar="TYPE", help="The relation over which it came.", show_default="all there are"),
     ] = None,
     run: Reading = Ask(),
 ) -> None:
@@ -83,8 +83,8 @@ def used(
 
 def explain(
     source: Source,
-    type_: Annotated[str, typer.Argument(metavar="TYPE", help="The type of the relation.")],
-    target: Annotated[str, typer.Argument(metavar="B", help="The project that answers.")],
+    type_: Annotated[str, Argument(metavar="TYPE", help="The type of the relation.")],
+    target: Annotated[str, Argument(metavar="B", help="The project that answers.")],
     run: Reading,
 ) -> None:
     """Show why a relation has its weight: the base weight, the judgements on answers, and what follows."""
@@ -95,13 +95,11 @@ def explain(
 
 def forget_usage(
     edge: Annotated[
-        tuple[str, str, str] | None, typer.Option("--edge", metavar="A TYPE B", help="Only of this relation.")
+        tuple[str, str, str] | None, Option("--edge", metavar="A TYPE B", help="Only of this relation.")
     ] = None,
     since: Annotated[
         datetime | None,
-        typer.Option(
-            "--since", metavar="DATE", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Only since then, UTC."
-        ),
+        Option("--since", metavar="DATE", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Only since then, UTC."),
     ] = None,
     graph: Graph = None,
     yes: Yes = False,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
 from pipeline.cli.options import Measuring, Run, confirm
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from pipeline.domains.routing.sync import RegistryPlan
 
 Graph = Annotated[
-    str | None,
-    typer.Option("--graph", "-g", metavar="NAME", help="The graph of projects.", show_default="routing.graph"),
+    str | None, Option("--graph", "-g", metavar="NAME", help="The graph of projects.", show_default="routing.graph")
 ]
 
 
@@ -45,25 +45,23 @@ class Ask(Run):
 Reading = Annotated[Ask, "graph", "as_json", "settings"]
 Writing = Annotated[Ask, "graph", "as_json", "model", "settings", "wait"]
 
-Source = Annotated[str, typer.Argument(metavar="A", help="The project that asks.")]
-_Project = Annotated[str, typer.Argument(metavar="PROJECT", help="The id of a project.")]
-_Type = Annotated[
-    str, typer.Argument(metavar="TYPE", help="USES, LEARNS_FROM, TESTS_WITH, SIBLING or DOMAIN, in any case.")
-]
-_Target = Annotated[str, typer.Argument(metavar="B", help="The project that answers, or the domain.")]
+Source = Annotated[str, Argument(metavar="A", help="The project that asks.")]
+_Project = Annotated[str, Argument(metavar="PROJECT", help="The id of a project.")]
+_Type = Annotated[str, Argument(metavar="TYPE", help="USES, LEARNS_FROM, TESTS_WITH, SIBLING or DOMAIN, in any case.")]
+_Target = Annotated[str, Argument(metavar="B", help="The project that answers, or the domain.")]
 _Types = Annotated[
     list[str] | None,
-    typer.Option("--type", metavar="TYPE", help="Follow only relations of this type; repeatable.", show_default="all"),
+    Option("--type", metavar="TYPE", help="Follow only relations of this type; repeatable.", show_default="all"),
 ]
 
 
 def sync(
     registry: Annotated[
-        Path, typer.Argument(metavar="REGISTRY", help="A YAML file with projects:, references: and relations:.")
+        Path, Argument(metavar="REGISTRY", help="A YAML file with projects:, references: and relations:.")
     ],
     dry_run: DryRun = False,
-    drop: Annotated[bool, typer.Option("--drop", help="Drop the corpora of removed projects, too.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before --drop.")] = False,
+    drop: Annotated[bool, Option("--drop", help="Drop the corpora of removed projects, too.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Don't ask before --drop.")] = False,
     run: Reading = Ask(),
 ) -> None:
     """Bring the graph to hold exactly the projects of a registry.
@@ -87,9 +85,9 @@ def sync(
 def index(
     projects: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PROJECT]...", help="The ids of projects.", show_default="all that have a path"),
+        Argument(metavar="[PROJECT]...", help="The ids of projects.", show_default="all that have a path"),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Drop the corpora and make them anew.")] = False,
+    force: Annotated[bool, Option("--force", help="Drop the corpora and make them anew.")] = False,
     run: Writing = Ask(),
 ) -> None:
     """Bring the corpora of projects to hold their files, source code too; only changed files are read anew.
@@ -106,10 +104,10 @@ def index(
 
 
 def graph_(
-    nodes: Annotated[bool, typer.Option("--nodes", help="Only the projects.")] = False,
-    edges: Annotated[bool, typer.Option("--edges", help="Only the relations.")] = False,
+    nodes: Annotated[bool, Option("--nodes", help="Only the projects.")] = False,
+    edges: Annotated[bool, Option("--edges", help="Only the relations.")] = False,
     view: Annotated[
-        Path | None, typer.Option("--view", metavar="FILE.html", help="Draw the graph as a page instead.")
+        Path | None, Option("--view", metavar="FILE.html", help="Draw the graph as a page instead.")
     ] = None,
     run: Reading = Ask(),
 ) -> None:
@@ -137,10 +135,10 @@ def link(
     source: Source,
     type_: _Type,
     target: _Target,
-    evidence: Annotated[str | None, typer.Option("--evidence", metavar="TEXT", help="Why they are related.")] = None,
+    evidence: Annotated[str | None, Option("--evidence", metavar="TEXT", help="Why they are related.")] = None,
     weight: Annotated[
         float | None,
-        typer.Option("--weight", metavar="W", min=0, max=1, help="How strong, above 0.", show_default="1, or as it is"),
+        Option("--weight", metavar="W", min=0, max=1, help="How strong, above 0.", show_default="1, or as it is"),
     ] = None,
     run: Reading = Ask(),
 ) -> None:
@@ -170,7 +168,7 @@ def get_related(project: _Project, types: _Types = None, run: Reading = Ask()) -
 def traverse(
     project: _Project,
     depth: Annotated[
-        int | None, typer.Option("--depth", min=1, max=8, help="How many relations away.", show_default="routing.depth")
+        int | None, Option("--depth", min=1, max=8, help="How many relations away.", show_default="routing.depth")
     ] = None,
     types: _Types = None,
     run: Reading = Ask(),
@@ -185,7 +183,7 @@ def traverse(
 def evaluate(
     path: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             metavar="PATH",
             help="A queryset.json over the projects of the graph, or a folder with corpus.jsonl, queries.jsonl and"
             " qrels.tsv whose documents name their repo.",
@@ -194,7 +192,7 @@ def evaluate(
     graph: Graph = None,
     keep: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--keep",
             metavar="NAME",
             help="Of a folder: keep its graph and corpora under this name, and use them again.",

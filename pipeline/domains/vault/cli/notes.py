@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import catalogue
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from pipeline.ingest.update.changes import Plan
 
 WriteBack = Annotated[
-    Path | None, typer.Option("--folder", metavar="DIR", help="The vault's folder: write the note into its file.")
+    Path | None, Option("--folder", metavar="DIR", help="The vault's folder: write the note into its file.")
 ]
-Relation = Annotated[str, typer.Option("--relation", metavar="TYPE", help="The type of the link.")]
+Relation = Annotated[str, Option("--relation", metavar="TYPE", help="The type of the link.")]
 
 
 def sync(
@@ -77,8 +77,8 @@ def sync(
 
 def evaluate(
     folder: Folder,
-    hide: Annotated[float, typer.Option("--hide", min=0, max=0.9, help="The share of linked pairs to hide.")] = 0.2,
-    seed: Annotated[int, typer.Option("--seed", help="Chooses the pairs: the same seed, the same pairs.")] = 1,
+    hide: Annotated[float, Option("--hide", min=0, max=0.9, help="The share of linked pairs to hide.")] = 0.2,
+    seed: Annotated[int, Option("--seed", help="Chooses the pairs: the same seed, the same pairs.")] = 1,
     exclude: Exclude = None,
     json_file: JsonFile = None,
     run: Measuring = Run(),
@@ -93,10 +93,10 @@ def evaluate(
 
 
 def context(
-    message: Annotated[str, typer.Argument(help="The message or task that needs knowledge.")],
+    message: Annotated[str, Argument(help="The message or task that needs knowledge.")],
     of: Notes = Notes(),
-    top_k: Annotated[int | None, typer.Option("--top-k", "-k", min=1, max=10, help="How many notes at most.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Also say why each note was chosen.")] = False,
+    top_k: Annotated[int | None, Option("--top-k", "-k", min=1, max=10, help="How many notes at most.")] = None,
+    explain: Annotated[bool, Option("--explain", help="Also say why each note was chosen.")] = False,
     run: Embedding = Run(),
 ) -> None:
     """Print the notes that a message needs, as a section for a prompt; nothing if no note is relevant."""
@@ -110,11 +110,11 @@ def context(
 
 
 def related(
-    note: Annotated[str, typer.Argument(metavar="NOTE", help="A note: its path, file name, title or alias.")],
+    note: Annotated[str, Argument(metavar="NOTE", help="A note: its path, file name, title or alias.")],
     vault: Vault = "vault",
-    unlinked: Annotated[bool, typer.Option("--unlinked", help="Only notes that it isn't linked with yet.")] = False,
+    unlinked: Annotated[bool, Option("--unlinked", help="Only notes that it isn't linked with yet.")] = False,
     whose: Whose = Notes(),
-    top_k: Annotated[int, typer.Option("--top-k", "-k", "--limit", "-n", min=1, help="How many notes.")] = 10,
+    top_k: Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many notes.")] = 10,
     run: Reading = Run(),
 ) -> None:
     """Print the notes that belong to a note by meaning and by links."""
@@ -124,17 +124,17 @@ def related(
 
 
 def create(
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="The title; no note of the scope may have it.")],
+    title: Annotated[str, Argument(metavar="TITLE", help="The title; no note of the scope may have it.")],
     content: Annotated[
-        str | None, typer.Option("--content", metavar="TEXT", help="Its Markdown text.", show_default="stdin")
+        str | None, Option("--content", metavar="TEXT", help="Its Markdown text.", show_default="stdin")
     ] = None,
-    description: Annotated[str, typer.Option("--description", metavar="TEXT", help="What it says, in a line.")] = "",
+    description: Annotated[str, Option("--description", metavar="TEXT", help="What it says, in a line.")] = "",
     type_: Annotated[
-        str, typer.Option("--type", metavar="TYPE", help="concept, technique, reference, moc, claim or procedure.")
+        str, Option("--type", metavar="TYPE", help="concept, technique, reference, moc, claim or procedure.")
     ] = "concept",
-    tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag; repeatable.")] = None,
+    tag: Annotated[list[str] | None, Option("--tag", help="A tag; repeatable.")] = None,
     link_to: Annotated[
-        list[str] | None, typer.Option("--link", metavar="NOTE", help="A note that it belongs to; repeatable.")
+        list[str] | None, Option("--link", metavar="NOTE", help="A note that it belongs to; repeatable.")
     ] = None,
     of: Notes = Notes(),
     folder: WriteBack = None,
@@ -149,10 +149,10 @@ def create(
 
 
 def link(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A note: its path, file name, title or alias.")],
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="The note to link it to.")],
+    source: Annotated[str, Argument(metavar="SOURCE", help="A note: its path, file name, title or alias.")],
+    target: Annotated[str, Argument(metavar="TARGET", help="The note to link it to.")],
     relation: Relation = "",
-    context: Annotated[str, typer.Option("--context", metavar="TEXT", help="A sentence that says why.")] = "",
+    context: Annotated[str, Option("--context", metavar="TEXT", help="A sentence that says why.")] = "",
     of: Notes = Notes(),
     folder: WriteBack = None,
     run: Run = Run(),
@@ -164,17 +164,15 @@ def link(
 
 
 def traverse(
-    note: Annotated[str, typer.Argument(metavar="NOTE", help="A note: its path, file name, title or alias.")],
-    depth: Annotated[int, typer.Option("--depth", min=1, max=2, help="How many links away.")] = 1,
-    budget: Annotated[
-        int, typer.Option("--budget", "--limit", "-n", min=1, max=50, help="How many notes at most.")
-    ] = 10,
-    cursor: Annotated[str | None, typer.Option("--cursor", help="Go on where a traversal stopped.")] = None,
+    note: Annotated[str, Argument(metavar="NOTE", help="A note: its path, file name, title or alias.")],
+    depth: Annotated[int, Option("--depth", min=1, max=2, help="How many links away.")] = 1,
+    budget: Annotated[int, Option("--budget", "--limit", "-n", min=1, max=50, help="How many notes at most.")] = 10,
+    cursor: Annotated[str | None, Option("--cursor", help="Go on where a traversal stopped.")] = None,
     direction: Annotated[
-        str, typer.Option("--direction", metavar="WAY", help="Which links to follow: out, in or both.")
+        str, Option("--direction", metavar="WAY", help="Which links to follow: out, in or both.")
     ] = "out",
     relation: Annotated[
-        list[str] | None, typer.Option("--relation", metavar="TYPE", help="Only links of this type; repeatable.")
+        list[str] | None, Option("--relation", metavar="TYPE", help="Only links of this type; repeatable.")
     ] = None,
     of: Notes = Notes(),
     run: Reading = Run(),
@@ -196,10 +194,10 @@ def schema() -> None:
 def index(
     vault: Vault = "vault",
     skill: Skill = "",
-    folder: Annotated[str, typer.Option("--folder", metavar="PATH", help="A top folder of the vault.")] = "",
+    folder: Annotated[str, Option("--folder", metavar="PATH", help="A top folder of the vault.")] = "",
     user: User = "",
     agent: Agent = "",
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print it as a Markdown note.")] = False,
+    markdown: Annotated[bool, Option("--markdown", help="Print it as a Markdown note.")] = False,
     run: Reading = Run(),
 ) -> None:
     """Print the notes of a skill, of a folder or of the whole vault by topic, with their descriptions."""
@@ -212,7 +210,7 @@ def index(
         deliver(found, run.as_json, views.index_view, nothing, is_empty=not found.topics)
 
 
-def drop(name: Annotated[str, typer.Argument(metavar="NAME", help="The vault.")], yes: Yes = False) -> None:
+def drop(name: Annotated[str, Argument(metavar="NAME", help="The vault.")], yes: Yes = False) -> None:
     """Delete a vault from the server, with its indexes and the notes that agents created; its folder stays."""
     with connected(read_settings()) as hoprank:
         corpus = catalogue.find_corpus(hoprank.client, name)

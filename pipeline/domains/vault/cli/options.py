@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.domains.vault import deferred as domain
 
@@ -14,18 +14,17 @@ if TYPE_CHECKING:
     import pipeline
     from pipeline.domains.vault import api
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the vault.")]
-Vault = Annotated[str, typer.Option("--vault", metavar="NAME", help="The vault: a corpus of that name.")]
+Folder = Annotated[Path, Argument(metavar="DIR", help="The folder of the vault.")]
+Vault = Annotated[str, Option("--vault", metavar="NAME", help="The vault: a corpus of that name.")]
 Include = Annotated[
-    list[str] | None,
-    typer.Option("--include", metavar="PATTERN", help="Only notes at this path or pattern; repeatable."),
+    list[str] | None, Option("--include", metavar="PATTERN", help="Only notes at this path or pattern; repeatable.")
 ]
 Exclude = Annotated[
-    list[str] | None, typer.Option("--exclude", metavar="PATTERN", help="No notes at this path or pattern; repeatable.")
+    list[str] | None, Option("--exclude", metavar="PATTERN", help="No notes at this path or pattern; repeatable.")
 ]
-User = Annotated[str, typer.Option("--user", help="The user whose notes these are.")]
-Skill = Annotated[str, typer.Option("--skill", help="The skill whose notes these are.")]
-Agent = Annotated[str, typer.Option("--agent", help="The agent whose notes these are.")]
+User = Annotated[str, Option("--user", help="The user whose notes these are.")]
+Skill = Annotated[str, Option("--skill", help="The skill whose notes these are.")]
+Agent = Annotated[str, Option("--agent", help="The agent whose notes these are.")]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Json, read_settings
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def check(
     folder: Folder,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if anything needs mending.")] = False,
+    strict: Annotated[bool, Option("--strict", help="Exit with 1 if anything needs mending.")] = False,
     as_json: Json = False,
     include: Include = None,
     exclude: Exclude = None,
@@ -37,13 +38,11 @@ def check(
 
 def mentions(
     folder: Folder,
-    note: Annotated[
-        str | None, typer.Option("--note", metavar="NAME", help="Only mentions in this note, and of it.")
-    ] = None,
+    note: Annotated[str | None, Option("--note", metavar="NAME", help="Only mentions in this note, and of it.")] = None,
     write: Annotated[
-        bool, typer.Option("--write", help="Make the first mention of each note in each other one a link.")
+        bool, Option("--write", help="Make the first mention of each note in each other one a link.")
     ] = False,
-    every: Annotated[bool, typer.Option("--every", help="With --write: make all mentions links.")] = False,
+    every: Annotated[bool, Option("--every", help="With --write: make all mentions links.")] = False,
     as_json: Json = False,
 ) -> None:
     """List the places where a note names another one without a link, or make them links."""
@@ -61,11 +60,9 @@ def mentions(
 
 def rename(
     folder: Folder,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The note: its path, file name, title or an alias.")],
-    new: Annotated[
-        str, typer.Argument(metavar="NEW", help="Its new file name, or path in the vault; /NAME at its top.")
-    ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False,
+    old: Annotated[str, Argument(metavar="OLD", help="The note: its path, file name, title or an alias.")],
+    new: Annotated[str, Argument(metavar="NEW", help="Its new file name, or path in the vault; /NAME at its top.")],
+    dry_run: Annotated[bool, Option("--dry-run", help="Print the plan and change nothing.")] = False,
     as_json: Json = False,
 ) -> None:
     """Rename or move a note, and rewrite the links to it."""

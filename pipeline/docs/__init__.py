@@ -10,19 +10,13 @@ from pipeline.errors import InputError, did_you_mean
 from pipeline.registry import registry
 
 _HERE = Path(__file__).parent
-_TO_KNOWLEDGE = (
-    *("install", "ingest", "corpora", "search", "graph", "queries"),
-    *("evaluate", "tune", "measured", "knowledge"),
-)
-_FROM_PYTHON = (
-    *("python", "frameworks", "serve", "mcp", "settings", "server", "errors", "security"),
-    *("layout", "contributing", "decisions", "changelog"),
-)
+_TO_KNOWLEDGE = "install ingest corpora search graph queries evaluate tune measured knowledge"
+_FROM_PYTHON = "python frameworks serve mcp settings server errors security layout contributing decisions changelog"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page: ``text`` is Markdown, ``summary`` its first line below the title."""
+    """One page: ``text`` is Markdown, ``summary`` its first line that is neither blank nor a heading."""
 
     topic: str
     summary: str
@@ -35,10 +29,10 @@ def topics() -> dict[str, Path]:
     A topic of HopRank is ``TOPIC.md`` in this folder, that of a domain the README of its folder. The domains follow
     knowledge graphs; how to write one comes last.
     """
+    first, last = ({name: _HERE / f"{name}.md" for name in names.split()} for names in (_TO_KNOWLEDGE, _FROM_PYTHON))
     domains = {domain.name: domain.folder / "README.md" for domain in registry().domains}
-    first = _own_pages(_TO_KNOWLEDGE)
     between = {topic: path for topic, path in domains.items() if path.is_file()}
-    last = _own_pages(_FROM_PYTHON) | {"domains": _HERE.parent / "domains" / "README.md"}
+    last["domains"] = _HERE.parent / "domains" / "README.md"
     # A topic keeps the place of its first mention and takes the page of the last: HopRank's, if a domain has its name.
     return first | between | last | first
 
@@ -54,13 +48,5 @@ def read_page(topic: str) -> Page:
     if topic not in files:
         raise InputError(f"There is no topic {topic!r}.", did_you_mean(topic, files, f"Topics: {', '.join(files)}."))
     text = files[topic].read_text(encoding="utf-8")
-    return Page(topic, _summary(text), text)
-
-
-def _summary(text: str) -> str:
-    """Return the first line that is neither blank nor a heading."""
-    return next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
-
-
-def _own_pages(names: tuple[str, ...]) -> dict[str, Path]:
-    return {name: _HERE / f"{name}.md" for name in names}
+    first_line = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+    return Page(topic, first_line, text)

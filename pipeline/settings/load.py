@@ -4,7 +4,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,32 +53,18 @@ class _Neo4jVariables(EnvSettingsSource):
         return {"neo4j": non_empty} if non_empty else {}
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A TOML file of settings: of any section, or of a domain's own."""
+class _Values(PydanticBaseSettingsSource):
+    """The values of a TOML file as a source of settings."""
 
-    path: Path
-    domain: Domain | None = None
-
-    def read(self) -> dict[str, Any]:
-        """Return the values by section; raises ConfigurationError if the file can't be read."""
-        if self.domain is None:
-            return _read_toml(self.path)
-        return {self.domain.name: self.domain.guarded(lambda: _read_toml(self.path))}
-
-
-class _TomlFile(PydanticBaseSettingsSource):
-    """A TOML file as a source of settings."""
-
-    def __init__(self, settings_cls: type[BaseSettings], file: _File) -> None:
+    def __init__(self, settings_cls: type[BaseSettings], values: dict[str, Any]) -> None:
         super().__init__(settings_cls)
-        self._file = file
+        self._values = values
 
     def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - the base class's signature
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        return self._file.read()
+        return self._values
 
 
 class Settings(BaseSettings):
@@ -116,7 +102,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources of settings, highest precedence first."""
-        files = [_TomlFile(settings_cls, file) for file in reversed(_files())]
+        files = [_Values(settings_cls, values) for _, values in _files()]
         return init_settings, env_settings, _Neo4jVariables(settings_cls), *files
 
     @property
@@ -152,13 +138,18 @@ def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
     try:
         return _settings_type()(**(flags or {}))
     except ValidationError as error:
-        raise ConfigurationError(_explain(error, flags or {}), "`hoprank config show` lists every setting.") from error
+        lines, files = [], _files()
+        for fault in error.errors():
+            name = ".".join(str(part) for part in fault["loc"])
+            value = "" if "password" in name or name.startswith("serve.token") else f" {fault['input']!r}:"
+            lines.append(f"{name} ({_origin(name, flags or {}, files)}):{value} {fault['msg']}")
+        raise ConfigurationError("; ".join(lines), "`hoprank config show` lists every setting.") from error
 
 
 def provenance(flags: Mapping[str, Any] | None = None) -> list[Provenance]:
     """Return all settings with their origins, in the order of their declaration."""
-    settings = load_settings(flags)
-    return [Provenance(name, value, _origin(name, flags or {})) for name, value in _flatten(settings)]
+    settings, files = load_settings(flags), _files()
+    return [Provenance(name, value, _origin(name, flags or {}, files)) for name, value in _flatten(settings)]
 
 
 @cache
@@ -189,13 +180,17 @@ def _section_of(domain: Domain, target: str) -> type[Section]:
     return kind if isinstance(kind, type) and issubclass(kind, Section) else _Unread
 
 
-def _files() -> list[_File]:
-    """Return the TOML files, lowest precedence first."""
+def _files() -> list[tuple[Path, dict[str, Any]]]:
+    """Return the TOML files with their values by section, highest precedence first."""
     chosen = os.environ.get("HOPRANK_CONFIG")
+    files = [(Path(chosen), _read_toml(Path(chosen)))] if chosen else []
     sections = _domain_sections()
-    domains = (domain for domain in registry().domains if sections.get(domain.name, _Unread) is not _Unread)
-    defaults = [_File(domain.folder / "defaults.toml", domain) for domain in domains]
-    return [_File(resource_folder("configs") / "default.toml"), *defaults, *([_File(Path(chosen))] if chosen else [])]
+    for domain in reversed(registry().domains):
+        if sections.get(domain.name, _Unread) is not _Unread:
+            path = domain.folder / "defaults.toml"
+            files.append((path, {domain.name: domain.guarded(partial(_read_toml, path))}))
+    path = resource_folder("configs") / "default.toml"
+    return [*files, (path, _read_toml(path))]
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -220,7 +215,7 @@ def _flatten(section: BaseModel, prefix: str = "") -> list[tuple[str, str]]:
     return rows
 
 
-def _origin(name: str, flags: Mapping[str, Any]) -> str:
+def _origin(name: str, flags: Mapping[str, Any], files: list[tuple[Path, dict[str, Any]]]) -> str:
     keys = name.split(".")
     if _has(flags, keys):
         return "flag"
@@ -230,10 +225,7 @@ def _origin(name: str, flags: Mapping[str, Any]) -> str:
         return own
     if keys[0] == "neo4j" and keys[-1] in _NEO4J_FIELDS and (native := f"NEO4J_{keys[-1].upper()}") in variables:
         return native
-    for file in reversed(_files()):
-        if _has(file.read(), keys):
-            return str(file.path)
-    return "built in"
+    return next((str(path) for path, values in files if _has(values, keys)), "built in")
 
 
 def _has(tree: Mapping[str, Any], keys: list[str]) -> bool:
@@ -242,12 +234,3 @@ def _has(tree: Mapping[str, Any], keys: list[str]) -> bool:
             return False
         tree = tree[key]
     return True
-
-
-def _explain(error: ValidationError, flags: Mapping[str, Any]) -> str:
-    lines = []
-    for fault in error.errors():
-        name = ".".join(str(part) for part in fault["loc"])
-        value = "" if "password" in name or name.startswith("serve.token") else f" {fault['input']!r}:"
-        lines.append(f"{name} ({_origin(name, flags)}):{value} {fault['msg']}")
-    return "; ".join(lines)

@@ -2,13 +2,10 @@
 
 import hmac
 import ipaddress
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pipeline.errors import ConfigurationError, Forbidden, Unauthenticated
 from pipeline.settings import ServeSettings
-
-_SCHEME = "bearer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +26,15 @@ class Grant:
         """
         if not self.opens(name):
             raise Forbidden(f"The token doesn't open {name[:80]!r}.", "Use a token that lists it in serve.tokens.")
-        if write and not self.write:
-            raise Forbidden("The token permits reading only.", "Use a token with write = true in serve.tokens.")
+        self._check_write(write)
 
     def check_all(self, *, write: bool = False) -> None:
         """Raise Forbidden unless the token opens everything, for writing with ``write``."""
         if self.names is not None:
             raise Forbidden("The token opens some corpora only.", "Use a token without corpora in serve.tokens.")
+        self._check_write(write)
+
+    def _check_write(self, write: bool) -> None:
         if write and not self.write:
             raise Forbidden("The token permits reading only.", "Use a token with write = true in serve.tokens.")
 
@@ -44,7 +43,10 @@ class Access:
     """The tokens of a service. Without any, every request may do everything: the service is then on loopback alone."""
 
     def __init__(self, settings: ServeSettings) -> None:
-        self._grants = list(_grants(settings))
+        self._grants = [(settings.token.get_secret_value().encode(), Grant())] if settings.token else []
+        for one in settings.tokens:
+            names = None if one.corpora is None else frozenset(one.corpora)
+            self._grants.append((one.token.get_secret_value().encode(), Grant(names, one.write)))
 
     @property
     def is_open(self) -> bool:
@@ -59,7 +61,7 @@ class Access:
         if self.is_open:
             return Grant()
         scheme, _, given = (authorization or "").partition(" ")
-        if scheme.lower() != _SCHEME or not given.strip():
+        if scheme.lower() != "bearer" or not given.strip():
             raise Unauthenticated("The request has no token.", "Send the header Authorization: Bearer TOKEN.")
         sent = given.strip().encode()
         matching = [grant for token, grant in self._grants if hmac.compare_digest(token, sent)]
@@ -88,11 +90,3 @@ def is_loopback(host: str) -> bool:
 def url_of(host: str, port: int) -> str:
     """Return the URL of a service; an IPv6 address stands in brackets."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def _grants(settings: ServeSettings) -> Iterable[tuple[bytes, Grant]]:
-    if settings.token:
-        yield settings.token.get_secret_value().encode(), Grant()
-    for token in settings.tokens:
-        names = None if token.corpora is None else frozenset(token.corpora)
-        yield token.token.get_secret_value().encode(), Grant(names, token.write)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pipeline.errors import Forbidden, SourceError
@@ -24,10 +25,6 @@ def allowed_path(path: str | Path, folders: Iterable[str | Path]) -> Path:
         found = _below(roots, place, text)
         _check_links(found, roots, text)
         return found
-    return _pattern_below(roots, place, text)
-
-
-def _pattern_below(roots: Sequence[Path], place: Path, text: str) -> Path:
     root = Pattern(str(place)).root
     found = _below(roots, root, text)
     if is_pattern(str(found)):
@@ -58,18 +55,12 @@ def _links(folder: Path) -> Iterator[Path]:
         if real in seen or not os.path.isdir(real):  # noqa: PTH112 - scandir names each
             continue
         seen.add(real)
-        for entry in _visible(real):
-            if entry.is_symlink():
-                yield Path(entry.path)
-            pending.append(Path(entry.path))
-
-
-def _visible(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as listing:
-            return [entry for entry in listing if not entry.name.startswith(".")]
-    except OSError:
-        return []  # what can't be opened is reported by whoever reads it
+        with suppress(OSError), os.scandir(real) as listing:  # what can't be opened is reported by whoever reads it
+            for entry in listing:
+                if not entry.name.startswith("."):
+                    pending.append(Path(entry.path))
+                    if entry.is_symlink():
+                        yield Path(entry.path)
 
 
 def _real(place: Path) -> Path:

@@ -11,8 +11,6 @@ import uvicorn
 
 from pipeline.errors import ConfigurationError
 
-_BACKLOG = 128
-
 
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens; raises ConfigurationError if the address is taken or isn't this machine's.
@@ -21,14 +19,12 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        sock = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        sock = socket.create_server(address[:2], family=family, backlog=128)
     except (OSError, OverflowError) as error:
         # create_server adds the address once more.
         reason = str(error.strerror if isinstance(error, OSError) else error).partition(" (while")[0]
-        raise ConfigurationError(
-            f"Nothing can listen at {host}:{port}: {reason}.",
-            "Choose another --port, or stop what listens there.",
-        ) from error
+        fix = "Choose another --port, or stop what listens there."
+        raise ConfigurationError(f"Nothing can listen at {host}:{port}: {reason}.", fix) from error
     # Connections inherit it. asyncio sets it only on sockets that name their protocol; without it the body of an
     # answer, sent after its head, waits 40 ms for the client's acknowledgement.
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -56,7 +56,9 @@ class Signature:
         try:
             checked = self._arguments.model_validate(dict(arguments))
         except ValidationError as error:
-            raise InputError(f"The arguments are wrong: {_problems(error)}.", "Call it as its schema says.") from None
+            faults = [(".".join(map(str, one["loc"]))[:80] or "arguments", one["msg"]) for one in error.errors()[:5]]
+            listed = "; ".join(f"{place}: {message}" for place, message in faults)
+            raise InputError(f"The arguments are wrong: {listed}.", "Call it as its schema says.") from None
         return {name: getattr(checked, name) for name in type(checked).model_fields}
 
     def dump(self, result: Any) -> Any:
@@ -83,8 +85,3 @@ def _field(
         info = copy(info)
         info.default = default
     return info.annotation, info
-
-
-def _problems(error: ValidationError) -> str:
-    found = [f"{'.'.join(map(str, one['loc']))[:80] or 'arguments'}: {one['msg']}" for one in error.errors()[:5]]
-    return "; ".join(found)

@@ -3,14 +3,15 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
+from operator import attrgetter
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.routing import APIRoute
 
 from pipeline.api import HopRank
 from pipeline.async_api import AsyncHopRank
@@ -31,11 +32,6 @@ from pipeline.serve.page.router import make_router
 from pipeline.serve.rate import LimitRate
 from pipeline.settings import ServeSettings
 
-_SUMMARY = "Graph RAG on Neo4j without an LLM: search, context, corpora, ingest and sync."
-
-_MONITORING = frozenset(("/health", "/ready", "/metrics"))
-"""Paths that have no rate limit."""
-
 
 def make_app(hoprank: HopRank, access: Access) -> FastAPI:
     """Return the application of a service on an open connection, which stays open when the service ends.
@@ -50,12 +46,12 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
         is_open=access.is_open,
         title="HopRank",
         version=version("hoprank"),
-        summary=_SUMMARY,
+        summary="Graph RAG on Neo4j without an LLM: search, context, corpora, ingest and sync.",
         # Their pages load scripts from elsewhere; /openapi.json is what tools read.
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=_operation_id,
-        lifespan=_lifespan(hoprank, access, metrics),
+        generate_unique_id_function=attrgetter("name"),
+        lifespan=partial(_life, hoprank, access, metrics),
     )
     problems.add_handlers(app)
     for part in (health.router, search.router, corpora.router, jobs.router, graphs.router, domains.router):
@@ -74,45 +70,36 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
             expose_headers=["Location", "Retry-After", "X-Request-ID"],
         )
     if settings.rate:
+        monitoring = frozenset(("/health", "/ready", "/metrics"))
         app.add_middleware(
-            LimitRate, rate=settings.rate, access=access, refuse=problems.response_of, unlimited=_MONITORING
+            LimitRate, rate=settings.rate, access=access, refuse=problems.response_of, unlimited=monitoring
         )
     app.add_middleware(Observe, metrics=metrics)
     return app
 
 
-def _lifespan(
-    hoprank: HopRank, access: Access, metrics: Metrics
-) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+@asynccontextmanager
+async def _life(hoprank: HopRank, access: Access, metrics: Metrics, app: FastAPI) -> AsyncIterator[None]:
     settings = hoprank.settings.serve
 
-    @asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[None]:
-        # Beside the gate, so that readiness and the progress of jobs don't wait for searches.
-        threads = AsyncHopRank(hoprank)
-        store = JobStore(hoprank.client)
-        runner = JobRunner(hoprank, store, lambda request: _check_paths(request, settings), settings.keep_jobs_days)
-        gate = Gate(settings.max_searches, settings.queue_timeout, settings.request_timeout)
-        app.state.service = State(threads, settings, access, gate, store, runner, metrics)
-        await threads.run(store.prepare)
-        runner.start()
-        # The first question needn't wait for the model.
-        warming = asyncio.ensure_future(threads.run(hoprank.embedder.embed_query, "warm up"))
-        try:
-            yield
-        finally:
-            await asyncio.gather(warming, return_exceptions=True)
-            await asyncio.to_thread(runner.stop, settings.shutdown_timeout)
+    def check_paths(request: Request) -> Request:
+        return replace(request, paths=tuple(str(allowed_path(path, settings.folders)) for path in request.paths))
 
-    return life
-
-
-def _check_paths(request: Request, settings: ServeSettings) -> Request:
-    return replace(request, paths=tuple(str(allowed_path(path, settings.folders)) for path in request.paths))
-
-
-def _operation_id(route: APIRoute) -> str:
-    return route.name
+    # Beside the gate, so that readiness and the progress of jobs don't wait for searches.
+    threads = AsyncHopRank(hoprank)
+    store = JobStore(hoprank.client)
+    runner = JobRunner(hoprank, store, check_paths, settings.keep_jobs_days)
+    gate = Gate(settings.max_searches, settings.queue_timeout, settings.request_timeout)
+    app.state.service = State(threads, settings, access, gate, store, runner, metrics)
+    await threads.run(store.prepare)
+    runner.start()
+    # The first question needn't wait for the model.
+    warming = asyncio.ensure_future(threads.run(hoprank.embedder.embed_query, "warm up"))
+    try:
+        yield
+    finally:
+        await asyncio.gather(warming, return_exceptions=True)
+        await asyncio.to_thread(runner.stop, settings.shutdown_timeout)
 
 
 class DescribedApp(FastAPI):

@@ -18,7 +18,6 @@ from pipeline.serve.http.problems import response, response_of
 
 _LOG = logging.getLogger("hoprank.access")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_PORT = re.compile(r":\d*$")
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -55,7 +54,10 @@ class Observe:
                 headers["X-Request-ID"] = request_id
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
-                self._record(scope, message["status"], time.perf_counter() - start, request_id)
+                seconds, status = time.perf_counter() - start, message["status"]
+                route = getattr(scope.get("route"), "path", "none")
+                self._metrics.count(scope["method"], route, status, seconds)
+                _LOG.info("%s %s %d %.0f ms %s", scope["method"], route, status, 1000 * seconds, request_id)
             await send(message)
 
         try:
@@ -68,11 +70,6 @@ class Observe:
             name = type(error).__name__
             answer: Response = response(500, "Fault", f"An unexpected {name}.", "See the log of the service.")
             await answer(scope, receive, observed)
-
-    def _record(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
-        route = getattr(scope.get("route"), "path", "none")
-        self._metrics.count(scope["method"], route, status, seconds)
-        _LOG.info("%s %s %d %.0f ms %s", scope["method"], route, status, 1000 * seconds, request_id)
 
 
 class RefuseOtherHosts:
@@ -87,7 +84,7 @@ class RefuseOtherHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         host = Headers(scope=scope).get("host", "") if scope["type"] == "http" else ""
-        if scope["type"] != "http" or is_loopback(_PORT.sub("", host).strip("[]")):
+        if scope["type"] != "http" or is_loopback(re.sub(r":\d*$", "", host).strip("[]")):
             await self._app(scope, receive, send)
             return
         fix = "Set HOPRANK_SERVE__TOKEN, if it shall be reached by another name than localhost."
@@ -101,10 +98,8 @@ class LimitBody:
     def __init__(self, app: ASGIApp, megabytes: float) -> None:
         self._app = app
         self._most = int(megabytes * MEGABYTE)
-        self._refusal = TooLarge(
-            f"The body is larger than {megabytes:g} MB.",
-            "Send less at a time, or raise serve.max_megabytes.",
-        )
+        fix = "Send less at a time, or raise serve.max_megabytes."
+        self._refusal = TooLarge(f"The body is larger than {megabytes:g} MB.", fix)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

@@ -1,7 +1,6 @@
 """Errors as ``application/problem+json`` (RFC 9457), made from HopRank's tree of errors."""
 
 import logging
-from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -11,26 +10,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
-from pipeline.errors import (
-    Busy,
-    CorpusError,
-    Forbidden,
-    HopRankError,
-    InputError,
-    JobError,
-    Overloaded,
-    QueryTimeout,
-    RequestTimeout,
-    ServerError,
-    ServerLost,
-    ServerStartFailed,
-    TooLarge,
-    TooManyRequests,
-    Unauthenticated,
-    Unknown,
-    UnknownCorpus,
-    UnknownGraph,
-)
+from pipeline import errors
+from pipeline.errors import HopRankError
 from pipeline.serve.rate import RETRY_SECONDS
 
 MEDIA_TYPE = "application/problem+json"
@@ -38,21 +19,21 @@ MEDIA_TYPE = "application/problem+json"
 _LOG = logging.getLogger("hoprank.http")
 
 _STATUSES: tuple[tuple[type[HopRankError], int], ...] = (
-    (Unauthenticated, 401),
-    (Forbidden, 403),
-    (Unknown, 404),
-    (JobError, 409),
-    (TooLarge, 413),
-    (TooManyRequests, 429),
-    (ServerError, 503),
-    (CorpusError, 409),
-    (InputError, 422),
-    (Busy, 409),
-    (Overloaded, 503),
-    (ServerLost, 503),
-    (ServerStartFailed, 503),
-    (QueryTimeout, 504),
-    (RequestTimeout, 504),
+    (errors.Unauthenticated, 401),
+    (errors.Forbidden, 403),
+    (errors.Unknown, 404),
+    (errors.JobError, 409),
+    (errors.TooLarge, 413),
+    (errors.TooManyRequests, 429),
+    (errors.ServerError, 503),
+    (errors.CorpusError, 409),
+    (errors.InputError, 422),
+    (errors.Busy, 409),
+    (errors.Overloaded, 503),
+    (errors.ServerLost, 503),
+    (errors.ServerStartFailed, 503),
+    (errors.QueryTimeout, 504),
+    (errors.RequestTimeout, 504),
     (HopRankError, 500),
 )
 """The status of each error: that of the first class that it is an instance of."""
@@ -89,26 +70,21 @@ _TITLES = {
     504: "Gateway Timeout",
 }
 
-_SCHEMA = "#/components/schemas/Problem"
+_CONTENT = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    status: {"description": _TITLES[status], "content": {MEDIA_TYPE: {"schema": {"$ref": _SCHEMA}}}}
+    status: {"description": _TITLES[status], "content": _CONTENT}
     for status in (400, 401, 403, 404, 409, 413, 422, 429, 500, 503, 504)
 }
 """The problems that any operation may answer with, as OpenAPI describes them."""
 
 
-def status_of(error: HopRankError) -> int:
-    """Return the HTTP status of an error."""
-    return next(status for kind, status in _STATUSES if isinstance(error, kind))
-
-
 def response(
-    status: int, type_: str, detail: str, fix: str = "", *, errors: list[dict[str, Any]] | None = None
+    status: int, type_: str, detail: str, fix: str = "", *, faults: list[dict[str, Any]] | None = None
 ) -> JSONResponse:
     """Return a problem as a response."""
     problem = Problem(
-        type=type_, title=_TITLES.get(status, "Error"), status=status, detail=detail, fix=fix, errors=errors
+        type=type_, title=_TITLES.get(status, "Error"), status=status, detail=detail, fix=fix, errors=faults
     )
     headers = {"Retry-After": _RETRY_SECONDS[status]} if status in _RETRY_SECONDS else {}
     if status == 401:
@@ -119,7 +95,7 @@ def response(
 
 def response_of(error: HopRankError) -> JSONResponse:
     """Return an error as a response; the details of a fault of the service itself are logged too."""
-    status = status_of(error)
+    status = next(status for kind, status in _STATUSES if isinstance(error, kind))
     if status >= 500:
         _LOG.warning("%s: %s", type(error).__name__, error.message)
     return response(status, type(error).__name__, error.message, error.fix)
@@ -131,16 +107,16 @@ def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(HopRankError)
     async def hoprank(request: Request, error: HopRankError) -> JSONResponse:
         grant = getattr(request.state, "grant", None)
-        if isinstance(error, UnknownCorpus | UnknownGraph) and grant and grant.names is not None:
+        if isinstance(error, errors.UnknownCorpus | errors.UnknownGraph) and grant and grant.names is not None:
             # The fix lists the names that there are, of which the token may open few.
             error = type(error)(error.message, "The list of corpora has those that the token opens.")
         return response_of(error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        faults = [_fault(fault) for fault in error.errors()]
+        faults = [{"field": ".".join(map(str, one["loc"])), "message": str(one["msg"])} for one in error.errors()]
         detail = "; ".join(f"{fault['field']}: {fault['message']}" for fault in faults)
-        return response(422, "RequestError", f"{detail}.", "See /openapi.json.", errors=faults)
+        return response(422, "RequestError", f"{detail}.", "See /openapi.json.", faults=faults)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
@@ -158,7 +134,3 @@ def _allowed(request: Request) -> list[str]:
     routes = (route for route in request.app.routes if isinstance(route, Route))
     matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
     return sorted({method for route in matching for method in route.methods or ()})
-
-
-def _fault(fault: Mapping[str, Any]) -> dict[str, Any]:
-    return {"field": ".".join(str(part) for part in fault["loc"]), "message": str(fault["msg"])}

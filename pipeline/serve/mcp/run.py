@@ -30,8 +30,6 @@ from pipeline.serve.mcp.service import Service
 from pipeline.serve.mcp.tools.table import Tool
 from pipeline.serve.rate import RETRY_SECONDS, LimitRate
 
-_INTERRUPTED = 130
-
 
 def serve_stdio(service: Service, tools: Sequence[Tool]) -> None:
     """Serve one client over the standard streams until it closes them, or until SIGINT or SIGTERM.
@@ -73,7 +71,7 @@ def _leave(number: int, _: FrameType | None) -> None:
     # The thread that waits for the next line of stdin can't be interrupted, so no orderly end would come. A write that
     # is under way was not published, and the next one cleans up after it.
     sys.stderr.flush()
-    os._exit(_INTERRUPTED if number == signal.SIGINT else 0)
+    os._exit(130 if number == signal.SIGINT else 0)
 
 
 PATH = "/mcp"

@@ -11,23 +11,13 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from pipeline.edges import EDGES
 from pipeline.knowledge.view import CYTOSCAPE
 
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "connect-src 'self'",
-        "img-src 'self' data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """The page runs its own files and nothing else, and reaches nothing but its own service."""
 
 _METHODS = ["GET", "HEAD"]
-
-_STATIC = Path(__file__).parent / "static"
 
 _MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -82,7 +72,10 @@ def read_files() -> Mapping[str, PageFile]:
 
     ``edges.js`` is made of :mod:`pipeline.edges`: the words for the relationships of a corpus.
     """
-    paths = [CYTOSCAPE, *(path for path in sorted(_STATIC.iterdir()) if path.suffix in _MEDIA_TYPES)]
+    paths = [
+        CYTOSCAPE,
+        *(path for path in sorted((Path(__file__).parent / "static").iterdir()) if path.suffix in _MEDIA_TYPES),
+    ]
     files = {path.name: _file(path.read_bytes(), path.suffix) for path in paths}
     edges = {kind.value: {"along": edge.along, "against": edge.against} for kind, edge in EDGES.items()}
     return files | {"edges.js": _file(f"export const EDGES = {json.dumps(edges)};\n".encode(), ".js")}

@@ -17,7 +17,17 @@ router = APIRouter(prefix="/v1/domains", tags=["domains"])
 @router.get("")
 async def domains(_: Granted) -> list[DomainModel]:
     """List the domains, with the verbs that a client may call and the schemas of their arguments."""
-    return [_model(domain) for domain in registry().domains]
+    return [
+        DomainModel(
+            name=domain.name,
+            help=domain.help,
+            verbs=[
+                VerbModel(name=verb.name, help=verb.help, arguments=_signature(verb).input_schema)
+                for verb in _read_verbs(domain)
+            ],
+        )
+        for domain in registry().domains
+    ]
 
 
 @router.post("/{domain}/{verb}")
@@ -30,20 +40,13 @@ async def call_verb(
 ) -> dict[str, Any]:
     """Return the answer of a domain to a question. A token needs all corpora for it: verbs name their graphs freely."""
     grant.check_all()
-    found = _verb(domain, verb)
-    signature = _signature(found)
+    verbs = {f"{one.name}/{verb.name}": verb for one in registry().domains for verb in _read_verbs(one)}
+    if (asked := f"{domain}/{verb}") not in verbs:
+        raise Unknown(f"There is no verb {asked[:80]!r}.", did_you_mean(asked, verbs, f"Known: {', '.join(verbs)}."))
+    signature = _signature(verbs[asked])
     given = signature.read(arguments)
-    answer: dict[str, Any] = signature.dump(await service.gate.run(found.function, service.connection, **given))
+    answer: dict[str, Any] = signature.dump(await service.gate.run(verbs[asked].function, service.connection, **given))
     return answer
-
-
-def _verb(domain_name: str, verb_name: str) -> Verb:
-    verbs = {(domain.name, verb.name): verb for domain in registry().domains for verb in _read_verbs(domain)}
-    if (domain_name, verb_name) not in verbs:
-        known = [f"{domain}/{name}" for domain, name in verbs]
-        given = f"{domain_name}/{verb_name}"
-        raise Unknown(f"There is no verb {given[:80]!r}.", did_you_mean(given, known, f"Known: {', '.join(known)}."))
-    return verbs[domain_name, verb_name]
 
 
 def _read_verbs(domain: Domain) -> list[Verb]:
@@ -56,11 +59,3 @@ def _read_verbs(domain: Domain) -> list[Verb]:
 @cache
 def _signature(verb: Verb) -> Signature:
     return Signature(verb.function)
-
-
-def _model(domain: Domain) -> DomainModel:
-    verbs = [
-        VerbModel(name=verb.name, help=verb.help, arguments=_signature(verb).input_schema)
-        for verb in _read_verbs(domain)
-    ]
-    return DomainModel(name=domain.name, help=domain.help, verbs=verbs)

@@ -25,28 +25,28 @@ COMMANDS = {
     ),
     "ingest": ("ingest:ingest", "Bring a corpus to hold the documents in PATH...; make the corpus if it is missing."),
     "sync": (
-        "sync:sync",
+        "ingest:sync",
         "Bring a corpus to hold exactly the documents in PATH...: new, changed and renamed ones, and removals.",
     ),
     "remove": ("ingest:remove", "Remove documents from a corpus."),
     "search": ("search:search", "Print the passages of a corpus, or of several projects, that answer a question best."),
     "context": (
-        "context:context",
+        "search:context",
         "Print passages for a language model as Markdown: numbered, with sources, in the order of a chain.",
     ),
     "serve": ("serve:serve", "Serve search, context, corpora, ingest and sync over HTTP, with a page to explore at /."),
-    "mcp": ("mcp:mcp", "Serve search, documents and graphs to agents by the Model Context Protocol (MCP)."),
+    "mcp": ("serve:mcp", "Serve search, documents and graphs to agents by the Model Context Protocol (MCP)."),
     "evaluate": (
         "evaluate:evaluate",
         "Ingest a queryset's documents, answer its questions by each leg, and print how well and how fast.",
     ),
     "compare": (
-        "compare:compare",
+        "evaluate:compare",
         "Compare two evaluations: B less A with 95% confidence intervals, and the queries that gained and lost.",
     ),
-    "tune": ("tune:tune", "Learn from judged questions how sure names are, and what the scorer's features weigh."),
+    "tune": ("evaluate:tune", "Learn from judged questions how sure names are, and what the scorer's features weigh."),
     "calibrate": (
-        "calibrate:calibrate",
+        "evaluate:calibrate",
         "Show what each cosine threshold would do to a corpus's links, components and hubs, and suggest one.",
     ),
     "reembed": (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pipeline
 from pipeline.cli.deferred import connect
-from pipeline.cli.views.startup import show_startup
+from pipeline.cli.views.progress import show_startup
 
 if TYPE_CHECKING:
     from pipeline.db.client import Client

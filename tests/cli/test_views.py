@@ -14,8 +14,7 @@ from rich.progress import Progress as Display
 
 from pipeline.cli.views.hits import evidence_line, place, result_views
 from pipeline.cli.views.output import show
-from pipeline.cli.views.progress import ProgressBars, ProgressLines, RateColumn, show_progress
-from pipeline.cli.views.startup import show_startup
+from pipeline.cli.views.progress import ProgressBars, ProgressLines, RateColumn, show_progress, show_startup
 from pipeline.cli.views.summary import summary_table
 from pipeline.db.embedded.options import Step
 from pipeline.ingest.update.changes import IngestSummary

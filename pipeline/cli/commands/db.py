@@ -15,7 +15,7 @@ from typer import Option
 from pipeline.cli.deferred import embedded
 from pipeline.cli.options import read_settings
 from pipeline.cli.views.output import say
-from pipeline.cli.views.startup import show_startup, status_lines
+from pipeline.cli.views.progress import show_startup, status_lines
 from pipeline.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -1,15 +1,20 @@
-"""``hoprank evaluate``: measure every leg on a queryset."""
+"""``hoprank evaluate``, ``compare``, ``tune`` and ``calibrate``: measure a search, and learn from what is measured."""
 
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from pipeline.cli.deferred import datasets
-from pipeline.cli.deliver import JsonFile, check_json_file, deliver_report
-from pipeline.cli.options import KeptCorpus, Legs, Measuring, Run, Split
-from pipeline.cli.views.evaluation import ablation_table, report_views
-from pipeline.cli.views.output import show
+from pipeline.cli.connection import connected_client
+from pipeline.cli.deferred import compare as evaluations
+from pipeline.cli.deferred import datasets, measures, report
+from pipeline.cli.deferred import evaluate as evaluation
+from pipeline.cli.deferred import tune as tuning
+from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
+from pipeline.cli.options import Corpus, Json, KeptCorpus, Legs, Measuring, Reading, Run, Split
+from pipeline.cli.views.calibration import check_plot, plot_calibration, threshold_table
+from pipeline.cli.views.evaluation import ablation_table, calibration_table, comparison_views, report_views, tune_table
+from pipeline.cli.views.output import show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.legs import Leg
@@ -54,3 +59,80 @@ def evaluate(
             ablation = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
             document, views = ablation.to_json(), [ablation_table(ablation)]
     deliver_report(document, json_file, lambda: show(*views))
+
+
+_FILE = "A report that `hoprank evaluate --json` wrote"
+
+
+def compare(
+    before: Annotated[Path, Argument(metavar="A.json", help=f"{_FILE}: the one to compare with.")],
+    after: Annotated[Path, Argument(metavar="B.json", help=f"{_FILE}, of the same queryset.")],
+    leg: Annotated[Leg, Option("--leg", help="The leg of B, and of A if no other is given.")] = Leg.WHOLE,
+    before_leg: Annotated[Leg | None, Option("--before-leg", help="Another leg of A.")] = None,
+    measure: Annotated[
+        str, Option("--measure", metavar="NAME", help="The measure whose wins and losses are listed.")
+    ] = "recall@5",
+    most: Annotated[int, Option("--show", min=0, help="How many wins and losses to list.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Compare two evaluations: B less A with 95% confidence intervals, and the queries that gained and lost.
+
+    The intervals are those of a paired bootstrap over queries; one that holds 0 may be chance.
+    """
+    if measure not in measures.MEASURES:
+        raise ConfigurationError(f"There is no measure {measure!r}.", f"Use one of {', '.join(measures.MEASURES)}.")
+    comparison = evaluations.compare(
+        evaluations.read_evaluated(before), evaluations.read_evaluated(after), leg, before_leg
+    )
+    deliver(comparison, as_json, lambda it: comparison_views(it, measure, most))
+
+
+def tune(
+    folders: Annotated[list[Path], Argument(metavar="DIR...", help="Two querysets or more.")],
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
+    ] = None,
+    select: Annotated[
+        bool, Option("--select", help="Drop features that sets left out are better off without, beyond chance.")
+    ] = False,
+    corpus: KeptCorpus = None,
+    split: Split = None,
+    run: Measuring = Run(),
+) -> None:
+    """Learn from judged questions how sure names are, and what the scorer's features weigh.
+
+    Each queryset is judged by what the others teach, and by what those of other kinds do (other parent folders); what
+    is written is what all of them teach.
+    """
+    if output:
+        report.check_json_path(output)
+    tuning.check_sets([datasets.read_dataset(folder, split).name for folder in folders])
+    with run.connect() as hoprank, show_progress() as progress:
+        tuned = hoprank.tune(*folders, split=split, corpus=corpus, select=select, progress=progress)
+    if output:
+        report.write_text(tuned.to_toml(), output)
+    show(tune_table(tuned))
+    show(calibration_table(tuned))
+
+
+def calibrate(
+    corpus: Corpus = "default",
+    plot: Annotated[
+        Path | None,
+        Option("--plot", metavar="FILE", help="Draw it as FILE, .png or .svg (needs matplotlib: hoprank[plot])."),
+    ] = None,
+    run: Reading = Run(),
+) -> None:
+    """Show what each cosine threshold would do to a corpus's links, components and hubs, and suggest one.
+
+    Nothing is changed: `hoprank relink` brings a corpus to another threshold.
+    """
+    if plot:
+        check_plot(plot)
+    chosen = run.read()
+    with connected_client(chosen) as client, spinner("Comparing chunks"):
+        calibration = evaluation.calibrate(client, chosen, corpus)
+    if plot:
+        plot_calibration(calibration, plot)
+    deliver(calibration, run.as_json, threshold_table)

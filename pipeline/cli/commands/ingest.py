@@ -1,7 +1,9 @@
-"""``hoprank ingest`` and ``hoprank remove``: documents into a corpus, and out of it."""
+"""``hoprank ingest``, ``remove`` and ``sync``: documents into a corpus, and out of it."""
+
+from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -9,9 +11,15 @@ from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import ingest as ingestion
 from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Corpus, Paths, Run, Strict
-from pipeline.cli.views.output import warn
+from pipeline.cli.syncing import DryRun, Watch, check_watch, follow
+from pipeline.cli.views.output import show, warn
 from pipeline.cli.views.progress import show_progress
-from pipeline.cli.views.summary import link_warnings, removal_table, summary_table
+from pipeline.cli.views.summary import link_warnings, plan_table, removal_table, summary_table
+
+if TYPE_CHECKING:
+    from pipeline.ingest.update.plan import Plan
+    from pipeline.ingest.update.summary import SyncSummary
+
 
 _MOST_NAMED = 10
 
@@ -49,3 +57,48 @@ def remove(
         outcome = ingestion.remove(client, chosen, corpus, documents, progress=progress)
     document = {"corpus": corpus, "removed": documents, **asdict(outcome)}
     deliver(outcome, run.as_json, lambda it: removal_table(corpus, documents, it), document=document)
+
+
+def sync(
+    paths: Paths,
+    corpus: Corpus = "default",
+    dry_run: DryRun = False,
+    watch: Watch = False,
+    strict: Strict = False,
+    run: Run = Run(),
+) -> None:
+    """Bring a corpus to hold exactly the documents in PATH...: new, changed and renamed ones, and removals.
+
+    Prints the plan, then does only that work. `ingest` does the same and removes nothing.
+    """
+
+    def announce(plan: Plan) -> None:
+        if not run.as_json:
+            show(plan_table(plan))
+
+    def show_changes(summary: SyncSummary) -> None:
+        if summary.plan:
+            _show(summary, as_json=run.as_json)
+
+    check_watch(watched=watch, dry_run=dry_run)
+    with run.connect() as hoprank:
+
+        def once() -> SyncSummary:
+            with show_progress() as progress:
+                return hoprank.sync(
+                    *paths, corpus=corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
+                )
+
+        _show(once(), as_json=run.as_json)
+        if watch:
+            follow(paths, once, show_changes)
+
+
+def _show(summary: SyncSummary, *, as_json: bool) -> None:
+    if as_json or summary.done is None:
+        deliver(summary, as_json, lambda it: plan_table(it.plan))
+    else:
+        if summary.plan:
+            show("", summary_table(summary.done))
+        for text in link_warnings(summary.done):
+            warn(text)

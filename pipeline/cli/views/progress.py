@@ -1,13 +1,18 @@
-"""The progress of a run, on stderr: a bar a stage on a terminal, a line a stage elsewhere."""
+"""What runs, on stderr: a bar a stage or step on a terminal, a line each elsewhere; and the state of the server."""
+
+from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
+    DownloadColumn,
     MofNCompleteColumn,
     ProgressColumn,
     SpinnerColumn,
@@ -20,6 +25,11 @@ from rich.progress import Progress as Display
 from rich.text import Text
 
 from pipeline.progress import Progress
+
+if TYPE_CHECKING:
+    from pipeline.db.embedded import ServerStatus
+    from pipeline.db.embedded.progress import Report, Step
+
 
 _UNITS = {"embed": "chunks", "link": "edges"}
 
@@ -108,3 +118,66 @@ class ProgressLines:
 
 def _unit(stage: str) -> str:
     return "questions" if stage.startswith("search") else _UNITS.get(stage, "")
+
+
+@contextmanager
+def show_startup() -> Iterator[Report]:
+    """Yield a Report that shows each step on stderr for as long as the context lasts."""
+    if not sys.stderr.isatty():
+        yield _print_steps()
+        return
+    counted = _WhenCounted(BarColumn()), _WhenCounted(DownloadColumn())
+    columns = SpinnerColumn(), TextColumn("{task.description}"), *counted, TimeElapsedColumn()
+    with Display(*columns, console=Console(stderr=True), transient=True) as display:
+        yield _draw_steps(display)
+
+
+class _WhenCounted(ProgressColumn):
+    """A column that stays empty while there is nothing to count."""
+
+    def __init__(self, column: ProgressColumn) -> None:
+        super().__init__()
+        self._column = column
+
+    def render(self, task: Task) -> RenderableType:
+        """Draw the column for ``task``."""
+        return self._column(task) if task.total else ""
+
+
+def _print_steps() -> Report:
+    printed: set[str] = set()
+
+    def report(step: Step) -> None:
+        if step.text not in printed:
+            printed.add(step.text)
+            print(f"{step.text} ...", file=sys.stderr, flush=True)
+
+    return report
+
+
+def _draw_steps(display: Display) -> Report:
+    tasks: dict[str, TaskID] = {}
+
+    def report(step: Step) -> None:
+        if step.text not in tasks:
+            for task in tasks.values():
+                display.remove_task(task)
+            tasks.clear()
+            tasks[step.text] = display.add_task(step.text, total=step.total or None)
+        display.update(tasks[step.text], completed=step.done)
+
+    return report
+
+
+def status_lines(status: ServerStatus) -> list[str]:
+    """Return a line each: state, versions, address and process if it runs, disk space, home and log."""
+    state = "running" if status.running else "starting" if status.starting else "stopped"
+    rows = [("state", state), ("neo4j", f"{status.version} Community, GDS {status.gds_version}")]
+    if status.pid and status.since:
+        rows += [
+            ("uri", status.uri or "not yet"),
+            ("pid", str(status.pid)),
+            ("since", f"{status.since.astimezone():%Y-%m-%d %H:%M:%S}"),
+        ]
+    rows += [("data", decimal(status.data_bytes)), ("home", str(status.home)), ("log", str(status.log))]
+    return [f"{name:<10} {value}" for name, value in rows]

@@ -15,17 +15,3 @@ from pipeline.settings.sections import (
     ServeSettings,
     WalkSettings,
 )
-
-__all__ = [
-    "LinkSettings",
-    "NameSettings",
-    "Provenance",
-    "RetrieveSettings",
-    "ScorerSettings",
-    "Section",
-    "ServeSettings",
-    "Settings",
-    "WalkSettings",
-    "load_settings",
-    "provenance",
-]

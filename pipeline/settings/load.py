@@ -15,22 +15,8 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from pipeline.errors import ConfigurationError
 from pipeline.registry import Domain, registry
 from pipeline.resources import resource_folder
-from pipeline.settings.sections import (
-    ChunkSettings,
-    EmbedSettings,
-    FulltextSettings,
-    IngestSettings,
-    LinkSettings,
-    NameSettings,
-    Neo4jSettings,
-    RetrieveSettings,
-    ScorerSettings,
-    Section,
-    ServerSettings,
-    ServeSettings,
-    SourceSettings,
-    WalkSettings,
-)
+from pipeline.settings import sections
+from pipeline.settings.sections import Section
 
 _NEO4J_FIELDS = ("uri", "username", "password", "database")
 
@@ -78,19 +64,19 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(default_factory=lambda: platformdirs.user_data_path("hoprank", appauthor=False))
-    neo4j: Neo4jSettings
-    server: ServerSettings
-    embed: EmbedSettings
-    chunk: ChunkSettings
-    sources: SourceSettings
-    ingest: IngestSettings
-    link: LinkSettings
-    fulltext: FulltextSettings
-    retrieve: RetrieveSettings
-    names: NameSettings
-    scorer: ScorerSettings
-    walk: WalkSettings
-    serve: ServeSettings
+    neo4j: sections.Neo4jSettings
+    server: sections.ServerSettings
+    embed: sections.EmbedSettings
+    chunk: sections.ChunkSettings
+    sources: sections.SourceSettings
+    ingest: sections.IngestSettings
+    link: sections.LinkSettings
+    fulltext: sections.FulltextSettings
+    retrieve: sections.RetrieveSettings
+    names: sections.NameSettings
+    scorer: sections.ScorerSettings
+    walk: sections.WalkSettings
+    serve: sections.ServeSettings
 
     @classmethod
     def settings_customise_sources(

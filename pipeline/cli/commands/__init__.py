@@ -1,1 +1,1 @@
-"""Commands, a file a command or group: they parse arguments, call a flow and show a view."""
+"""Commands, by subject: they parse arguments, call a flow and show a view."""

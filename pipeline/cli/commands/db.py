@@ -37,8 +37,7 @@ _FOLLOW_SECONDS = 0.5
 @app.command()
 def start() -> None:
     """Start the server unless it runs, and print its URI."""
-    settings = _own_server("start")
-    options = embedded.ServerOptions.of(settings)
+    options = embedded.ServerOptions.of(_own_server("start"))
     with show_startup() as report:
         address = embedded.ensure_running(options, report)
     print(address.uri)
@@ -47,8 +46,7 @@ def start() -> None:
 @app.command()
 def stop() -> None:
     """Close the databases and stop the server; whoever is connected is cut off."""
-    settings = _own_server("stop")
-    stopped = embedded.stop(embedded.ServerOptions.of(settings))
+    stopped = embedded.stop(embedded.ServerOptions.of(_own_server("stop")))
     print("Stopped." if stopped else "It isn't running.")
 
 
@@ -58,9 +56,9 @@ def aot() -> None:
 
     A server on an empty database of its own ingests and searches meanwhile; yours is left alone.
     """
-    settings = _own_server("train")
+    options = embedded.ServerOptions.of(_own_server("train"))
     with show_startup() as report:
-        cache = embedded.train(embedded.ServerOptions.of(settings), report)
+        cache = embedded.train(options, report)
     say(f"Servers start with {cache}.")
 
 

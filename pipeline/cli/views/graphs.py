@@ -30,26 +30,20 @@ def graphs_table(graphs: Sequence[tuple[NamedGraph, int]]) -> Table:
 
 def nodes_table(nodes: Sequence[KnowledgeNode]) -> Table:
     """Return a row a node: its name, type and id."""
-    table = plain_table("node", "type", "id")
-    for node in nodes:
-        table.add_row(*_cells(node))
-    return table
+    return plain_table("node", "type", "id", rows=map(_cells, nodes))
 
 
 def near_table(reached: Sequence[Reached]) -> Table:
     """Return a row a node that was reached: how many edges away, and the score of the strongest path to it."""
-    table = plain_table("node", "type", "id", "hops", "score")
-    for one in reached:
-        table.add_row(*_cells(one.node), str(one.hops), f"{one.score:.3f}")
-    return table
+    rows = ((*_cells(one.node), str(one.hops), f"{one.score:.3f}") for one in reached)
+    return plain_table("node", "type", "id", "hops", "score", rows=rows)
 
 
 def path_view(path: Path) -> Table:
     """Return a row a node of a path, with the types of the edges that lead to it."""
-    table = plain_table("node", "type", "id", "by")
-    for node, edges in zip(path.nodes, ((), *path.steps), strict=True):
-        table.add_row(*_cells(node), Text(", ".join(dict.fromkeys(edge.type for edge in edges))))
-    return table
+    steps = zip(path.nodes, ((), *path.steps), strict=True)
+    rows = ((*_cells(node), Text(", ".join(dict.fromkeys(edge.type for edge in edges)))) for node, edges in steps)
+    return plain_table("node", "type", "id", "by", rows=rows)
 
 
 def _cells(node: KnowledgeNode) -> tuple[Text, Text, Text]:

@@ -23,11 +23,13 @@ def ruled_table(title: str = "", caption: str = "", *, padding: int = 1) -> Tabl
     )
 
 
-def plain_table(*headings: str) -> Table:
-    """Return a table without rows: a rule below its headings, no frame; long cells are folded."""
+def plain_table(*headings: str, rows: Iterable[Iterable[str | Text]] = ()) -> Table:
+    """Return a table of rows: a rule below its headings, no frame; long cells are folded."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for heading in headings:
         table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
@@ -39,11 +41,11 @@ def measures_table(
     ``names`` holds what rankings are called in place of their names.
     """
     headings = headings or {name: name for name in next(iter(metrics.values()))}
-    table = plain_table("ranking", *headings.values())
-    for ranking, measures in metrics.items():
-        cells = (f"{100 * measures[name]:.1f}" for name in headings)
-        table.add_row(Text(names.get(ranking, ranking), style="bold"), *cells)
-    return table
+    rows = (
+        (Text(names.get(ranking, ranking), style="bold"), *(f"{100 * measures[name]:.1f}" for name in headings))
+        for ranking, measures in metrics.items()
+    )
+    return plain_table("ranking", *headings.values(), rows=rows)
 
 
 def property_grid(rows: Iterable[tuple[str, str]]) -> Table:

@@ -7,17 +7,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pipeline.db.catalogue import Corpus, list_corpora
 from pipeline.flows import maintain
 from pipeline.ingest.update.summary import Outcome
-from pipeline.serve.http.models import (
-    CorpusModel,
-    CorpusStats,
-    DegreePlot,
-    DocumentBody,
-    DocumentModel,
-    DocumentPage,
-    IngestSummaryModel,
-    Mentioned,
-    RemovalModel,
-)
+from pipeline.serve.http import models
 from pipeline.serve.http.state import Granted, Service
 
 router = APIRouter(prefix="/v1/corpora", tags=["corpora"])
@@ -34,25 +24,25 @@ Key = Annotated[str, Path(description="Key of the document: its path, or its .js
 
 
 @router.get("")
-async def corpora(service: Service, grant: Granted) -> list[CorpusModel]:
+async def corpora(service: Service, grant: Granted) -> list[models.CorpusModel]:
     """List the corpora that the token opens, by name."""
     found = await service.gate.run(list_corpora, service.connection.client)
     return [_model(corpus) for corpus in found if grant.opens(corpus.name)]
 
 
 @router.get("/{corpus}")
-async def corpus_stats(corpus: Name, service: Service, grant: Granted) -> CorpusStats:
+async def corpus_stats(corpus: Name, service: Service, grant: Granted) -> models.CorpusStats:
     """Return what a corpus holds, who writes to it, and its most mentioned entities."""
     grant.check(corpus)
     stats = await service.gate.run(maintain.stats, service.connection.client, corpus)
-    return CorpusStats(
+    return models.CorpusStats(
         **_model(stats.corpus).model_dump(),
         **{name: getattr(stats, name) for name in ("created_at", "writer", "writer_since")},
-        top=[Mentioned(name=name, mentions=mentions) for name, mentions in stats.top],
+        top=[models.Mentioned(name=name, mentions=mentions) for name, mentions in stats.top],
     )
 
 
-@router.get("/{corpus}/degrees", response_model=DegreePlot)
+@router.get("/{corpus}/degrees", response_model=models.DegreePlot)
 async def degrees(corpus: Name, service: Service, grant: Granted) -> dict[str, object]:
     """Return the distribution of the chunks' degrees, by type of edge."""
     grant.check(corpus)
@@ -69,7 +59,7 @@ async def drop_corpus(corpus: Name, service: Service, grant: Granted) -> Respons
     return Response(status_code=204)
 
 
-@router.get("/{corpus}/documents", response_model=DocumentPage)
+@router.get("/{corpus}/documents", response_model=models.DocumentPage)
 async def documents(
     corpus: Name,
     service: Service,
@@ -84,36 +74,36 @@ async def documents(
     return {"documents": entries, "next": entries[-1].key if len(entries) == limit else None}
 
 
-@router.get("/{corpus}/documents/{key:path}", response_model=DocumentModel)
+@router.get("/{corpus}/documents/{key:path}", response_model=models.DocumentModel)
 async def document(corpus: Name, key: Key, service: Service, grant: Granted) -> dict[str, object]:
     """Return a document with its text."""
     grant.check(corpus)
     return (await service.gate.run(service.connection.document, key, corpus)).to_json()
 
 
-@router.put("/{corpus}/documents/{key:path}", response_model=IngestSummaryModel)
+@router.put("/{corpus}/documents/{key:path}", response_model=models.IngestSummaryModel)
 async def put_document(
-    corpus: Name, key: Key, body: DocumentBody, service: Service, grant: Granted
+    corpus: Name, key: Key, body: models.DocumentBody, service: Service, grant: Granted
 ) -> dict[str, object]:
     """Add or update a document, and make the corpus if it is missing; when this returns, searches find it."""
     grant.check(corpus, write=True)
     return (await service.gate.run(service.connection.add, [{"id": key, **body.model_dump()}], corpus)).to_json()
 
 
-@router.put("/{corpus}/files/{key:path}", response_model=IngestSummaryModel, openapi_extra=_BYTES)
+@router.put("/{corpus}/files/{key:path}", response_model=models.IngestSummaryModel, openapi_extra=_BYTES)
 async def put_file(corpus: Name, key: Key, request: Request, service: Service, grant: Granted) -> dict[str, object]:
     """Add or update the document that a file is; the suffix of its key tells the format (.md, .pdf, .docx, ...)."""
     grant.check(corpus, write=True)
     return (await service.gate.run(service.connection.add_file, key, await request.body(), corpus)).to_json()
 
 
-@router.delete("/{corpus}/documents/{key:path}", response_model=RemovalModel)
+@router.delete("/{corpus}/documents/{key:path}", response_model=models.RemovalModel)
 async def delete_document(corpus: Name, key: Key, service: Service, grant: Granted) -> Outcome:
     """Delete a document from a corpus."""
     grant.check(corpus, write=True)
     return await service.gate.run(service.connection.delete, [key], corpus)
 
 
-def _model(corpus: Corpus) -> CorpusModel:
+def _model(corpus: Corpus) -> models.CorpusModel:
     names = ("name", "documents", "chunks", "entities", "edges", "generation", "fingerprint")
-    return CorpusModel(**{name: getattr(corpus, name) for name in names}, writing=corpus.staging is not None)
+    return models.CorpusModel(**{name: getattr(corpus, name) for name in names}, writing=corpus.staging is not None)

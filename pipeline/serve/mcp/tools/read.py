@@ -12,21 +12,8 @@ from pipeline.errors import InputError
 from pipeline.retrieve.context import source_of
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import RetrieverResultItem
-from pipeline.serve.mcp.models import (
-    ContextResult,
-    Corpora,
-    Corpus,
-    CorpusEntry,
-    FetchedDocument,
-    FetchMetadata,
-    Filters,
-    GraphEntry,
-    Query,
-    SearchResult,
-    SearchResults,
-    Source,
-    TopK,
-)
+from pipeline.serve.mcp import models
+from pipeline.serve.mcp.models import Corpus, Filters, Query, TopK
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.uris import document_uri, parse_document_uri
 
@@ -45,11 +32,11 @@ def search(
     top_k: TopK = 10,
     filters: Filters = None,
     leg: Annotated[Leg, Field(description="The ranking; hoprank is all of them, fused.")] = Leg.WHOLE,
-) -> SearchResults:
+) -> models.SearchResults:
     """Return the passages that answer a question best."""
     call.grant.check(corpus)
     found = call.hoprank.search(query, None, top_k, filters, corpus=corpus, leg=leg)
-    return SearchResults(results=[_result(corpus, item) for item in found.items])
+    return models.SearchResults(results=[_result(corpus, item) for item in found.items])
 
 
 def fetch(
@@ -57,7 +44,7 @@ def fetch(
     id: Annotated[str, Field(min_length=1, description="The id of a search result.")],  # noqa: A002 - clients' name
     start: Annotated[int, Field(ge=0, description="The first character: next_start of the part before.")] = 0,
     length: Annotated[int, Field(ge=1, le=1_000_000, description="The most characters.")] = 50_000,
-) -> FetchedDocument:
+) -> models.FetchedDocument:
     """Return a document with its text."""
     corpus, key = parse_document_uri(id)
     call.grant.check(corpus)
@@ -65,7 +52,7 @@ def fetch(
     if start > len(stored.text):
         raise InputError(f"The document has {len(stored.text):,} characters.", "Begin before its end.")
     end = min(start + length, len(stored.text))
-    place = FetchMetadata(
+    place = models.FetchMetadata(
         corpus=corpus,
         document=key,
         path=stored.entry.path,
@@ -77,7 +64,7 @@ def fetch(
     )
     uri = document_uri(corpus, key)
     title, text = stored.entry.title or key, stored.text[start:end]
-    return FetchedDocument(id=uri, title=title, text=text, url=_url(uri, stored.entry.metadata), metadata=place)
+    return models.FetchedDocument(id=uri, title=title, text=text, url=_url(uri, stored.entry.metadata), metadata=place)
 
 
 def context(
@@ -87,7 +74,7 @@ def context(
     tokens: Annotated[int, Field(ge=50, le=100_000, description="The most tokens of the text.")] = 2000,
     top_k: TopK = 20,
     filters: Filters = None,
-) -> ContextResult:
+) -> models.ContextResult:
     """Return passages to answer from, with their sources, within a budget of tokens."""
     call.grant.check(corpus)
     room = tokens
@@ -99,37 +86,33 @@ def context(
             break
         room -= size - tokens
     sources = [
-        Source(number=number, id=uri, title=passage.title, url=uri, source=passage.source)
+        models.Source(number=number, id=uri, title=passage.title, url=uri, source=passage.source)
         for number, passage in enumerate(found.passages, 1)
         for uri in [document_uri(corpus, passage.document)]
     ]
-    return ContextResult(text=text, sources=sources, tokens=size, left_out=found.left_out)
+    return models.ContextResult(text=text, sources=sources, tokens=size, left_out=found.left_out)
 
 
-def list_corpora(call: Call) -> Corpora:
+def list_corpora(call: Call) -> models.Corpora:
     """Return the corpora and the knowledge graphs that the token opens."""
-    client = call.hoprank.client
+    client, sizes = call.hoprank.client, ("name", "documents", "chunks", "entities")
     corpora = [
-        CorpusEntry(
-            name=corpus.name,
-            documents=corpus.documents,
-            chunks=corpus.chunks,
-            entities=corpus.entities,
-            writing=corpus.staging is not None,
-        )
+        models.CorpusEntry(**{name: getattr(corpus, name) for name in sizes}, writing=corpus.staging is not None)
         for corpus in list_all(client)
         if call.grant.opens(corpus.name)
     ]
     graphs = [
-        GraphEntry(name=graph.name, nodes=nodes) for graph, nodes in list_graphs(client) if call.grant.opens(graph.name)
+        models.GraphEntry(name=graph.name, nodes=nodes)
+        for graph, nodes in list_graphs(client)
+        if call.grant.opens(graph.name)
     ]
-    return Corpora(corpora=corpora, graphs=graphs)
+    return models.Corpora(corpora=corpora, graphs=graphs)
 
 
-def _result(corpus: str, item: RetrieverResultItem) -> SearchResult:
+def _result(corpus: str, item: RetrieverResultItem) -> models.SearchResult:
     hit = item.metadata
     uri = document_uri(corpus, hit["document"])
-    return SearchResult(
+    return models.SearchResult(
         id=uri,
         title=hit["title"] or hit["document"],
         url=_url(uri, hit["document_metadata"]),

@@ -1,13 +1,16 @@
-"""Deliver what a command found: for people, or as JSON by ``--json`` and ``--json FILE``."""
+"""Deliver what a command found: for people, or as JSON by ``--json`` and ``--json FILE``; again with ``--watch``."""
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from typer import Option
 
 from pipeline.cli.deferred import report as reports
+from pipeline.cli.deferred import watch as watching
 from pipeline.cli.views.output import Shown, print_json, say, show, warn
+from pipeline.errors import Busy, ConfigurationError, InputError
 from pipeline.json_values import plain
 
 Value = TypeVar("Value")
@@ -16,6 +19,9 @@ JsonFile = Annotated[
     Path | None,
     Option("--json", metavar="FILE", help="Write the report to FILE as JSON; - prints it instead of the table."),
 ]
+
+DryRun = Annotated[bool, Option("--dry-run", help="Print the plan and change nothing.")]
+Watch = Annotated[bool, Option("--watch", help="Sync again whenever something changes, until Ctrl-C.")]
 
 _STDOUT = Path("-")
 _VALUE: Any = object()
@@ -63,3 +69,28 @@ def deliver_report(document: Mapping[str, Any], file: Path | None, show_views: C
     if file:
         reports.write_document(dict(document), file)
     show_views()
+
+
+def check_watch(*, watch: bool, dry_run: bool) -> None:
+    """Raise ConfigurationError if both options are given."""
+    if watch and dry_run:
+        raise ConfigurationError("--watch and --dry-run contradict each other.", "Give one of them.")
+
+
+def deliver_syncs(
+    paths: Sequence[str], sync: Callable[[], Value], show_it: Callable[[Value], None], plan: str, *, watch: bool
+) -> None:
+    """Sync and show the summary; with ``watch``, again after every change below ``paths``, until Ctrl-C.
+
+    ``plan`` is the attribute of a summary that is false if nothing had changed. An error prints a warning, and the next
+    change is a new try.
+    """
+    show_it(sync())
+    for _ in watching.changes(paths) if watch else ():
+        try:
+            summary = sync()
+        except (InputError, Busy) as error:
+            warn(f"{error}\nWaiting for the next change.")
+        else:
+            if attrgetter(plan)(summary):
+                show_it(summary)

@@ -9,9 +9,8 @@ from typer import Option
 
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import ingest as ingestion
-from pipeline.cli.deliver import deliver
+from pipeline.cli.deliver import DryRun, Watch, check_watch, deliver, deliver_syncs
 from pipeline.cli.options import Corpus, Paths, Run, Strict
-from pipeline.cli.syncing import DryRun, Watch, check_watch, follow
 from pipeline.cli.views.output import show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import link_warnings, plan_table, removal_table, summary_table
@@ -76,11 +75,16 @@ def sync(
         if not run.as_json:
             show(plan_table(plan))
 
-    def show_changes(summary: SyncSummary) -> None:
+    def show_it(summary: SyncSummary) -> None:
+        if run.as_json or summary.done is None:
+            deliver(summary, run.as_json, lambda it: plan_table(it.plan))
+            return
         if summary.plan:
-            _show(summary, as_json=run.as_json)
+            show("", summary_table(summary.done))
+        for text in link_warnings(summary.done):
+            warn(text)
 
-    check_watch(watched=watch, dry_run=dry_run)
+    check_watch(watch=watch, dry_run=dry_run)
     with run.connect() as hoprank:
 
         def once() -> SyncSummary:
@@ -89,16 +93,4 @@ def sync(
                     *paths, corpus=corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
                 )
 
-        _show(once(), as_json=run.as_json)
-        if watch:
-            follow(paths, once, show_changes)
-
-
-def _show(summary: SyncSummary, *, as_json: bool) -> None:
-    if as_json or summary.done is None:
-        deliver(summary, as_json, lambda it: plan_table(it.plan))
-    else:
-        if summary.plan:
-            show("", summary_table(summary.done))
-        for text in link_warnings(summary.done):
-            warn(text)
+        deliver_syncs(paths, once, show_it, "plan", watch=watch)

@@ -4,6 +4,7 @@ Names of corpora, files and skills may hold rich's markup, so views add them as 
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -23,7 +24,7 @@ def ruled_table(title: str = "", caption: str = "", *, padding: int = 1) -> Tabl
     )
 
 
-def plain_table(*headings: str, rows: Iterable[Iterable[str | Text]] = ()) -> Table:
+def plain_table(*headings: str, rows: Iterable[Iterable[Any]] = ()) -> Table:
     """Return a table of rows: a rule below its headings, no frame; long cells are folded."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for heading in headings:

@@ -198,11 +198,10 @@ def _breach(rule: Rule, hoprank: HopRank, corpus: str, retrieve: Retrieve) -> st
     """Return how a retriever breaks a rule, or an empty text if it keeps it."""
     try:
         rule(hoprank, corpus, retrieve)
-    except Nonconformance as breach:
-        return f"{getattr(rule, '__name__', rule)}: {rule.__doc__} {breach}"
     # An adapter may raise anything: that breaks the rule, and the others are still checked.
     except Exception as error:
-        return f"{getattr(rule, '__name__', rule)}: {rule.__doc__} It raised {type(error).__name__}: {error}"
+        breach = error if isinstance(error, Nonconformance) else f"It raised {type(error).__name__}: {error}"
+        return f"{getattr(rule, '__name__', rule)}: {rule.__doc__} {breach}"
     return ""
 
 

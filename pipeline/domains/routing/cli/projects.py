@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
+from pipeline.cli.deliver import DryRun, JsonFile, check_json_file, deliver, deliver_report
 from pipeline.cli.options import Measuring, Run, confirm
-from pipeline.cli.syncing import DryRun
 from pipeline.cli.views.output import say, show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain

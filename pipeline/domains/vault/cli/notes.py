@@ -11,9 +11,17 @@ from typer import Argument, Option
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import catalogue
-from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
+from pipeline.cli.deliver import (
+    DryRun,
+    JsonFile,
+    Watch,
+    check_json_file,
+    check_watch,
+    deliver,
+    deliver_report,
+    deliver_syncs,
+)
 from pipeline.cli.options import Embedding, Measuring, Reading, Run, Yes, confirm, read_settings
-from pipeline.cli.syncing import DryRun, Watch, check_watch, follow
 from pipeline.cli.views.output import print_json, say, show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import plan_table
@@ -51,11 +59,10 @@ def sync(
         if not run.as_json:
             show(plan_table(plan))
 
-    def show_changes(done: VaultSync) -> None:
-        if done.synced.plan:
-            deliver(done, run.as_json, views.sync_view)
+    def show_it(done: VaultSync) -> None:
+        deliver(done, run.as_json, views.sync_view)
 
-    check_watch(watched=watch, dry_run=dry_run)
+    check_watch(watch=watch, dry_run=dry_run)
     with run.connect() as hoprank:
         opened = replace(whose, vault=vault).open(hoprank)
 
@@ -70,9 +77,7 @@ def sync(
                     progress=progress,
                 )
 
-        deliver(once(), run.as_json, views.sync_view)
-        if watch:
-            follow([str(folder)], once, show_changes)
+        deliver_syncs([str(folder)], once, show_it, "synced.plan", watch=watch)
 
 
 def evaluate(

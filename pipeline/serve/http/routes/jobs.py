@@ -32,13 +32,13 @@ _EVENT_SECONDS = 0.5
 @router.post("/ingest", status_code=202, response_model=JobModel)
 async def ingest(body: IngestRequest, response: Response, service: Service, grant: Granted) -> Job:
     """Add and update documents as a job; others of the corpus stay. The corpus is made if it is missing."""
-    return await _submit(Kind.INGEST, body, _request(body), response, service, grant)
+    return await _submit(Kind.INGEST, body, response, service, grant)
 
 
 @router.post("/sync", status_code=202, response_model=JobModel)
 async def sync(body: SyncRequest, response: Response, service: Service, grant: Granted) -> Job:
     """Make a corpus equal to the given documents as a job: new, changed and removed ones."""
-    return await _submit(Kind.SYNC, body, _request(body, dry_run=body.dry_run), response, service, grant)
+    return await _submit(Kind.SYNC, body, response, service, grant, dry_run=body.dry_run)
 
 
 @router.get("/jobs", response_model=JobPage)
@@ -89,16 +89,13 @@ async def retry(job: OpenedJob, service: Service, grant: Granted) -> Job:
     return again
 
 
-def _request(body: IngestRequest, *, dry_run: bool = False) -> Request:
+async def _submit(
+    kind: Kind, body: IngestRequest, response: Response, service: State, grant: Grant, *, dry_run: bool = False
+) -> Job:
     if (body.documents is None) == (body.paths is None):
         raise InputError("A job takes either documents or paths.", "Give one of the two.")
     documents = None if body.documents is None else tuple(one.model_dump() for one in body.documents)
-    return Request(documents, tuple(body.paths or ()), dry_run)
-
-
-async def _submit(
-    kind: Kind, body: IngestRequest, request: Request, response: Response, service: State, grant: Grant
-) -> Job:
+    request = Request(documents, tuple(body.paths or ()), dry_run)
     grant.check(body.corpus, write=True)
     # Checked before the job is queued, so that the request is answered with the error and not the job.
     await service.gate.run(service.runner.check, request)

@@ -16,8 +16,7 @@ from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import link_warnings, plan_table, removal_table, summary_table
 
 if TYPE_CHECKING:
-    from pipeline.ingest.update.plan import Plan
-    from pipeline.ingest.update.summary import SyncSummary
+    from pipeline.ingest.update.changes import Plan, SyncSummary
 
 
 _MOST_NAMED = 10

@@ -11,7 +11,7 @@ from typing import Any
 from pipeline.api import HopRank
 from pipeline.db.writers import new_writer
 from pipeline.errors import Busy, HopRankError, ServerLost, ServerUnreachable
-from pipeline.ingest.sources.given import check_objects
+from pipeline.ingest.sources.reader import check_objects
 from pipeline.serve.jobs.process import Failed, JobProcess, Stopped
 from pipeline.serve.jobs.records import Job, Problem, Request, State
 from pipeline.serve.jobs.store import JobStore

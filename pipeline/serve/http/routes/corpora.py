@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from pipeline.db.catalogue import Corpus, list_corpora
 from pipeline.flows import maintain
-from pipeline.ingest.update.summary import Outcome
+from pipeline.ingest.update.changes import Outcome
 from pipeline.serve.http import models
 from pipeline.serve.http.state import Granted, Service
 

@@ -1,4 +1,4 @@
-"""What runs, on stderr: a bar a stage or step on a terminal, a line each elsewhere; and the state of the server."""
+"""Progress on stderr, a bar a stage or step on a terminal and a line each elsewhere; and the state of the server."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from pipeline.progress import Progress
 
 if TYPE_CHECKING:
     from pipeline.db.embedded import ServerStatus
-    from pipeline.db.embedded.progress import Report, Step
+    from pipeline.db.embedded.options import Report, Step
 
 
 _UNITS = {"embed": "chunks", "link": "edges"}

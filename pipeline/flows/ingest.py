@@ -36,7 +36,6 @@ from pipeline.ingest.update.changes import (
     Plan,
     SyncSummary,
     detect_changes,
-    estimate_cost,
     make_plan,
     summarise,
 )
@@ -296,7 +295,7 @@ class _Steps:
     def plan(self, name: str, corpus: CorpusHandle | None, changes: Changes) -> Plan:
         """Return what a sync of the corpus is going to do, and what that costs."""
         vector_index = corpus.vector_index if corpus else vector_index_name(self.embedder.fingerprint)
-        return make_plan(name, changes, estimate_cost(self.client, corpus, self.chunker, vector_index, changes))
+        return make_plan(self.client, name, corpus, self.chunker, vector_index, changes)
 
     def write(
         self, session: WriteSession, changes: Changes, seen: CorpusHandle | None, removed: Collection[str] = ()

@@ -19,7 +19,7 @@ from pipeline.ingest.chunking.chunk import chunk_id
 from pipeline.ingest.embed import PreparedChunk, centroid_of, embedded_text, supplied_hash
 from pipeline.ingest.links.entity_links import TitleChanges, embed_contexts, link_entities, update_lexicon
 from pipeline.ingest.links.similarity_links import link_similar
-from pipeline.ingest.update.stored import Spool, StoredChunk, new_chunks, stored_links
+from pipeline.ingest.update.stored import ChunkDiff, Spool, StoredChunk, stored_links
 from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.records import Chunk, Edge, Entity, Vector
 from pipeline.settings import LinkSettings
@@ -133,7 +133,7 @@ class _Restore:
 
     def _relink(self, settings: LinkSettings) -> None:
         with Spool[StoredChunk]() as no_chunks:
-            diff = new_chunks({id_: position for position, id_ in self._chunks.items()}, no_chunks)
+            diff = ChunkDiff(no_chunks, {id_: position for position, id_ in self._chunks.items()})
             titles = TitleChanges({}, self._titles, ())
             lexicon = update_lexicon(self._session, self._spool, diff, titles, settings)
             names = link_entities(self._session, self._spool, diff, titles, lexicon, self._options.done)

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.db.embedded import ServerOptions, stop
 from pipeline.ingest.entities.extract import BUILTIN, ChunkNames, Extractor, SpellingCounts, most_frequent
-from pipeline.ingest.entities.lexicon import CountChanges, LexiconUpdate, no_counts
+from pipeline.ingest.entities.lexicon import CountChanges, LexiconUpdate
 from pipeline.records import Chunk
 
 Write = Callable[[Path, Mapping[str, str]], Path]
@@ -46,7 +46,7 @@ def extract() -> Extract:
     def names(
         chunks: Sequence[Chunk], shared_by: int = 8, extractor: Extractor = BUILTIN
     ) -> tuple[list[ChunkNames], dict[str, str]]:
-        lexicon = LexiconUpdate(CountChanges(no_counts), CountChanges(no_counts), shared_by, extractor)
+        lexicon = LexiconUpdate(CountChanges(lambda _: ()), CountChanges(lambda _: ()), shared_by, extractor)
         lexicon.count((chunk.text for chunk in chunks), 1)
         lexicon.decide([], ((chunk.document_key, chunk.title, chunk.heading) for chunk in chunks), new=True)
         spelled: SpellingCounts = defaultdict(Counter)

@@ -55,7 +55,7 @@ class Chunker:
 
     def chunk_all(self, documents: Iterable[Document], corpus_id: str) -> Iterator[list[Chunk]]:
         """Yield the chunks of each document in turn; tokenising many together takes about half the time."""
-        for batch in _batches(documents):
+        for batch in batched(documents, _BATCH_DOCUMENTS, _BATCH_CHARACTERS):
             stretches = [
                 (document.text, *trimmed(document.text, document.body_start, len(document.text))) for document in batch
             ]
@@ -145,14 +145,14 @@ def _splits_word(text: str, start: int, end: int) -> bool:
     return not ((start == 0 or text[start - 1].isspace()) and (end == len(text) or text[end].isspace()))
 
 
-def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield the documents in order, in batches of at most ``_BATCH_DOCUMENTS`` and about ``_BATCH_CHARACTERS``."""
+def batched(documents: Iterable[Document], count: int, characters: int) -> Iterator[list[Document]]:
+    """Yield the documents in order, in batches of at most ``count`` documents and about ``characters``."""
     batch: list[Document] = []
     size = 0
     for document in documents:
         batch.append(document)
         size += len(document.text)
-        if len(batch) == _BATCH_DOCUMENTS or size >= _BATCH_CHARACTERS:
+        if len(batch) == count or size >= characters:
             yield batch
             batch, size = [], 0
     if batch:

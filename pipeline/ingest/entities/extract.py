@@ -56,7 +56,27 @@ class Spacy:
     """
 
     def __init__(self, model: str) -> None:
-        self._model = _load(model)
+        try:
+            import spacy
+        except ImportError as error:
+            raise ConfigurationError(
+                "link.extractor is spacy, and spaCy isn't installed.",
+                'Install it (pip install "hoprank[spacy]"), or set link.extractor to builtin.',
+            ) from error
+        try:
+            self._model: Any = spacy.load(model)
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(
+                f"spaCy can't load the model {model!r}: {error}",
+                f"Install it (python -m spacy download {model}), or set link.spacy_model to one that is, or to a"
+                " folder.",
+            ) from error
+        names = self._model.pipe_names
+        if not {"ner", "entity_ruler"} & set(names):
+            raise ConfigurationError(
+                f"The spaCy model {model!r} finds no entities: it has {', '.join(names) or 'nothing'}.",
+                "Set link.spacy_model to one with the component ner or entity_ruler.",
+            )
 
     def names(
         self,
@@ -71,6 +91,9 @@ class Spacy:
             yield [name for name in names if len(name.key) > 1]
 
 
+_spacy = lru_cache(maxsize=1)(Spacy)
+
+
 def extractor_fingerprint(settings: LinkSettings) -> str:
     """Return the identity of the extractor; a corpus holds names of a single fingerprint. Raises ConfigurationError.
 
@@ -83,34 +106,6 @@ def extractor_fingerprint(settings: LinkSettings) -> str:
 def make_extractor(settings: LinkSettings) -> Extractor:
     """Return the extractor that the settings name; raises ConfigurationError as :class:`Spacy` does."""
     return BUILTIN if settings.extractor == "builtin" else _spacy(settings.spacy_model)
-
-
-@lru_cache(maxsize=1)
-def _spacy(model: str) -> Spacy:
-    return Spacy(model)
-
-
-def _load(model: str) -> Any:
-    try:
-        import spacy
-    except ImportError as error:
-        raise ConfigurationError(
-            "link.extractor is spacy, and spaCy isn't installed.",
-            'Install it (pip install "hoprank[spacy]"), or set link.extractor to builtin.',
-        ) from error
-    try:
-        loaded = spacy.load(model)
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(
-            f"spaCy can't load the model {model!r}: {error}",
-            f"Install it (python -m spacy download {model}), or set link.spacy_model to one that is, or to a folder.",
-        ) from error
-    if not {"ner", "entity_ruler"} & set(loaded.pipe_names):
-        raise ConfigurationError(
-            f"The spaCy model {model!r} finds no entities: it has {', '.join(loaded.pipe_names) or 'nothing'}.",
-            "Set link.spacy_model to one with the component ner or entity_ruler.",
-        )
-    return loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +212,8 @@ class _NameCollector:
             self._add_titles(self._lexicon.gazetteer.documents(key), name.start)
 
     def _add_titles(self, documents: Iterable[str], position: int) -> None:
-        for document_key in documents:
-            if document_key != self._chunk.document_key:
-                self._titles[document_key].append(position)
+        for document_key in {*documents} - {self._chunk.document_key}:
+            self._titles[document_key].append(position)
 
     def _aliases_of(self, key: str, text: str) -> Iterator[tuple[str, str]]:
         """Yield the (key, spelling) of a name's aliases, and of the name without its middle initials."""
@@ -229,20 +223,18 @@ class _NameCollector:
 
     def _about(self) -> set[str]:
         keys: set[str] = set()
-        heading = last_heading(self._chunk.heading)
-        for title in {*self._title_forms(), without_disambiguation(heading)}:
+        bare = without_disambiguation(self._chunk.title)
+        titles = {bare, without_disambiguation(last_heading(self._chunk.heading))}
+        # the full title too, if several documents share the short form
+        if bare != self._chunk.title and len(self._lexicon.gazetteer.documents(name_key(bare))) > 1:
+            titles.add(self._chunk.title)
+        for title in titles:
             title_key = name_key(title)
             if len(title_key) > 1 and title_key.count(" ") < LONGEST_TITLE:
                 for key, text in ((title_key, title), *self._aliases_of(title_key, title)):
                     keys.add(key)
                     self._spellings[key][text] += 1
         return keys
-
-    def _title_forms(self) -> list[str]:
-        """Return the title without disambiguation, and the full title if several documents share the short form."""
-        bare = without_disambiguation(self._chunk.title)
-        shared = bare != self._chunk.title and len(self._lexicon.gazetteer.documents(name_key(bare))) > 1
-        return [bare, self._chunk.title] if shared else [bare]
 
 
 def most_frequent(counts: Mapping[str, int]) -> str:

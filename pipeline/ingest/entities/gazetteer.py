@@ -7,10 +7,10 @@ corpus accepts an alias only if its definitions agree on it.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.text.names import (
@@ -67,9 +67,7 @@ def definitions(text: str) -> Iterator[tuple[str, str]]:
     A single word that is no acronym gets no alias, because elsewhere it may have other meanings.
     """
     for pair in (*_acronyms(text), *_also_known_as(text)):
-        if pair[0].lower() in COUNTRIES:
-            continue
-        for name, other in (pair, pair[::-1]):
+        for name, other in (pair, pair[::-1]) if pair[0].lower() not in COUNTRIES else ():
             key = name_key(name)
             fits = len(key) > 1 and key != name_key(other) and key.count(" ") < _MAX_WORDS
             if fits and (" " in key or _ACRONYM.fullmatch(name)):
@@ -82,7 +80,7 @@ def agreed_aliases(key: str, forms: DefinitionCounts) -> tuple[Alias, ...]:
     A name of several words may have several aliases. An acronym has a single alias, or none if fewer than three in four
     definitions agree.
     """
-    counts: dict[str, int] = defaultdict(int)
+    counts: Counter[str] = Counter()
     spellings: dict[str, set[str]] = defaultdict(set)
     most_frequent: dict[str, tuple[int, str]] = {}
     for form, count in sorted(forms.items()):
@@ -93,7 +91,7 @@ def agreed_aliases(key: str, forms: DefinitionCounts) -> tuple[Alias, ...]:
         most_frequent[other_key] = min(most_frequent.get(other_key, (0, other)), (-count, other))
     ranked = sorted(counts, key=lambda other: (-counts[other], other))
     if " " not in key:
-        ranked = [other for other in ranked[:1] if 4 * counts[other] >= 3 * sum(counts.values())]
+        ranked = [other for other in ranked[:1] if 4 * counts[other] >= 3 * counts.total()]
     return tuple(
         Alias(other, most_frequent[other][1], () if " " in key else tuple(sorted(spellings[other])))
         for other in ranked[:_MAX_ALIASES]
@@ -112,39 +110,31 @@ class Aliases:
     """The aliases of a corpus's names."""
 
     def __init__(self, definitions: Iterable[tuple[str, DefinitionCounts]]) -> None:
-        self._aliases = {key: aliases for key, counts in definitions if (aliases := agreed_aliases(key, counts))}
-        self._plurals = {form: key for key in self._aliases for form in _plural_forms(key)}
-
-    def items(self) -> Iterable[tuple[str, tuple[Alias, ...]]]:
-        """Return the aliases of all names that have any, by the name's key."""
-        return self._aliases.items()
+        self.by_key = {key: aliases for key, counts in definitions if (aliases := agreed_aliases(key, counts))}
+        self._plurals: dict[str, str] = {}
+        for key in self.by_key:
+            forms = [form for form in plurals(key) if singular(form) == key] if " " in key else [key + "s"]
+            self._plurals |= dict.fromkeys(forms, key)
 
     def changed_keys(self, other: Aliases) -> set[str]:
         """Return the keys of the names whose aliases differ in ``other``."""
-        keys = self._aliases.keys() | other._aliases.keys()
-        return {key for key in keys if self._aliases.get(key) != other._aliases.get(key)}
+        return {key for key in self.by_key | other.by_key if self.by_key.get(key) != other.by_key.get(key)}
 
     def leading_to(self, keys: Container[str]) -> set[str]:
         """Return the keys of the names that have one of ``keys`` as an alias."""
-        return {key for key, aliases in self._aliases.items() if any(alias.key in keys for alias in aliases)}
+        return {key for key, aliases in self.by_key.items() if any(alias.key in keys for alias in aliases)}
 
     def of(self, key: str, text: str) -> list[tuple[str, str]]:
         """Return the (key, spelling) of the aliases of a name, singular or plural, that is written as ``text``."""
-        singular_key = key if key in self._aliases else self._plurals.get(key)
-        if singular_key is None:
-            return []
+        singular_key = key if key in self.by_key else self._plurals.get(key, "")
         aliases = [
             (alias.key, alias.name)
-            for alias in self._aliases[singular_key]
+            for alias in self.by_key.get(singular_key, ())
             if not alias.spellings or bare_acronym(text) in alias.spellings
         ]
         if singular_key != key and aliases:
             aliases.append((singular_key, bare_acronym(text) or singular(text)))
         return aliases
-
-
-def _plural_forms(key: str) -> set[str]:
-    return {form for form in plurals(key) if singular(form) == key} if " " in key else {key + "s"}
 
 
 def _acronyms(text: str) -> Iterator[tuple[str, str]]:
@@ -196,40 +186,28 @@ def _also_known_as(text: str) -> Iterator[tuple[str, str]]:
     if not any(hint in text for hint in _HINTS):
         return
     for match in _ALSO_KNOWN_AS.finditer(text):
-        before = text[max(0, match.start() - _WINDOW) : match.start()]
-        name = _last_name(re.sub(r"\s*\([^()]*\)?$", "", before))
-        other = _first_name(text[match.end() : match.end() + _WINDOW])
+        before = re.sub(r"\s*\([^()]*\)?$", "", text[max(0, match.start() - _WINDOW) : match.start()])
+        after = text[match.end() : match.end() + _WINDOW]
+        name = " ".join(reversed(_capitalised(reversed(before.split()), backwards=True))).strip(_QUOTES + ",")
+        other = re.split("[,;:)]", " ".join(_capitalised(after.split(), backwards=False)))[0].strip(_QUOTES + ".!?")
         of_birth = match.group().split()[-1].strip(",(") in _BIRTH_VERBS
-        if not name or not other or (of_birth and (" " not in other or other.split()[0].lower() in _MONTHS)):
-            continue
-        yield name, other
+        if name and other and not (of_birth and (" " not in other or other.split()[0].lower() in _MONTHS)):
+            yield name, other
 
 
-def _last_name(text: str) -> str:
-    """Return the run of capitalised words at the end of a text."""
+def _capitalised(words: Iterable[str], *, backwards: bool) -> list[str]:
+    """Return the run of capitalised words of one sentence that ``words`` begin with, from its end if ``backwards``."""
     taken: list[str] = []
-    for word in reversed(text.split()):
+    for word in words:
         ends = word.endswith(_STOPS) and len(word) > _INITIAL
-        if (taken and ends) or not (_capital(word) or (taken and word in CONNECTORS)):
+        if (backwards and taken and ends) or not (_capital(word) or (taken and word in CONNECTORS)):
             break
         taken.append(word)
-    while taken and not (_capital(taken[-1]) and taken[-1].lower() not in FUNCTION_WORDS):
-        taken.pop()
-    return " ".join(reversed(taken)).strip(_QUOTES + ",")
-
-
-def _first_name(text: str) -> str:
-    """Return the run of capitalised words at the start of a text."""
-    taken: list[str] = []
-    for word in text.split():
-        if not (_capital(word) or (taken and word in CONNECTORS)):
+        if ends and not backwards:
             break
-        taken.append(word)
-        if word.endswith(_STOPS) and len(word) > _INITIAL:
-            break
-    while taken and not _capital(taken[-1]):
+    while taken and not (_capital(taken[-1]) and not (backwards and taken[-1].lower() in FUNCTION_WORDS)):
         taken.pop()
-    return "".join(takewhile(lambda char: char not in ",;:)", " ".join(taken))).strip(_QUOTES + ".!?")
+    return taken
 
 
 def _capital(word: str) -> bool:
@@ -274,12 +252,11 @@ def entries(headings: Iterable[Heading], shared_by: int) -> dict[str, Entry]:
         spelling[key] = min(title, spelling.get(key, title))
         if is_title:
             documents[key].add(document_key)
-    result = {}
-    for key, holder_keys in holders.items():
-        length = key.count(" ") + 1
-        if len(key) > 1 and len(holder_keys) <= shared_by and length <= LONGEST_TITLE:
-            result[key] = Entry(key, tuple(sorted(documents[key])), _any_case(spelling[key], length), length)
-    return result
+    return {
+        key: Entry(key, tuple(sorted(documents[key])), _any_case(spelling[key], length), length)
+        for key, sharing in holders.items()
+        if len(key) > 1 and len(sharing) <= shared_by and (length := key.count(" ") + 1) <= LONGEST_TITLE
+    }
 
 
 def last_heading(headings: str) -> str:
@@ -290,7 +267,7 @@ def last_heading(headings: str) -> str:
 def alias_entries(aliases: Aliases) -> dict[str, Entry]:
     """Return the entries of acronyms and their long forms, by key."""
     result = {}
-    for source_key, names in aliases.items():
+    for source_key, names in aliases.by_key.items():
         if names[0].spellings:
             result[source_key] = Entry(source_key, (), False, 1, names[0].spellings)
         for alias in names:
@@ -349,22 +326,10 @@ def _titles(headings: Iterable[Heading]) -> Iterator[tuple[str, str, bool]]:
 
 
 def _fold(words: Sequence[Word]) -> tuple[str, dict[int, int], dict[int, int]]:
-    """Join the words' keys with single spaces; map the offsets of their starts and ends to the words' indexes."""
-    starts: dict[int, int] = {}
-    ends: dict[int, int] = {}
-    parts = [""]
-    at = 1
-    for key, first, last in _keyed(words):
-        starts[at] = first
-        at += len(key)
-        ends[at] = last
-        at += 1
-        parts.append(key)
-    return " ".join([*parts, ""]), starts, ends
+    """Join the words' keys with single spaces; map the offsets of their starts and ends to the words' indexes.
 
-
-def _keyed(words: Sequence[Word]) -> list[tuple[str, int, int]]:
-    """Return the words' keys, each with the indexes of its first and last word; consecutive initials share a key."""
+    Consecutive initials share a key.
+    """
     keyed = [(key, index, index) for index, word in enumerate(words) if (key := name_key(word.text))]
     single = [position for position, (key, _, _) in enumerate(keyed) if len(key) == 1]
     # From the end, so that earlier positions stay valid.
@@ -372,7 +337,14 @@ def _keyed(words: Sequence[Word]) -> list[tuple[str, int, int]]:
         if following == position + 1 and _is_next_initial(words[keyed[position][2]], words[keyed[following][1]]):
             (key, first, _), (more, _, last) = keyed[position : following + 1]
             keyed[position : following + 1] = [(key + more, first, last)]
-    return keyed
+    starts: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    at = 1
+    for key, first, last in keyed:
+        starts[at] = first
+        ends[at + len(key)] = last
+        at += len(key) + 1
+    return " ".join(["", *(key for key, _, _ in keyed), ""]), starts, ends
 
 
 def _is_next_initial(initial: Word, word: Word) -> bool:
@@ -391,6 +363,5 @@ def _written_as_name(first: Word, entry: Entry, casing: Casing) -> bool:
         return True
     if entry.spellings:
         return bare_acronym(first.text) in entry.spellings
-    if entry.words == 1 and (first.initial and casing.is_common(first.text.lower())):
-        return False
-    return first.text[0].isupper() or first.text[0].isdigit()
+    common = entry.words == 1 and first.initial and casing.is_common(first.text.lower())
+    return not common and (first.text[0].isupper() or first.text[0].isdigit())

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.ingest.entities.extract import ChunkNames, Extractor, Lexicon, SpellingCounts, names_of
-from pipeline.ingest.entities.gazetteer import Aliases, Entry, Gazetteer, Heading, definitions
+from pipeline.ingest.entities.gazetteer import Entry, Gazetteer, Heading, definitions
 from pipeline.records import Chunk
-from pipeline.text.names import Casing, Matcher, Word, join_initials, plurals, words
+from pipeline.text.names import Casing, Matcher, join_initials, plurals, words
 from pipeline.text.prose import prose
 
 SHARDS = 1024
@@ -28,8 +28,6 @@ CountsByKey = Mapping[str, Counts]
 
 ReadShards = Callable[[list[int]], Iterable[tuple[int, CountsByKey]]]
 """Reads shards of the visible generation by number; shards without counts may be left out."""
-
-_NONE: Counts = {}
 
 
 class CountChanges:
@@ -62,17 +60,15 @@ class CountChanges:
 
     def before(self, key: str) -> Counts:
         """Return the counts of ``key`` in the visible generation."""
-        return self._stored[_shard(key)].get(key, _NONE)
+        return self._stored[_shard(key)].get(key, {})
 
     def after(self, key: str) -> Counts:
         """Return the counts of ``key`` with the update's changes."""
-        changes = self._changes.get(key)
-        before = self.before(key)
+        before, changes = self.before(key), self._changes.get(key)
         if not changes:
             return before
-        return {
-            form: count for form in before.keys() | changes.keys() if (count := before.get(form, 0) + changes[form])
-        }
+        forms = before.keys() | changes.keys()
+        return {form: count for form in forms if (count := before.get(form, 0) + changes[form])}
 
     def changed_shards(self) -> Iterator[tuple[int, dict[str, Counts]]]:
         """Yield the changed shards, each with its number and all its new counts."""
@@ -81,27 +77,13 @@ class CountChanges:
             by_shard[_shard(key)].append(key)
         self.load(key for keys in by_shard.values() for key in keys)
         for shard, keys in by_shard.items():
-            counts = dict(self._stored[shard])
-            for key in keys:
-                if after := self.after(key):
-                    counts[key] = after
-                else:
-                    counts.pop(key, None)
-            yield shard, counts
+            counts = {**self._stored[shard], **{key: self.after(key) for key in keys}}
+            yield shard, {key: forms for key, forms in counts.items() if forms}
 
     def _load_shards(self, shards: Iterable[int]) -> None:
-        missing = set(shards) - self._stored.keys()
-        if missing:
-            self._stored.update((shard, _NO_KEYS) for shard in missing)
-            self._stored.update(self._read(list(missing)))
-
-
-_NO_KEYS: CountsByKey = {}
-
-
-def no_counts(_: list[int]) -> Iterable[tuple[int, CountsByKey]]:
-    """Read the counts of a new corpus, which has none."""
-    return ()
+        if missing := set(shards) - self._stored.keys():
+            self._stored |= {shard: {} for shard in missing}
+            self._stored |= self._read(list(missing))
 
 
 def _shard(key: str) -> int:
@@ -124,9 +106,8 @@ class LexiconUpdate:
         self._aliases = aliases
         self._shared_by = shared_by
         self._extractor = extractor
-        nothing = Lexicon(Gazetteer({}), Aliases(()))
-        self._lexicons = {False: nothing, True: nothing}
-        self._affected = AffectedChunks(set(), {}, set())
+        self._lexicons: dict[bool, Lexicon] = {}
+        self.affected = AffectedChunks(set(), {}, set())
 
     def count(self, texts: Iterable[str], sign: int) -> None:
         """Add (``sign`` 1) or subtract (-1) the words of texts and the aliases that they define."""
@@ -159,29 +140,17 @@ class LexiconUpdate:
         aliases = old.aliases.changed_keys(updated.aliases)
         # A text that has only the short form leads to the entry of the long one.
         aliases |= old.aliases.leading_to(entries) | updated.aliases.leading_to(entries)
-        self._affected = AffectedChunks(flipped, entries, aliases)
+        self.affected = AffectedChunks(flipped, entries, aliases)
 
     def names(self, chunks: Sequence[Chunk], spellings: SpellingCounts, *, after: bool) -> list[ChunkNames]:
         """Return the names in chunks before or ``after`` the update; count their spellings into ``spellings``."""
         without_markup = [replace(chunk, text=prose(chunk.text)) for chunk in chunks]
         chunk_words = [words(chunk.text) for chunk in without_markup]
-        casing = self._casing_of(chunk_words, after)
-        return names_of(without_markup, chunk_words, self._extractor, casing, self._lexicons[after], spellings)
-
-    def affected(self) -> AffectedChunks:
-        """Return the matcher of chunks whose extracted names may have changed."""
-        return self._affected
-
-    def _casing_of(self, texts: Iterable[Sequence[Word]], after: bool) -> Casing:
-        """Return the casing of the capitalised words in some texts, which are all that the extraction needs."""
-        needed = {word.text.lower() for text in texts for word in text if word.text[0].isupper()}
+        # the extraction needs the casing of capitalised words only
+        needed = {word.text.lower() for text in chunk_words for word in text if word.text[0].isupper()}
         self._casing.load(needed)
-        view = self._casing.after if after else self._casing.before
-        counts = {word: view(word) for word in needed}
-        return Casing.of(
-            {word: count.get(_LOWER, 0) for word, count in counts.items()},
-            {word: count.get(_UPPER, 0) for word, count in counts.items()},
-        )
+        casing = _casing({word: (self._casing.after if after else self._casing.before)(word) for word in needed})
+        return names_of(without_markup, chunk_words, self._extractor, casing, self._lexicons[after], spellings)
 
 
 class AffectedChunks:
@@ -205,11 +174,9 @@ class AffectedChunks:
     def __contains__(self, chunk: Chunk) -> bool:
         if self._alias_hints and self._alias_hints.matches(f"{chunk.text}\n{chunk.title}\n{chunk.heading}"):
             return True
-        if not self._hints:
-            return False
-        if self._hints.matches(chunk.title) and self._changed_entries.occurs_in(words(chunk.title)):
+        if self._hints and self._hints.matches(chunk.title) and self._changed_entries.occurs_in(words(chunk.title)):
             return True
-        if not self._hints.matches(chunk.text):
+        if not self._hints or not self._hints.matches(chunk.text):
             return False
         chunk_words = words(prose(chunk.text))
         capitalised = (word.text.lower() for word in chunk_words if word.text[0].isupper())
@@ -226,7 +193,6 @@ class _WordSearch:
         return bool(self._matcher)
 
     def matches(self, text: str) -> bool:
-        """Return whether any of the words occurs in a text."""
         folded = _folded(text)
         return self._in(folded) or bool(_LETTERS.search(folded) and self._in(join_initials(_NOT_WORD.sub(" ", folded))))
 
@@ -248,7 +214,11 @@ def _folded(text: str) -> str:
     return text.casefold()
 
 
+def _casing(counts: CountsByKey) -> Casing:
+    lower, upper = ({word: forms.get(form, 0) for word, forms in counts.items()} for form in (_LOWER, _UPPER))
+    return Casing.of(lower, upper)
+
+
 def _decision(counts: Counts) -> tuple[bool, bool]:
-    word = "x"
-    casing = Casing.of({word: counts.get(_LOWER, 0)}, {word: counts.get(_UPPER, 0)})
-    return casing.is_common(word), casing.is_no_name(word)
+    casing = _casing({"": counts})
+    return casing.is_common(""), casing.is_no_name("")

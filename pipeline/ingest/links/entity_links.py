@@ -22,7 +22,7 @@ from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.embed import Done, PreparedChunk
 from pipeline.ingest.entities.extract import ChunkNames, SpellingCounts, make_extractor, most_frequent
 from pipeline.ingest.entities.lexicon import CountChanges, LexiconUpdate
-from pipeline.ingest.update.stored import ChunkDiff, Spool, stored_counts, stored_edges, stored_headings, visible_chunks
+from pipeline.ingest.update.stored import ChunkDiff, Spool, stored_counts, stored_edges, visible_chunks
 from pipeline.ingest.update.write_session import WriteSession
 from pipeline.records import Chunk, Edge, Entity, Vector, WrittenLink
 from pipeline.settings import LinkSettings
@@ -50,14 +50,15 @@ class LinkResolver:
             if candidate in self._keys:
                 return candidate if candidate != source_key else None
         named = [key for key in self._by_name.get(name_key(target), ()) if key != source_key]
-        return min(named, key=lambda key: (-_shared_folders(key, source_key), key), default=None)
+        folders = source_key.split("/")[:-1]
+        shared = {key: len(posixpath.commonprefix([key.split("/")[:-1], folders])) for key in named}
+        return min(named, key=lambda key: (-shared[key], key), default=None)
 
     def resolve_all(self, links: Sequence[WrittenLink], source_key: str) -> Iterable[tuple[str, list[WrittenLink]]]:
         """Return the keys of the documents that ``links`` lead to, each with its links, ordered by key."""
         resolved: dict[str, list[WrittenLink]] = defaultdict(list)
         for link in links:
-            key = self.resolve(link.target, source_key)
-            if key is not None:
+            if (key := self.resolve(link.target, source_key)) is not None:
                 resolved[key].append(link)
         return sorted(resolved.items())
 
@@ -94,12 +95,8 @@ def hyperlink_edges(
     for key, resolved in resolver.resolve_all(links, chunk.document_key):
         relations = list(dict.fromkeys(link.relation for link in resolved if link.relation))
         context = "\n".join(dict.fromkeys(link.context for link in resolved if link.context))
-        evidence = {
-            "count": len(resolved),
-            **({"relations": relations} if relations else {}),
-            **({"context": context} if context else {}),
-        }
-        yield Edge(EdgeKind.LINKS_TO, chunk.id, document_id(corpus_id, key), evidence)
+        words = {name: value for name, value in (("relations", relations), ("context", context)) if value}
+        yield Edge(EdgeKind.LINKS_TO, chunk.id, document_id(corpus_id, key), {"count": len(resolved), **words})
 
 
 def names_of_document(key: str, title: str) -> set[str]:
@@ -107,8 +104,7 @@ def names_of_document(key: str, title: str) -> set[str]:
     path = PurePosixPath(key)
     # A key from a .jsonl file may be "/" or ".", which names no file.
     without_suffix = path.with_suffix("").as_posix() if path.name else key
-    folded = {name_key(name) for name in (path.stem, without_suffix, title)}
-    return folded - {""}
+    return {name_key(name) for name in (path.stem, without_suffix, title)} - {""}
 
 
 def paths_of_link(target: str, source_key: str) -> Iterator[str]:
@@ -119,47 +115,10 @@ def paths_of_link(target: str, source_key: str) -> Iterator[str]:
         yield f"{path}.md"
 
 
-def _shared_folders(first: str, second: str) -> int:
-    return len(posixpath.commonprefix([first.split("/")[:-1], second.split("/")[:-1]]))
-
-
-_CONTEXT_BATCH = 1000
-
-EmbedTexts = Callable[[Mapping[str, str]], Mapping[str, Vector]]
-"""Maps texts, by hash, to their vectors of the corpus's fingerprint, by hash."""
-
-
-def no_vectors(_: Mapping[str, str]) -> Mapping[str, Vector]:
-    """Embed nothing: for an update that brings no new sentence."""
-    return {}
-
-
-def embed_contexts(session: WriteSession, embed: EmbedTexts) -> None:
-    """Give each staged link with a sentence the vector of that sentence.
-
-    A sentence that any link has a vector for, in a corpus of the same fingerprint, isn't embedded again. A link stays
-    without a vector if ``embed`` doesn't return one: the walk then follows it as it follows other links.
-    """
-    if not session.stages_contexts:
-        return
-    corpus = session.corpus
-    missing = {row["id"]: row["context"] for row in corpus.stream("links_without_vector")}
-    contexts = {digest(context): context for context in missing.values()}
-    vectors = {
-        digest(row["context"]): np.asarray(row["vector"], dtype=np.float32)
-        for part in batches(contexts.values(), _CONTEXT_BATCH)
-        for row in corpus.read("vectors_of_contexts", label=corpus.vector_index, contexts=part)
-    }
-    new = {key: context for key, context in contexts.items() if key not in vectors}
-    if new:
-        vectors = {**vectors, **embed(new)}
-    keyed = ((id_, digest(context)) for id_, context in missing.items())
-    session.set_link_vectors({"id": id_, "vector": vectors[key].tolist()} for id_, key in keyed if key in vectors)
-
-
 _BY_NAME = (EdgeKind.MENTIONS, EdgeKind.REFERS_TO, EdgeKind.LINKS_TO)
 _BY_TEXT = (EdgeKind.PART_OF, EdgeKind.NEXT, *_BY_NAME)
 _BATCH = 500
+_CONTEXT_BATCH = 1000
 
 LinkedChunk = tuple[Chunk, tuple[WrittenLink, ...]]
 """A chunk, and its hyperlinks as written."""
@@ -193,7 +152,8 @@ def update_lexicon(
         lexicon.count((chunk.chunk.text for chunk in chunks), 1)
     for replaced in diff.replaced.batches():
         lexicon.count((chunk.chunk.text for chunk in replaced), -1)
-    before = list(stored_headings(session.corpus)) if session.corpus.generation else []
+    rows = session.corpus.stream("visible_titles") if session.corpus.generation else ()
+    before = [(row["document"], row["title"], row["heading"]) for row in rows]
     remaining = (heading for heading in before if heading[0] not in titles.replaced)
     added = {(chunk.document_key, chunk.title, chunk.heading) for chunk in (prepared.chunk for prepared in new)}
     lexicon.decide(before, chain(remaining, added), new=not session.corpus.generation)
@@ -220,8 +180,6 @@ def link_entities(
 
 
 class _EntityLinks:
-    """The links of an update by names and hyperlinks."""
-
     def __init__(self, session: WriteSession, titles: TitleChanges, lexicon: LexiconUpdate) -> None:
         self._session = session
         self._corpus = session.corpus
@@ -241,9 +199,9 @@ class _EntityLinks:
                 self._link(linked, diff.kept, _BY_TEXT, background, done)
             for part in affected.batches():
                 self._link(part, {chunk.id for chunk, _ in part}, _BY_NAME, background, done)
-                self._uncount([chunk for chunk, _ in part])
+                self._names([chunk for chunk, _ in part], after=False)
             for replaced in diff.replaced.batches():
-                self._uncount([stored.chunk for stored in replaced])
+                self._names([stored.chunk for stored in replaced], after=False)
             outdated = stored_edges(self._corpus, diff.removed_visible, _BY_TEXT)
             background.submit(self._session.retire_edges, list(outdated))
 
@@ -271,7 +229,7 @@ class _EntityLinks:
 
     def _affected(self) -> Iterator[LinkedChunk]:
         """Yield the chunks of unchanged documents that have to be linked again."""
-        texts, targets = self._lexicon.affected(), _ChangedTargets(self._titles)
+        texts, targets = self._lexicon.affected, _ChangedTargets(self._titles)
         if not self._corpus.generation or not (texts or targets):
             return
         for stored in visible_chunks(self._corpus):
@@ -291,10 +249,7 @@ class _EntityLinks:
     ) -> None:
         """Stage the missing edges of chunks and retire the outdated ones; only ``stored_ids`` have stored edges."""
         chunks = [chunk for chunk, _ in linked]
-        spellings: SpellingCounts = defaultdict(Counter)
-        named = self._lexicon.names(chunks, spellings, after=True)
-        for key, counts in spellings.items():
-            self._spellings.add(key, counts)
+        named, spellings = self._names(chunks, after=True)
         background.submit(self._session.stage_entities, self._provisional_entities(spellings))
         structure = structure_edges(self._corpus.id, chunks) if EdgeKind.PART_OF in kinds else ()
         links = (hyperlink_edges(self._corpus.id, chunk, written, self._resolver) for chunk, written in linked)
@@ -305,12 +260,13 @@ class _EntityLinks:
         missing = [edge for key, edge in wanted.items() if stored.get(key) != edge]
         background.submit(self._session.stage_edges, missing, done)
 
-    def _uncount(self, chunks: Sequence[Chunk]) -> None:
-        """Subtract the spellings in chunks from the counts."""
+    def _names(self, chunks: Sequence[Chunk], *, after: bool) -> tuple[list[ChunkNames], SpellingCounts]:
+        """Return the names in chunks and their spellings; count these, or subtract those from before the update."""
         spellings: SpellingCounts = defaultdict(Counter)
-        self._lexicon.names(chunks, spellings, after=False)
+        named = self._lexicon.names(chunks, spellings, after=after)
         for key, counts in spellings.items():
-            self._spellings.add(key, counts, -1)
+            self._spellings.add(key, counts, 1 if after else -1)
+        return named, spellings
 
     def _provisional_entities(self, spellings: SpellingCounts) -> list[Entity]:
         """Return the entities that are new to the corpus, under a spelling that may not prove the most frequent."""
@@ -327,22 +283,47 @@ class _ChangedTargets:
     """Matches hyperlinks whose target may have changed."""
 
     def __init__(self, titles: TitleChanges) -> None:
-        changed = dict(titles.before.items() ^ titles.after.items())
         self._keys = titles.before.keys() ^ titles.after.keys()
-        self._names = {
-            name
-            for key in changed
-            for documents in (titles.before, titles.after)
-            if key in documents
-            for name in names_of_document(key, documents[key])
-        }
+        changed = titles.before.items() ^ titles.after.items()
+        self._names = {name for document in changed for name in names_of_document(*document)}
 
     def __bool__(self) -> bool:
         return bool(self._names or self._keys)
 
     def affect(self, targets: Iterable[str], source_key: str) -> bool:
-        """Return whether any of a document's links, as written, may lead to another document than before."""
         return bool(self) and any(
             name_key(target) in self._names or not self._keys.isdisjoint(paths_of_link(target, source_key))
             for target in targets
         )
+
+
+EmbedTexts = Callable[[Mapping[str, str]], Mapping[str, Vector]]
+"""Maps texts, by hash, to their vectors of the corpus's fingerprint, by hash."""
+
+
+def no_vectors(_: Mapping[str, str]) -> Mapping[str, Vector]:
+    """Embed nothing: for an update that brings no new sentence."""
+    return {}
+
+
+def embed_contexts(session: WriteSession, embed: EmbedTexts) -> None:
+    """Give each staged link with a sentence the vector of that sentence.
+
+    A sentence that any link has a vector for, in a corpus of the same fingerprint, isn't embedded again. A link stays
+    without a vector if ``embed`` doesn't return one: the walk then follows it as it follows other links.
+    """
+    if not session.stages_contexts:
+        return
+    corpus = session.corpus
+    missing = {row["id"]: row["context"] for row in corpus.stream("links_without_vector")}
+    contexts = {digest(context): context for context in missing.values()}
+    vectors = {
+        digest(row["context"]): np.asarray(row["vector"], dtype=np.float32)
+        for part in batches(contexts.values(), _CONTEXT_BATCH)
+        for row in corpus.read("vectors_of_contexts", label=corpus.vector_index, contexts=part)
+    }
+    new = {key: context for key, context in contexts.items() if key not in vectors}
+    if new:
+        vectors = {**vectors, **embed(new)}
+    keyed = ((id_, digest(context)) for id_, context in missing.items())
+    session.set_link_vectors({"id": id_, "vector": vectors[key].tolist()} for id_, key in keyed if key in vectors)

@@ -30,7 +30,7 @@ class VectorFile(AbstractContextManager["VectorFile"]):
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
         self._rows = 0
-        self._file: Any = tempfile.TemporaryFile(prefix="hoprank-", buffering=0)  # noqa: SIM115 - close() closes it
+        self._file: Any = tempfile.TemporaryFile(prefix="hoprank-", buffering=0)  # noqa: SIM115 - __exit__ closes it
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -59,10 +59,6 @@ class VectorFile(AbstractContextManager["VectorFile"]):
         return vectors
 
     def __exit__(self, *raised: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Delete the file."""
         self._file.close()
 
 

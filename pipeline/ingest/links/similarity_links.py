@@ -45,11 +45,11 @@ Neighbours = dict[str, list[Neighbour]]
 class NeighbourSearch(Protocol):
     """Search among the vectors of a corpus's next generation."""
 
-    def best(self, ids: Collection[str]) -> Neighbours:
-        """Return the nearest chunks of each of ``ids``, at most the length of a neighbour list."""
+    def near(self, ids: Collection[str], *, listing: bool) -> Neighbours:
+        """Return the nearest chunks of each of ``ids``, at most the length of a neighbour list.
 
-    def candidates(self, ids: Collection[str]) -> Neighbours:
-        """Return for each of ``ids`` the chunks that may list it among their nearest."""
+        With ``listing``, return all chunks that may list it among their nearest.
+        """
 
 
 class ExactSearch:
@@ -66,18 +66,11 @@ class ExactSearch:
         self._top_k = top_k
         self._threshold = threshold
 
-    def best(self, ids: Collection[str]) -> Neighbours:
-        """Implement :meth:`NeighbourSearch.best`."""
-        return self._nearest(ids, self._top_k)
-
-    def candidates(self, ids: Collection[str]) -> Neighbours:
-        """Implement :meth:`NeighbourSearch.candidates`: all chunks within the threshold."""
-        return self._nearest(ids, None)
-
-    def _nearest(self, ids: Collection[str], top_k: int | None) -> Neighbours:
+    def near(self, ids: Collection[str], *, listing: bool) -> Neighbours:
+        """Implement :meth:`NeighbourSearch.near`; with ``listing``, return all chunks within the threshold."""
         rows = np.array(sorted(self._row[id_] for id_ in ids), dtype=np.int64)
         neighbours: Neighbours = {id_: [] for id_ in ids}
-        listed = nearest(self._vectors, rows, top_k, self._threshold)
+        listed = nearest(self._vectors, rows, None if listing else self._top_k, self._threshold)
         for row, other, score in zip(*(column.tolist() for column in listed), strict=True):
             neighbours[self._ids[row]].append(Neighbour(self._ids[other], self._positions[other], score))
         return neighbours
@@ -92,28 +85,20 @@ class ApproximateSearch:
         self._top_k = top_k
         self._threshold = threshold
 
-    def best(self, ids: Collection[str]) -> Neighbours:
-        """Implement :meth:`NeighbourSearch.best`."""
-        return self._nearest(ids, self._top_k)
-
-    def candidates(self, ids: Collection[str]) -> Neighbours:
-        """Implement :meth:`NeighbourSearch.candidates`: several times as many of the nearest as a chunk lists."""
-        return self._nearest(ids, _CANDIDATES_PER_NEIGHBOUR * self._top_k)
-
-    def _nearest(self, ids: Iterable[str], limit: int) -> Neighbours:
+    def near(self, ids: Collection[str], *, listing: bool) -> Neighbours:
+        """Implement :meth:`NeighbourSearch.near`; with ``listing``, return several times as many as a chunk lists."""
+        limit = self._top_k * (_CANDIDATES_PER_NEIGHBOUR if listing else 1)
         neighbours: Neighbours = {}
         for part in batches(ids, _SEARCH_BATCH):
-            rows = self._corpus.read("nearest_chunks", ids=list(part), limit=limit + 1)
-            neighbours.update((row["id"], self._ranked(row["id"], row["near"])[:limit]) for row in rows)
+            for row in self._corpus.read("nearest_chunks", ids=list(part), limit=limit + 1):
+                scored = (
+                    Neighbour(other, (document, ordinal), round(min(cosine_of(score), 1.0), DIGITS))
+                    for other, document, ordinal, score in row["near"]
+                    if other != row["id"]
+                )
+                similar = (neighbour for neighbour in scored if neighbour.score >= self._threshold)
+                neighbours[row["id"]] = sorted(similar, key=rank)[:limit]
         return neighbours
-
-    def _ranked(self, id_: str, near: Iterable[tuple[str, str, int, float]]) -> list[Neighbour]:
-        scored = (
-            Neighbour(other, (document, ordinal), round(min(cosine_of(score), 1.0), DIGITS))
-            for other, document, ordinal, score in near
-            if other != id_
-        )
-        return sorted((neighbour for neighbour in scored if neighbour.score >= self._threshold), key=rank)
 
 
 def rank(neighbour: Neighbour) -> tuple[float, Position]:
@@ -135,10 +120,6 @@ class _Pair:
     lists: bool
     listed: bool
     edge: Edge | None = None
-
-    @property
-    def over_limit(self) -> bool:
-        return self.edge is not None and self.edge.kind is EdgeKind.CAPPED
 
 
 _Pairs = dict[str, dict[str, _Pair]]
@@ -171,7 +152,7 @@ class IncrementalNeighbours:
 
     def _lists(self, added: Mapping[str, Position], removed: set[str], removed_pairs: _Pairs) -> Neighbours:
         """Return the neighbour lists that are new or change."""
-        candidates = self._search.candidates(added.keys())
+        candidates = self._search.near(added.keys(), listing=True)
         lists = {id_: neighbours[: self._top_k] for id_, neighbours in candidates.items()}
         gained: Neighbours = defaultdict(list)
         for id_, neighbours in candidates.items():
@@ -182,7 +163,7 @@ class IncrementalNeighbours:
         lost = {other for pairs in removed_pairs.values() for other, pair in pairs.items() if pair.listed} - removed
         full, changed = self._changed(lost, gained)
         stored = self._stored(changed)
-        searched = self._search.best(lost & full)
+        searched = self._search.near(lost & full, listing=False)
         for id_ in changed:
             kept = (
                 Neighbour(other, pair.position, pair.score)
@@ -252,21 +233,31 @@ class IncrementalNeighbours:
             after[id_] = kept | new
 
     def _difference(self, before: _Pairs, after: _Pairs, removed: set[str]) -> tuple[list[Edge], list[Key]]:
-        limit = _DegreeLimit(after, self._degree_limit)
-        over_limit = {other for pairs in before.values() for other, pair in pairs.items() if pair.over_limit}
-        limit.add(self._stored(over_limit - after.keys() - removed))
+        stored_pairs = ((other, pair.edge) for pairs in before.values() for other, pair in pairs.items())
+        capped = {other for other, edge in stored_pairs if edge and edge.kind is EdgeKind.CAPPED}
+        best = self._best(after | self._stored(capped - after.keys() - removed))
         missing: dict[Key, Edge] = {}
         surplus: set[Key] = set()
         for id_ in before.keys() | after.keys():
             old, new = before.get(id_, {}), after.get(id_, {})
             for other in old.keys() | new.keys():
                 stored = old[other].edge if other in old else None
-                wanted = self._edge(id_, other, new[other], limit.allows(id_, other)) if other in new else None
+                linked = other in best.get(id_, (other,)) and id_ in best.get(other, (id_,))
+                wanted = self._edge(id_, other, new[other], linked) if other in new else None
                 if stored and stored != wanted:
                     surplus.add(stored.key)
                 if wanted and stored != wanted:
                     missing[wanted.key] = wanted
         return [edge for _, edge in sorted(missing.items())], sorted(surplus)
+
+    def _best(self, pairs: _Pairs) -> dict[str, set[str]]:
+        """Return the best pairs of each chunk that exceeds the degree limit, which alone are linked."""
+        best = {}
+        for id_, others in pairs.items():
+            if len(others) > self._degree_limit:
+                neighbours = (Neighbour(other, pair.position, pair.score) for other, pair in others.items())
+                best[id_] = {neighbour.id for neighbour in sorted(neighbours, key=rank)[: self._degree_limit]}
+        return best
 
     def _edge(self, id_: str, other: str, pair: _Pair, linked: bool) -> Edge:
         first, second = sorted((id_, other), key=lambda end: self._positions.get(end, pair.position))
@@ -288,27 +279,6 @@ class IncrementalNeighbours:
                 lists, listed = row["mutual"] or row["leaves"], row["mutual"] or not row["leaves"]
                 stored[id_][other] = _Pair(row["score"], position, lists, listed, edge)
         return dict(stored)
-
-
-class _DegreeLimit:
-    """Selects the pairs within the degree limit of both endpoints, i.e. among the best pairs of each."""
-
-    def __init__(self, pairs: _Pairs, degree_limit: int) -> None:
-        self._degree_limit = degree_limit
-        self._allowed: dict[str, set[str]] = {}
-        self.add(pairs)
-
-    def add(self, pairs: _Pairs) -> None:
-        """Add chunks with all their pairs."""
-        for id_, others in pairs.items():
-            if len(others) > self._degree_limit and id_ not in self._allowed:
-                neighbours = (Neighbour(other, pair.position, pair.score) for other, pair in others.items())
-                self._allowed[id_] = {neighbour.id for neighbour in sorted(neighbours, key=rank)[: self._degree_limit]}
-
-    def allows(self, first: str, second: str) -> bool:
-        """Return whether a pair is within the limit of both endpoints."""
-        of_first, of_second = self._allowed.get(first), self._allowed.get(second)
-        return (of_first is None or second in of_first) and (of_second is None or first in of_second)
 
 
 _BATCH = 10_000
@@ -353,15 +323,11 @@ def _link_all(session: WriteSession, new: Spool[PreparedChunk], settings: LinkSe
             exact_up_to=settings.exact_up_to,
         )
         for part in batches(pairs, _BATCH):
-            edges = (
-                Edge(
-                    EdgeKind.SIMILAR if pair.linked else EdgeKind.CAPPED,
-                    ids[in_order[pair.source]],
-                    ids[in_order[pair.target]],
-                    {"score": pair.score, "mutual": pair.mutual},
-                )
-                for pair in part
-            )
+            edges = []
+            for pair in part:
+                kind = EdgeKind.SIMILAR if pair.linked else EdgeKind.CAPPED
+                source, target = ids[in_order[pair.source]], ids[in_order[pair.target]]
+                edges.append(Edge(kind, source, target, {"score": pair.score, "mutual": pair.mutual}))
             session.stage_edges(edges, done)
 
 

@@ -11,7 +11,7 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
 from pipeline.ids import digest
 from pipeline.ingest.chunking import Chunker
-from pipeline.ingest.chunking.chunk import cut
+from pipeline.ingest.chunking.chunk import batched, cut
 from pipeline.ingest.embed import embedded_text
 from pipeline.ingest.update.stored import Spool, StoredDocument
 from pipeline.progress import Progress
@@ -21,7 +21,7 @@ _BATCH_CHARACTERS = 1_000_000
 _BATCH_DOCUMENTS = 512
 
 
-@dataclass(frozen=True)
+@dataclass
 class Changes:
     """The result of reading a source; documents are named by key, in the order of the source.
 
@@ -32,13 +32,13 @@ class Changes:
 
     stored: Mapping[str, StoredDocument]
     documents: Spool[Document]
-    changed: tuple[str, ...] = ()
+    changed: list[str] = field(default_factory=list)
     unchanged: int = 0
-    text_hashes: Mapping[str, str] = field(default_factory=dict)
-    moved: Mapping[str, str] = field(default_factory=dict)
-    empty: tuple[str, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    seen: frozenset[str] = frozenset()
+    text_hashes: dict[str, str] = field(default_factory=dict)
+    moved: dict[str, str] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
@@ -58,49 +58,33 @@ def detect_changes(
     Changed documents are kept in a temporary file meanwhile. Raises the errors of reading.
     """
     with Spool[Document]() as documents:
-        changed: list[str] = []
-        text_hashes: dict[str, str] = {}
-        moved: dict[str, str] = {}
-        empty: list[str] = []
-        skipped: list[Skipped] = []
-        seen: set[str] = set()
-        unchanged = 0
-
-        def differing() -> Iterator[Document]:
-            nonlocal unchanged
-            for item in source:
-                if isinstance(item, Skipped):
-                    skipped.append(item)
-                    continue
-                seen.add(item.key)
-                has_text = bool(item.text.strip())
-                if not has_text:
-                    empty.append(item.key)
-                before = stored.get(item.key)
-                if before is None or before.hash != document_hash(item):
-                    changed.append(item.key)
-                    if has_text:
-                        text_hashes[item.key] = digest(item.text)
-                    yield item
-                    continue
-                unchanged += 1
-                if before.path != item.path:
-                    moved[item.key] = item.path
-
+        changes = Changes(stored, documents)
         with progress.stage("read"):
-            for batch in batched(differing()):
+            for batch in batched(_differing(source, changes), _BATCH_DOCUMENTS, _BATCH_CHARACTERS):
                 documents.append(batch)
-        yield Changes(
-            stored=stored,
-            documents=documents,
-            changed=tuple(changed),
-            unchanged=unchanged,
-            text_hashes=text_hashes,
-            moved=moved,
-            empty=tuple(empty),
-            skipped=tuple(skipped),
-            seen=frozenset(seen),
-        )
+        yield changes
+
+
+def _differing(source: Iterable[Document | Skipped], changes: Changes) -> Iterator[Document]:
+    """Yield the new and changed documents of ``source``; record everything in ``changes``."""
+    for item in source:
+        if isinstance(item, Skipped):
+            changes.skipped.append(item)
+            continue
+        changes.seen.add(item.key)
+        has_text = bool(item.text.strip())
+        if not has_text:
+            changes.empty.append(item.key)
+        before = changes.stored.get(item.key)
+        if before is None or before.hash != document_hash(item):
+            changes.changed.append(item.key)
+            if has_text:
+                changes.text_hashes[item.key] = digest(item.text)
+            yield item
+            continue
+        changes.unchanged += 1
+        if before.path != item.path:
+            changes.moved[item.key] = item.path
 
 
 def document_hash(document: Document) -> str:
@@ -125,20 +109,6 @@ def document_hash(document: Document) -> str:
         *([repr((document.body_start, document.summary))] if document.body_start else ()),
         *([document.original] if document.original else ()),
     )
-
-
-def batched(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Group documents into batches with bounded numbers of documents and characters."""
-    batch: list[Document] = []
-    characters = 0
-    for document in documents:
-        batch.append(document)
-        characters += len(document.text)
-        if characters >= _BATCH_CHARACTERS or len(batch) >= _BATCH_DOCUMENTS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,20 +145,26 @@ class Plan:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """The number of chunks to embed, and of existing edges of replaced and removed documents."""
-
-    chunks_to_embed: int
-    edges_to_relink: int
-
-
-def make_plan(name: str, changes: Changes, cost: Cost) -> Plan:
-    """Return the plan of a sync of the corpus ``name``."""
+def make_plan(
+    client: Client, name: str, corpus: CorpusHandle | None, chunker: Chunker, vector_index: str, changes: Changes
+) -> Plan:
+    """Return the plan of a sync of the corpus ``name``; ``vector_index`` is that of the model, and its label."""
     changed = sorted(key for key in changes.changed if key in changes.stored)
     new = sorted(key for key in changes.changed if key not in changes.stored)
     renamed = _renamed(changes, new)
     old_names, new_names = {old for old, _ in renamed}, {new for _, new in renamed}
+    to_embed = edges = 0
+    for documents in changes.documents.batches():
+        hashes = {
+            digest(embedded_text(chunk))
+            for document, chunks in cut(chunker, documents, corpus.id if corpus else "")
+            for chunk in chunks
+            if not any(supplied.embedding and supplied.start == chunk.start for supplied in document.prechunked)
+        }
+        rows = client.read("count_stored_embeddings", hashes=list(hashes), label=vector_index)
+        to_embed += len(hashes) - int(rows[0]["stored"])
+    if corpus and (replaced := [*changed, *changes.missing]):
+        edges = int(corpus.read("count_edges_of", keys=replaced)[0]["edges"])
     return Plan(
         corpus=name,
         added=tuple(key for key in new if key not in new_names),
@@ -197,41 +173,18 @@ def make_plan(name: str, changes: Changes, cost: Cost) -> Plan:
         removed=tuple(key for key in changes.missing if key not in old_names),
         unchanged=changes.unchanged,
         moved=len(changes.moved),
-        skipped=changes.skipped,
-        empty=changes.empty,
-        chunks_to_embed=cost.chunks_to_embed,
-        edges_to_relink=cost.edges_to_relink,
+        skipped=tuple(changes.skipped),
+        empty=tuple(changes.empty),
+        chunks_to_embed=to_embed,
+        edges_to_relink=edges,
     )
-
-
-def estimate_cost(
-    client: Client, corpus: CorpusHandle | None, chunker: Chunker, vector_index: str, changes: Changes
-) -> Cost:
-    """Count the chunks to embed and the edges to relink; ``vector_index`` is that of the model, and its label."""
-    corpus_id = corpus.id if corpus else ""
-    to_embed = 0
-    for documents in changes.documents.batches():
-        hashes = {
-            digest(embedded_text(chunk))
-            for document, chunks in cut(chunker, documents, corpus_id)
-            for chunk in chunks
-            if not any(supplied.embedding and supplied.start == chunk.start for supplied in document.prechunked)
-        }
-        rows = client.read("count_stored_embeddings", hashes=list(hashes), label=vector_index)
-        to_embed += len(hashes) - int(rows[0]["stored"])
-    replaced = [*(key for key in changes.changed if key in changes.stored), *changes.missing]
-    if corpus is None or not replaced:
-        return Cost(to_embed, 0)
-    rows = corpus.read("count_edges_of", keys=replaced)
-    return Cost(to_embed, int(rows[0]["edges"]))
 
 
 def _renamed(changes: Changes, new: list[str]) -> list[tuple[str, str]]:
     """Pair missing keys with new keys of the same text, both in order."""
     by_text: Mapping[str, list[str]] = defaultdict(list)
-    for key in new:
-        if key in changes.text_hashes:
-            by_text[changes.text_hashes[key]].append(key)
+    for key in filter(changes.text_hashes.__contains__, new):
+        by_text[changes.text_hashes[key]].append(key)
     return [
         (key, same_text.pop(0)) for key in changes.missing if (same_text := by_text.get(changes.stored[key].text_hash))
     ]
@@ -283,7 +236,7 @@ class SyncSummary:
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as plain JSON values."""
-        return {"plan": self.plan.to_json(), "done": self.done.to_json() if self.done else None}
+        return asdict(self)
 
 
 def summarise(
@@ -300,8 +253,8 @@ def summarise(
         corpus=name,
         changed=len(changes.changed),
         unchanged=changes.unchanged,
-        skipped=changes.skipped,
-        empty=changes.empty,
+        skipped=tuple(changes.skipped),
+        empty=tuple(changes.empty),
         documents=now.documents if now else 0,
         chunks=now.chunks if now else 0,
         entities=now.entities if now else 0,

@@ -25,15 +25,11 @@ class Spool(AbstractContextManager["Spool[Item]"], Generic[Item]):
     """Batches of items in a temporary file, readable any number of times in order; deleted when the context ends."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="hoprank-")  # noqa: SIM115 - closed by close
+        self._file = tempfile.TemporaryFile(prefix="hoprank-")  # noqa: SIM115 - __exit__ closes it
         self._ends: list[int] = []
         self.count = 0
 
     def __exit__(self, *raised: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Delete the file."""
         self._file.close()
 
     def append(self, batch: Sequence[Item]) -> None:
@@ -57,9 +53,6 @@ class Spool(AbstractContextManager["Spool[Item]"], Generic[Item]):
 _READ_BATCH = 1000
 _NO_EVIDENCE = frozenset(("since", "until", "embedding"))
 
-Heading = tuple[str, str, str]
-"""A document's key, its title, and the path of headings of one of its chunks."""
-
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
@@ -81,10 +74,6 @@ class StoredChunk:
     since: int
     until: int
 
-    def visible(self, generation: int) -> bool:
-        """Return whether the chunk is visible in ``generation``."""
-        return self.since <= generation < self.until
-
 
 def stored_documents(corpus: CorpusHandle | None) -> dict[str, StoredDocument]:
     """Return the visible documents, by key; none if ``corpus`` is None."""
@@ -100,20 +89,9 @@ def chunks_of_documents(corpus: CorpusHandle, keys: Iterable[str]) -> Iterator[S
         yield from map(_stored, corpus.stream("chunks_of_documents", keys=part))
 
 
-def staged_chunks(corpus: CorpusHandle) -> Iterator[StoredChunk]:
-    """Yield the chunks that a crashed run left staged."""
-    yield from map(_stored, corpus.stream("staged_chunks"))
-
-
 def visible_chunks(corpus: CorpusHandle) -> Iterator[StoredChunk]:
     """Yield the visible chunks."""
     yield from map(_stored, corpus.stream("visible_chunks"))
-
-
-def stored_headings(corpus: CorpusHandle) -> Iterator[Heading]:
-    """Yield the visible titles and headings."""
-    for row in corpus.stream("visible_titles"):
-        yield row["document"], row["title"], row["heading"]
 
 
 def stored_counts(corpus: CorpusHandle, kind: str) -> Callable[[list[int]], Iterator[tuple[int, Any]]]:
@@ -186,22 +164,17 @@ class ChunkDiff:
     """
 
     replaced: Spool[StoredChunk]
-    kept: frozenset[str]
-    removed: tuple[str, ...]
-    removed_visible: frozenset[str]
-    changed: tuple[ChangedChunk, ...]
-    vectors_removed: frozenset[str]
     vectors_added: dict[str, Position]
-    leftover_documents: tuple[str, ...]
+    kept: frozenset[str] = frozenset()
+    removed: tuple[str, ...] = ()
+    removed_visible: frozenset[str] = frozenset()
+    changed: tuple[ChangedChunk, ...] = ()
+    vectors_removed: frozenset[str] = frozenset()
+    leftover_documents: tuple[str, ...] = ()
 
     def chunks_after(self, before: int, new: int) -> int:
         """Return the corpus's number of chunks after the update, given the number before and of prepared chunks."""
         return before + new - len(self.kept) - len(self.removed_visible)
-
-
-def new_chunks(added: dict[str, Position], nothing: Spool[StoredChunk]) -> ChunkDiff:
-    """Return the difference of an empty corpus."""
-    return ChunkDiff(nothing, frozenset(), (), frozenset(), (), frozenset(), added, ())
 
 
 def compare(
@@ -216,31 +189,36 @@ def compare(
     ``replaced`` are the keys of visible documents that are replaced or removed. ``staged`` are the ids of the documents
     that this run has staged. ``stored``, which is empty, is filled with the visible chunks of the replaced documents.
     """
-    versions = {chunk.chunk.id: _Version.of(chunk) for chunk in new}
+    versions = {chunk.chunk.id: _version(chunk) for chunk in new}
+    crashed = corpus.record.staging is not None
     kept: set[str] = set()
     removed_visible: set[str] = set()
     vectors_removed: set[str] = set()
     # Whether the vector changes, by the ids of the stored chunks that change.
     outdated: dict[str, bool] = {}
-    for part in batches(_visible_chunks(corpus, replaced), _COMPARE_BATCH):
+    chunks = chunks_of_documents(corpus, sorted(replaced)) if corpus.generation else ()
+    visible = (chunk for chunk in chunks if chunk.since <= corpus.generation < chunk.until)
+    for part in batches(visible, _COMPARE_BATCH):
         stored.append(part)
         for chunk in part:
-            id_ = chunk.chunk.id
+            id_, before = chunk.chunk.id, _version(chunk)
             version = versions.get(id_)
             if version is None:
                 removed_visible.add(id_)
             else:
                 kept.add(id_)
-                outdated.update(version.outdates(chunk))
-            if version is None or version.moves_vector(chunk):
+                if version != before:
+                    outdated[id_] = version.content_hash != before.content_hash
+            if version is None or version[1:] != before[1:]:
                 vectors_removed.add(id_)
     leftovers = []
-    for chunk in _staged_chunks(corpus):
-        version = versions.get(chunk.chunk.id)
+    for chunk in map(_stored, corpus.stream("staged_chunks") if crashed else ()):
+        version, before = versions.get(chunk.chunk.id), _version(chunk)
         if version is None:
             leftovers.append(chunk.chunk.id)
-        else:
-            outdated.update(version.outdates(chunk))
+        elif version != before:
+            outdated[chunk.chunk.id] = version.content_hash != before.content_hash
+    staged_documents = corpus.read("staged_documents") if crashed else ()
     return ChunkDiff(
         replaced=stored,
         kept=frozenset(kept),
@@ -253,48 +231,18 @@ def compare(
             for chunk in new
             if chunk.chunk.id not in kept or chunk.chunk.id in vectors_removed
         },
-        leftover_documents=tuple(_leftover_documents(corpus, staged)),
+        leftover_documents=tuple(row["id"] for row in staged_documents if row["id"] not in staged),
     )
 
 
 class _Version(NamedTuple):
-    """The identity of a new version of a chunk, compared with the stored version."""
+    """A hash of everything that the graph holds of a chunk, the hash of its embedded text, and its ordinal."""
 
     fingerprint: int
     content_hash: str
     ordinal: int
 
-    @classmethod
-    def of(cls, new: PreparedChunk) -> _Version:
-        return cls(_fingerprint(new.chunk, new.links, new.content_hash), new.content_hash, new.chunk.ordinal)
 
-    def outdates(self, stored: StoredChunk) -> dict[str, bool]:
-        """Return the chunk's id, mapped to whether its vector changes; empty if nothing changes."""
-        if self.fingerprint == _fingerprint(stored.chunk, stored.links, stored.content_hash):
-            return {}
-        return {stored.chunk.id: self.content_hash != stored.content_hash}
-
-    def moves_vector(self, stored: StoredChunk) -> bool:
-        return self.content_hash != stored.content_hash or self.ordinal != stored.chunk.ordinal
-
-
-def _fingerprint(chunk: Chunk, links: tuple[WrittenLink, ...], content_hash: str) -> int:
-    """Return a hash of everything that the graph holds of a chunk."""
-    return hash((chunk, links, content_hash))
-
-
-def _visible_chunks(corpus: CorpusHandle, keys: Collection[str]) -> Iterable[StoredChunk]:
-    if not corpus.generation:
-        return ()
-    stored = chunks_of_documents(corpus, sorted(keys))
-    return (chunk for chunk in stored if chunk.visible(corpus.generation))
-
-
-def _staged_chunks(corpus: CorpusHandle) -> Iterable[StoredChunk]:
-    return () if corpus.record.staging is None else staged_chunks(corpus)
-
-
-def _leftover_documents(corpus: CorpusHandle, staged: Collection[str]) -> Iterable[str]:
-    if corpus.record.staging is None:
-        return ()
-    return (row["id"] for row in corpus.read("staged_documents") if row["id"] not in staged)
+def _version(chunk: PreparedChunk | StoredChunk) -> _Version:
+    fingerprint = hash((chunk.chunk, chunk.links, chunk.content_hash))
+    return _Version(fingerprint, chunk.content_hash, chunk.chunk.ordinal)

@@ -28,7 +28,7 @@ from pipeline.ingest.embed import PreparedChunk, PreparedDocument
 from pipeline.ingest.update.changes import document_hash
 from pipeline.ingest.update.stored import ChangedChunk, Spool
 from pipeline.progress import Progress
-from pipeline.records import Edge, Entity, Vector, WrittenLink
+from pipeline.records import Edge, Entity, Vector
 
 _NODE_BATCH = 1000
 _EDGE_BATCH = 10_000
@@ -46,8 +46,8 @@ def writing(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[WriteSession]:
     """Lease a corpus for writing, waiting up to ``wait`` seconds; yield the session.
 
     On wrong input everything staged is undone, and a corpus that was never published is dropped, unless an interrupted
-    run has left something to go on from. If the server goes
-    away, the next session completes or undoes the work. Raises Busy.
+    run has left something to go on from. If the server goes away, the next session completes or undoes the work. Raises
+    Busy.
     """
     with lease(corpus, wait) as (leased, writer):
         session = WriteSession(leased, writer)
@@ -66,8 +66,7 @@ class WriteSession:
 
     Call ``begin``, then any of the stage and retire methods, then ``publish``, then ``collect_garbage``; ``abandon`` at
     any time before ``publish``. ``edges`` holds, by kind, the staged edges less the retired ones; ``stages_contexts``
-    is true once a staged link has a sentence. Every write raises
-    Busy once another writer has taken over the lease.
+    is true once a staged link has a sentence. Every write raises Busy once another writer has taken over the lease.
     """
 
     def __init__(self, corpus: CorpusHandle, writer: str) -> None:
@@ -112,11 +111,7 @@ class WriteSession:
     def stage_chunks(self, chunks: Iterable[PreparedChunk]) -> None:
         """Write chunks with their vectors; existing chunks stay unchanged."""
         rows = (
-            {
-                "id": chunk.chunk.id,
-                "properties": self._staged(self._chunk_row(chunk)),
-                "vector": packed(chunk.vector),
-            }
+            {"id": chunk.chunk.id, "properties": self._staged(self._chunk_row(chunk)), "vector": packed(chunk.vector)}
             for chunk in chunks
         )
         labels = [self.corpus.label, self.corpus.vector_index]
@@ -156,12 +151,8 @@ class WriteSession:
 
         def rows() -> Iterator[Row]:
             for shard, counts in shards:
-                properties = {
-                    "corpus": self.corpus.id,
-                    "kind": kind,
-                    "shard": shard,
-                    "counts": json.dumps(counts, ensure_ascii=False, sort_keys=True),
-                }
+                stored = json.dumps(counts, ensure_ascii=False, sort_keys=True)
+                properties = {"corpus": self.corpus.id, "kind": kind, "shard": shard, "counts": stored}
                 id_ = f"{self.corpus.id}/{kind}/{shard}/{until}"
                 yield {"id": id_, "shard": shard, "properties": self._staged(properties)}
 
@@ -227,7 +218,7 @@ class WriteSession:
             self._collect_all(generation)
         else:
             self._writes.write_rows("delete_retired_edges", self._retired, batch=_EDGE_BATCH, generation=generation)
-            self._collect_nodes(generation)
+            self._repeat("collect_nodes", generation=generation)
             self._writes.write_rows("delete_orphans", self._orphans, batch=_EDGE_BATCH)
         self._writes.write("end_staging")
 
@@ -238,11 +229,8 @@ class WriteSession:
 
     def _collect_all(self, generation: int) -> None:
         self._repeat("collect_retired_edges", generation=generation)
-        self._collect_nodes(generation)
-        self._repeat("collect_entities")
-
-    def _collect_nodes(self, generation: int) -> None:
         self._repeat("collect_nodes", generation=generation)
+        self._repeat("collect_entities")
 
     def _undo(self) -> None:
         self._repeat("undo_staged_edges")
@@ -258,13 +246,11 @@ class WriteSession:
         return {**properties, "since": self.corpus.generation + 1, "until": LIVE}
 
     def _edge_row(self, source: str, edges: Sequence[Edge]) -> Row:
-        return {
-            "source": source,
-            "edges": [
-                {"kind": edge.kind.value, "target": edge.target, "properties": self._staged(dict(edge.evidence))}
-                for edge in edges
-            ],
-        }
+        rows = [
+            {"kind": edge.kind.value, "target": edge.target, "properties": self._staged(dict(edge.evidence))}
+            for edge in edges
+        ]
+        return {"source": source, "edges": rows}
 
     def document_row(self, prepared: PreparedDocument) -> Row:
         """Return the properties of a document's node."""
@@ -284,24 +270,18 @@ class WriteSession:
 
     def _chunk_row(self, prepared: PreparedChunk) -> Row:
         chunk = prepared.chunk
+        targets, relations, contexts = ([link[column] for link in prepared.links] for column in range(3))
         return {
             **{name: getattr(chunk, name) for name in _CHUNK_PROPERTIES},
             "corpus": self.corpus.id,
             "document": chunk.document_key,
-            **link_properties(prepared.links),
+            # None, which Neo4j leaves out, if no link has the value
+            "links": targets,
+            "link_relations": relations if any(relations) else None,
+            "link_contexts": contexts if any(contexts) else None,
             "embedded": prepared.content_hash,
             **({"imported": True} if prepared.imported else {}),
         }
-
-
-def link_properties(links: Sequence[WrittenLink]) -> Row:
-    """Return the properties of a chunk that hold its links; None, which Neo4j leaves out, if no link has the value."""
-    targets, relations, contexts = ([link[column] for link in links] for column in range(3))
-    return {
-        "links": targets,
-        "link_relations": relations if any(relations) else None,
-        "link_contexts": contexts if any(contexts) else None,
-    }
 
 
 def _edge_batches(edges: Iterable[Edge]) -> Iterator[tuple[dict[str, list[Edge]], int]]:

@@ -96,11 +96,11 @@ def test_an_update_finds_what_a_new_corpus_finds_and_names_change_in_affected_ch
             )
             if was != is_
         ]
-        assert all(one in lexicon.affected() for one in changed)
+        assert all(one in lexicon.affected for one in changed)
 
 
 def test_a_new_corpus_affects_no_other_chunks() -> None:
-    assert not Graph().update({}, {"a": ("Turin", "The river rose.")}).affected()
+    assert not Graph().update({}, {"a": ("Turin", "The river rose.")}).affected
 
 
 def test_an_update_that_decides_nothing_new_affects_no_chunk() -> None:
@@ -108,7 +108,7 @@ def test_an_update_that_decides_nothing_new_affects_no_chunk() -> None:
     documents = {"a": ("Turin", "Ada Lovelace wrote notes."), "b": ("River", "A river rises.")}
     graph.update({}, documents)
 
-    assert not graph.update(documents, documents).affected()
+    assert not graph.update(documents, documents).affected
 
 
 def test_a_new_title_affects_the_chunks_that_name_it_and_no_others() -> None:
@@ -116,6 +116,6 @@ def test_a_new_title_affects_the_chunks_that_name_it_and_no_others() -> None:
     before = {"a": ("A", "She took the Night Train home."), "b": ("B", "He walked home.")}
     graph.update({}, before)
 
-    affected = graph.update(before, {**before, "c": ("Night Train", "It is late.")}).affected()
+    affected = graph.update(before, {**before, "c": ("Night Train", "It is late.")}).affected
 
     assert [one.id in "a" for one in chunks_of(before) if one in affected] == [True]

@@ -31,9 +31,8 @@ def test_what_is_added_between_readings_is_read_next() -> None:
 
 
 def test_a_spool_that_is_closed_holds_nothing() -> None:
-    spool = Spool[int]()
-    spool.append([1])
-    spool.close()
+    with Spool[int]() as spool:
+        spool.append([1])
 
     with pytest.raises(ValueError, match="closed"):
         list(spool)

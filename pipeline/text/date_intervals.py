@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
@@ -22,12 +23,20 @@ _UNIT_DAYS = {
 }
 """Lengths of units in days; of months and years about."""
 
+_STEPS = {
+    "tomorrow": 1,
+    "yesterday": -1,
+    "last night": -1,
+    "the day before yesterday": -2,
+    "the day after tomorrow": 2,
+}
 _TENS = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 _ORDINALS = "first second third fourth last".split()
 _WORDS = "one two three four five six seven eight nine ten eleven twelve".split()
 _VAGUE = {"a couple": (2, 3), "a couple of": (2, 3), "a few": (2, 5), "few": (2, 5), "several": (3, 8), "some": (2, 6)}
 _PAST, _HERE, _NEXT = -1, 0, 1
-_DIRECTIONS = {"last": _PAST, "past": _PAST, "previous": _PAST, "this past": _PAST, "this": _HERE}
+_DIRECTIONS = {"the": 2 * _PAST, "last": _PAST, "past": _PAST, "previous": _PAST, "this past": _PAST, "this": _HERE}
+"""Steps of the calendar by the words before a unit; "the" stands in "the week before last"."""
 
 
 class Interval(NamedTuple):
@@ -65,28 +74,23 @@ def shifted(interval: Interval, count: str, unit: str, direction: str) -> Interv
 
     ``count`` may be empty for one; with ``of`` it is an ordinal, or empty. None if there is no such period.
     """
-    try:
-        return _shifted(interval, count, unit, direction)
-    except (ValueError, OverflowError):  # an ordinal before a date, or a time outside of the calendar
-        return None
-
-
-def _shifted(interval: Interval, count: str, unit: str, direction: str) -> Interval:
     unit = unit.lower().removesuffix("s")
-    if unit in WEEKDAYS or unit == "weekend":
-        wanted, count_of_days = (5, 2) if unit == "weekend" else (WEEKDAYS.index(unit), 1)
+    with suppress(ValueError, OverflowError):  # an ordinal before a date, or a time outside of the calendar
+        if unit in WEEKDAYS or unit == "weekend":
+            wanted, days = (5, 2) if unit == "weekend" else (WEEKDAYS.index(unit), 1)
+            if direction == "before":
+                last = interval.start - timedelta(days=days)
+                return _days(last - timedelta(days=(last.weekday() - wanted) % 7), days)
+            first = interval.end if direction == "after" else interval.start
+            return _days(first + timedelta(days=(wanted - first.weekday()) % 7), days)
+        length = timedelta(days=_UNIT_DAYS[unit])
+        if direction == "of":
+            return _unit_of(interval, count, length)
+        number = _count(count or "a")[1]
         if direction == "before":
-            last = interval.start - timedelta(days=count_of_days)
-            return _days(last - timedelta(days=(last.weekday() - wanted) % 7), count_of_days)
-        first = interval.end if direction == "after" else interval.start
-        return _days(first + timedelta(days=(wanted - first.weekday()) % 7), count_of_days)
-    length = timedelta(days=_UNIT_DAYS[unit])
-    if direction == "of":
-        return _unit_of(interval, count, length)
-    number = _count(count or "a")[1]
-    if direction == "before":
-        return Interval(interval.start - number * length, interval.start - (number - 1) * length)
-    return Interval(interval.end + (number - 1) * length, interval.end + number * length)
+            return Interval(interval.start - number * length, interval.start - (number - 1) * length)
+        return Interval(interval.end + (number - 1) * length, interval.end + number * length)
+    return None
 
 
 def _unit_of(interval: Interval, ordinal: str, length: timedelta) -> Interval:
@@ -158,14 +162,15 @@ def _year(text: str, _: datetime) -> Interval:
 
 def _quarter(text: str, now: datetime) -> Interval:
     number = int(text[1]) if text[0] == "q" and text[1].isdigit() else min(3, _ORDINALS.index(text.split()[0])) + 1
-    if text[-4:].isdigit():
-        return _months(int(text[-4:]), 3 * number - 2, 3)
-    latest = _months(now.year, 3 * number - 2, 3)
-    return latest if latest.start <= now else _months(now.year - 1, 3 * number - 2, 3)
+    return _three_months(text, 3 * number - 2, now)
 
 
 def _season(text: str, now: datetime) -> Interval:
-    first = _SEASONS[text.split()[0].rstrip(",")]
+    return _three_months(text, _SEASONS[text.split()[0].rstrip(",")], now)
+
+
+def _three_months(text: str, first: int, now: datetime) -> Interval:
+    """Return three months of the year at the end of ``text``, else the latest that have begun."""
     if text[-4:].isdigit():
         return _months(int(text[-4:]), first, 3)
     latest = _months(now.year, first, 3)
@@ -173,11 +178,9 @@ def _season(text: str, now: datetime) -> Interval:
 
 
 def _ago(text: str, now: datetime) -> Interval:
-    match = re.fullmatch(r"(.+) (\w+?)s? ago", text)
-    if match is None:
-        raise ValueError(text)
-    few, many = _count(match[1])
-    unit = match[2]
+    count, _, unit = text.removesuffix(" ago").rpartition(" ")
+    few, many = _count(count)
+    unit = unit.removesuffix("s")
     if unit in ("minute", "hour", "day") and few >= 1:
         length = timedelta(days=_UNIT_DAYS[unit])
         return Interval(_days(now - many * length).start, _days(now - few * length).end)
@@ -194,10 +197,8 @@ def _back(count: float, unit: str, now: datetime) -> datetime:
 
 
 def _past(text: str, now: datetime) -> Interval:
-    match = re.fullmatch(r"(?:last|past|previous) (.+) (\w+?)s?", text)
-    if match is None:
-        raise ValueError(text)
-    return Interval(now - timedelta(days=_count(match[1])[1] * _UNIT_DAYS[match[2]]), now)
+    count, _, unit = text.partition(" ")[2].rpartition(" ")
+    return Interval(now - timedelta(days=_count(count)[1] * _UNIT_DAYS[unit.removesuffix("s")]), now)
 
 
 def _count(text: str) -> tuple[float, float]:
@@ -211,26 +212,11 @@ def _count(text: str) -> tuple[float, float]:
 
 
 def _named(text: str, now: datetime) -> Interval:
-    steps = {
-        "tomorrow": 1,
-        "yesterday": -1,
-        "last night": -1,
-        "the day before yesterday": -2,
-        "the day after tomorrow": 2,
-    }
-    return _days(now + timedelta(days=steps.get(text, 0)))
-
-
-def _part_of_day(_: str, now: datetime) -> Interval:
-    return _days(now)
-
-
-def _before_last(text: str, now: datetime) -> Interval:
-    return _around(text.split()[1], 2 * _PAST, now)
+    return _days(now + timedelta(days=_STEPS.get(text, 0)))
 
 
 def _relative(text: str, now: datetime) -> Interval:
-    word, _, unit = text.rpartition(" ")
+    word, _, unit = text.removesuffix(" before last").rpartition(" ")
     return _around(unit, _DIRECTIONS.get(word, _NEXT), now)
 
 
@@ -276,8 +262,8 @@ def _around(unit: str, steps: int, now: datetime) -> Interval:
     if unit in WEEKDAYS:
         return _weekday(WEEKDAYS.index(unit), steps, now)
     if unit in _SEASONS or unit in MONTHS or unit == "sept":
-        first = _SEASONS.get(unit) or _month_number(unit)
-        return _recurring(first, 3 if unit in _SEASONS else 1, steps, now)
+        month = next((number for number, name in enumerate(MONTHS, 1) if name.startswith(unit)), 0)
+        return _recurring(_SEASONS.get(unit, month), 3 if unit in _SEASONS else 1, steps, now)
     monday = now - timedelta(days=now.weekday())
     units: dict[str, Callable[[], Interval]] = {
         "week": lambda: _days(monday + timedelta(days=7 * steps), 7),
@@ -309,10 +295,6 @@ def _weekday(wanted: int, steps: int, now: datetime) -> Interval:
     return _days(last + timedelta(days=7 * (steps + 1)))
 
 
-def _month_number(name: str) -> int:
-    return next(number for number, month_name in enumerate(MONTHS, 1) if month_name.startswith(name))
-
-
 _RESOLVERS: dict[str, Callable[[str, datetime], Interval]] = {
     "iso_month": _iso_month,
     "years": _years,
@@ -323,10 +305,10 @@ _RESOLVERS: dict[str, Callable[[str, datetime], Interval]] = {
     "season": _season,
     "ago": _ago,
     "named": _named,
-    "before_last": _before_last,
+    "before_last": _relative,
     "past": _past,
     "relative": _relative,
-    "part_of_day": _part_of_day,
+    "part_of_day": _named,
     "decade": _decade,
     "bare_year": _year,
     "bare_month": _month,

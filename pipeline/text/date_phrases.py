@@ -119,7 +119,7 @@ def _is_date(phrase: Phrase, text: str, *, joined: bool) -> bool:
     if form == "bare_year":
         return not _COUNTED.match(text, phrase.end)
     if form == "yearless":
-        return not (_is_verb(written) or (_month_first(written) and _COUNTED.match(text, phrase.end)))
+        return not (_is_verb(written) or (not written[0].isdigit() and _COUNTED.match(text, phrase.end)))
     if form == "bare_month":
         return not _is_verb(written) or (word == "in" and not _VERBS.match(text, phrase.end))
     if form == "relative":
@@ -132,10 +132,6 @@ def _is_date(phrase: Phrase, text: str, *, joined: bool) -> bool:
 def _is_verb(written: str) -> bool:
     """Return whether a date's month may be a verb: ``may 2``, ``march``."""
     return re.search(r"\b(?:may|mar|march)\b", written) is not None and not re.match(r"\d+(?:st|nd|rd|th| of)", written)
-
-
-def _month_first(written: str) -> bool:
-    return not written[0].isdigit()
 
 
 def _is_relative_date(written: str, word: str, text: str, at: int) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
 from pipeline.text.date_intervals import Interval, resolve, shifted
@@ -23,6 +23,7 @@ _SHIFTED = re.compile(
     re.IGNORECASE,
 )
 _DAYS = frozenset(("day", "iso", "yearless"))
+_YEARLESS = frozenset(("yearless", "bare_month", "bare_weekday", "bare_season", "bare_quarter"))
 _RELATIVE = frozenset(("relative", "ago", "named", "past", "before_last"))
 _AS_SAID_ON = re.compile(r",? ?(?:as (?:mentioned|told|said|discussed) )?on ", re.IGNORECASE)
 _WHOLE = frozenset(("until", "till", "up to", "by"))
@@ -79,11 +80,7 @@ def _hints(question: str, phrases: Sequence[Phrase], now: datetime) -> Iterator[
     while at < len(phrases):
         first, second = phrases[at], phrases[at + 1] if at + 1 < len(phrases) else None
         before = question[max(0, first.start - _CONTEXT) : first.start]
-        if (
-            second
-            and _is_range(question, first, second, before)
-            and (whole := _range(first, second, local, now.tzinfo))
-        ):
+        if second and (whole := _range(question, first, second, before, now)):
             yield _hint(question[first.start : second.end], whole, "between", now)
             at += 2
             continue
@@ -114,24 +111,18 @@ def _base(question: str, first: Phrase, second: Phrase, now: datetime) -> dateti
     return day[0].start if day else local
 
 
-def _is_range(question: str, first: Phrase, second: Phrase, before: str) -> bool:
-    join = question[first.end : second.start]
-    if not _RANGE.fullmatch(join):
-        return False
-    return join.strip().lower() != "and" or _BETWEEN.search(before) is not None
-
-
-def _range(first: Phrase, second: Phrase, local: datetime, zone: tzinfo | None) -> Interval | None:
+def _range(question: str, first: Phrase, second: Phrase, before: str, now: datetime) -> Interval | None:
     """Return the interval from one date to another; the first takes its year from the second if it has none."""
-    until = resolve(second, local, zone)
-    since = resolve(first, until[0].end - timedelta(days=1) if until and _is_yearless(first) else local, zone)
+    join = question[first.end : second.start]
+    if not _RANGE.fullmatch(join) or (join.strip().lower() == "and" and not _BETWEEN.search(before)):
+        return None
+    local = now.replace(tzinfo=None)
+    until = resolve(second, local, now.tzinfo)
+    base = until[0].end - timedelta(days=1) if until and first.form in _YEARLESS else local
+    since = resolve(first, base, now.tzinfo)
     if not until or not since or since[0].start >= until[0].end:
         return None
     return Interval(since[0].start, until[0].end)
-
-
-def _is_yearless(phrase: Phrase) -> bool:
-    return phrase.form in ("yearless", "bare_month", "bare_weekday", "bare_season", "bare_quarter")
 
 
 def _related(question: str, phrase: Phrase, interval: Interval, before: str, now: datetime) -> TimeHint:

@@ -5,7 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from pipeline.text.names import FUNCTION_WORDS
+from pipeline.text.names import FUNCTION_WORDS, most_frequent
 
 _TERMS = 3
 _WORD = re.compile(r"[^\W\d_][\w'-]+")
@@ -28,7 +28,7 @@ def labels(groups: Sequence[Iterable[Mapping[str, str]]]) -> list[str]:
     for count in counts:
         weights = {term: tf * math.log((1 + len(groups)) / groups_with[term]) for term, tf in count.items()}
         best = sorted(weights, key=lambda term: (-weights[term], term))[:_TERMS]
-        found.append(", ".join(_usual(spellings[term]) for term in best))
+        found.append(", ".join(most_frequent(spellings[term]) for term in best))
     return found
 
 
@@ -40,7 +40,3 @@ def _count(texts: Iterable[Mapping[str, str]], spellings: dict[str, Counter[str]
         for term, spelling in terms.items():
             spellings[term][spelling] += 1
     return counts
-
-
-def _usual(spellings: Counter[str]) -> str:
-    return min(spellings, key=lambda spelling: (-spellings[spelling], spelling))

@@ -14,12 +14,12 @@ from typing import Generic, NamedTuple, TypeVar
 
 import ahocorasick
 
-_JOINED = re.compile(r"[^\W\d_]\w*_\w|_+[^\W\d_]\w*_|__[^\W\d_]")
-_CAMEL = re.compile(r"[a-z][a-z0-9]*[A-Z]")
-_DOTTED_IDENTIFIER = re.compile(r"(?:[A-Za-z_]\w+\.)+[A-Za-z_]\w+")
+_IDENTIFIER = re.compile(
+    r"[^\W\d_]\w*_\w|_+[^\W\d_]\w*_|__[^\W\d_]"  # snake_case
+    r"|[a-z][a-z0-9]*[A-Z]"  # camelCase
+    r"|(?:(?:[A-Za-z_]\w+\.)+[A-Za-z_]\w+|[a-z]+\d[a-z0-9]*|v\d+(?:\.\d+)*|\d+(?:\.\d+){2,})\Z"  # dotted.name, utf8, v1
+)
 _FILE = re.compile(r"[\w./\-]*\w\.[a-z][a-z0-9]{0,4}")
-_NUMBERED = re.compile(r"[a-z]+\d[a-z0-9]*")
-_VERSION = re.compile(r"v\d+(?:\.\d+)*|\d+(?:\.\d+){2,}")
 _ANY = re.compile(r"[`_]|--[A-Za-z]|\w\.[A-Za-z_]\w|[a-z][A-Z\d]|/\w|\d\.\d+\.\d")
 _MARKS = ("`", "-")
 _LONGEST = 80
@@ -45,25 +45,10 @@ def is_identifier(text: str, start: int, end: int) -> bool:
         return text[end : end + 1] == "`"
     if before == "-":
         return _is_flag(text, start)
-    return _has_identifier_form(word, before) and not _is_link_target(text, start)
-
-
-def _has_identifier_form(word: str, before: str) -> bool:
-    if "/" in word:
-        return before == "/" or bool(_FILE.fullmatch(word))
-    return bool(
-        _JOINED.match(word)
-        or _CAMEL.match(word)
-        or _DOTTED_IDENTIFIER.fullmatch(word)
-        or _NUMBERED.fullmatch(word)
-        or _VERSION.fullmatch(word)
-    )
-
-
-def _is_link_target(text: str, start: int) -> bool:
-    """Return whether a word lies in the target of a Markdown link."""
-    opened = text.rfind("](", max(0, start - _LONGEST_TARGET), start)
-    return opened >= 0 and ")" not in text[opened:start]
+    if not (before == "/" or _FILE.fullmatch(word) if "/" in word else _IDENTIFIER.match(word)):
+        return False
+    link = text.rfind("](", max(0, start - _LONGEST_TARGET), start)
+    return link < 0 or ")" in text[link:start]
 
 
 def _is_flag(text: str, start: int) -> bool:
@@ -218,6 +203,11 @@ def plurals(key: str) -> set[str]:
     }
 
 
+def most_frequent(counts: Mapping[str, int]) -> str:
+    """Return the most frequent spelling; of equally frequent ones the first in alphabetical order."""
+    return min(counts, key=lambda spelling: (-counts[spelling], spelling))
+
+
 def without_possessive(name: str) -> str:
     """Return a name without the possessive at its end."""
     return _POSSESSIVE.sub("", name)
@@ -241,40 +231,30 @@ def words(text: str) -> list[Word]:
 
 
 class Casing:
-    """Counts of how a corpus writes its words: in lower case, and capitalised inside a sentence."""
+    """Counts of how a corpus writes its words: in lower case, and capitalised inside a sentence; both by lower case."""
 
     def __init__(self, texts: Iterable[Sequence[Word]]) -> None:
-        self._lower: Counter[str] = Counter()
-        self._upper: Counter[str] = Counter()
+        self.lower: Counter[str] = Counter()
+        self.upper: Counter[str] = Counter()
         for text in texts:
-            self._lower.update(word.text for word in text if word.text[0].islower())
-            self._upper.update(word.text.lower() for word in text if not word.initial and word.text[0].isupper())
+            self.lower.update(word.text for word in text if word.text[0].islower())
+            self.upper.update(word.text.lower() for word in text if not word.initial and word.text[0].isupper())
 
     @classmethod
     def of(cls, lower: Mapping[str, int], upper: Mapping[str, int]) -> Casing:
         """Make the casing from existing counts: of words in lower case, and capitalised inside a sentence."""
         casing = cls([])
-        casing._lower.update(lower)
-        casing._upper.update(upper)
+        casing.lower.update(lower)
+        casing.upper.update(upper)
         return casing
-
-    @property
-    def lower(self) -> Mapping[str, int]:
-        """Occurrences of each word in lower case."""
-        return self._lower
-
-    @property
-    def upper(self) -> Mapping[str, int]:
-        """Occurrences of each word, keyed by its lower case, with a capital inside a sentence."""
-        return self._upper
 
     def is_common(self, word: str) -> bool:
         """Return whether ``word``, given in lower case, is more often lower-case than capitalised in a sentence."""
-        return self._lower[word] > self._upper[word]
+        return self.lower[word] > self.upper[word]
 
     def is_no_name(self, word: str) -> bool:
         """Return whether ``word``, given in lower case, is lower-case so often that alone it is never a name."""
-        return self._lower[word] > _COMMON_RATIO * self._upper[word]
+        return self.lower[word] > _COMMON_RATIO * self.upper[word]
 
 
 def spans(text: str, text_words: Sequence[Word], casing: Casing) -> Iterator[Name]:
@@ -303,14 +283,10 @@ def spans(text: str, text_words: Sequence[Word], casing: Casing) -> Iterator[Nam
                 yield from _finish(run, text, casing)
                 run, pending = [], []
             if _YEAR.match(word.text) or (identifiers and is_identifier(text, word.start, word.end)):
-                yield from _single_word(word)
+                key = name_key(word.text)
+                if len(key) > 1 and key not in FUNCTION_WORDS:
+                    yield Name(key, word.text, word.start, word.end)
     yield from _finish(run, text, casing)
-
-
-def _single_word(word: Word) -> Iterator[Name]:
-    key = name_key(word.text)
-    if len(key) > 1 and key not in FUNCTION_WORDS:
-        yield Name(key, word.text, word.start, word.end)
 
 
 def _begins_name(word: Word, casing: Casing) -> bool:

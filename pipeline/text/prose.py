@@ -8,6 +8,8 @@ a file, from a line of .jsonl and from the graph gives the same prose.
 import re
 from collections.abc import Iterator
 
+from pipeline.text.outline import trimmed
+
 _ANY = re.compile(
     r"```|~~~|^[ \t>]*[|+=]|\|[ \t]*:?-|<[/!A-Za-z]|\{[{%:#.]|::|^[ \t]*\.\.|\?\?\?|!!!|///|\A---|\]\(|\[!",
     re.MULTILINE,
@@ -51,7 +53,7 @@ _PATTERNS = (
     re.compile(r"(?<=\])\([^()\s]*(?:\s+\"[^\"\n]*\")?\)"),
     re.compile(r"</?[A-Za-z][^<>]*>"),
 )
-_NOT_BLANK = re.compile(r"[^\s]")
+_NOT_BLANK = re.compile(r"\S")
 
 
 def prose(text: str) -> str:
@@ -159,17 +161,11 @@ def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for match in _END.finditer(text, start, end):
         if match["soft"] and not _is_end(text, start, match):
             continue
-        yield from _nonblank(text, start, match.end())
+        if not text[start : match.end()].isspace():
+            yield trimmed(text, start, match.end())
         start = match.end()
-    yield from _nonblank(text, start, end)
-
-
-def _nonblank(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    stretch = text[start:end]
-    stripped = stretch.strip()
-    if stripped:
-        start += len(stretch) - len(stretch.lstrip())
-        yield start, start + len(stripped)
+    if start < end and not text[start:end].isspace():
+        yield trimmed(text, start, end)
 
 
 def _is_end(text: str, start: int, match: re.Match[str]) -> bool:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from pipeline.db.embedded import ServerOptions, stop
-from pipeline.ingest.entities.extract import BUILTIN, ChunkNames, Extractor, SpellingCounts, most_frequent
+from pipeline.ingest.entities.extract import BUILTIN, ChunkNames, Extractor, SpellingCounts
 from pipeline.ingest.entities.lexicon import CountChanges, LexiconUpdate
 from pipeline.records import Chunk
+from pipeline.text.names import most_frequent
 
 Write = Callable[[Path, Mapping[str, str]], Path]
 Extract = Callable[..., tuple[list[ChunkNames], dict[str, str]]]

@@ -63,7 +63,8 @@ class Chunker:
             for document, (_, start, end), tokens in zip(batch, stretches, maps, strict=True):
                 root = outline(document)
                 spans = self._spans(document.text, start, end, root, tokens)
-                yield _chunks(document, corpus_id, root, [*self._summary(document), *spans])
+                headings = _Headings(root, document.title)
+                yield _chunks(document, corpus_id, headings, [*self._summary(document), *spans])
 
     def _summary(self, document: Document) -> list[MeasuredSpan]:
         """Return the span of the summary in the front matter, if the document has one."""
@@ -113,32 +114,8 @@ def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iter
     """Yield each document with its chunks: its own if it is prechunked, else the chunker's."""
     chunked = chunker.chunk_all([document for document in documents if not document.prechunked], corpus_id)
     for document in documents:
-        yield document, _supplied_chunks(document, corpus_id) if document.prechunked else next(chunked)
-
-
-def _supplied_chunks(document: Document, corpus_id: str) -> list[Chunk]:
-    seen: Counter[str] = Counter()
-    chunks: list[Chunk] = []
-    for supplied in document.prechunked:
-        text = document.text[supplied.start : supplied.end]
-        line = document.text.count("\n", 0, supplied.start) + 1
-        chunks.append(
-            Chunk(
-                id=chunk_id(corpus_id, document.key, text, seen[text]),
-                document_key=document.key,
-                ordinal=len(chunks),
-                text=text,
-                title=document.title,
-                heading="",
-                start=supplied.start,
-                end=supplied.end,
-                line_start=line,
-                line_end=line + text.count("\n"),
-                tokens=0,
-            )
-        )
-        seen[text] += 1
-    return chunks
+        supplied = [(chunk.start, chunk.end, 0) for chunk in document.prechunked]
+        yield document, _chunks(document, corpus_id, None, supplied) if supplied else next(chunked)
 
 
 def _splits_word(text: str, start: int, end: int) -> bool:
@@ -162,34 +139,6 @@ def batched(documents: Iterable[Document], count: int, characters: int) -> Itera
 def chunk_id(corpus_id: str, document_key: str, text: str, occurrence: int) -> str:
     """Return a chunk's id; ``occurrence`` counts equal texts in the document, from 0."""
     return node_id(corpus_id, document_key, text, str(occurrence))
-
-
-def _chunks(document: Document, corpus_id: str, root: Section, spans: Iterable[MeasuredSpan]) -> list[Chunk]:
-    """Return a chunk for each (start, end, tokens) in ``spans``."""
-    text = document.text
-    newlines = [match.start() for match in _NEWLINE.finditer(text)]
-    headings = _Headings(root, document.title)
-    seen: Counter[str] = Counter()
-    chunks: list[Chunk] = []
-    for start, end, size in spans:
-        content = text[start:end]
-        chunk = Chunk(
-            id=chunk_id(corpus_id, document.key, content, seen[content]),
-            document_key=document.key,
-            ordinal=len(chunks),
-            text=content,
-            title=document.title,
-            heading=headings.shared_by(start, end),
-            start=start,
-            end=end,
-            # a summary that stands before the text of the file is given its first line
-            line_start=max(1, bisect_left(newlines, start) + 1 + document.line_offset),
-            line_end=max(1, bisect_left(newlines, end) + 1 + document.line_offset),
-            tokens=size,
-        )
-        chunks.append(chunk)
-        seen[content] += 1
-    return chunks
 
 
 class _Headings:
@@ -217,3 +166,22 @@ def _bodies(section: Section) -> Iterator[tuple[int, bool, tuple[str, ...]]]:
         yield section.body[0].start, has_text, section.path
     for child in section.children:
         yield from _bodies(child)
+
+
+def _chunks(
+    document: Document, corpus_id: str, headings: _Headings | None, spans: Iterable[MeasuredSpan]
+) -> list[Chunk]:
+    newlines = [match.start() for match in _NEWLINE.finditer(document.text)]
+    seen: Counter[str] = Counter()
+    chunks: list[Chunk] = []
+    for start, end, size in spans:
+        text = document.text[start:end]
+        # a summary that stands before the text of the file is given its first line
+        first, last = (max(1, bisect_left(newlines, at) + 1 + document.line_offset) for at in (start, end))
+        heading = headings.shared_by(start, end) if headings else ""
+        id_ = chunk_id(corpus_id, document.key, text, seen[text])
+        chunks.append(
+            Chunk(id_, document.key, len(chunks), text, document.title, heading, start, end, first, last, size)
+        )
+        seen[text] += 1
+    return chunks

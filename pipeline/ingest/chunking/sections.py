@@ -52,8 +52,13 @@ def units(text: str, blocks: Sequence[Block], tokens: TokenMap, limit: int) -> l
 
 def _parts(text: str, block: Block, tokens: TokenMap, limit: int) -> Iterator[tuple[int, int, Break]]:
     """Yield the parts of ``block`` as (start, end, quality of the break before it)."""
+    natural: Iterable[tuple[int, int]] = ((block.start, block.end),)
+    if block.kind is BlockKind.PARAGRAPH:
+        natural = sentences(text, block.start, block.end)
+    elif tokens.count(block.start, block.end) > limit:
+        natural = _lines(text, block.start, block.end)
     rank = Break.BLOCK
-    for start, end in _natural(text, block, tokens, limit):
+    for start, end in natural:
         if tokens.count(start, end) <= limit:
             yield start, end, rank
         else:
@@ -61,15 +66,6 @@ def _parts(text: str, block: Block, tokens: TokenMap, limit: int) -> Iterator[tu
                 yield *piece, rank
                 rank = Break.PIECE
         rank = Break.SENTENCE if block.kind is BlockKind.PARAGRAPH else Break.PIECE
-
-
-def _natural(text: str, block: Block, tokens: TokenMap, limit: int) -> Iterator[tuple[int, int]]:
-    if block.kind is BlockKind.PARAGRAPH:
-        yield from sentences(text, block.start, block.end)
-    elif tokens.count(block.start, block.end) <= limit:
-        yield block.start, block.end
-    else:
-        yield from _lines(text, block.start, block.end)
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -110,9 +106,8 @@ class Packer:
         begin = first
         while begin - 1 > before and units[begin - 1].carried:
             start = units[begin - 1].start
-            if self.tokens.count(start, units[first - 1].end) > self.overlap:
-                break
-            if self.tokens.count(start, units[first].end) > self.limit:
+            overlap, size = (self.tokens.count(start, units[last].end) for last in (first - 1, first))
+            if overlap > self.overlap or size > self.limit:
                 break
             begin -= 1
         return begin
@@ -121,7 +116,7 @@ class Packer:
         """Return the end, as a unit's index, of the chunk that repeats units from ``begin`` and adds from ``first``."""
         start = units[begin].start
         sizes = [self.tokens.count(start, units[first].end)]
-        for unit in units[first + 1 :] if first + 1 < len(units) else ():
+        for unit in units[first + 1 :]:
             size = self.tokens.count(start, unit.end)
             if size > self.limit:
                 break
@@ -176,35 +171,30 @@ class SectionCutter:
         for child in section.children:
             spans = self.cut(child, headings if child is section.children[0] else ())
             nested.extend(spans if len(spans) == 1 else (Span(span.start, span.end) for span in spans))
-        return self._introduced(own, list(self._merged(nested)))
+        nested = self._merged(nested)
+        # a tiny introduction joins the first nested span
+        if len(own) == 1 and nested and self._tiny(own[0]) and self._fits(own[0].start, nested[0].end):
+            return [Span(own[0].start, nested[0].end), *nested[1:]]
+        return [*own, *nested]
 
     def _packed(self, body: list[Block]) -> list[Span]:
         packer = self._packer
         return [Span(*span) for span in packer.pack(units(self._text, body, packer.tokens, packer.limit))]
 
-    def _merged(self, spans: list[Span]) -> Iterator[Span]:
-        """Yield ``spans``, with siblings that may share a chunk joined."""
-        current: Span | None = None
+    def _merged(self, spans: list[Span]) -> list[Span]:
+        """Return ``spans``, with siblings that may share a chunk joined."""
+        merged: list[Span] = []
         for span in spans:
-            if current is not None and self._may_share(current, span):
-                current = Span(current.start, span.end, min(current.level, span.level))
-                continue
-            if current is not None:
-                yield current
-            current = span
-        if current is not None:
-            yield current
+            if merged and self._may_share(merged[-1], span):
+                first = merged.pop()
+                span = Span(first.start, span.end, min(first.level, span.level))
+            merged.append(span)
+        return merged
 
     def _may_share(self, first: Span, second: Span) -> bool:
         whole = first.level > 0 and second.level > 0
         related = min(first.level, second.level) >= _DEEP_LEVEL or self._tiny(first) or self._tiny(second)
         return whole and related and self._fits(first.start, second.end)
-
-    def _introduced(self, own: list[Span], nested: list[Span]) -> list[Span]:
-        """Return a section's own spans and the nested ones; a tiny introduction joins the first nested span."""
-        if len(own) == 1 and nested and self._tiny(own[0]) and self._fits(own[0].start, nested[0].end):
-            return [Span(own[0].start, nested[0].end), *nested[1:]]
-        return [*own, *nested]
 
     def _fits(self, start: int, end: int) -> bool:
         return self._packer.tokens.count(start, end) <= self._packer.limit

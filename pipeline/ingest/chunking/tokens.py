@@ -20,30 +20,28 @@ _GROUP_CHARACTERS = 524_288
 
 
 class TokenMap:
-    """The tokens of a stretch of ``text``, added slice by slice."""
+    """The tokens of a stretch of ``text``, added slice by slice.
+
+    ``divided``: a word is so long that it is counted by its length, not by its tokens.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._starts = array("l")
         self._ends = array("l")
         self._slices = 0
-        self._divided = False
+        self.divided = False
 
     @property
     def exact(self) -> bool:
         """Return whether the count of the whole stretch is the tokenizer's: a single slice, and no word divided."""
-        return self._slices < 2 and not self._divided
-
-    @property
-    def divided(self) -> bool:
-        """Return whether a word was so long that it is counted by its length, not by its tokens."""
-        return self._divided
+        return self._slices < 2 and not self.divided
 
     def add(self, offset: int, tokens: Sequence[tuple[int, int]]) -> None:
         """Append the tokens of the next slice, which begins at ``offset``; tokens are relative to that."""
         self._slices += 1
         if any(end - start > _LONGEST_WORD for start, end in tokens):
-            self._divided = True
+            self.divided = True
             tokens = [part for token in tokens for part in _divided(*token)]
         if tokens:
             starts, ends = zip(*tokens, strict=True)

@@ -7,7 +7,7 @@ positions); idf and damping are applied at reading time.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -235,8 +235,3 @@ class _NameCollector:
                     keys.add(key)
                     self._spellings[key][text] += 1
         return keys
-
-
-def most_frequent(counts: Mapping[str, int]) -> str:
-    """Return the most frequent spelling; of equally frequent ones the first in alphabetical order."""
-    return min(counts, key=lambda spelling: (-counts[spelling], spelling))

@@ -20,13 +20,13 @@ from pipeline.db.client import batches
 from pipeline.edges import EdgeKind
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.embed import Done, PreparedChunk
-from pipeline.ingest.entities.extract import ChunkNames, SpellingCounts, make_extractor, most_frequent
+from pipeline.ingest.entities.extract import ChunkNames, SpellingCounts, make_extractor
 from pipeline.ingest.entities.lexicon import CountChanges, LexiconUpdate
 from pipeline.ingest.update.stored import ChunkDiff, Spool, stored_counts, stored_edges, visible_chunks
 from pipeline.ingest.update.write_session import WriteSession
 from pipeline.records import Chunk, Edge, Entity, Vector, WrittenLink
 from pipeline.settings import LinkSettings
-from pipeline.text.names import name_key
+from pipeline.text.names import most_frequent, name_key
 
 
 class LinkResolver:

@@ -10,7 +10,7 @@ from pipeline.code.languages import language_of
 from pipeline.code.parse import parse_code
 from pipeline.code.records import Definition
 from pipeline.code.summary import summary_of
-from pipeline.files import Unreadable, decode
+from pipeline.files import Unreadable
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Block, BlockKind, Document
 from pipeline.text.outline import paragraphs
@@ -28,11 +28,6 @@ _GENERATED = re.compile(rb"(?i)@generated\b|code generated .{0,200}do not edit|<
 _LONGEST_LINE = 5000
 _HEAD = 2000
 _SEPARATOR = "\n\n"
-
-
-def parse(source: Source) -> Document:
-    """Return a file of source code as a document: a summary of it, then the code itself. Raises Unreadable."""
-    return structure(Document(source.key, "", decode(source.data), path=source.path))
 
 
 def structure(document: Document) -> Document:
@@ -123,15 +118,10 @@ def _paragraphs(code: str, start: int, end: int, level: int) -> Iterator[Block]:
         level = 0
 
 
-def _with_closings(code: str, blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield ``blocks``; brackets that close and the like, on their own, are joined to the block before them."""
-    last: Block | None = None
+def _with_closings(code: str, blocks: Iterator[Block]) -> list[Block]:
+    """Return ``blocks``; brackets that close and the like, on their own, are joined to the block before them."""
+    joined: list[Block] = []
     for block in blocks:
-        if last is not None and _CLOSING.fullmatch(code, block.start, block.end):
-            last = replace(last, end=block.end)
-            continue
-        if last is not None:
-            yield last
-        last = block
-    if last is not None:
-        yield last
+        closes = joined and _CLOSING.fullmatch(code, block.start, block.end)
+        joined.append(replace(joined.pop(), end=block.end) if closes else block)
+    return joined

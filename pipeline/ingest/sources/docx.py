@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from itertools import groupby
 
 import docx
 from docx.document import Document as WordDocument
@@ -16,7 +17,6 @@ from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.ingest.sources.text_builder import TextBuilder
 from pipeline.records import BlockKind, Document
-from pipeline.text.outline import first_heading
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 
@@ -24,19 +24,15 @@ _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 def parse(source: Source) -> Document:
     """Return a DOCX file as a document with the text of the body's blocks.
 
-    The title comes from the file's properties, else from a paragraph of style Title, else from the first heading of
-    level 1, else from the file's stem. Raises Unreadable.
+    The title comes from the file's properties, else from a paragraph of style Title, which is a heading of level 1 as
+    well, else from the first heading of level 1, else from the file's stem. Raises Unreadable.
     """
     with parser_errors("DOCX"):
         _check_size(source)
         word = docx.Document(io.BytesIO(source.data))
         built = _built(word)
         title = well_formed(" ".join((word.core_properties.title or "").split()))
-    if not built.blocks:
-        raise Unreadable("has no text", "Leave it out, or write something into it.")
-    # a paragraph of style Title is a heading of level 1 as well
-    title = title or first_heading(built.text, built.blocks) or source.stem
-    return Document(source.key, title, built.text, tuple(built.blocks), tuple(built.links), path=source.path)
+    return built.document(source, title, "Leave it out, or write something into it.")
 
 
 def _check_size(source: Source) -> None:
@@ -80,13 +76,9 @@ def _write_table(built: TextBuilder, table: Table) -> None:
     """Write each row on a line; write merged cells once."""
     for row in table.rows:
         built.new_line()
-        before = None
-        for cell in row.cells:
-            if before is not None and cell._tc is before._tc:
-                continue
-            built.write(" | " if before is not None else "")
-            before = cell
-            for number, paragraph in enumerate(cell.paragraphs):
+        for column, (_, merged) in enumerate(groupby(row.cells, key=lambda cell: cell._tc)):
+            built.write(" | " if column else "")
+            for number, paragraph in enumerate(next(merged).paragraphs):
                 built.write(" " if number else "")
                 _write_paragraph(built, paragraph)
     built.close(BlockKind.TABLE)

@@ -1,18 +1,21 @@
 """Formats of files, recognised by name: HopRank's own, and those of installed packages.
 
-A format of HopRank's is a module here with a function ``parse``, and a row in ``_MODULES``. A package brings one by an
-entry point of the group ``hoprank.formats``: its name is the suffix without the dot, its value a function that takes a
-:class:`Source` and returns Markdown, or a :class:`Document` with blocks and links.
+A format of HopRank's is a module here, and a row in ``_MODULES``. The module has a function ``parse``, from a
+:class:`Source` to a document, or for files of text a function ``structure``, from a document with the text to one with
+its blocks too. A package brings a format by an entry point of the group ``hoprank.formats``: its name is the suffix
+without the dot, its value a function that takes a :class:`Source` and returns Markdown, or a :class:`Document` with
+blocks and links.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pipeline.code.languages import language_of
-from pipeline.files import Unreadable
+from pipeline.files import Unreadable, decode
 from pipeline.ingest.sources.source import Parse, Source
 from pipeline.records import Document
 from pipeline.registry import entry_points
@@ -65,15 +68,18 @@ def parser_of(name: str) -> Parse:
     """Return the parser of the format ``name``; its library is imported only when a file needs it."""
     if name in _brought():
         return lambda source: _parse_by(_brought()[name], source)
-    parse: Parse = import_module(f"pipeline.ingest.sources.{name}").parse
+    module = import_module(f"pipeline.ingest.sources.{name}")
+    parse: Parse = module.parse if hasattr(module, "parse") else partial(_parse_text, module.structure)
     return parse
 
 
-def is_bounded(name: str) -> bool:
-    """Return whether files of a format are parsed in a process of its own: their libraries can't be bounded otherwise.
+def _parse_text(structure: Callable[[Document], Document], source: Source) -> Document:
+    document = structure(Document(source.key, "", decode(source.data), path=source.path))
+    return replace(document, title=document.title or source.stem)
 
-    That goes for the formats of other packages, too.
-    """
+
+def is_bounded(name: str) -> bool:
+    """Return whether files of a format are parsed in a process of its own, as those of other packages all are."""
     return name in _BOUNDED or name in _brought()
 
 

@@ -12,7 +12,6 @@ from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.ingest.sources.text_builder import TextBuilder
 from pipeline.records import BlockKind, Document
-from pipeline.text.outline import first_heading
 
 _DROPPED = frozenset("head script style nav template noscript svg iframe object select button".split())
 _BLOCKS = frozenset(
@@ -37,11 +36,8 @@ def parse(source: Source) -> Document:
             page.take(element, entering)
         page.built.close(BlockKind.PARAGRAPH)
         title = " ".join(soup.title.get_text().split()) if soup.title else ""
-    built = page.built
-    if not built.blocks:
-        raise Unreadable("has no text", "Save the page as it looks once its scripts have run, or leave it out.")
-    title = title or first_heading(built.text, built.blocks) or source.stem
-    return Document(source.key, title, built.text, tuple(built.blocks), tuple(built.links), path=source.path)
+    fix = "Save the page as it looks once its scripts have run, or leave it out."
+    return page.built.document(source, title, fix)
 
 
 def _decoded(data: bytes) -> str:
@@ -58,10 +54,8 @@ def _decoded(data: bytes) -> str:
 
 
 def _walk(root: Tag) -> Iterator[tuple[PageElement, bool]]:
-    """Yield each element below ``root`` in order, tags twice: (tag, True) before their content, (tag, False) after.
-
-    An explicit stack: pages may be nested deeper than Python's recursion limit.
-    """
+    """Yield each element below ``root`` in order, tags twice: (tag, True) before their content, (tag, False) after."""
+    # an explicit stack: pages may be nested deeper than Python's recursion limit
     pending: list[tuple[PageElement, bool]] = [(child, True) for child in reversed(root.contents)]
     while pending:
         element, entering = pending.pop()
@@ -84,14 +78,11 @@ class _Page:
         self._cells = 0
 
     def take(self, element: PageElement, entering: bool) -> None:
-        """Process the next element of the walk."""
         if isinstance(element, Tag):
             (self._enter if entering else self._leave)(element)
         elif isinstance(element, NavigableString) and not isinstance(element, PreformattedString):
-            if self._container is not None and self._container.name == "pre":
-                self.built.write_verbatim(element)
-            else:
-                self.built.write(element)
+            verbatim = self._container is not None and self._container.name == "pre"
+            (self.built.write_verbatim if verbatim else self.built.write)(element)
 
     def _enter(self, tag: Tag) -> None:
         if self._container is not None:

@@ -82,12 +82,5 @@ def _parsed(lines: Sequence[str]) -> GitIgnoreSpec:
     try:
         return GitIgnoreSpec.from_lines(lines)
     except ValueError:
-        return GitIgnoreSpec.from_lines(line for line in lines if _is_rule(line))
-
-
-def _is_rule(line: str) -> bool:
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except ValueError:
-        return False
-    return True
+        single = [_parsed([line]) for line in lines] if len(lines) > 1 else []
+        return GitIgnoreSpec(pattern for spec in single for pattern in spec.patterns)

@@ -58,7 +58,16 @@ def rows(path: Path, limits: Limits) -> Iterator[Row]:
 
 def row_of(line: Line, value: Any) -> Row:
     """Return the row that a decoded line is; raises SourceError, naming file and line, if it lacks an id."""
-    return Row(line, _id(line, value), value)
+    if not isinstance(value, dict):
+        raise line.fault("isn't a JSON object")
+    key = value.get("id", value.get(_BEIR_ID))
+    if key is None:
+        raise line.fault("has no id")
+    if isinstance(key, bool) or not isinstance(key, str | int | float) or not str(key).strip():
+        raise line.fault("has an id that isn't a word or a number")
+    if len(str(key)) > _LONGEST_ID:
+        raise line.fault(f"has an id of {len(str(key)):,} characters; {_LONGEST_ID:,} are the most")
+    return Row(line, well_formed(str(key)), value)
 
 
 def document(row: Row) -> Document:
@@ -78,8 +87,7 @@ def document(row: Row) -> Document:
     with row.line.guard.naming(row.line.place):
         check_depth(fields, row.line.guard)  # an object that was given in memory may be of any depth
     title, path = scalar_title(row.value.get("title")), str(row.line.path)
-    kept = flat(fields)
-    return Document(row.id, title, text, tuple(paragraphs(text)), metadata=kept, path=path, prechunked=supplied)
+    return Document(row.id, title, text, tuple(paragraphs(text)), (), flat(fields), path, prechunked=supplied)
 
 
 def _own_chunks(row: Row) -> tuple[str, tuple[SuppliedChunk, ...]]:
@@ -95,31 +103,17 @@ def _own_chunks(row: Row) -> tuple[str, tuple[SuppliedChunk, ...]]:
         text, embedding = chunk.get("text"), chunk.get("embedding")
         if not isinstance(text, str) or not text.strip():
             raise row.line.fault("has a chunk without a text")
-        if not isinstance(embedding, list | None) or not all(map(_is_number, embedding or ())):
+        numbers = isinstance(embedding, list | None) and all(
+            isinstance(item, int | float) and not isinstance(item, bool) for item in embedding or ()
+        )
+        if not numbers:
             raise row.line.fault("has a chunk with an embedding that isn't a list of numbers")
         supplied.append(SuppliedChunk(at, at + len(text), tuple(map(float, embedding or ()))))
         at += len(text) + len(_SEPARATOR)
     return _SEPARATOR.join(chunk["text"] for chunk in chunks), tuple(supplied)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _missing(value: Mapping[str, Any]) -> list[str]:
     text = value.get("text") if value.get("chunks") is None else value["chunks"]
     required = {"id": value.get("id", value.get(_BEIR_ID)), "text": text}
     return [name for name, content in required.items() if content is None]
-
-
-def _id(line: Line, value: object) -> str:
-    if not isinstance(value, dict):
-        raise line.fault("isn't a JSON object")
-    key = value.get("id", value.get(_BEIR_ID))
-    if key is None:
-        raise line.fault("has no id")
-    if isinstance(key, bool) or not isinstance(key, str | int | float) or not str(key).strip():
-        raise line.fault("has an id that isn't a word or a number")
-    if len(str(key)) > _LONGEST_ID:
-        raise line.fault(f"has an id of {len(str(key)):,} characters; {_LONGEST_ID:,} are the most")
-    return well_formed(str(key))

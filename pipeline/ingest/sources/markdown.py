@@ -10,11 +10,9 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline, link
 from markdown_it.token import Token
 
-from pipeline.files import decode
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import document_fragment, document_target, wikilink_fragment, wikilink_target
 from pipeline.ingest.sources.metadata import flat, scalar_title
-from pipeline.ingest.sources.source import Source
 from pipeline.records import Block, BlockKind, Document, Link
 from pipeline.text.outline import first_heading, trimmed
 
@@ -68,13 +66,12 @@ def _alignment(text: str, content: str, lines: Sequence[int], row: int, cursor: 
     The content of a block, which begins on line ``row``, is its lines in the file without indentation and quote marks.
     """
     starts, shifts, start = [], [], 0
-    for line in content.split("\n"):
-        first, last = lines[row], lines[min(row + 1, len(lines) - 1)]
+    for number, line in enumerate(content.split("\n"), row):
+        first, last = lines[number], lines[min(number + 1, len(lines) - 1)]
         at = text.find(line, max(first, cursor), last)
         starts.append(start)
         shifts.append((first if at < 0 else at) - start)
         start += len(line) + 1
-        row += 1
     return starts, shifts
 
 
@@ -102,14 +99,9 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _link_parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark").disable("emphasis")
-    parser.inline.ruler.at("link", _positioned_link)
-    parser.inline.ruler.before("link", "wikilink", _wikilink)
-    return parser
-
-
-_LINK_PARSER = _link_parser()
+_LINK_PARSER = MarkdownIt("commonmark").disable("emphasis")
+_LINK_PARSER.inline.ruler.at("link", _positioned_link)
+_LINK_PARSER.inline.ruler.before("link", "wikilink", _wikilink)
 
 
 _KINDS = {
@@ -123,32 +115,15 @@ _KINDS = {
 _LONG_HEADING = 200
 _NEWLINE = re.compile("\n")
 _TAG = re.compile(r"<[^<>]*>")
-
-
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark").enable("table")
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
-
-
-_PARSER = _parser()
-
-
-def parse(source: Source) -> Document:
-    """Return a Markdown file as a document with the file's own text, without its front matter.
-
-    The title comes from the front matter, else from the first heading of level 1, else from the file's stem. Raises
-    Unreadable.
-    """
-    document = structure(Document(source.key, "", decode(source.data), path=source.path))
-    return replace(document, title=document.title or source.stem)
+_PARSER = MarkdownIt("commonmark").enable("table")
+_PARSER.core.ruler.enableOnly(["normalize", "block"])
 
 
 def structure(document: Document) -> Document:
     """Return a document of Markdown without its front matter, with its blocks, links and metadata.
 
-    The document's own title and metadata take precedence over the front matter's; the title may stay empty. Raises
-    Unreadable.
+    The document's own title and metadata take precedence over the front matter's. Without either, the title is the
+    first heading of level 1, or empty. Raises Unreadable.
     """
     mapping, text, line_offset = split_front_matter(document.text)
     blocks, linked = blocks_and_links(text)

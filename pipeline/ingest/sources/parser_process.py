@@ -60,9 +60,6 @@ def _markup_of(key: str, text: str) -> str | None:
     return "markdown" if headings >= _MIN_HEADINGS or _FRONT_MATTER.match(text) else None
 
 
-_LEAVE_OUT = "Open and save it again, or leave it out."
-
-
 class ParserProcess(AbstractContextManager["ParserProcess"]):
     """Parses files and documents; not thread-safe. It starts with the first one that isn't safe to parse here."""
 
@@ -103,7 +100,7 @@ class ParserProcess(AbstractContextManager["ParserProcess"]):
             megabytes = limits.bytes_of_memory / MEGABYTE
             raise Unreadable(f"takes over {megabytes:,.6g} MB of memory to read", fix) from None
         except Crashed as crash:
-            raise Unreadable(f"crashes its parser ({crash})", _LEAVE_OUT) from None
+            raise Unreadable(f"crashes its parser ({crash})", "Open and save it again, or leave it out.") from None
         kind, value = json.loads(line)
         if kind == "unreadable":
             raise Unreadable(*value)
@@ -113,17 +110,10 @@ class ParserProcess(AbstractContextManager["ParserProcess"]):
 def answer(request: tuple[str, Source] | Document) -> bytes:
     """Answer a request within the process."""
     try:
-        document = _document(request)
+        document = structured(request) if isinstance(request, Document) else parser_of(request[0])(request[1])
     except Unreadable as error:
         return json.dumps(("unreadable", (error.message, error.fix))).encode()
     return json.dumps(("document", _documents().dump_python(document, mode="json"))).encode()
-
-
-def _document(request: tuple[str, Source] | Document) -> Document:
-    if isinstance(request, Document):
-        return structured(request)
-    format_name, source = request
-    return parser_of(format_name)(source)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import io
 import logging
+from itertools import accumulate
 
 from pypdf import PdfReader
 from pypdf.errors import DependencyError
@@ -30,15 +31,12 @@ def parse(source: Source) -> Document:
         _unlock(reader)
         if len(reader.pages) > source.limits.pages:
             raise Unreadable(f"has {len(reader.pages):,} pages", "Split it, or raise sources.max_pages.")
-        pages = [_page_text(page.extract_text()) for page in reader.pages]
+        lines = ((line.rstrip() for line in well_formed(page.extract_text()).split("\n")) for page in reader.pages)
+        pages = ["\n".join(page).strip() for page in lines]
         properties = reader.metadata
         title = " ".join((properties.title or "").split()) if properties else ""
     if not any(pages):
         raise Unreadable("has no text", "Run character recognition (OCR) over it first, or leave it out.")
-    starts, at = [], 0
-    for page in pages:
-        starts.append(at)
-        at += len(page) + len(_SEPARATOR)
     text = _SEPARATOR.join(pages)
     return Document(
         key=source.key,
@@ -46,7 +44,7 @@ def parse(source: Source) -> Document:
         text=text,
         blocks=tuple(paragraphs(text)),
         path=source.path,
-        page_starts=tuple(starts),
+        page_starts=tuple(accumulate((len(page) + len(_SEPARATOR) for page in pages[:-1]), initial=0)),
     )
 
 
@@ -64,8 +62,3 @@ def _first_line(text: str) -> str:
     """Return the first line, or "" if it is a page number or a whole paragraph."""
     line = text.lstrip().split("\n", 1)[0].strip()
     return line if len(line) <= _LONGEST_TITLE and sum(map(str.isalpha, line)) >= _SHORTEST_TITLE else ""
-
-
-def _page_text(extracted: str) -> str:
-    lines = (line.rstrip() for line in well_formed(extracted).split("\n"))
-    return "\n".join(lines).strip()

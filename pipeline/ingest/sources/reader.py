@@ -37,9 +37,9 @@ def read(
     wanted = [paths] if isinstance(paths, str) else paths
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
-    reading, keys = _Reading(strict, limits, code=code), UniqueKeys()
-    checked = [item for path in wanted for entry in find(path, code=code) for item in reading.checked(entry, keys)]
-    return reading.all_documents(checked)
+    reading = _Reading(strict, limits, code=code)
+    checked = [item for path in wanted for entry in find(path, code=code) for item in reading.checked(entry)]
+    return reading.documents(checked)
 
 
 class UniqueKeys:
@@ -53,34 +53,32 @@ class UniqueKeys:
 
         Raises SourceError, naming both places, if another file or line holds it too.
         """
-        other, other_line = self._places.setdefault(key, (path, line))
-        if (other, other_line) == (path, line):
+        first, again = self._places.setdefault(key, (path, line)), (path, line)
+        if first == again:
             return
-        if other == path:
+        if first[0] == path:
             raise SourceError(
-                f"{path} gives the id {key!r} on line {other_line} and again on line {line}",
+                f"{path} gives the id {key!r} on line {first[1]} and again on line {line}",
                 "Give every line an id of its own.",
             )
+        one, two = (f"{place} (line {at})" if at else str(place) for place, at in (first, again))
         raise SourceError(
-            f"{_place(other, other_line)} and {_place(path, line)} both give the document {key!r}",
+            f"{one} and {two} both give the document {key!r}",
             "Ingest them into corpora of their own, or give the folder that holds both.",
         )
 
 
-def _place(path: Path, line: int) -> str:
-    return f"{path} (line {line})" if line else str(path)
-
-
 class _Reading:
-    """A single read of several paths: its limits, and the files seen so far."""
+    """A single read of several paths: its limits, and the files and keys so far."""
 
     def __init__(self, strict: bool, limits: Limits, *, code: bool) -> None:
         self._strict = strict
         self._limits = limits
         self._code = code
         self._seen: set[tuple[str, str]] = set()
+        self._keys = UniqueKeys()
 
-    def checked(self, item: SourceFile | Skipped, keys: UniqueKeys) -> Iterator[SourceFile | Skipped]:
+    def checked(self, item: SourceFile | Skipped) -> Iterator[SourceFile | Skipped]:
         """Yield ``item``, or a Skipped if it is left out, or nothing if it was given before. Its keys must be new."""
         if isinstance(item, Skipped):
             yield self._left_out(item, "", named=False)
@@ -91,54 +89,48 @@ class _Reading:
         self._seen.add(identity)
         try:
             if format_of(item.path, code=self._code or item.named) == LINES:
-                self._check_lines(item.path, keys)
+                self._check_lines(item.path)
             else:
-                keys.add(item.key, item.path)
+                self._keys.add(item.key, item.path)
         except Unreadable as error:
             yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
         else:
             yield item
 
-    def all_documents(self, items: Iterable[SourceFile | Skipped]) -> Iterator[Document | Skipped]:
-        """Yield the documents in ``items``; see :meth:`documents`."""
+    def documents(self, items: Iterable[SourceFile | Skipped]) -> Iterator[Document | Skipped]:
+        """Yield the documents in ``items``, or a Skipped for one that is left out."""
         with ParserProcess() as process:
             for item in items:
-                yield from self.documents(item, process)
+                if isinstance(item, Skipped):
+                    yield item
+                    continue
+                try:
+                    yield from self._documents(item, process)
+                except Unreadable as error:
+                    yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
 
-    def documents(self, item: SourceFile | Skipped, process: ParserProcess) -> Iterator[Document | Skipped]:
-        """Yield the documents in ``item``, or a Skipped if it is left out."""
-        if isinstance(item, Skipped):
-            yield item
+    def _documents(self, item: SourceFile, process: ParserProcess) -> Iterator[Document]:
+        name = format_of(item.path)
+        if name == LINES:
+            for row in jsonl.rows(item.path, self._limits):
+                yield process.structure(jsonl.document(row), self._limits)
             return
-        try:
-            name = format_of(item.path)
-            if name == LINES:
-                rows = jsonl.rows(item.path, self._limits)
-                yield from (process.structure(jsonl.document(row), self._limits) for row in rows)
-            else:
-                content = content_of(item.path, self._limits)
-                source = Source(item.key, item.path.as_posix(), content, self._limits)
-                if name == CODE and not item.named:
-                    check_handwritten(source)
-                yield process.parse(name, source)
-        except Unreadable as error:
-            yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
+        source = Source(item.key, item.path.as_posix(), content_of(item.path, self._limits), self._limits)
+        if name == CODE and not item.named:
+            check_handwritten(source)
+        yield process.parse(name, source)
 
     def _left_out(self, skipped: Skipped, fix: str, named: bool) -> Skipped:
         if named or self._strict:
             raise SourceError(f"{skipped.source} {skipped.reason}", fix)
         return skipped
 
-    def _check_lines(self, path: Path, keys: UniqueKeys) -> None:
+    def _check_lines(self, path: Path) -> None:
         row = None
         for row in jsonl.rows(path, self._limits):
-            keys.add(jsonl.document(row).key, path, row.line.number)
+            self._keys.add(jsonl.document(row).key, path, row.line.number)
         if row is None:
             raise Unreadable("is empty", "Leave it out, or write documents into it, one a line.")
-
-
-_PLACE = Path("documents")
-"""The name of the given objects in errors, where those of a file have its path."""
 
 
 def documents_of(objects: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:
@@ -182,8 +174,8 @@ def _parsed(source: Source) -> Document:
 
 
 def _rows(objects: Iterable[Mapping[str, Any]]) -> Iterator[jsonl.Row]:
-    keys = UniqueKeys()
+    keys, place = UniqueKeys(), Path("documents")  # the name of the objects in errors, in place of a file's path
     for number, value in enumerate(objects, 1):
-        row = jsonl.row_of(Line(_PLACE, number, "", jsonl.GUARD), value)
-        keys.add(row.id, _PLACE, number)
+        row = jsonl.row_of(Line(place, number, "", jsonl.GUARD), value)
+        keys.add(row.id, place, number)
         yield row

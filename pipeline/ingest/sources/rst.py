@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import NamedTuple
 
 from docutils import nodes
@@ -10,9 +11,8 @@ from docutils.core import publish_doctree
 from docutils.parsers.rst import Parser
 from docutils.parsers.rst.states import Inliner
 
-from pipeline.files import decode
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.source import Source, parser_errors
+from pipeline.ingest.sources.source import parser_errors
 from pipeline.records import Block, BlockKind, Document, Link
 from pipeline.text.outline import first_heading, trimmed
 
@@ -23,13 +23,6 @@ _MAX_TABLE_LINES = 200
 _RULE = re.compile(r"\s*(?:\+(?:[-=]+\+)+|=+(?:\s+=+)+)\s*$")
 
 
-class Heading(NamedTuple):
-    """A heading's level, and the index of the line after the heading."""
-
-    level: int
-    end: int
-
-
 class _LineBlock(NamedTuple):
     """A block: the index of the line after it, and its kind, None for markup."""
 
@@ -38,14 +31,13 @@ class _LineBlock(NamedTuple):
     level: int = 0
 
 
-def rst_blocks(text: str, lines: Sequence[str], headings: Mapping[int, Heading]) -> Iterator[Block]:
-    """Yield the blocks of ``text`` in order; ``lines`` are its lines, ``headings`` maps line indices to headings.
+def _blocks(text: str, lines: Sequence[str], headings: Mapping[int, _LineBlock]) -> Iterator[Block]:
+    """Yield the blocks of ``text``, found line by line, as docutils' tree doesn't hold their offsets.
 
-    Comments and targets are left out. The content of a directive such as ``note`` is paragraphs.
+    ``headings`` are by the indices of their first lines. Comments and targets are left out. The content of a directive
+    such as ``note`` is paragraphs.
     """
-    offsets = [0]
-    for line in lines:
-        offsets.append(offsets[-1] + len(line) + 1)
+    offsets = list(accumulate((len(line) + 1 for line in lines), initial=0))
     at, literal = 0, False
     while at < len(lines):
         if not lines[at].strip():
@@ -60,19 +52,16 @@ def rst_blocks(text: str, lines: Sequence[str], headings: Mapping[int, Heading])
         at = block.end
 
 
-def _block_at(lines: Sequence[str], at: int, headings: Mapping[int, Heading], literal: bool) -> _LineBlock:
+def _block_at(lines: Sequence[str], at: int, headings: Mapping[int, _LineBlock], literal: bool) -> _LineBlock:
     """Return the block that begins at line ``at``; ``literal``: the paragraph before it ends with two colons."""
     line = lines[at]
     if at in headings:
-        return _LineBlock(headings[at].end, BlockKind.HEADING, headings[at].level)
+        return headings[at]
     if literal and line[:1].isspace():
         return _LineBlock(_indented(lines, at, _indent(line) - 1), BlockKind.CODE)
-    if _CODE.match(line):
-        return _LineBlock(_indented(lines, at + 1, _indent(line)), BlockKind.CODE)
-    if _TABLE.match(line):
-        return _LineBlock(_indented(lines, at + 1, _indent(line)), BlockKind.TABLE)
-    if _MARKUP.match(line):
-        return _LineBlock(_indented(lines, at + 1, _indent(line)), None)
+    for pattern, directive in ((_CODE, BlockKind.CODE), (_TABLE, BlockKind.TABLE), (_MARKUP, None)):
+        if pattern.match(line):
+            return _LineBlock(_indented(lines, at + 1, _indent(line)), directive)
     if _RULE.match(line):
         return _LineBlock(_table(lines, at), BlockKind.TABLE)
     kind = BlockKind.CODE if line.lstrip().startswith(">>>") else BlockKind.PARAGRAPH
@@ -90,7 +79,7 @@ def _indented(lines: Sequence[str], at: int, indent: int) -> int:
     return at
 
 
-def _unbroken(lines: Sequence[str], at: int, headings: Mapping[int, Heading]) -> int:
+def _unbroken(lines: Sequence[str], at: int, headings: Mapping[int, _LineBlock]) -> int:
     """Return the index of the first line after ``at`` that is blank or begins a heading."""
     at += 1
     while at < len(lines) and lines[at].strip() and at not in headings:
@@ -136,12 +125,6 @@ _LINK = re.compile(
 )
 
 
-def parse(source: Source) -> Document:
-    """Return a reStructuredText file as a document with the file's own text. Raises Unreadable."""
-    document = structure(Document(source.key, "", decode(source.data), path=source.path))
-    return replace(document, title=document.title or source.stem)
-
-
 def structure(document: Document) -> Document:
     """Return a document of reStructuredText with its blocks, its links and, if it has any, a title.
 
@@ -153,28 +136,21 @@ def structure(document: Document) -> Document:
         parser = Parser(inliner=_PlainInliner())
         tree = publish_doctree(text.translate(_LINE_ENDS), parser=parser, settings_overrides=_SETTINGS)
         headings = dict(_headings(tree, lines))
-    blocks = tuple(rst_blocks(text, lines, headings))
+    blocks = tuple(_blocks(text, lines, headings))
     title = document.title or first_heading(text, blocks)
     return replace(document, title=title, blocks=blocks, links=tuple(_links(text)))
 
 
-def _headings(tree: nodes.document, lines: Sequence[str]) -> Iterator[tuple[int, Heading]]:
+def _headings(tree: nodes.document, lines: Sequence[str]) -> Iterator[tuple[int, _LineBlock]]:
     """Yield (index of its first line, heading) for each section; docutils reports the line below the title."""
     for title in tree.findall(nodes.title):
-        if title.line is None or not isinstance(title.parent, nodes.section):
-            continue
-        level = sum(1 for _ in _sections(title))
-        under = title.line - 1
-        overlined = under >= 2 and lines[under - 2].strip() == lines[under].strip() != ""
-        yield under - 1 - overlined, Heading(min(level, 6), under + 1)
-
-
-def _sections(node: nodes.Node) -> Iterator[nodes.section]:
-    """Yield the sections around ``node``, innermost first."""
-    above = node.parent
-    while isinstance(above, nodes.section):
-        yield above
-        above = above.parent
+        above, level = title.parent, 0
+        while isinstance(above, nodes.section):
+            above, level = above.parent, level + 1
+        if title.line is not None and level:
+            under = title.line - 1
+            overlined = under >= 2 and lines[under - 2].strip() == lines[under].strip() != ""
+            yield under - 1 - overlined, _LineBlock(under + 1, BlockKind.HEADING, min(level, 6))
 
 
 def _links(text: str) -> Iterator[Link]:

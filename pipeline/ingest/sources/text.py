@@ -1,12 +1,11 @@
 """Plain text, read as paragraphs."""
 
-from pipeline.files import decode
-from pipeline.ingest.sources.source import Source
+from dataclasses import replace
+
 from pipeline.records import Document
 from pipeline.text.outline import paragraphs
 
 
-def parse(source: Source) -> Document:
-    """Return a text file as a document with the file's own text. Raises Unreadable."""
-    text = decode(source.data)
-    return Document(source.key, source.stem, text, tuple(paragraphs(text)), path=source.path)
+def structure(document: Document) -> Document:
+    """Return a document of plain text with its paragraphs."""
+    return replace(document, blocks=tuple(paragraphs(document.text)))

@@ -2,7 +2,10 @@
 
 import re
 
-from pipeline.records import Block, BlockKind, Link
+from pipeline.files import Unreadable
+from pipeline.ingest.sources.source import Source
+from pipeline.records import Block, BlockKind, Document, Link
+from pipeline.text.outline import first_heading
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _SEPARATOR = "\n\n"
@@ -20,10 +23,16 @@ class TextBuilder:
         self._open_length = 0
         self._end = 0
 
-    @property
-    def text(self) -> str:
-        """The text of all closed blocks."""
-        return _SEPARATOR.join(self._closed)
+    def document(self, source: Source, title: str, fix: str) -> Document:
+        """Return the document of all closed blocks; raises Unreadable with ``fix`` if there are none.
+
+        Without a title, its first heading of level 1 is the title, else the file's stem.
+        """
+        if not self.blocks:
+            raise Unreadable("has no text", fix)
+        text = _SEPARATOR.join(self._closed)
+        title = title or first_heading(text, self.blocks) or source.stem
+        return Document(source.key, title, text, tuple(self.blocks), tuple(self.links), path=source.path)
 
     @property
     def offset(self) -> int:
@@ -33,7 +42,8 @@ class TextBuilder:
     def write(self, words: str) -> None:
         """Add words to the open block; collapse white space to a space, and to nothing at the start of a line."""
         collapsed = _SPACES.sub(" ", words)
-        self._append(collapsed.lstrip(" ") if self._fresh() else collapsed)
+        fresh = not self._open or self._open[-1][-1].isspace()
+        self._append(collapsed.lstrip(" ") if fresh else collapsed)
 
     def write_verbatim(self, words: str) -> None:
         """Add text to the open block unchanged, except for empty lines at the block's start."""
@@ -64,6 +74,3 @@ class TextBuilder:
             self._end = self.offset + bare if bare else self._end
             self._open.append(words)
             self._open_length += len(words)
-
-    def _fresh(self) -> bool:
-        return not self._open or self._open[-1][-1].isspace()

@@ -45,15 +45,8 @@ class Pattern:
         """Return the positions in the pattern after matching ``names``; a set, so that many ``**`` stay cheap."""
         reached = self._past_folders({0})
         for name in names:
-            after = set()
-            for at in reached:
-                if at == len(self._names):
-                    continue
-                expected = self._names[at]
-                if expected is None:
-                    after.add(at)
-                elif expected.match(name):
-                    after.add(at + 1)
+            expected = ((at, self._names[at]) for at in reached if at < len(self._names))
+            after = {at + bool(part) for at, part in expected if part is None or part.match(name)}
             reached = self._past_folders(after)
         return reached
 
@@ -87,7 +80,12 @@ def find(path: str, *, code: bool = False) -> Iterator[SourceFile | Skipped]:
     place = Path(path).expanduser() if path.startswith("~") else Path(path)
     kind = _kind(path, place)
     if kind is None:
-        yield from _matching(path, Pattern(str(place)), code=code)
+        pattern, matched = Pattern(str(place)), False
+        for item in _Walk(pattern.root, pattern, code=code).files() if os.access(pattern.root, os.F_OK) else ():
+            matched = matched or isinstance(item, SourceFile)
+            yield item
+        if not matched:
+            raise SourceError(f"{path} matches no file", "A pattern names files: try one such as docs/**/*.md.")
     elif stat.S_ISDIR(kind):
         yield from _Walk(place, code=code).files()
     elif stat.S_ISREG(kind):
@@ -109,16 +107,6 @@ def _kind(path: str, place: Path) -> int | None:
         raise SourceError(f"{path} {problem.message}", problem.fix) from None
 
 
-def _matching(path: str, pattern: Pattern, *, code: bool) -> Iterator[SourceFile | Skipped]:
-    matched = False
-    if os.access(pattern.root, os.F_OK):
-        for item in _Walk(pattern.root, pattern, code=code).files():
-            matched = matched or isinstance(item, SourceFile)
-            yield item
-    if not matched:
-        raise SourceError(f"{path} matches no file", "A pattern names files: try one such as docs/**/*.md.")
-
-
 class _Walk:
     """A walk through a folder and its subfolders, over all files or those that match ``pattern``."""
 
@@ -133,16 +121,21 @@ class _Walk:
         try:
             pending = self._entries(self._root, ())
         except OSError as error:
-            problem = unopenable(error)
-            raise SourceError(f"{self._root} {problem.message}", problem.fix) from None
+            closed = unopenable(error)
+            raise SourceError(f"{self._root} {closed.message}", closed.fix) from None
         # an explicit stack: folders may be nested deeper than Python's recursion limit
         while pending:
             entry, names = pending.pop()
             try:
                 if entry.is_dir():
                     pending.extend(self._entries(Path(entry.path), names) if self._enters(entry, names) else ())
-                elif self._takes(names):
-                    yield _file(entry, names)
+                elif not self._takes(names):
+                    continue
+                elif entry.is_file():
+                    yield SourceFile(Path(entry.path), well_formed("/".join(names)), named=False)
+                else:
+                    problem = "isn't a regular file" if Path(entry.path).exists() else "is a link to nothing"
+                    yield Skipped(entry.path, problem)
             except OSError as error:
                 yield Skipped(entry.path, unopenable(error).message)
 
@@ -150,23 +143,21 @@ class _Walk:
         """Return the entries of ``folder`` that aren't hidden, last name first, each with its path below the root."""
         with os.scandir(folder) as listing:
             visible = (entry for entry in listing if not entry.name.startswith("."))
-            entries = sorted(visible, key=lambda entry: entry.name)
-        return [(entry, (*names, entry.name)) for entry in reversed(entries)]
+            entries = sorted(visible, key=lambda entry: entry.name, reverse=True)
+        return [(entry, (*names, entry.name)) for entry in entries]
 
     def _takes(self, names: tuple[str, ...]) -> bool:
         """Return whether to read a file, as far as its path tells."""
-        return (self._pattern is None or self._pattern.matches(names)) and not (
-            self._ignored is not None and self._ignored.file(names)
-        )
+        matches = self._pattern is None or self._pattern.matches(names)
+        return matches and (self._ignored is None or not self._ignored.file(names))
 
     def _enters(self, entry: os.DirEntry[str], names: tuple[str, ...]) -> bool:
         """Return whether to walk into a folder.
 
         It must be able to hold matches, and must not be a link into a folder that is walked, or to a parent of it.
         """
-        if self._pattern is not None and not self._pattern.may_hold(names):
-            return False
-        if self._ignored is not None and self._ignored.folder(names):
+        holds = self._pattern is None or self._pattern.may_hold(names)
+        if not holds or (self._ignored is not None and self._ignored.folder(names)):
             return False
         if entry.is_symlink():
             real = Path(os.path.realpath(entry.path))
@@ -174,9 +165,3 @@ class _Walk:
                 return False
             self._reals.append(real)
         return True
-
-
-def _file(entry: os.DirEntry[str], names: tuple[str, ...]) -> SourceFile | Skipped:
-    if entry.is_file():
-        return SourceFile(Path(entry.path), well_formed("/".join(names)), named=False)
-    return Skipped(entry.path, "isn't a regular file" if Path(entry.path).exists() else "is a link to nothing")

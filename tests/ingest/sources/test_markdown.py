@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pipeline.files import Unreadable
-from pipeline.ingest.sources.markdown import parse
+from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 
 
 def document(text: str, key: str = "notes/my-first_note.md") -> Document:
-    return parse(Source(key, f"/root/{key}", text.encode()))
+    return parser_of("markdown")(Source(key, f"/root/{key}", text.encode()))
 
 
 def blocks(text: str) -> list[tuple[str, int, str]]:
@@ -183,4 +183,4 @@ def test_a_plain_value_that_yaml_trips_over_is_kept_as_written(value: str, expec
 def test_encodings_and_line_ends_make_no_difference(encoding: str) -> None:
     source = Source("a.md", "a.md", "# Ä\r\n\r\ntext\rmore\r\n".encode(encoding))
 
-    assert parse(source).text == "# Ä\n\ntext\nmore\n"
+    assert parser_of("markdown")(source).text == "# Ä\n\ntext\nmore\n"

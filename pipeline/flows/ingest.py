@@ -238,7 +238,8 @@ def write_generation(
         # Load: the chunks are staged while the next batch is embedded.
         staged = stage(session, batches, stored, chunks, progress)
         titles = _titles(stored, staged.titles, removed)
-        diff = compare(corpus, chunks, titles.replaced, staged.ids(corpus.id), replaced_chunks)
+        staged_ids = {document_id(corpus.id, key) for key in staged.titles}
+        diff = compare(corpus, chunks, titles.replaced, staged_ids, replaced_chunks)
         with progress.stage("link") as done:
             # Extract: the decisions on names, before and after; the chunks that they affect are linked again.
             lexicon = update_lexicon(session, chunks, diff, titles, settings)

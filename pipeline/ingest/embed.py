@@ -1,7 +1,8 @@
 """Embed chunks: vectors that the graph has are looked up, the others are encoded."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
@@ -61,18 +62,26 @@ def embed(
     ``done`` is called with the number of distinct texts embedded. Raises SourceError if a document brings an invalid
     vector.
     """
-    supplied = {
-        chunk.id: vector for document, chunks in chunked for chunk, vector in _supplied(embedder, document, chunks)
-    }
-    texts = {
-        digest(text): text
-        for _, chunks in chunked
-        for chunk in chunks
-        if chunk.id not in supplied and (text := embedded_text(chunk))
-    }
-    vectors = {**dict(supplied.values()), **vectors_of(client, embedder, fingerprint, texts, done)}
-    hashes = {id_: content_hash for id_, (content_hash, _) in supplied.items()}
-    return [_prepared(document, chunks, hashes, vectors) for document, chunks in chunked]
+    vectors: dict[str, Vector] = {}
+    texts: dict[str, str] = {}
+    hashes: dict[str, str] = {}
+    for document, chunks in chunked:
+        for chunk, supplied in zip(chunks, document.prechunked or repeat(None), strict=False):
+            if supplied and supplied.embedding:
+                content_hash, vector = supplied_vector(document, supplied, embedder.dimension)
+                vectors[content_hash] = vector
+            else:
+                text = embedded_text(chunk)
+                content_hash = digest(text)
+                texts[content_hash] = text
+            hashes[chunk.id] = content_hash
+    vectors |= vectors_of(client, embedder, fingerprint, texts, done)
+    prepared = []
+    for document, chunks in chunked:
+        parts = ((chunk, hashes[chunk.id], _links_of(document, chunk)) for chunk in chunks)
+        embedded = (PreparedChunk(chunk, vectors[hash_], links, hash_) for chunk, hash_, links in parts)
+        prepared.append(PreparedDocument(document, tuple(embedded)))
+    return prepared
 
 
 def vectors_of(
@@ -103,15 +112,6 @@ def embedded_text(chunk: Chunk) -> str:
     return f"{context[:_PREFIX_CHARACTERS]}\n{chunk.text}" if context else chunk.text
 
 
-def _supplied(
-    embedder: Embedder, document: Document, chunks: Sequence[Chunk]
-) -> Iterator[tuple[Chunk, tuple[str, Vector]]]:
-    """Yield the chunks with a supplied vector, each with the vector and its hash."""
-    for chunk, supplied in zip(chunks, document.prechunked, strict=False):
-        if supplied.embedding:
-            yield chunk, supplied_vector(document, supplied, embedder.dimension)
-
-
 def supplied_vector(document: Document, supplied: SuppliedChunk, dimension: int) -> tuple[str, Vector]:
     """Return the hash of a supplied vector, and the vector scaled to unit length.
 
@@ -133,19 +133,6 @@ def supplied_vector(document: Document, supplied: SuppliedChunk, dimension: int)
 def supplied_hash(vector: Vector) -> str:
     """Return the hash of a supplied unit vector, which no text's hash equals."""
     return digest("given", vector.tobytes().hex())
-
-
-def _prepared(
-    document: Document, chunks: Sequence[Chunk], hashes: Mapping[str, str], vectors: Mapping[str, Vector]
-) -> PreparedDocument:
-    content_hashes = [hashes.get(chunk.id) or digest(embedded_text(chunk)) for chunk in chunks]
-    return PreparedDocument(
-        document,
-        tuple(
-            PreparedChunk(chunk, vectors[content_hash], _links_of(document, chunk), content_hash)
-            for chunk, content_hash in zip(chunks, content_hashes, strict=True)
-        ),
-    )
 
 
 def _links_of(document: Document, chunk: Chunk) -> tuple[WrittenLink, ...]:

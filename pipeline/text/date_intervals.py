@@ -130,10 +130,7 @@ def _iso(text: str, zone: tzinfo | None) -> Interval:
 def _numeric(text: str) -> list[Interval]:
     first, second, year = map(int, re.split(r"[./]", text))
     readings = {(second, first), (first, second)} if "/" in text else {(second, first)}
-    valid = [_days(date(year, number, day)) for number, day in sorted(readings) if number <= 12 and day <= 31]
-    if not valid:
-        raise ValueError(text)
-    return valid
+    return [_days(date(year, number, day)) for number, day in sorted(readings) if number <= 12 and day <= 31]
 
 
 def _years(text: str, _: datetime) -> Interval:

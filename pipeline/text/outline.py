@@ -97,26 +97,17 @@ def outline(document: Document) -> Section:
     open_sections = [root]
     for block in kept:
         if block.kind is BlockKind.HEADING or block.level:
-            _open(open_sections, block, text)
+            while len(open_sections) > 1 and open_sections[-1].level >= block.level:
+                open_sections.pop()
+            parent = open_sections[-1]
+            title = block.name or heading_text(text[block.start : block.end])
+            path = (*parent.path, title) if block.kind is BlockKind.HEADING else parent.path
+            parent.children.append(Section(max(1, block.level), path, block.start, block.end))
+            open_sections.append(parent.children[-1])
         open_sections[-1].body.append(block)
         for section in open_sections:
             section.end = block.end
     return root
-
-
-def _open(open_sections: list[Section], heading: Block, text: str) -> None:
-    """Close the open sections that a new section ends, and nest it in the innermost that remains.
-
-    ``heading`` is its first block.
-    """
-    while len(open_sections) > 1 and open_sections[-1].level >= heading.level:
-        open_sections.pop()
-    parent = open_sections[-1]
-    title = heading.name or heading_text(text[heading.start : heading.end])
-    path = (*parent.path, title) if heading.kind is BlockKind.HEADING else parent.path
-    section = Section(max(1, heading.level), path, heading.start, heading.end)
-    parent.children.append(section)
-    open_sections.append(section)
 
 
 def heading_text(source: str) -> str:

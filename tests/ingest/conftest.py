@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from pipeline.db.embedded import ServerOptions, stop
-from pipeline.ingest.entities.extract import BUILTIN, ChunkNames, Extractor, SpellingCounts
+from pipeline.ingest.entities.extract import ChunkNames, Extractor, builtin
 from pipeline.ingest.entities.lexicon import CountChanges, LexiconUpdate
 from pipeline.records import Chunk
 from pipeline.text.names import most_frequent
@@ -45,13 +44,12 @@ def extract() -> Extract:
     """Return what each chunk of a new corpus names, in their order, and each entity's commonest spelling by its key."""
 
     def names(
-        chunks: Sequence[Chunk], shared_by: int = 8, extractor: Extractor = BUILTIN
+        chunks: Sequence[Chunk], shared_by: int = 8, extractor: Extractor = builtin
     ) -> tuple[list[ChunkNames], dict[str, str]]:
         lexicon = LexiconUpdate(CountChanges(lambda _: ()), CountChanges(lambda _: ()), shared_by, extractor)
         lexicon.count((chunk.text for chunk in chunks), 1)
         lexicon.decide([], ((chunk.document_key, chunk.title, chunk.heading) for chunk in chunks), new=True)
-        spelled: SpellingCounts = defaultdict(Counter)
-        named = lexicon.names(chunks, spelled, after=True)
+        named, spelled = lexicon.names(chunks, after=True)
         return named, {key: most_frequent(counts) for key, counts in spelled.items()}
 
     return names

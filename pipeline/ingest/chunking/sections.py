@@ -123,15 +123,13 @@ class Packer:
             sizes.append(size)
         if first + len(sizes) == len(units):
             return len(units)
-        ideal = self._ideal(self.tokens.count(start, units[-1].end))
+        # the size that divides the remaining tokens into equal chunks, so that the last isn't tiny
+        left = self.tokens.count(start, units[-1].end)
+        chunks = max(2, -(-(left - self.overlap) // (self.limit - self.overlap)))
+        ideal = max(1.0, (left + (chunks - 1) * self.overlap) / chunks)
         costs = [_COST[units[first + i + 1].before] + abs(size - ideal) / ideal for i, size in enumerate(sizes)]
         best = min(range(len(sizes)), key=lambda i: (costs[i], -i))
         return first + best + 1
-
-    def _ideal(self, left: int) -> float:
-        """Return the size that divides ``left`` remaining tokens into equal chunks, so that the last isn't tiny."""
-        chunks = max(2, -(-(left - self.overlap) // (self.limit - self.overlap)))
-        return max(1.0, (left + (chunks - 1) * self.overlap) / chunks)
 
 
 _TINY_SHARE = 0.15

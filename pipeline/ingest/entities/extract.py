@@ -7,22 +7,13 @@ positions); idf and damping are applied at reading time.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from pipeline.errors import ConfigurationError
-from pipeline.ingest.entities.gazetteer import (
-    LONGEST_TITLE,
-    Aliases,
-    DefinitionCounts,
-    Gazetteer,
-    Heading,
-    alias_entries,
-    entries,
-    last_heading,
-)
+from pipeline.ingest.entities.gazetteer import LONGEST_TITLE, Lexicon, last_heading
 from pipeline.records import Chunk
 from pipeline.settings import LinkSettings
 from pipeline.text.names import Casing, Name, Word, name_key, spans, without_disambiguation, without_middle_initials
@@ -31,22 +22,16 @@ _NO_NAMES = frozenset(("CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "MONEY", "T
 """Labels of spaCy's models for numbers and quantities, which name nothing."""
 
 
-class Extractor(Protocol):
-    """Finds names in texts. The result depends on the text and the corpus's casing only; thread-safe."""
+Extractor = Callable[[Sequence[str], Sequence[Sequence[Word]], Casing], Iterator[Iterable[Name]]]
+"""Yields the names in each of some texts, given their words, and the corpus's casing; thread-safe.
 
-    def names(self, texts: Sequence[str], words: Sequence[Sequence[Word]], casing: Casing) -> Iterator[Iterable[Name]]:
-        """Yield the names in each of ``texts``, given their ``words``; the names in a text don't overlap."""
-
-
-class Builtin:
-    """Finds runs of capitalised words, years and identifiers: see :func:`pipeline.text.names.spans`."""
-
-    def names(self, texts: Sequence[str], words: Sequence[Sequence[Word]], casing: Casing) -> Iterator[Iterable[Name]]:
-        """Implement :meth:`Extractor.names`."""
-        return (spans(text, text_words, casing) for text, text_words in zip(texts, words, strict=True))
+The names in a text don't overlap, and depend on the text and the casing only.
+"""
 
 
-BUILTIN = Builtin()
+def builtin(texts: Sequence[str], words: Sequence[Sequence[Word]], casing: Casing) -> Iterator[Iterable[Name]]:
+    """Yield runs of capitalised words, years and identifiers: see :func:`pipeline.text.names.spans`."""
+    return (spans(text, text_words, casing) for text, text_words in zip(texts, words, strict=True))
 
 
 class Spacy:
@@ -78,13 +63,8 @@ class Spacy:
                 "Set link.spacy_model to one with the component ner or entity_ruler.",
             )
 
-    def names(
-        self,
-        texts: Sequence[str],
-        words: Sequence[Sequence[Word]],  # noqa: ARG002 - required by the protocol
-        casing: Casing,  # noqa: ARG002
-    ) -> Iterator[Iterable[Name]]:
-        """Implement :meth:`Extractor.names`."""
+    def __call__(self, texts: Sequence[str], _words: object, _casing: object) -> Iterator[Iterable[Name]]:
+        """Yield the names in each of ``texts``, as an :data:`Extractor` does."""
         for document in self._model.pipe(texts):
             entities = [entity for entity in document.ents if entity.label_ not in _NO_NAMES]
             names = (Name(name_key(span.text), span.text, span.start_char, span.end_char) for span in entities)
@@ -105,7 +85,7 @@ def extractor_fingerprint(settings: LinkSettings) -> str:
 
 def make_extractor(settings: LinkSettings) -> Extractor:
     """Return the extractor that the settings name; raises ConfigurationError as :class:`Spacy` does."""
-    return BUILTIN if settings.extractor == "builtin" else _spacy(settings.spacy_model)
+    return builtin if settings.extractor == "builtin" else _spacy(settings.spacy_model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,40 +123,8 @@ SpellingCounts = dict[str, Counter[str]]
 """Number of occurrences of each spelling, by name key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lexicon:
-    """The known names of a corpus: its gazetteer and its aliases."""
-
-    gazetteer: Gazetteer
-    aliases: Aliases
-
-    @classmethod
-    def of(
-        cls, headings: Iterable[Heading], definitions: Iterable[tuple[str, DefinitionCounts]], shared_by: int
-    ) -> Lexicon:
-        """Make the lexicon from all titles and headings (see :func:`entries`) and all definitions, by name key."""
-        aliases = Aliases(definitions)
-        return cls(Gazetteer({**alias_entries(aliases), **entries(headings, shared_by)}), aliases)
-
-
-def names_of(
-    chunks: Sequence[Chunk],
-    words: Sequence[Sequence[Word]],
-    extractor: Extractor,
-    casing: Casing,
-    lexicon: Lexicon,
-    spellings: SpellingCounts,
-) -> list[ChunkNames]:
-    """Return the names in chunks, given their ``words``; count their spellings into ``spellings``."""
-    extracted = extractor.names([chunk.text for chunk in chunks], words, casing)
-    return [
-        _NameCollector(chunk, lexicon, spellings).names(chunk_words, names, casing)
-        for chunk, chunk_words, names in zip(chunks, words, extracted, strict=True)
-    ]
-
-
-class _NameCollector:
-    """Collects the names of a single chunk."""
+class NameCollector:
+    """Collects the names of a single chunk, and counts their spellings into ``spellings``."""
 
     def __init__(self, chunk: Chunk, lexicon: Lexicon, spellings: SpellingCounts) -> None:
         self._chunk = chunk

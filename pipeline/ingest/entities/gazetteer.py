@@ -238,7 +238,20 @@ Heading = tuple[str, str, str]
 """A document's key, its title, and the path of headings of one of its chunks."""
 
 
-def entries(headings: Iterable[Heading], shared_by: int) -> dict[str, Entry]:
+class Lexicon:
+    """The known names of a corpus: its gazetteer, and its aliases.
+
+    ``definitions`` are by name key. A title or heading that more than ``shared_by`` documents share names nothing.
+    """
+
+    def __init__(
+        self, headings: Iterable[Heading], definitions: Iterable[tuple[str, DefinitionCounts]], shared_by: int
+    ) -> None:
+        self.aliases = Aliases(definitions)
+        self.gazetteer = Gazetteer({**_alias_entries(self.aliases), **_entries(headings, shared_by)})
+
+
+def _entries(headings: Iterable[Heading], shared_by: int) -> dict[str, Entry]:
     """Return the entries of titles and headings, by key, independent of their order.
 
     A title or heading that more than ``shared_by`` documents share names nothing (Introduction, Usage) and is left out.
@@ -264,7 +277,7 @@ def last_heading(headings: str) -> str:
     return headings.rsplit(" > ", 1)[-1]
 
 
-def alias_entries(aliases: Aliases) -> dict[str, Entry]:
+def _alias_entries(aliases: Aliases) -> dict[str, Entry]:
     """Return the entries of acronyms and their long forms, by key."""
     result = {}
     for source_key, names in aliases.by_key.items():

@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pipeline.ingest.entities.extract import ChunkNames, Extractor, Lexicon, SpellingCounts, names_of
-from pipeline.ingest.entities.gazetteer import Entry, Gazetteer, Heading, definitions
+from pipeline.ingest.entities.extract import ChunkNames, Extractor, NameCollector, SpellingCounts
+from pipeline.ingest.entities.gazetteer import Entry, Gazetteer, Heading, Lexicon, definitions
 from pipeline.records import Chunk
 from pipeline.text.names import Casing, Matcher, join_initials, plurals, words
 from pipeline.text.prose import prose
@@ -126,8 +126,8 @@ class LexiconUpdate:
         A ``new`` corpus has no decisions that can flip.
         """
         keys = self._aliases.load_all()
-        old = Lexicon.of(before, ((key, self._aliases.before(key)) for key in keys), self._shared_by)
-        updated = Lexicon.of(after, ((key, self._aliases.after(key)) for key in keys), self._shared_by)
+        old = Lexicon(before, ((key, self._aliases.before(key)) for key in keys), self._shared_by)
+        updated = Lexicon(after, ((key, self._aliases.after(key)) for key in keys), self._shared_by)
         self._lexicons = {False: old, True: updated}
         if new:
             return
@@ -142,15 +142,20 @@ class LexiconUpdate:
         aliases |= old.aliases.leading_to(entries) | updated.aliases.leading_to(entries)
         self.affected = AffectedChunks(flipped, entries, aliases)
 
-    def names(self, chunks: Sequence[Chunk], spellings: SpellingCounts, *, after: bool) -> list[ChunkNames]:
-        """Return the names in chunks before or ``after`` the update; count their spellings into ``spellings``."""
+    def names(self, chunks: Sequence[Chunk], *, after: bool) -> tuple[list[ChunkNames], SpellingCounts]:
+        """Return the names in chunks before or ``after`` the update, and their spellings."""
         without_markup = [replace(chunk, text=prose(chunk.text)) for chunk in chunks]
         chunk_words = [words(chunk.text) for chunk in without_markup]
         # the extraction needs the casing of capitalised words only
         needed = {word.text.lower() for text in chunk_words for word in text if word.text[0].isupper()}
         self._casing.load(needed)
         casing = _casing({word: (self._casing.after if after else self._casing.before)(word) for word in needed})
-        return names_of(without_markup, chunk_words, self._extractor, casing, self._lexicons[after], spellings)
+        spellings: SpellingCounts = defaultdict(Counter)
+        extracted = self._extractor([chunk.text for chunk in without_markup], chunk_words, casing)
+        return [
+            NameCollector(chunk, self._lexicons[after], spellings).names(in_order, names, casing)
+            for chunk, in_order, names in zip(without_markup, chunk_words, extracted, strict=True)
+        ], spellings
 
 
 class AffectedChunks:

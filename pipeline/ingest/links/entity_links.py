@@ -7,7 +7,7 @@ hyperlinks may have changed. The result equals that of a fresh ingest.
 from __future__ import annotations
 
 import posixpath
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -262,8 +262,7 @@ class _EntityLinks:
 
     def _names(self, chunks: Sequence[Chunk], *, after: bool) -> tuple[list[ChunkNames], SpellingCounts]:
         """Return the names in chunks and their spellings; count these, or subtract those from before the update."""
-        spellings: SpellingCounts = defaultdict(Counter)
-        named = self._lexicon.names(chunks, spellings, after=after)
+        named, spellings = self._lexicon.names(chunks, after=after)
         for key, counts in spellings.items():
             self._spellings.add(key, counts, 1 if after else -1)
         return named, spellings

@@ -28,19 +28,15 @@ def parse(source: Source) -> Document:
     well, else from the first heading of level 1, else from the file's stem. Raises Unreadable.
     """
     with parser_errors("DOCX"):
-        _check_size(source)
+        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > source.limits.bytes_unpacked:
+            fix = "Split it, or raise sources.max_unpacked_megabytes."
+            raise Unreadable(f"unpacks to {size / MEGABYTE:,.0f} MB", fix)
         word = docx.Document(io.BytesIO(source.data))
         built = _built(word)
         title = well_formed(" ".join((word.core_properties.title or "").split()))
     return built.document(source, title, "Leave it out, or write something into it.")
-
-
-def _check_size(source: Source) -> None:
-    """Raise Unreadable if the unpacked file would exceed the size limit."""
-    with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
-        size = sum(entry.file_size for entry in archive.infolist())
-    if size > source.limits.bytes_unpacked:
-        raise Unreadable(f"unpacks to {size / MEGABYTE:,.0f} MB", "Split it, or raise sources.max_unpacked_megabytes.")
 
 
 def _built(word: WordDocument) -> TextBuilder:

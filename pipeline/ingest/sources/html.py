@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from bs4 import BeautifulSoup
 from bs4.dammit import EncodingDetector
@@ -46,10 +47,8 @@ def _decoded(data: bytes) -> str:
         return decode(data)
     except Unreadable:
         declared = EncodingDetector.find_declared_encoding(data, is_html=True)
-        try:
+        with suppress(LookupError, UnicodeDecodeError):
             return well_formed(data.decode(declared or "utf-8"))
-        except (LookupError, UnicodeDecodeError):
-            pass
         raise
 
 

@@ -67,19 +67,14 @@ def _scalar(value: object) -> Scalar | None:
 
 
 def _items(values: list[object]) -> Scalar | _Items:
-    if any(isinstance(value, Mapping | list | tuple | set) for value in values):
-        return _as_json(values)
+    nested = any(isinstance(value, Mapping | list | tuple | set) for value in values)
     kept = [item for item in map(_scalar, values) if item is not None]
     kinds = {type(item) for item in kept}
-    if kinds == {int, float}:
+    if not nested and kinds == {int, float}:
         return [float(item) for item in kept]
-    if len(kinds) > 1:
-        return _as_json(kept)
+    if nested or len(kinds) > 1:
+        return json.dumps(_plain(values if nested else kept), ensure_ascii=False)
     return kept  # type: ignore[return-value]  # a single type, as checked above
-
-
-def _as_json(values: list[object] | list[Scalar]) -> str:
-    return json.dumps(_plain(values), ensure_ascii=False)
 
 
 def _plain(value: object) -> object:

@@ -306,10 +306,6 @@ class StagedDocuments:
     titles: dict[str, str]
     replacing: list[dict[str, Any]]
 
-    def ids(self, corpus_id: str) -> set[str]:
-        """Return the ids of the documents."""
-        return {document_id(corpus_id, key) for key in self.titles}
-
 
 def stage(
     session: WriteSession,

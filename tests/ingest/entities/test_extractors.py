@@ -14,10 +14,10 @@ from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.errors import ConfigurationError, FingerprintError
 from pipeline.ingest.entities.extract import (
-    BUILTIN,
     ChunkNames,
     Extractor,
     Spacy,
+    builtin,
     extractor_fingerprint,
     make_extractor,
 )
@@ -52,14 +52,14 @@ def named(extractor: Extractor, *texts: str) -> list[list[tuple[str, int, int]]]
     found = [words(text) for text in texts]
     return [
         [(name.key, name.start, name.end) for name in names]
-        for names in extractor.names(texts, found, Casing([words("the met in")]))
+        for names in extractor(texts, found, Casing([words("the met in")]))
     ]
 
 
 def test_the_builtin_extractor_is_the_default() -> None:
-    assert make_extractor(settings()) is BUILTIN
+    assert make_extractor(settings()) is builtin
     assert extractor_fingerprint(settings()) == "builtin"
-    assert named(BUILTIN, "we met Ada in Turin", "") == [[("ada", 7, 10), ("turin", 14, 19)], []]
+    assert named(builtin, "we met Ada in Turin", "") == [[("ada", 7, 10), ("turin", 14, 19)], []]
 
 
 def test_a_spacy_model_finds_names_but_no_figures(model: str) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.ingest.entities.extract import BUILTIN, ChunkNames
+from pipeline.ingest.entities.extract import ChunkNames, builtin
 from pipeline.ingest.entities.lexicon import CountChanges, CountsByKey, LexiconUpdate
 from pipeline.records import Chunk
 
@@ -46,7 +45,7 @@ class Graph:
 
     def update(self, before: Documents, after: Documents) -> LexiconUpdate:
         counts = {kind: self._changes(kind) for kind in self._shards}
-        lexicon = LexiconUpdate(counts["casing"], counts["aliases"], 8, BUILTIN)
+        lexicon = LexiconUpdate(counts["casing"], counts["aliases"], 8, builtin)
         lexicon.count((text for _, text in after.values()), 1)
         lexicon.count((text for _, text in before.values()), -1)
         titled = [[(key, title, "") for key, (title, _) in documents.items()] for documents in (before, after)]
@@ -63,7 +62,7 @@ class Graph:
 
 
 def names(lexicon: LexiconUpdate, chunks: Sequence[Chunk], *, after: bool) -> list[ChunkNames]:
-    return lexicon.names(chunks, defaultdict(Counter), after=after)
+    return lexicon.names(chunks, after=after)[0]
 
 
 ACRONYM = "The Analytical Engine (AE) was never built. The AE had a mill."

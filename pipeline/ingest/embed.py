@@ -44,11 +44,6 @@ class PreparedDocument:
     document: Document
     chunks: tuple[PreparedChunk, ...]
 
-    @property
-    def centroid(self) -> Vector | None:
-        """The centroid of the chunks; see :func:`centroid_of`."""
-        return centroid_of([chunk.vector for chunk in self.chunks])
-
 
 def embed(
     client: Client,

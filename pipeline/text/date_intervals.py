@@ -149,12 +149,9 @@ def _month(text: str, now: datetime) -> Interval:
     return _months(day.year, day.month)
 
 
-def _iso_month(text: str, _: datetime) -> Interval:
-    return _months(int(text[:4]), int(text[5:]))
-
-
-def _year(text: str, _: datetime) -> Interval:
-    return _months(int(text[-4:]), 1, 12)
+def _year_or_month(text: str, _: datetime) -> Interval:
+    year, *month = map(int, text.split("-"))
+    return _months(year, *month) if month else _months(year, 1, 12)
 
 
 def _quarter(text: str, now: datetime) -> Interval:
@@ -293,7 +290,7 @@ def _weekday(wanted: int, steps: int, now: datetime) -> Interval:
 
 
 _RESOLVERS: dict[str, Callable[[str, datetime], Interval]] = {
-    "iso_month": _iso_month,
+    "iso_month": _year_or_month,
     "years": _years,
     "day": _day,
     "month": _month,
@@ -307,7 +304,7 @@ _RESOLVERS: dict[str, Callable[[str, datetime], Interval]] = {
     "relative": _relative,
     "part_of_day": _named,
     "decade": _decade,
-    "bare_year": _year,
+    "bare_year": _year_or_month,
     "bare_month": _month,
     "bare_season": _season,
     "bare_weekday": _day,

@@ -24,6 +24,49 @@ _ANY = re.compile(r"[`_]|--[A-Za-z]|\w\.[A-Za-z_]\w|[a-z][A-Z\d]|/\w|\d\.\d+\.\d
 _MARKS = ("`", "-")
 _LONGEST = 80
 _LONGEST_TARGET = 200
+_Value = TypeVar("_Value")
+
+# Combining accents: many PDF files hold them as characters of their own.
+_LETTERS = r"[\w\u0300-\u036f]+"
+_WORD = re.compile(rf"{_LETTERS}(?:[’'‘\-./&]{_LETTERS})*")
+_POSSESSIVE = re.compile(r"[’'‘]s?$")
+_DISAMBIGUATION = re.compile(r"\s*\([^()]*\)\s*$")
+_NOT_WORD = re.compile(r"[\W_]+")
+_INITIALS = re.compile(r"\b[^\W\d](?: [^\W\d]\b)+")
+_MIDDLE_INITIALS = re.compile(r"(?<=[^\W\d_]{2})(?: [^\W\d_]\.)+(?= [^\W\d_]{2})")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_YEAR = re.compile(r"(?:1\d|20)\d\d$")
+_SENTENCE_END = frozenset('.!?:;\n"“”»«(•*#|')
+
+CONNECTORS = frozenset(
+    "of the de la le les du des del della di da do dos das der den van von und y e al el bin ibn af av zu for".split()
+)
+"""Lower-case words that may stand inside a name."""
+
+_HONORIFICS = frozenset("dr mr mrs ms prof professor sir lady".split())
+_SHORTENED = _HONORIFICS | {"st", "mt", "ft", "jr", "sr"}
+
+COUNTRIES = frozenset("us uk usa un eu dc".split())
+"""Country abbreviations: not a person's initials, and too frequent to be useful as entities."""
+
+ARTICLES = frozenset(("the", "a", "an"))
+
+FUNCTION_WORDS = ARTICLES | frozenset(
+    "who whom whose what which when where why how is are was were be been being am do does did done has have had "
+    "having can could may might must shall should will would in on at of to for from by with about into onto over "
+    "under after before between during through against among within without as than and or nor but not if then that "
+    "this these those there here it its he him his she her hers they them their theirs we us our ours you your yours "
+    "i me my mine one some any each every all both either neither no so such also only just very more most much many "
+    "few other another same own up down out off again once because while until since name tell give list show "
+    "find".split()
+)
+"""English function words and words that begin a request. A phrase of these words alone names nothing."""
+
+_ARTICLE = re.compile(r"^\W*(?:the|a|an)\s+")
+_LONGEST_SPAN = 8
+_SHORTEST_PLURAL = 3
+_PLURALS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("s", ""))
+_COMMON_RATIO = 5
 
 
 def may_hold_identifiers(text: str) -> bool:
@@ -44,23 +87,13 @@ def is_identifier(text: str, start: int, end: int) -> bool:
     if before == "`":
         return text[end : end + 1] == "`"
     if before == "-":
-        return _is_flag(text, start)
+        # an option (--flag), not a part of a sentence between dashes
+        dashes, opening = text[max(0, start - 2) : start], text[max(0, start - 3) : max(0, start - 2)]
+        return dashes == "--" and opening in ("", *" \n`[(\"'|") and text[start].isalpha()
     if not (before == "/" or _FILE.fullmatch(word) if "/" in word else _IDENTIFIER.match(word)):
         return False
     link = text.rfind("](", max(0, start - _LONGEST_TARGET), start)
     return link < 0 or ")" in text[link:start]
-
-
-def _is_flag(text: str, start: int) -> bool:
-    """Return whether the word after a hyphen is an option (``--flag``), not part of a sentence between dashes."""
-    return (
-        text[max(0, start - 2) : start - 1] == "-"
-        and text[max(0, start - 3) : start - 2] in ("", " ", "\n", "`", "[", "(", '"', "'", "|")
-        and text[start].isalpha()
-    )
-
-
-_Value = TypeVar("_Value")
 
 
 class Matcher(Generic[_Value]):
@@ -92,46 +125,6 @@ def lowered(text: str) -> str:
     """Return a text in small letters, each character in its place: those that would become several stay as they are."""
     small = text.lower()
     return small if len(small) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-
-
-# Combining accents: many PDF files hold them as characters of their own.
-_LETTERS = r"[\w\u0300-\u036f]+"
-_WORD = re.compile(rf"{_LETTERS}(?:[’'‘\-./&]{_LETTERS})*")
-_POSSESSIVE = re.compile(r"[’'‘]s?$")
-_DISAMBIGUATION = re.compile(r"\s*\([^()]*\)\s*$")
-_NOT_WORD = re.compile(r"[\W_]+")
-_INITIALS = re.compile(r"\b[^\W\d](?: [^\W\d]\b)+")
-_MIDDLE_INITIALS = re.compile(r"(?<=[^\W\d_]{2})(?: [^\W\d_]\.)+(?= [^\W\d_]{2})")
-_DOTTED = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-_YEAR = re.compile(r"(?:1\d|20)\d\d$")
-_SENTENCE_END = frozenset('.!?:;\n"“”»«(•*#|')
-CONNECTORS = frozenset(
-    "of the de la le les du des del della di da do dos das der den van von und y e al el bin ibn af av zu for".split()
-)
-"""Lower-case words that may stand inside a name."""
-
-_HONORIFICS = frozenset("dr mr mrs ms prof professor sir lady".split())
-_SHORTENED = _HONORIFICS | {"st", "mt", "ft", "jr", "sr"}
-COUNTRIES = frozenset("us uk usa un eu dc".split())
-"""Country abbreviations: not a person's initials, and too frequent to be useful as entities."""
-
-ARTICLES = frozenset(("the", "a", "an"))
-FUNCTION_WORDS = ARTICLES | frozenset(
-    "who whom whose what which when where why how is are was were be been being am do does did done has have had "
-    "having can could may might must shall should will would in on at of to for from by with about into onto over "
-    "under after before between during through against among within without as than and or nor but not if then that "
-    "this these those there here it its he him his she her hers they them their theirs we us our ours you your yours "
-    "i me my mine one some any each every all both either neither no so such also only just very more most much many "
-    "few other another same own up down out off again once because while until since name tell give list show "
-    "find".split()
-)
-"""English function words and words that begin a request. A phrase of these words alone names nothing."""
-
-_ARTICLE = re.compile(r"^\W*(?:the|a|an)\s+")
-_LONGEST_SPAN = 8
-_SHORTEST_PLURAL = 3
-_PLURALS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("s", ""))
-_COMMON_RATIO = 5
 
 
 class Name(NamedTuple):

@@ -8,6 +8,17 @@ from dataclasses import dataclass, field
 
 from pipeline.records import Block, BlockKind, Document
 
+_LONGEST = 200
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
+_MARKS = re.compile(r"\*\*|__|\*|:[a-z][a-z:]*:(?=`)|``?|(?<!\w)_|_(?!\w)")
+
+_TAGS = re.compile(
+    r"(?<![:`])(?P<code>(?P<ticks>`+)[^`]+(?P=ticks))(?![_`])"
+    r"|\{\{[^{}\"]*(?:\"(?P<quoted>[^\"{}]*)(?:\"[^{}]*)?)?\}\}|\{[:#.][^{}]*\}|</?[A-Za-z][^<>]*>"
+)
+"""Code, which stays; template shortcodes, whose quoted text stays; attributes and HTML tags, which go."""
+
 
 def paragraphs(text: str, start: int = 0, end: int | None = None) -> Iterator[Block]:
     """Yield the paragraphs of ``text[start:end]`` in order, without the white space around them.
@@ -54,17 +65,6 @@ def join_chunks(chunks: Iterable[tuple[int, int, str]]) -> str:
         joined += ("\n\n" if joined and not overlap else "") + text[overlap:]
         reached = end
     return joined.strip()
-
-
-_LONGEST = 200
-_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
-_MARKS = re.compile(r"\*\*|__|\*|:[a-z][a-z:]*:(?=`)|``?|(?<!\w)_|_(?!\w)")
-_TAGS = re.compile(
-    r"(?<![:`])(?P<code>(?P<ticks>`+)[^`]+(?P=ticks))(?![_`])"
-    r"|\{\{[^{}\"]*(?:\"(?P<quoted>[^\"{}]*)(?:\"[^{}]*)?)?\}\}|\{[:#.][^{}]*\}|</?[A-Za-z][^<>]*>"
-)
-"""Code, which stays; template shortcodes, whose quoted text stays; attributes and HTML tags, which go."""
 
 
 @dataclass(slots=True)

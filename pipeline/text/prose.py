@@ -20,14 +20,12 @@ _FENCE = re.compile(r"^[ \t>]*(?P<marks>`{3,}(?=[^`\n]*$)|~~~(?!~))(?P<info>.*)$
 _BORDER = re.compile(r"^[ \t]*=+(?:[ \t]+=+)+[ \t]*$", re.MULTILINE)
 """Border of a simple table in reStructuredText."""
 _EMPTY_LINE = re.compile(r"\n[ \t]*$|\Z", re.MULTILINE)
-
 _CODE = (
     "code|code-block|sourcecode|parsed-literal|math|prompt|ipython|literalinclude|include|image|figure|toctree"
     "|highlight|currentmodule|module|automodule|autoclass|autofunction|automethod|table|list-table|csv-table"
     "|testcode|testsetup|testcleanup|testoutput|doctest|raw|graphviz|mermaid|productionlist"
 )
 _ADMONITIONS = "admonition|attention|caution|danger|error|hint|important|note|seealso|tip|topic|warning"
-
 _PATTERNS = (
     # front matter, comments, elements without text content
     re.compile(r"\A---[ \t]*\n(?=#|[\w'\"-]+[ \t]*:\s)(?:[^\n]*\n)*?---[ \t]*$", re.MULTILINE),
@@ -55,15 +53,37 @@ _PATTERNS = (
 )
 _NOT_BLANK = re.compile(r"\S")
 
+# The look-behind matches only the first sign of a run. The possessive quantifiers keep a long run of full stops
+# from being retried at each of its characters.
+_END = re.compile(
+    r"(?<![.!?…])(?P<soft>[.!?…]++[\"'’”»)\]}*_]*+)(?=\s)"
+    r"|[。！？｡．؟۔।॥։።၊။។][\"'’”»）」』】\])]*+"
+    r"|\n(?=[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t])"
+)
+_LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«]*\Z")
+_ABBREVIATIONS = frozenset(
+    "al approx assoc ave bd bl bzw ca cap cf ch chap co col corp cp d.h dept diff dr e.g ed eds eg eq eqs esp etc ex "
+    "ff fr gen gov hon i.e ibid ie inc jr lt ltd mag mme mr mrs ms n.b p.ej p.ex pg ph.d pp pres prof pt ref refs "
+    "rep resp rev s sgt sp spp sr sra srl st str subsp suppl u.a u.s usw v var vgl viz vs z.b т.е т.д т.п см".split()
+)
+_BEFORE_NUMBER = frozenset(
+    "abb art fig figs max min no nos nr núm op p pag par pl sec sect tab vol vols г гг рис стр".split()
+)
+_ENDS_ANYWAY = frozenset("etc usw т.д т.п al inc ltd co jr corp".split())
+
 
 def prose(text: str) -> str:
     """Return ``text`` with everything but prose blanked out; length and line ends stay the same."""
     if not _ANY.search(text):
         return text
     for stretches in (_fenced, _simple_tables):
-        text = _without(text, stretches(text))
+        parts, done = [], 0
+        for start, end in stretches(text):
+            parts += [text[done:start], _NOT_BLANK.sub(" ", text[start:end])]
+            done = end
+        text = "".join([*parts, text[done:]])
     for pattern in _PATTERNS:
-        text = pattern.sub(lambda match: _blank(match.group()), text)
+        text = pattern.sub(lambda match: _NOT_BLANK.sub(" ", match.group()), text)
     return text
 
 
@@ -118,38 +138,6 @@ def _line_above(text: str, match: re.Match[str]) -> str:
     """Return the line above the start of ``match``, without outer white space."""
     end = max(0, match.start() - 1)
     return text[text.rfind("\n", 0, end) + 1 : end].strip()
-
-
-def _without(text: str, stretches: Iterator[tuple[int, int]]) -> str:
-    """Return a text with the ``stretches``, in order, blanked out."""
-    parts, done = [], 0
-    for start, end in stretches:
-        parts += [text[done:start], _blank(text[start:end])]
-        done = end
-    return "".join([*parts, text[done:]])
-
-
-def _blank(stretch: str) -> str:
-    return _NOT_BLANK.sub(" ", stretch)
-
-
-# The look-behind matches only the first sign of a run. The possessive quantifiers keep a long run of full stops
-# from being retried at each of its characters.
-_END = re.compile(
-    r"(?<![.!?…])(?P<soft>[.!?…]++[\"'’”»)\]}*_]*+)(?=\s)"
-    r"|[。！？｡．؟۔।॥։።၊။។][\"'’”»）」』】\])]*+"
-    r"|\n(?=[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t])"
-)
-_LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«]*\Z")
-_ABBREVIATIONS = frozenset(
-    "al approx assoc ave bd bl bzw ca cap cf ch chap co col corp cp d.h dept diff dr e.g ed eds eg eq eqs esp etc ex "
-    "ff fr gen gov hon i.e ibid ie inc jr lt ltd mag mme mr mrs ms n.b p.ej p.ex pg ph.d pp pres prof pt ref refs "
-    "rep resp rev s sgt sp spp sr sra srl st str subsp suppl u.a u.s usw v var vgl viz vs z.b т.е т.д т.п см".split()
-)
-_BEFORE_NUMBER = frozenset(
-    "abb art fig figs max min no nos nr núm op p pag par pl sec sect tab vol vols г гг рис стр".split()
-)
-_ENDS_ANYWAY = frozenset("etc usw т.д т.п al inc ltd co jr corp".split())
 
 
 def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

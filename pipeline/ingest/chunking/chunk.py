@@ -49,12 +49,11 @@ class Chunker:
         """Identity of the chunker, apart from the tokenizer; a corpus holds chunks of a single fingerprint."""
         return f"{_VERSION}:max={self.max_tokens}:overlap={self.overlap}"
 
-    def chunk(self, document: Document, corpus_id: str) -> list[Chunk]:
-        """Return the chunks of ``document`` in order, with ids for this corpus; none for a blank text."""
-        return next(self.chunk_all([document], corpus_id))
-
     def chunk_all(self, documents: Iterable[Document], corpus_id: str) -> Iterator[list[Chunk]]:
-        """Yield the chunks of each document in turn; tokenising many together takes about half the time."""
+        """Yield the chunks of each document in turn, with ids for this corpus; none for a blank text.
+
+        To tokenise many together takes about half the time.
+        """
         for batch in batched(documents, _BATCH_DOCUMENTS, _BATCH_CHARACTERS):
             stretches = [
                 (document.text, *trimmed(document.text, document.body_start, len(document.text))) for document in batch
@@ -142,8 +141,6 @@ def chunk_id(corpus_id: str, document_key: str, text: str, occurrence: int) -> s
 
 
 class _Headings:
-    """Finds the path of headings above a span of the document."""
-
     def __init__(self, root: Section, title: str) -> None:
         self._title = title
         self._bodies = sorted(_bodies(root))

@@ -10,6 +10,9 @@ from pipeline.records import Block, BlockKind
 from pipeline.text.outline import Section
 from pipeline.text.prose import sentences
 
+_TINY_SHARE = 0.15
+_DEEP_LEVEL = 3
+
 
 class Break(IntEnum):
     """Quality of a unit's start as the start of a chunk, best first."""
@@ -130,10 +133,6 @@ class Packer:
         costs = [_COST[units[first + i + 1].before] + abs(size - ideal) / ideal for i, size in enumerate(sizes)]
         best = min(range(len(sizes)), key=lambda i: (costs[i], -i))
         return first + best + 1
-
-
-_TINY_SHARE = 0.15
-_DEEP_LEVEL = 3
 
 
 @dataclass(frozen=True, slots=True)

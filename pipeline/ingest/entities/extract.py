@@ -4,8 +4,6 @@ The extractor is the built-in one, based on capitals, or a spaCy model. The resu
 positions); idf and damping are applied at reading time.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +25,9 @@ Extractor = Callable[[Sequence[str], Sequence[Sequence[Word]], Casing], Iterator
 
 The names in a text don't overlap, and depend on the text and the casing only.
 """
+
+SpellingCounts = dict[str, Counter[str]]
+"""Number of occurrences of each spelling, by name key."""
 
 
 def builtin(texts: Sequence[str], words: Sequence[Sequence[Word]], casing: Casing) -> Iterator[Iterable[Name]]:
@@ -117,10 +118,6 @@ class ChunkNames:
     chunk_id: str
     mentions: tuple[Mention, ...]
     titles: tuple[TitleLink, ...]
-
-
-SpellingCounts = dict[str, Counter[str]]
-"""Number of occurrences of each spelling, by name key."""
 
 
 class NameCollector:

@@ -52,6 +52,14 @@ _INITIAL = 2
 DefinitionCounts = Mapping[str, int]
 """Number of a name's definitions by form; a form is the name and its alias as spelled, separated by a tab."""
 
+LONGEST_TITLE = 12
+"""Limit in words; a longer title is a sentence, which other texts don't repeat."""
+
+_DOT_AND_SPACE_LENGTH = 2
+
+Heading = tuple[str, str, str]
+"""A document's key, its title, and the path of headings of one of its chunks."""
+
 
 class Alias(NamedTuple):
     """An alias. ``spellings`` limits it to these spellings of the source name; empty means all."""
@@ -214,12 +222,6 @@ def _capital(word: str) -> bool:
     return word.lstrip(_QUOTES)[:1].isupper()
 
 
-LONGEST_TITLE = 12
-"""Limit in words; a longer title is a sentence, which other texts don't repeat."""
-
-_DOT_AND_SPACE_LENGTH = 2
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A name of the gazetteer: the documents with this title, and the spellings that it accepts.
@@ -232,10 +234,6 @@ class Entry:
     any_case: bool
     words: int
     spellings: tuple[str, ...] = ()
-
-
-Heading = tuple[str, str, str]
-"""A document's key, its title, and the path of headings of one of its chunks."""
 
 
 class Lexicon:

@@ -4,8 +4,6 @@ The graph stores the counts behind these decisions in shards by key, so that an 
 reads only the shards that it needs.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 import zlib
@@ -28,6 +26,10 @@ CountsByKey = Mapping[str, Counts]
 
 ReadShards = Callable[[list[int]], Iterable[tuple[int, CountsByKey]]]
 """Reads shards of the visible generation by number; shards without counts may be left out."""
+
+_LOWER, _UPPER = "l", "u"
+_LETTERS = re.compile(r"\b[^\W\d_][\W_]+[^\W\d_]\b")
+_NOT_WORD = re.compile(r"[\W_]+")
 
 
 class CountChanges:
@@ -88,11 +90,6 @@ class CountChanges:
 
 def _shard(key: str) -> int:
     return zlib.crc32(key.encode("utf-8", "surrogatepass")) % SHARDS
-
-
-_LOWER, _UPPER = "l", "u"
-_LETTERS = re.compile(r"\b[^\W\d_][\W_]+[^\W\d_]\b")
-_NOT_WORD = re.compile(r"[\W_]+")
 
 
 class LexiconUpdate:

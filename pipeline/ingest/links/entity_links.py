@@ -4,8 +4,6 @@ All new chunks are linked. Other chunks are linked again only if their extracted
 hyperlinks may have changed. The result equals that of a fresh ingest.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +25,18 @@ from pipeline.ingest.update.write_session import WriteSession
 from pipeline.records import Chunk, Edge, Entity, Vector, WrittenLink
 from pipeline.settings import LinkSettings
 from pipeline.text.names import most_frequent, name_key
+
+_BY_NAME = (EdgeKind.MENTIONS, EdgeKind.REFERS_TO, EdgeKind.LINKS_TO)
+_BY_TEXT = (EdgeKind.PART_OF, EdgeKind.NEXT, *_BY_NAME)
+_BATCH = 500
+_CONTEXT_BATCH = 1000
+
+LinkedChunk = tuple[Chunk, tuple[WrittenLink, ...]]
+"""A chunk, and its hyperlinks as written."""
+
+
+EmbedTexts = Callable[[Mapping[str, str]], Mapping[str, Vector]]
+"""Maps texts, by hash, to their vectors of the corpus's fingerprint, by hash."""
 
 
 class LinkResolver:
@@ -113,15 +123,6 @@ def paths_of_link(target: str, source_key: str) -> Iterator[str]:
     for path in (relative, target.lstrip("/")):
         yield path
         yield f"{path}.md"
-
-
-_BY_NAME = (EdgeKind.MENTIONS, EdgeKind.REFERS_TO, EdgeKind.LINKS_TO)
-_BY_TEXT = (EdgeKind.PART_OF, EdgeKind.NEXT, *_BY_NAME)
-_BATCH = 500
-_CONTEXT_BATCH = 1000
-
-LinkedChunk = tuple[Chunk, tuple[WrittenLink, ...]]
-"""A chunk, and its hyperlinks as written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +280,6 @@ class _EntityLinks:
 
 
 class _ChangedTargets:
-    """Matches hyperlinks whose target may have changed."""
-
     def __init__(self, titles: TitleChanges) -> None:
         self._keys = titles.before.keys() ^ titles.after.keys()
         changed = titles.before.items() ^ titles.after.items()
@@ -294,10 +293,6 @@ class _ChangedTargets:
             name_key(target) in self._names or not self._keys.isdisjoint(paths_of_link(target, source_key))
             for target in targets
         )
-
-
-EmbedTexts = Callable[[Mapping[str, str]], Mapping[str, Vector]]
-"""Maps texts, by hash, to their vectors of the corpus's fingerprint, by hash."""
 
 
 def no_vectors(_: Mapping[str, str]) -> Mapping[str, Vector]:

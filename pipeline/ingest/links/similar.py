@@ -19,6 +19,11 @@ import numpy.typing as npt
 from pipeline.embedding.nearest import NeighbourLists, Rows, Scores, best_neighbours, cosines, nearest, rank_in_row
 from pipeline.records import Vector
 
+_BLOCK = 1024
+_CONNECTIVITY = 24
+_EXPANSION = 128
+_INDEX_BATCH = 20_000
+
 
 class VectorFile(AbstractContextManager["VectorFile"]):
     """A temporary file of vectors of the same ``dimension``, indexed by rows like an array of shape (n, d).
@@ -60,12 +65,6 @@ class VectorFile(AbstractContextManager["VectorFile"]):
 
     def __exit__(self, *raised: object) -> None:
         self._file.close()
-
-
-_BLOCK = 1024
-_CONNECTIVITY = 24
-_EXPANSION = 128
-_INDEX_BATCH = 20_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ when a new chunk is nearer than its worst neighbour. A pair is recomputed when t
 changes, or when an endpoint exceeds the degree limit.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +26,9 @@ from pipeline.settings import LinkSettings
 
 _CANDIDATES_PER_NEIGHBOUR = 5
 _SEARCH_BATCH = 200
+_READ_BATCH = 2000
+Key = tuple[str, str, str]
+_BATCH = 10_000
 
 
 class Neighbour(NamedTuple):
@@ -104,11 +105,6 @@ class ApproximateSearch:
 def rank(neighbour: Neighbour) -> tuple[float, Position]:
     """Return the sort key that orders neighbours nearest first, ties by position."""
     return -neighbour.score, neighbour.position
-
-
-_READ_BATCH = 2000
-
-Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,9 +275,6 @@ class IncrementalNeighbours:
                 lists, listed = row["mutual"] or row["leaves"], row["mutual"] or not row["leaves"]
                 stored[id_][other] = _Pair(row["score"], position, lists, listed, edge)
         return dict(stored)
-
-
-_BATCH = 10_000
 
 
 def link_similar(

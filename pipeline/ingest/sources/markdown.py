@@ -18,6 +18,19 @@ from pipeline.text.outline import first_heading, trimmed
 
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _RANGE = "range"
+_KINDS = {
+    "heading_open": BlockKind.HEADING,
+    "paragraph_open": BlockKind.PARAGRAPH,
+    "html_block": BlockKind.PARAGRAPH,
+    "fence": BlockKind.CODE,
+    "code_block": BlockKind.CODE,
+    "table_open": BlockKind.TABLE,
+}
+_LONG_HEADING = 200
+_NEWLINE = re.compile("\n")
+_TAG = re.compile(r"<[^<>]*>")
+_PARSER = MarkdownIt("commonmark").enable("table")
+_PARSER.core.ruler.enableOnly(["normalize", "block"])
 
 
 def links(text: str, tokens: Sequence[Token], lines: Sequence[int], env: dict[str, Any]) -> Iterator[Link]:
@@ -102,21 +115,6 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 _LINK_PARSER = MarkdownIt("commonmark").disable("emphasis")
 _LINK_PARSER.inline.ruler.at("link", _positioned_link)
 _LINK_PARSER.inline.ruler.before("link", "wikilink", _wikilink)
-
-
-_KINDS = {
-    "heading_open": BlockKind.HEADING,
-    "paragraph_open": BlockKind.PARAGRAPH,
-    "html_block": BlockKind.PARAGRAPH,
-    "fence": BlockKind.CODE,
-    "code_block": BlockKind.CODE,
-    "table_open": BlockKind.TABLE,
-}
-_LONG_HEADING = 200
-_NEWLINE = re.compile("\n")
-_TAG = re.compile(r"<[^<>]*>")
-_PARSER = MarkdownIt("commonmark").enable("table")
-_PARSER.core.ruler.enableOnly(["normalize", "block"])
 
 
 def structure(document: Document) -> Document:

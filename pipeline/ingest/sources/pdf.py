@@ -38,9 +38,12 @@ def parse(source: Source) -> Document:
     if not any(pages):
         raise Unreadable("has no text", "Run character recognition (OCR) over it first, or leave it out.")
     text = _SEPARATOR.join(pages)
+    line = text.lstrip().split("\n", 1)[0].strip()
+    # else a page number, or a whole paragraph
+    is_title = len(line) <= _LONGEST_TITLE and sum(map(str.isalpha, line)) >= _SHORTEST_TITLE
     return Document(
         key=source.key,
-        title=well_formed(title) or _first_line(text) or source.stem,
+        title=well_formed(title) or (line if is_title else source.stem),
         text=text,
         blocks=tuple(paragraphs(text)),
         path=source.path,
@@ -56,9 +59,3 @@ def _unlock(reader: PdfReader) -> None:
         locked = True
     if locked:
         raise Unreadable("is encrypted", "Save it without a password, or leave it out.")
-
-
-def _first_line(text: str) -> str:
-    """Return the first line, or "" if it is a page number or a whole paragraph."""
-    line = text.lstrip().split("\n", 1)[0].strip()
-    return line if len(line) <= _LONGEST_TITLE and sum(map(str.isalpha, line)) >= _SHORTEST_TITLE else ""

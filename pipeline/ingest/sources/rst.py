@@ -21,6 +21,28 @@ _TABLE = re.compile(r"\s*\.\. (?:table|list-table|csv-table)::")
 _MARKUP = re.compile(r"\s*\.\.(?:\s+(?:_|\[|\||(?!\S+::))|$)")
 _MAX_TABLE_LINES = 200
 _RULE = re.compile(r"\s*(?:\+(?:[-=]+\+)+|=+(?:\s+=+)+)\s*$")
+_SETTINGS = {
+    "_disable_config": True,
+    "docinfo_xform": False,
+    "doctitle_xform": False,
+    "file_insertion_enabled": False,
+    "halt_level": 5,
+    "line_length_limit": 10**9,
+    "raw_enabled": False,
+    "report_level": 5,
+    "syntax_highlight": "none",
+    "warning_stream": False,
+}
+
+
+# docutils ends a line at each of these characters, which aren't line ends of the file
+_LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
+_LINK = re.compile(
+    r":doc:`(?:[^`<>]*<)?(?P<doc>[^`<>]+)>?`"
+    r"|`[^`<>]*<(?P<embedded>[^`<>]*[^`<>_\s])>`_"
+    r"|^[ \t]*(?:\.\. _[^:\n]*:|__)[ \t]+(?P<named>\S*[^\s_])[ \t]*$",
+    re.MULTILINE,
+)
 
 
 class _LineBlock(NamedTuple):
@@ -103,28 +125,6 @@ def _table(lines: Sequence[str], at: int) -> int:
     return end
 
 
-_SETTINGS = {
-    "_disable_config": True,
-    "docinfo_xform": False,
-    "doctitle_xform": False,
-    "file_insertion_enabled": False,
-    "halt_level": 5,
-    "line_length_limit": 10**9,
-    "raw_enabled": False,
-    "report_level": 5,
-    "syntax_highlight": "none",
-    "warning_stream": False,
-}
-# docutils ends a line at each of these characters, which aren't line ends of the file
-_LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
-_LINK = re.compile(
-    r":doc:`(?:[^`<>]*<)?(?P<doc>[^`<>]+)>?`"
-    r"|`[^`<>]*<(?P<embedded>[^`<>]*[^`<>_\s])>`_"
-    r"|^[ \t]*(?:\.\. _[^:\n]*:|__)[ \t]+(?P<named>\S*[^\s_])[ \t]*$",
-    re.MULTILINE,
-)
-
-
 def structure(document: Document) -> Document:
     """Return a document of reStructuredText with its blocks, its links and, if it has any, a title.
 
@@ -168,7 +168,6 @@ class _PlainInliner(Inliner):
         """Prepare no patterns."""
 
     def adjust_uri(self, uri: str) -> str:
-        """Return ``uri`` unchanged; the patterns for mail addresses aren't prepared."""
         return uri
 
     def parse(
@@ -178,5 +177,4 @@ class _PlainInliner(Inliner):
         memo: object,  # noqa: ARG002
         parent: object,  # noqa: ARG002
     ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Return ``text`` unchanged, and no messages."""
         return [nodes.Text(text)], []

@@ -16,12 +16,10 @@ from pipeline.files import unopenable, well_formed
 from pipeline.ingest.sources.ignored import Ignored
 from pipeline.records import Skipped
 
-_MAGIC = re.compile(r"[*?\[]")
-
 
 def is_pattern(path: str) -> bool:
     """Return whether ``path`` holds a wildcard."""
-    return _MAGIC.search(path) is not None
+    return any(mark in path for mark in "*?[")
 
 
 class Pattern:

@@ -1,7 +1,5 @@
 """The stored documents, chunks and edges of a corpus, and the difference between its chunks and the prepared ones."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import tempfile
@@ -19,6 +17,12 @@ from pipeline.ingest.embed import PreparedChunk
 from pipeline.records import Chunk, Edge, WrittenLink
 
 Item = TypeVar("Item")
+_READ_BATCH = 1000
+_NO_EVIDENCE = frozenset(("since", "until", "embedding"))
+_COMPARE_BATCH = 500
+
+Position = tuple[str, int]
+"""A chunk's document key and ordinal. It decides ties, because ids differ from corpus to corpus."""
 
 
 class Spool(AbstractContextManager["Spool[Item]"], Generic[Item]):
@@ -48,10 +52,6 @@ class Spool(AbstractContextManager["Spool[Item]"], Generic[Item]):
     def __iter__(self) -> Iterator[Item]:
         for batch in self.batches():
             yield from batch
-
-
-_READ_BATCH = 1000
-_NO_EVIDENCE = frozenset(("since", "until", "embedding"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +133,6 @@ def stored_links(row: Mapping[str, Any] | Record) -> tuple[WrittenLink, ...]:
     nothing = [""] * len(targets)
     columns = (targets, row.get("link_relations") or nothing, row.get("link_contexts") or nothing)
     return tuple(WrittenLink(*link) for link in zip(*columns, strict=True))
-
-
-_COMPARE_BATCH = 500
-
-Position = tuple[str, int]
-"""A chunk's document key and ordinal. It decides ties, because ids differ from corpus to corpus."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from pipeline.db.vectors import packed, to_bytes
 from pipeline.edges import EDGES, EdgeKind, Target
 from pipeline.errors import InputError
 from pipeline.ids import digest, document_id
-from pipeline.ingest.embed import PreparedChunk, PreparedDocument
+from pipeline.ingest.embed import PreparedChunk, PreparedDocument, centroid_of
 from pipeline.ingest.update.changes import document_hash
 from pipeline.ingest.update.stored import ChangedChunk, Spool
 from pipeline.progress import Progress
@@ -34,9 +34,7 @@ _NODE_BATCH = 1000
 _EDGE_BATCH = 10_000
 _COUNT_BATCH = 256
 _GARBAGE_BATCH = 10_000
-
 _CHUNK_PROPERTIES = ("id", "ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
-
 Row = dict[str, Any]
 CountsByKey = Mapping[str, Mapping[str, int]]
 
@@ -254,7 +252,7 @@ class WriteSession:
 
     def document_row(self, prepared: PreparedDocument) -> Row:
         """Return the properties of a document's node."""
-        document, centroid = prepared.document, prepared.centroid
+        document, centroid = prepared.document, centroid_of([chunk.vector for chunk in prepared.chunks])
         return {
             **{f"metadata.{name}": value for name, value in document.metadata.items()},
             "id": document_id(self.corpus.id, document.key),

@@ -73,7 +73,7 @@ def chunked(document: Document, max_tokens: int, overlap: int, name: str) -> lis
         encodings = TOKENIZERS[name].encode_batch(list(texts), add_special_tokens=False)
         return [encoding.offsets for encoding in encodings]
 
-    return Chunker(token_offsets, max_tokens, overlap).chunk(document, "corpus")
+    return next(Chunker(token_offsets, max_tokens, overlap).chunk_all([document], "corpus"))
 
 
 def size(text: str, name: str) -> int:

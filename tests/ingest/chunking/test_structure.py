@@ -23,7 +23,7 @@ def word_offsets(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
 
 def chunks_of(text: str, max_tokens: int, overlap: int = 0, name: str = "markdown") -> list[Chunk]:
     document = parser_of(name)(Source("notes/a-note.md", "notes/a-note.md", text.encode()))
-    return Chunker(word_offsets, max_tokens, overlap).chunk(document, "corpus")
+    return next(Chunker(word_offsets, max_tokens, overlap).chunk_all([document], "corpus"))
 
 
 def words(count: int, word: str = "word") -> str:
@@ -40,7 +40,7 @@ def test_a_text_that_fits_is_kept_exactly() -> None:
 
 
 def test_nothing_but_white_space_gives_no_chunk() -> None:
-    assert Chunker(word_offsets, 10, 0).chunk(Document("k", "t", " \n\t\n"), "corpus") == []
+    assert next(Chunker(word_offsets, 10, 0).chunk_all([Document("k", "t", " \n\t\n")], "corpus")) == []
 
 
 def test_sections_of_level_two_keep_to_themselves() -> None:
@@ -180,13 +180,14 @@ def test_a_long_word_is_cut_between_its_tokens() -> None:
     def letters(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         return [[(at, at + 1) for at, sign in enumerate(text) if not sign.isspace()] for text in texts]
 
-    chunks = Chunker(letters, 10, 0).chunk(Document("k", "t", "a" * 25), "corpus")
+    chunks = next(Chunker(letters, 10, 0).chunk_all([Document("k", "t", "a" * 25)], "corpus"))
 
     assert [chunk.tokens for chunk in chunks] == [9, 8, 8]
 
 
 def test_one_unknown_token_does_not_swallow_a_megabyte() -> None:
-    chunks = Chunker(word_offsets, 20, 0).chunk(Document("k", "t", f"before {'x' * 1_000_000} after"), "corpus")
+    document = Document("k", "t", f"before {'x' * 1_000_000} after")
+    chunks = next(Chunker(word_offsets, 20, 0).chunk_all([document], "corpus"))
 
     assert max(len(chunk.text) for chunk in chunks) < 1000
 
@@ -226,7 +227,9 @@ def test_documents_together_give_what_each_gives_alone() -> None:
     documents = [Document(str(at), "t", words(at * 7)) for at in range(100)]
     chunker = Chunker(word_offsets, 20, 5)
 
-    assert list(chunker.chunk_all(documents, "corpus")) == [chunker.chunk(one, "corpus") for one in documents]
+    assert list(chunker.chunk_all(documents, "corpus")) == [
+        next(chunker.chunk_all([one], "corpus")) for one in documents
+    ]
 
 
 @pytest.mark.parametrize(("max_tokens", "overlap"), [(0, 0), (10, -1), (10, 6)])

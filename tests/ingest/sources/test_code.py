@@ -67,7 +67,7 @@ def words(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
 
 
 def chunks(found: Document, max_tokens: int) -> list[Chunk]:
-    return Chunker(words, max_tokens, 0).chunk(found, "corpus")
+    return next(Chunker(words, max_tokens, 0).chunk_all([found], "corpus"))
 
 
 def test_definitions_are_headings_and_the_code_after_them_is_not_theirs() -> None:

@@ -94,7 +94,7 @@ def test_chunks_count_the_lines_of_the_text() -> None:
     found = read(pdf("one two\nthree", "four five"))
     chunker = Chunker(lambda texts: [[(at, at + 1) for at in range(len(text))] for text in texts], 14, 0)
 
-    assert [(chunk.text, chunk.line_start, chunk.line_end) for chunk in chunker.chunk(found, "corpus")] == [
+    assert [(chunk.text, chunk.line_start, chunk.line_end) for chunk in next(chunker.chunk_all([found], "corpus"))] == [
         ("one two\nthree", 1, 2),
         ("four five", 4, 4),
     ]

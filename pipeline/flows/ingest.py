@@ -15,8 +15,7 @@ from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError, UnknownDocument
 from pipeline.ids import document_id
-from pipeline.ingest.chunking import Chunker
-from pipeline.ingest.chunking.chunk import cut
+from pipeline.ingest.chunking.chunk import Chunker, cut
 from pipeline.ingest.embed import PREFIX_TOKENS, PreparedChunk, PreparedDocument, embed, vectors_of
 from pipeline.ingest.entities.extract import extractor_fingerprint
 from pipeline.ingest.links.entity_links import (

@@ -60,10 +60,10 @@ def resolve(phrase: Phrase, now: datetime, zone: tzinfo | None = None, *, rollin
             intervals = [_iso(phrase.text, zone)]
         elif rolling and (match := re.fullmatch(r"(?:last|past|this past|previous) (\w+)", phrase.text.lower())):
             length = _UNIT_DAYS.get(match[1])
-            resolver = _RESOLVERS[phrase.form]
+            resolver = _RESOLVERS[phrase.form.removeprefix("bare_")]
             intervals = [Interval(now - timedelta(days=length), now) if length else resolver(phrase.text.lower(), now)]
         else:
-            intervals = [_RESOLVERS[phrase.form](" ".join(phrase.text.lower().split()), now)]
+            intervals = [_RESOLVERS[phrase.form.removeprefix("bare_")](" ".join(phrase.text.lower().split()), now)]
         return [_part(interval, phrase.part) for interval in intervals]
     except (ValueError, OverflowError):  # the 31st of June, the year 0
         return []
@@ -304,9 +304,7 @@ _RESOLVERS: dict[str, Callable[[str, datetime], Interval]] = {
     "relative": _relative,
     "part_of_day": _named,
     "decade": _decade,
-    "bare_year": _year_or_month,
-    "bare_month": _month,
-    "bare_season": _season,
-    "bare_weekday": _day,
-    "bare_quarter": _quarter,
+    "year": _year_or_month,
+    "weekday": _day,
 }
+"""Resolvers by the form of a phrase, without ``bare_``."""

@@ -60,6 +60,8 @@ _CUE = re.compile(
     r"\b(?:\d{4}|\d0s|ago\b|yesterday|to(?:day|night|morrow)|(?:last|this|next|past|previous|coming)\b|"
     rf"{_SEASON}\b|{_TENS}\b|{_MONTH}\b|{_WEEKDAY}\b|q[1-4]\b)"
 )
+"""A cheap test, which most texts without a date fail."""
+
 _PREPOSITIONS = {
     "bare_year": "in during throughout since until till before after by from of for around between year than".split(),
     "bare_month": "in during throughout since until till before after by from of between".split(),
@@ -67,7 +69,9 @@ _PREPOSITIONS = {
     "bare_weekday": "on since until till before after by from".split(),
     "bare_quarter": "in during since until before after by".split(),
 }
-_JOINS = re.compile(r" ?(?:and|to|until|till|through|[-–]) ?(?:the )?", re.IGNORECASE)
+JOIN = re.compile(r" ?(?:and|to|until|till|through|[-–]) ?(?:the )?", re.IGNORECASE)
+"""What stands between two dates that belong together."""
+
 _LAST_WORD = re.compile(r"([a-z]+)[ -](?:the )?$", re.IGNORECASE)
 _COUNTED = re.compile(r" (?!(?:was|is|has|does|this|its|us|as|always|perhaps|onwards?)\b)(?:[a-z]+s|people|percent)\b")
 _VERBS = re.compile(r" (?:be|have|not|i|we|you|they|he|she|it|the|a|also|well|help|need|want|require)\b", re.IGNORECASE)
@@ -87,11 +91,6 @@ class Phrase(NamedTuple):
     part: str = ""
 
 
-def may_hold_dates(text: str) -> bool:
-    """Return whether a text may hold dates: a cheap test."""
-    return _CUE.search(text.lower()) is not None
-
-
 def date_phrases(text: str) -> Iterator[Phrase]:
     """Yield the phrases of a text that are dates by form and surroundings, in order.
 
@@ -99,12 +98,12 @@ def date_phrases(text: str) -> Iterator[Phrase]:
     joins them to. Months that are verbs (may, march) need a capital or a year.
     """
     previous = -1
-    for match in _PATTERN.finditer(text):
+    for match in _PATTERN.finditer(text) if _CUE.search(text.lower()) else ():
         form = match.lastgroup if match.lastgroup != "part" else None
         if form is None:
             continue
         phrase = Phrase(form, match[form], match.start(), match.end(), (match["part"] or "").lower())
-        joined = previous >= 0 and _JOINS.fullmatch(text, previous, phrase.start) is not None
+        joined = previous >= 0 and JOIN.fullmatch(text, previous, phrase.start) is not None
         if _is_date(phrase, text, joined=joined):
             previous = phrase.end
             yield phrase

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
 from pipeline.text.date_intervals import Interval, resolve, shifted
-from pipeline.text.date_phrases import COUNT, Phrase, date_phrases, may_hold_dates
+from pipeline.text.date_phrases import COUNT, JOIN, Phrase, date_phrases
 
 Relation = Literal["on", "before", "after", "between"]
 """How a text's time relates to a date of the question."""
@@ -14,7 +14,6 @@ Relation = Literal["on", "before", "after", "between"]
 _BEFORE = re.compile(r"\b(?P<word>before|prior to|earlier than|until|till|up to|by) (?:the )?$", re.IGNORECASE)
 _AFTER = re.compile(r"\b(?P<word>after|following|later than|since|ever since|starting) (?:in |the )?$", re.IGNORECASE)
 _ONWARDS = re.compile(r" (?:on|onwards?|forward)\b", re.IGNORECASE)
-_RANGE = re.compile(r" ?(?:and|to|until|till|through|[-–]) ?(?:the )?", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:between|from) (?:the )?$", re.IGNORECASE)
 _SHIFTED = re.compile(
     rf"\b(?:the |last )?(?:(?P<count>{COUNT}|first|second|third|fourth|last) )?"
@@ -57,8 +56,6 @@ def time_hints(question: str, now: datetime) -> tuple[TimeHint, ...]:
     """
     if now.tzinfo is None:
         raise ValueError("now has no offset: give an aware datetime")
-    if not may_hold_dates(question):
-        return ()
     return tuple(_hints(question, list(date_phrases(question)), now))
 
 
@@ -114,7 +111,7 @@ def _base(question: str, first: Phrase, second: Phrase, now: datetime) -> dateti
 def _range(question: str, first: Phrase, second: Phrase, before: str, now: datetime) -> Interval | None:
     """Return the interval from one date to another; the first takes its year from the second if it has none."""
     join = question[first.end : second.start]
-    if not _RANGE.fullmatch(join) or (join.strip().lower() == "and" and not _BETWEEN.search(before)):
+    if not JOIN.fullmatch(join) or (join.strip().lower() == "and" and not _BETWEEN.search(before)):
         return None
     local = now.replace(tzinfo=None)
     until = resolve(second, local, now.tzinfo)

@@ -337,10 +337,7 @@ def _titles(headings: Iterable[Heading]) -> Iterator[tuple[str, str, bool]]:
 
 
 def _fold(words: Sequence[Word]) -> tuple[str, dict[int, int], dict[int, int]]:
-    """Join the words' keys with single spaces; map the offsets of their starts and ends to the words' indexes.
-
-    Consecutive initials share a key.
-    """
+    """Join the words' keys, one of initials in a row, with spaces; map offsets of starts and ends to words' indexes."""
     keyed = [(key, index, index) for index, word in enumerate(words) if (key := name_key(word.text))]
     single = [position for position, (key, _, _) in enumerate(keyed) if len(key) == 1]
     # From the end, so that earlier positions stay valid.

@@ -8,6 +8,7 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, pairwise
 from pathlib import PurePosixPath
 
@@ -146,8 +147,8 @@ def update_lexicon(
     session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, titles: TitleChanges, settings: LinkSettings
 ) -> LexiconUpdate:
     """Return the lexicon of an update, made from the counts of added and removed texts; stage the changed counts."""
-    casing = CountChanges(stored_counts(session.corpus, "casing"))
-    aliases = CountChanges(stored_counts(session.corpus, "aliases"))
+    casing = CountChanges(partial(stored_counts, session.corpus, "casing"))
+    aliases = CountChanges(partial(stored_counts, session.corpus, "aliases"))
     lexicon = LexiconUpdate(casing, aliases, settings.title_shared_by, make_extractor(settings))
     for chunks in new.batches():
         lexicon.count((chunk.chunk.text for chunk in chunks), 1)
@@ -171,10 +172,7 @@ def link_entities(
     lexicon: LexiconUpdate,
     done: Done,
 ) -> EntityChanges:
-    """Update the entities of a corpus, and all its edges but similarity links, to those of a fresh ingest.
-
-    Stages missing edges and entities, and retires outdated ones.
-    """
+    """Bring the entities of a corpus, and all its edges but similarity links, to those of a fresh ingest."""
     links = _EntityLinks(session, titles, lexicon)
     links.link(new, diff, done)
     return links.update_entities()
@@ -186,7 +184,7 @@ class _EntityLinks:
         self._corpus = session.corpus
         self._titles = titles
         self._lexicon = lexicon
-        self._spellings = CountChanges(stored_counts(session.corpus, "spellings"))
+        self._spellings = CountChanges(partial(stored_counts, session.corpus, "spellings"))
         self._resolver = LinkResolver(titles.after)
         self._provisional: dict[str, str] = {}
 

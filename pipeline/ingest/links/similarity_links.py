@@ -8,7 +8,7 @@ changes, or when an endpoint exceeds the degree limit.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,18 +43,8 @@ Neighbours = dict[str, list[Neighbour]]
 """Neighbours by chunk, nearest first."""
 
 
-class NeighbourSearch(Protocol):
-    """Search among the vectors of a corpus's next generation."""
-
-    def near(self, ids: Collection[str], *, listing: bool) -> Neighbours:
-        """Return the nearest chunks of each of ``ids``, at most the length of a neighbour list.
-
-        With ``listing``, return all chunks that may list it among their nearest.
-        """
-
-
 class ExactSearch:
-    """Exact search with all vectors in memory."""
+    """Exact search with all vectors of a corpus's next generation in memory."""
 
     def __init__(
         self, ids: Sequence[str], positions: Sequence[Position], vectors: Vector, top_k: int, threshold: float
@@ -68,7 +58,10 @@ class ExactSearch:
         self._threshold = threshold
 
     def near(self, ids: Collection[str], *, listing: bool) -> Neighbours:
-        """Implement :meth:`NeighbourSearch.near`; with ``listing``, return all chunks within the threshold."""
+        """Return the nearest chunks of each of ``ids``, at most the length of a neighbour list.
+
+        With ``listing``, return all chunks that may list it among their nearest: those within the threshold.
+        """
         rows = np.array(sorted(self._row[id_] for id_ in ids), dtype=np.int64)
         neighbours: Neighbours = {id_: [] for id_ in ids}
         listed = nearest(self._vectors, rows, None if listing else self._top_k, self._threshold)
@@ -87,7 +80,7 @@ class ApproximateSearch:
         self._threshold = threshold
 
     def near(self, ids: Collection[str], *, listing: bool) -> Neighbours:
-        """Implement :meth:`NeighbourSearch.near`; with ``listing``, return several times as many as a chunk lists."""
+        """Return what :meth:`ExactSearch.near` does; with ``listing``, several times as many as a chunk lists."""
         limit = self._top_k * (_CANDIDATES_PER_NEIGHBOUR if listing else 1)
         neighbours: Neighbours = {}
         for part in batches(ids, _SEARCH_BATCH):
@@ -100,6 +93,9 @@ class ApproximateSearch:
                 similar = (neighbour for neighbour in scored if neighbour.score >= self._threshold)
                 neighbours[row["id"]] = sorted(similar, key=rank)[:limit]
         return neighbours
+
+
+NeighbourSearch = ExactSearch | ApproximateSearch
 
 
 def rank(neighbour: Neighbour) -> tuple[float, Position]:
@@ -280,10 +276,7 @@ class IncrementalNeighbours:
 def link_similar(
     session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, settings: LinkSettings, done: Done
 ) -> None:
-    """Update the similarity links of a corpus to those of a fresh ingest.
-
-    Stages missing links, and retires outdated ones.
-    """
+    """Bring the similarity links of a corpus to those of a fresh ingest: stage the missing, retire the outdated."""
     if settings.similar_top_k == 0 or not (diff.vectors_added or diff.vectors_removed):
         return
     if not session.corpus.generation:

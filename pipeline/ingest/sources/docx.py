@@ -6,7 +6,6 @@ import zipfile
 from itertools import groupby
 
 import docx
-from docx.document import Document as WordDocument
 from docx.table import Table
 from docx.text.hyperlink import Hyperlink
 from docx.text.paragraph import Paragraph
@@ -14,8 +13,7 @@ from docx.text.paragraph import Paragraph
 from pipeline.files import Unreadable, well_formed
 from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.source import Source, parser_errors
-from pipeline.ingest.sources.text_builder import TextBuilder
+from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import BlockKind, Document
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
@@ -34,23 +32,18 @@ def parse(source: Source) -> Document:
             fix = "Split it, or raise sources.max_unpacked_megabytes."
             raise Unreadable(f"unpacks to {size / MEGABYTE:,.0f} MB", fix)
         word = docx.Document(io.BytesIO(source.data))
-        built = _built(word)
+        built = TextBuilder()
+        levels = {style.style_id: _level(style.name or "") for style in word.styles}
+        for item in word.iter_inner_content():
+            if isinstance(item, Table):
+                _write_table(built, item)
+                continue
+            _write_paragraph(built, item)
+            # the public way to a paragraph's style searches all styles each time: a millisecond per paragraph
+            level = levels.get(item._p.style or "", 0)
+            built.close(BlockKind.HEADING if level else BlockKind.PARAGRAPH, level)
         title = well_formed(" ".join((word.core_properties.title or "").split()))
     return built.document(source, title, "Leave it out, or write something into it.")
-
-
-def _built(word: WordDocument) -> TextBuilder:
-    built = TextBuilder()
-    levels = {style.style_id: _level(style.name or "") for style in word.styles}
-    for item in word.iter_inner_content():
-        if isinstance(item, Table):
-            _write_table(built, item)
-            continue
-        _write_paragraph(built, item)
-        # the public way to a paragraph's style searches all styles each time: a millisecond per paragraph
-        level = levels.get(item._p.style or "", 0)
-        built.close(BlockKind.HEADING if level else BlockKind.PARAGRAPH, level)
-    return built
 
 
 def _level(style: str) -> int:

@@ -10,8 +10,7 @@ from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
 from pipeline.files import Unreadable, decode, well_formed
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.source import Source, parser_errors
-from pipeline.ingest.sources.text_builder import TextBuilder
+from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import BlockKind, Document
 
 _DROPPED = frozenset("head script style nav template noscript svg iframe object select button".split())

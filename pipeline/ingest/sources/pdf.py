@@ -28,7 +28,13 @@ def parse(source: Source) -> Document:
     """
     with parser_errors("PDF"):
         reader = PdfReader(io.BytesIO(source.data))
-        _unlock(reader)
+        # an empty password, as of many files that only forbid printing
+        try:
+            locked = reader.is_encrypted and not reader.decrypt("")
+        except DependencyError:
+            locked = True
+        if locked:
+            raise Unreadable("is encrypted", "Save it without a password, or leave it out.")
         if len(reader.pages) > source.limits.pages:
             raise Unreadable(f"has {len(reader.pages):,} pages", "Split it, or raise sources.max_pages.")
         lines = ((line.rstrip() for line in well_formed(page.extract_text()).split("\n")) for page in reader.pages)
@@ -49,13 +55,3 @@ def parse(source: Source) -> Document:
         path=source.path,
         page_starts=tuple(accumulate((len(page) + len(_SEPARATOR) for page in pages[:-1]), initial=0)),
     )
-
-
-def _unlock(reader: PdfReader) -> None:
-    """Decrypt a file whose password is empty, as in many that only forbid printing. Raises Unreadable."""
-    try:
-        locked = reader.is_encrypted and not reader.decrypt("")
-    except DependencyError:
-        locked = True
-    if locked:
-        raise Unreadable("is encrypted", "Save it without a password, or leave it out.")

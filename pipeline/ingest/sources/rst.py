@@ -110,10 +110,7 @@ def _unbroken(lines: Sequence[str], at: int, headings: Mapping[int, _LineBlock])
 
 
 def _table(lines: Sequence[str], at: int) -> int:
-    """Return the index of the line after a table.
-
-    A grid ends at a blank line, a simple table at a rule with a blank line below.
-    """
+    """Return the index of the line after a table: a grid ends at a blank line, a simple table at a rule above one."""
     end = _unbroken(lines, at, {})
     if lines[at].lstrip().startswith("+"):
         return end

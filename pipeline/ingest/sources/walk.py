@@ -150,10 +150,7 @@ class _Walk:
         return matches and (self._ignored is None or not self._ignored.file(names))
 
     def _enters(self, entry: os.DirEntry[str], names: tuple[str, ...]) -> bool:
-        """Return whether to walk into a folder.
-
-        It must be able to hold matches, and must not be a link into a folder that is walked, or to a parent of it.
-        """
+        """Return whether a folder may hold matches, and is no link into a folder that is walked, or to its parents."""
         holds = self._pattern is None or self._pattern.may_hold(names)
         if not holds or (self._ignored is not None and self._ignored.folder(names)):
             return False

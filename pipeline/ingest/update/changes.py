@@ -10,8 +10,7 @@ from typing import Any
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
 from pipeline.ids import digest
-from pipeline.ingest.chunking import Chunker
-from pipeline.ingest.chunking.chunk import batched, cut
+from pipeline.ingest.chunking.chunk import Chunker, batched, cut
 from pipeline.ingest.embed import embedded_text
 from pipeline.ingest.update.stored import Spool, StoredDocument
 from pipeline.progress import Progress

@@ -3,7 +3,7 @@
 import json
 import pickle
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -94,15 +94,10 @@ def visible_chunks(corpus: CorpusHandle) -> Iterator[StoredChunk]:
     yield from map(_stored, corpus.stream("visible_chunks"))
 
 
-def stored_counts(corpus: CorpusHandle, kind: str) -> Callable[[list[int]], Iterator[tuple[int, Any]]]:
-    """Return a function that reads shards of counts of one kind; see :mod:`pipeline.ingest.entities.lexicon`."""
-
-    def read(shards: list[int]) -> Iterator[tuple[int, Any]]:
-        if corpus.generation:
-            for row in corpus.stream("stored_counts", kind=kind, shards=shards):
-                yield row["shard"], json.loads(row["counts"])
-
-    return read
+def stored_counts(corpus: CorpusHandle, kind: str, shards: list[int]) -> Iterator[tuple[int, Any]]:
+    """Yield shards of counts of one kind, each with its number; see :mod:`pipeline.ingest.entities.lexicon`."""
+    for row in corpus.stream("stored_counts", kind=kind, shards=shards) if corpus.generation else ():
+        yield row["shard"], json.loads(row["counts"])
 
 
 def stored_edges(corpus: CorpusHandle, ids: Iterable[str], kinds: Iterable[EdgeKind]) -> dict[Any, Edge]:

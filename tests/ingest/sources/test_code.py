@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import SourceError
-from pipeline.ingest.chunking import Chunker
+from pipeline.ingest.chunking.chunk import Chunker
 from pipeline.ingest.sources import read
 from pipeline.ingest.sources.code import structure
 from pipeline.ingest.sources.formats import parser_of

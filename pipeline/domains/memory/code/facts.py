@@ -1,7 +1,5 @@
 """Facts of one file: a pure function of the file and of what it looks up in the index of its tree."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,10 +31,7 @@ _BUILT_IN = frozenset(
     "release render reset resolve result run save search send set size slice some sort span splice start status "
     "stop submit test then toString unwrap update value wait warn warning write".split()
 )
-"""Names of methods so common that a call of one on an unknown value may mean anything.
-
-Chosen by hand from calls that were resolved wrongly.
-"""
+"""Names of methods that mean anything on an unknown value; chosen by hand from calls that were resolved wrongly."""
 
 _DEEPEST = 5
 """Files through which a name may be passed on; chosen by hand, so that files that import each other come to an end."""

@@ -28,6 +28,8 @@ class Strength(NamedTuple):
     confidence: float
 
 
+# Those of contains, imports and calls have the weights of the design that the memory follows; the others were chosen
+# between them by hand: not measured. What a parser reads is certain (1), and what is resolved by rules is nearly so.
 STRENGTHS: Mapping[str, Strength] = {
     "contains": Strength(1.0, 1.0),
     "imports": Strength(0.8, 0.9),
@@ -37,12 +39,7 @@ STRENGTHS: Mapping[str, Strength] = {
     "authored_by": Strength(0.6, 1.0),
     "owned_by": Strength(0.8, 1.0),
 }
-"""The strengths of facts by type.
-
-Those of ``contains``, ``imports`` and ``calls`` have the weights of the design that the memory follows; the others were
-chosen between them by hand: not measured. What a parser reads is certain (1), and what is resolved by rules is nearly
-so.
-"""
+"""The strengths of facts by type."""
 
 CALLS_BY_NAME = Strength(0.7, 0.5)
 """A call whose target is the only definition of that name within reach: a guess, as likely right as wrong."""

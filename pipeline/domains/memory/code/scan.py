@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     import pygit2
 
 _MOST_PARSED = 20_000
-"""Parsed files that are kept for the case that a path gets an earlier content again; about as many as a large tree has.
-
-Chosen by hand, so that they take some hundred megabytes at most.
-"""
+"""Parsed files kept for contents that come again: a large tree's, some hundred megabytes at most. Chosen by hand."""
 
 _Blob = TypeVar("_Blob", bound=Hashable)
 

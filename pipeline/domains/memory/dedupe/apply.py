@@ -54,8 +54,7 @@ class Merge:
 
     def to_json(self) -> dict[str, Any]:
         """Return the merge as plain JSON values."""
-        values: dict[str, Any] = _MERGES.dump_python(self, mode="json")
-        return values
+        return dict(_MERGES.dump_python(self, mode="json"))
 
 
 _MERGES = TypeAdapter(Merge)

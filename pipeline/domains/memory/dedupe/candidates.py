@@ -4,13 +4,11 @@ Both are of one type and scope. Homonyms, entities with similar names that somet
 compared in blocks of matrix products, names by the keys of their forms: no step looks at all pairs in Python.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -78,7 +76,7 @@ class Subject:
     name: Name
 
     @classmethod
-    def read(cls, entity: Entity) -> Subject:
+    def read(cls, entity: Entity) -> Self:
         """Read the name and the aliases of an entity; a person's e-mail addresses lead to it, too."""
         addresses = sorted(_values(entity.metadata, "email", "emails")) if entity.type == "person" else ()
         return cls(entity, read_name(entity.name, entity.type, [*entity.aliases, *addresses]))

@@ -1,7 +1,5 @@
 """Plans of merges: which entities become one, by what evidence, and what is left for a person to decide."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -69,7 +67,7 @@ class Plan:
         return {"id": self.id, **_plans().dump_python(self, mode="json")}
 
     @classmethod
-    def from_json(cls, mapping: Mapping[str, Any]) -> Plan:
+    def from_json(cls, mapping: Mapping[str, Any]) -> "Plan":
         """Return the plan of a mapping that :meth:`to_json` made; raises GraphError if it is none, or was changed."""
         try:
             plan = _plans().validate_python(mapping)
@@ -88,7 +86,7 @@ class Plan:
             file.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
-    def read(cls, path: Path) -> Plan:
+    def read(cls, path: Path) -> "Plan":
         """Read a plan from a file; raises GraphError if there is none in it."""
         return cls.from_json(read_json(path, Guard(GraphError, "Make one with dedupe plan.", LARGE_LIMITS)))
 

@@ -1,12 +1,10 @@
 """Variants of names: two ways to write one name, how strong a sign that is from 0 to 1, and why, in words."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from pipeline.text.names import folded, singular
 
@@ -15,7 +13,7 @@ _CAMEL = re.compile(r"(?<=[^\W\dA-Z_])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])|(?<=[A-
 _DROPPED = r"\s_\-–—.,:;'’‘\"“”`()\[\]{}?!"
 # Kept: a sign before a number, the dot of .NET, the dot in 3.11, and all symbols that may tell names apart (C++, C#).
 _WORD = re.compile(rf"(?:(?<!\S)-(?=\d)|^\.(?=[^\W\d_]))?(?:[^{_DROPPED}]|(?<=\d)\.(?=\d)|!(?==))+")
-_ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
+_ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")  # those of Latin letters: other scripts keep their marks
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 ECOSYSTEMS: Mapping[str, str] = {
@@ -113,7 +111,7 @@ class PersonName:
     reversed: bool = False
 
     @classmethod
-    def read(cls, name: str) -> PersonName:
+    def read(cls, name: str) -> Self:
         """Read a name such as ``Jane Doe <jane@example.com>``, ``Doe, Jane``, ``Dr. J. Doe`` or an address."""
         written = _ADDRESS.search(name)
         address = address_of(name)
@@ -319,13 +317,9 @@ def words_of(name: str, *, camel: bool = False) -> tuple[str, ...]:
     composed = unicodedata.normalize("NFC", name).strip()
     if camel:
         composed = _CAMEL.sub(" ", composed)
-    return tuple(map(without_accents, _WORD.findall(_BETWEEN_DIGITS.sub(".", composed))))
-
-
-def without_accents(text: str) -> str:
-    """Return a text in one case and without the accents of Latin letters; other scripts keep their marks."""
-    decomposed = unicodedata.normalize("NFD", text.casefold())
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+    words = " ".join(_WORD.findall(_BETWEEN_DIGITS.sub(".", composed))).casefold()
+    without_accents = _ACCENTS.sub("", unicodedata.normalize("NFD", words))
+    return tuple(unicodedata.normalize("NFC", without_accents).split())
 
 
 def opposites(first: str, second: str) -> bool:

@@ -26,10 +26,7 @@ _ERROR, _CONVENTION, _CONCEPT = "error_pattern", "convention", "concept"
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """Entities and facts of a memory. The memory mentions all of the entities.
-
-    Facts lead between these entities and such as are known already.
-    """
+    """Entities that a memory mentions, and facts among these and such as are known already."""
 
     entities: tuple[Entity, ...] = ()
     facts: tuple[Fact, ...] = ()
@@ -105,37 +102,34 @@ class _Collector:
                 source = self._entity(stated.first, _ERROR, stated)
                 self._fact(source, "triggers", self._entity(stated.second, _ERROR, stated), stated)
         elif stated.sure or self._is_error(stated.first):
-            self._fix(stated)
+            target = self._resolved(stated.second, _FIXES)
+            if target is None and self._known.resolve(stated.second, ("person",)):
+                return  # "fixed by Bob" says who, not how
+            source = self._entity(stated.first, _ERROR, stated)
+            self._fact(source, "fixed_by", target or self._entity(stated.second, _CONCEPT, stated), stated)
 
     def _convention(self, stated: Stated) -> None:
         name, place = stated.first, None
         if match := _PLACE.match(stated.first):
-            place = self._found(match["place"], _FOLLOWERS)
+            place = self._resolved(match["place"], _FOLLOWERS)
             name = match["what"] if place else name
         convention = self._entity(name, _CONVENTION, stated)
         if place is not None:
             self._fact(place, "has_convention", convention, stated)
 
-    def _fix(self, stated: Stated) -> None:
-        target = self._found(stated.second, _FIXES)
-        if target is None and self._known.resolve(stated.second, ("person",)):
-            return  # "fixed by Bob" says who, not how
-        source = self._entity(stated.first, _ERROR, stated)
-        self._fact(source, "fixed_by", target or self._entity(stated.second, _CONCEPT, stated), stated)
-
     def _is_error(self, name: str) -> bool:
         return SOUNDS_WRONG.search(name) is not None or self._known.resolve(name, (_ERROR,)) is not None
 
-    def _found(self, said: str, types: tuple[str, ...]) -> Entity | None:
-        """Return the entity whose name is ``said``, else the only entity mentioned in it.
+    def _resolved(self, name: str, types: tuple[str, ...]) -> Entity | None:
+        """Return the known entity whose name is ``name``, else the only one mentioned in it.
 
         A file that is mentioned with something in it (``reconnect`` in db.ts) doesn't count.
         """
-        first, _, rest = said.partition(" ")
-        bare = rest if rest and first.casefold() in ("the", "a", "an", "our", "all") else said
+        first, _, rest = name.partition(" ")
+        bare = rest if rest and first.casefold() in ("the", "a", "an", "our", "all") else name
         if whole := self._known.resolve(bare, types):
             return whole
-        keys = {mention.entity for mention in self._known.mentions(said) if mention.entity.type in types}
+        keys = {mention.entity for mention in self._known.mentions(name) if mention.entity.type in types}
         mentioned = [self._known[key] for key in sorted(keys)]
         holding = {file_of(entity) for entity in mentioned if entity.type != "file"}
         left = [entity for entity in mentioned if entity.type != "file" or entity.name not in holding]

@@ -58,7 +58,6 @@ COMMON = frozenset(
 )
 """A name that is one of these, or of FUNCTION_WORDS, needs more than its letters to be recognised in prose."""
 
-
 CODE_TYPES = frozenset(("file", "module", "class", "function", "config"))
 """Types whose names are identifiers or paths: they are found as written."""
 

@@ -134,6 +134,7 @@ def test_results_have_the_shape_that_neo4j_graphrags_users_know(
     assert by_name.metadata["corpus"] == corpus_name
 
 
+@pytest.mark.slow
 def test_many_threads_share_one_connection(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
     hoprank.ingest(jsonl(DOCUMENTS), corpus=corpus_name)
     asked = [(question, leg) for question in ("Who swims?", "Who builds dams?") for leg in Leg] * 3
@@ -149,6 +150,7 @@ def test_many_threads_share_one_connection(hoprank: HopRank, corpus_name: str, j
     assert answers == [expected[one] for one in asked]
 
 
+@pytest.mark.slow
 def test_questions_are_answered_while_a_corpus_is_written(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
     hoprank.ingest(jsonl(DOCUMENTS), corpus=corpus_name)
     more = [{"id": str(number), "title": f"Note {number}", "text": f"Otter {number} swims."} for number in range(60)]

@@ -60,6 +60,7 @@ def test_connecting_takes_what_hoprank_s_takes_and_workers() -> None:
     assert awaited == dict(plain)
 
 
+@pytest.mark.slow
 def test_a_hundred_searches_at_once_answer_as_one_by_one_while_the_loop_runs(
     on_connection: Callable[..., Any], hoprank: HopRank, library: str
 ) -> None:
@@ -224,6 +225,7 @@ def test_closing_waits_for_calls_and_refuses_later_ones(settings: Settings, embe
     assert [len(result.items) for result in results] == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_a_connection_that_nobody_waits_for_is_closed(
     settings: Settings, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

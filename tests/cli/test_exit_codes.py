@@ -148,6 +148,7 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal for another process")
 def test_ctrl_c_ends_in_one_line(tmp_path: Path) -> None:
     log = tmp_path / "logs" / "server.log"

@@ -56,6 +56,7 @@ def farm(client: Client) -> Iterator[str]:
     graph.drop()
 
 
+@pytest.mark.slow
 def test_nodes_are_listed(run: Run, farm: str) -> None:
     assert json.loads(run("list", farm, "--type", "cow", "--json").stdout) == [
         {"id": "cow", "type": "cow", "name": "the cow", "properties": {"name": "the cow"}}
@@ -64,6 +65,7 @@ def test_nodes_are_listed(run: Run, farm: str) -> None:
     assert run("list", farm, "--type", "goat").stderr == f"hoprank: {farm} has no such node.\n"
 
 
+@pytest.mark.slow
 def test_what_is_near_a_node_is_listed(run: Run, farm: str) -> None:
     assert json.loads(run("near", farm, "the farm", "--json").stdout) == [
         {"id": "cow", "type": "cow", "name": "the cow", "hops": 1, "score": 0.25}

@@ -84,6 +84,7 @@ def test_an_error_that_names_a_hostile_name_is_harmless(run: Any, hostile: str, 
     assert not OBEYED.search(refused.output)
 
 
+@pytest.mark.slow
 def test_statistics_and_lists_are_harmless(run: Any, hostile: str) -> None:
     for arguments in (("corpus", "stats", hostile), ("corpus", "list"), ("calibrate", "--corpus", hostile)):
         assert not OBEYED.search(run(*arguments).output)

@@ -119,6 +119,7 @@ def loaded(arguments: list[str], modules: str) -> str:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["nonsense"]])
 def test_the_root_loads_no_command(arguments: list[str]) -> None:
     assert loaded(arguments, FOR_HELP) == ""
@@ -134,11 +135,13 @@ def test_the_help_of_a_command_loads_neither_driver_nor_settings(name: str) -> N
     assert loaded([name, "--help"], FOR_HELP) == MODULES[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["config", "show"], ["db", "status"], ["help", "graph"]])
 def test_what_needs_no_model_and_no_driver_loads_none(arguments: list[str]) -> None:
     assert loaded(arguments, HEAVY) == f"pipeline.cli.commands.{arguments[0]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "completions"),
     [

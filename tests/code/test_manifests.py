@@ -154,6 +154,7 @@ def test_requirements_are_for_development_if_their_file_says_so(path: str, is_de
 NAMES = ("pyproject.toml", "setup.cfg", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "text",

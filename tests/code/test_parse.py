@@ -300,6 +300,7 @@ def test_a_file_is_documented_by_its_first_comment_that_is_no_licence() -> None:
     assert parse("a.js", f"{licence}// of f\nfunction f() {{}}").doc == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.suffixes[0])
 @pytest.mark.parametrize(
     "text", ["", "\ufeff", "\x00é\ud800😀 " * 50, "{([<" * 5_000, "class A { f( {\n" * 50, '"' * 999]
@@ -315,6 +316,7 @@ def test_broken_code_gives_what_can_be_read() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "text"),
     [

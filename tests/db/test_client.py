@@ -208,6 +208,7 @@ NEAREST = "vector_candidates", {"vector_index": EMBEDDING}
 NEAREST_TO = {"corpus": "timed", "vector": [1.0, 0.0], "limit": 1}
 
 
+@pytest.mark.slow
 def test_a_read_that_takes_too_long_is_ended_and_named(address: Address, embedding: None, underway: Underway) -> None:
     with (
         underway(LOCKS_THE_INDEX),
@@ -219,6 +220,7 @@ def test_a_read_that_takes_too_long_is_ended_and_named(address: Address, embeddi
     assert "HOPRANK_NEO4J__READ_TIMEOUT" in caught.value.fix
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "call"),
     [

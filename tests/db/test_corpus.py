@@ -62,6 +62,7 @@ def test_it_carries_what_names_the_corpus(made: CorpusHandle) -> None:
     assert (made.label, made.vector_index) == (record.label, record.vector_index)
 
 
+@pytest.mark.slow
 def test_it_is_opened_at_the_visible_generation(grown: CorpusHandle) -> None:
     assert grown.generation == 2
     assert keys(grown) == {"ada.md", "ben.md"}
@@ -88,6 +89,7 @@ def test_it_reads_with_the_names_of_its_indexes(grown: CorpusHandle) -> None:
     assert len(words["matching"]) == 1
 
 
+@pytest.mark.slow
 def test_it_writes(made: CorpusHandle) -> None:
     made.write("take_lease", writer="me", since="2026-01-01", stale=[])
     made.write("begin_staging", writer="me")

@@ -118,6 +118,7 @@ def test_the_relationships_of_a_corpus_have_the_properties_that_the_model_lists(
     assert EDGES["CAPPED"] == EDGES["SIMILAR"]
 
 
+@pytest.mark.slow
 def test_knowledge_graphs_have_what_the_model_lists(cypher: Cypher, graph_id: str) -> None:
     nodes = cypher(
         "MATCH (n:KnowledgeGraph {id: $id}) RETURN 'KnowledgeGraph' AS name, keys(n) AS keys UNION ALL"
@@ -152,6 +153,7 @@ def test_the_page_names_each_label_type_and_property(model: Mapping[str, set[str
     assert not {key for keys in model.values() for key in keys if f"`{key}`" not in page}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.usefixtures("corpus_id")
 def test_the_server_plans_the_pages_examples(cypher: Cypher, example: str) -> None:

@@ -105,6 +105,7 @@ def test_a_second_time_changes_nothing(client: Client, cypher: Cypher, wanted: W
     assert [index(cypher, name)["id"] for name in wanted.indexes] == before
 
 
+@pytest.mark.slow
 def test_many_that_make_them_at_once_make_them_once(client: Client, cypher: Cypher, wanted: Wanted) -> None:
     ready = threading.Barrier(6)
 

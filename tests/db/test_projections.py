@@ -87,6 +87,7 @@ def ask(hoprank: HopRank, corpus: Corpus) -> list[str]:
     return [item.metadata["document"] for item in found.items]
 
 
+@pytest.mark.slow
 def test_the_first_question_makes_it_and_the_next_uses_it(hoprank: HopRank, corpus: Corpus, cypher: Cypher) -> None:
     assert projections(hoprank.client, corpus) == []
     first = ask(hoprank, corpus)
@@ -148,6 +149,7 @@ def test_a_new_generation_has_its_own_and_the_old_one_goes(hoprank: HopRank, cor
     assert projections(hoprank.client, corpus) == [walk_projection(corpus, 2, WALK).name]
 
 
+@pytest.mark.slow
 def test_weights_of_the_walk_change_its_ranking_but_not_who_is_in_it(hoprank: HopRank, corpus: Corpus) -> None:
     def scores(**weights: float) -> dict[str, float]:
         settings = load_settings({"walk": {"engine": "gds", **weights}})
@@ -161,6 +163,7 @@ def test_weights_of_the_walk_change_its_ranking_but_not_who_is_in_it(hoprank: Ho
     assert plain != pytest.approx(titled)
 
 
+@pytest.mark.slow
 def test_dropping_takes_those_of_one_corpus(hoprank: HopRank, corpus: Corpus, library: str) -> None:
     other = get_corpus(hoprank.client, library)
     ask(hoprank, corpus)
@@ -187,6 +190,7 @@ def test_beyond_the_budget_older_ones_go_but_nobody_elses(
     assert ask(hoprank, other)
 
 
+@pytest.mark.slow
 def test_corpora_and_knowledge_graphs_share_the_budget(hoprank: HopRank, corpus: Corpus) -> None:
     poor = hoprank.settings.walk.model_copy(update={"projection_megabytes": 0})
     settings = hoprank.settings.model_copy(update={"walk": poor})
@@ -215,6 +219,7 @@ def test_other_names_are_nobodys(name: str) -> None:
     assert Projection.named(name) is None
 
 
+@pytest.mark.slow
 def test_a_corpus_without_chunks_needs_none(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
     hoprank.ingest(jsonl([{"id": "blank", "text": ""}]), corpus=corpus_name)
 

@@ -264,6 +264,7 @@ def test_the_server_plans_every_query(
     cypher(f"EXPLAIN {query.text_with(filled(query, names))}", **params(query))
 
 
+@pytest.mark.slow
 def test_no_query_speaks_of_what_the_graph_has_not_or_what_is_deprecated(
     address: Address, names: Mapping[str, str]
 ) -> None:

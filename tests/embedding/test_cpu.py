@@ -44,6 +44,7 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_bfloat16_ends_a_process_only_where_amx_is_crippled() -> None:
     assert run(_MULTIPLY).returncode == 0 or has_crippled_amx()
 

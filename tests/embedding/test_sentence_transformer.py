@@ -37,6 +37,7 @@ def cosines(one: Vector, other: Vector) -> npt.NDArray[np.float32]:
     return np.asarray(np.sum(one * other, axis=1))
 
 
+@pytest.mark.slow
 def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts(embedder: SentenceTransformerEmbedder) -> None:
     vectors = embedder.encode(TEXTS)
     alone = np.concatenate([embedder.encode([text]) for text in TEXTS])
@@ -78,6 +79,7 @@ def test_few_texts_are_encoded_as_many_are(precision: str, tmp_path: Path) -> No
     assert np.abs(few - together[:9]).max() < (1e-6 if exact else 1e-4)
 
 
+@pytest.mark.slow
 def test_one_embedder_encodes_in_either_precision(exact: SentenceTransformerEmbedder) -> None:
     fast = SentenceTransformerEmbedder(precision="bfloat16")
 
@@ -85,6 +87,7 @@ def test_one_embedder_encodes_in_either_precision(exact: SentenceTransformerEmbe
     assert np.array_equal(fast.encode(TEXTS, precision=Precision.FLOAT32), exact.encode(TEXTS))
 
 
+@pytest.mark.slow
 def test_passages_that_are_only_compared_load_no_model(exact: SentenceTransformerEmbedder, tmp_path: Path) -> None:
     SentenceTransformerEmbedder(onnx=tmp_path).embed_query("this leaves the export")
     quick = SentenceTransformerEmbedder(precision="bfloat16", onnx=tmp_path)
@@ -106,6 +109,7 @@ def prompted(tmp_path: Path) -> SentenceTransformerEmbedder:
     return SentenceTransformerEmbedder(str(folder), precision="float32")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [*TEXTS, "Who changes the drum, and when?"])
 def test_a_question_is_encoded_as_the_library_does(
     text: str, exact: SentenceTransformerEmbedder, prompted: SentenceTransformerEmbedder
@@ -143,6 +147,7 @@ def test_it_is_told_how_many_are_done() -> None:
     assert len(done) > 1
 
 
+@pytest.mark.slow
 def test_a_batch_holds_few_long_texts_or_many_short_ones() -> None:
     embedder = SentenceTransformerEmbedder(batch_tokens=120)
     done: list[int] = []

@@ -65,6 +65,7 @@ class Interrupting:
         pass
 
 
+@pytest.mark.slow
 def test_an_evaluation_says_what_it_promises(hoprank: HopRank, queryset: Path, left_as_it_was: None) -> None:
     report = hoprank.evaluate(queryset)
     found = json.loads(json.dumps(report.to_json(per_query=True)))
@@ -83,6 +84,7 @@ def test_an_evaluation_says_what_it_promises(hoprank: HopRank, queryset: Path, l
     assert found["settings"]["model"] == hoprank.embedder.fingerprint
 
 
+@pytest.mark.slow
 def test_an_evaluation_says_which_engine_walked_and_what_its_figures_depend_on(
     hoprank: HopRank, queryset: Path, left_as_it_was: None
 ) -> None:

@@ -51,6 +51,7 @@ def corpus(hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]) -> st
     return corpus_name
 
 
+@pytest.mark.slow
 def test_each_leg_ranks_documents_by_their_best_chunk(hoprank: HopRank, corpus: str) -> None:
     results = run_legs(hoprank.retriever(corpus), QUERYSET, list(Leg), Progress())
 
@@ -65,6 +66,7 @@ def test_each_leg_ranks_documents_by_their_best_chunk(hoprank: HopRank, corpus: 
     assert best["fulltext", "q2"] == ("beaver",)
 
 
+@pytest.mark.slow
 def test_a_query_that_a_leg_has_no_answer_to_has_an_empty_ranking(hoprank: HopRank, corpus: str) -> None:
     queryset = Dataset("words", (Query("q1", "zyzzyva", {"otter": 1.0}),))
 
@@ -73,6 +75,7 @@ def test_a_query_that_a_leg_has_no_answer_to_has_an_empty_ranking(hoprank: HopRa
     assert result.ranking == ()
 
 
+@pytest.mark.slow
 def test_progress_is_told_by_leg_and_query(hoprank: HopRank, corpus: str) -> None:
     listener = Noting()
 
@@ -132,6 +135,7 @@ def test_what_an_evaluation_makes_is_dropped(hoprank: HopRank, jsonl: Callable[.
     assert not find_graph(hoprank.client, f"{name}.merges")
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_not_dropped(hoprank: HopRank, corpus: str) -> None:
     with temporary(hoprank.client, corpus) as name:
         assert name == corpus
@@ -139,6 +143,7 @@ def test_what_is_kept_is_not_dropped(hoprank: HopRank, corpus: str) -> None:
     assert corpus in {listed.name for listed in list_corpora(hoprank.client)}
 
 
+@pytest.mark.slow
 def test_a_query_that_is_a_document_is_refused(hoprank: HopRank, corpus: str) -> None:
     queryset = Dataset("long", (Query("q1", "x" * 100_000, {"otter": 1.0}),))
 

@@ -58,6 +58,7 @@ def test_programs_are_short_and_import_the_public_names_alone() -> None:
     assert all("from hoprank import " in text and "pipeline" not in text for text in texts)
 
 
+@pytest.mark.slow
 def test_a_folder_is_asked(run: Run) -> None:
     question = "Who painted the ship of the Long Line Expedition?"
 
@@ -67,6 +68,7 @@ def test_a_folder_is_asked(run: Run) -> None:
     assert "characters for a language model" in printed
 
 
+@pytest.mark.slow
 def test_documents_of_a_program_are_searched_with_a_filter(run: Run) -> None:
     printed = run("own_documents.py").splitlines()
 
@@ -82,6 +84,7 @@ def test_a_graph_of_services_is_asked(run: Run) -> None:
     assert "most depends on: postgres" in printed
 
 
+@pytest.mark.slow
 def test_an_agent_reads_and_writes_notes(run: Run) -> None:
     printed = run("notes.py")
 

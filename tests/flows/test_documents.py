@@ -39,6 +39,7 @@ def test_a_misspelt_key_is_answered_with_the_nearest(hoprank: HopRank, library: 
         hoprank.documents(library, limit=0)
 
 
+@pytest.mark.slow
 def test_documents_of_memory_make_the_graph_of_a_file(
     hoprank: HopRank,
     new_corpus: Callable[[], Any],
@@ -84,6 +85,7 @@ def test_a_malformed_document_is_named_and_nothing_is_written(
         hoprank.documents(corpus_name)
 
 
+@pytest.mark.slow
 def test_the_bytes_of_a_file_become_a_document(hoprank: HopRank, corpus_name: str) -> None:
     hoprank.add_file("notes/tides.md", b"# Tides\n\nThe moon raises the tides.\n", corpus_name)
     hoprank.add_file("notes/page.html", b"<title>Bread</title><p>Bread is baked from flour.</p>", corpus_name)

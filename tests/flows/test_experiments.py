@@ -33,6 +33,7 @@ def kept(hoprank: HopRank, corpus_name: str) -> Iterator[str]:
             maintain.drop(hoprank.client, corpus.name)
 
 
+@pytest.mark.slow
 def test_a_corpus_that_changed_since_the_last_tuning_teaches_by_its_new_passages(
     hoprank: HopRank, kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,12 +75,14 @@ def test_an_id_that_no_index_takes_is_refused_before_anything_is_written(
         hoprank.ingest(jsonl([ANIMALS[0], {"id": "é" * 1001, "text": "x"}]), corpus=corpus_name)
 
 
+@pytest.mark.slow
 def test_an_id_may_be_long(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
     hoprank.ingest(jsonl([{"id": "💥" * 1000, "title": "T" * 20_000, "text": "An otter swims."}]), corpus=corpus_name)
 
     assert hoprank.search("otter", corpus=corpus_name).items[0].metadata["document"] == "💥" * 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [{"max_tokens": 50}, {"overlap": 3}])
 def test_another_chunker_is_refused_and_changes_nothing(
     hoprank: HopRank, corpus_name: str, jsonl: Jsonl, setting: dict[str, int]
@@ -211,6 +213,7 @@ def test_what_is_unknown_can_not_be_dropped(hoprank: HopRank, left_as_it_was: No
         maintain.drop(hoprank.client, "never-made")
 
 
+@pytest.mark.slow
 def test_a_reader_of_a_corpus_that_is_dropped_is_told_so(
     hoprank: HopRank, corpus_name: str, jsonl: Jsonl, left_as_it_was: None
 ) -> None:

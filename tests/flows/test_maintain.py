@@ -62,6 +62,7 @@ def test_statistics_name_what_most_chunks_mention(hoprank: HopRank, animals: str
     assert found.to_json()["corpus"]["documents"] == 3
 
 
+@pytest.mark.slow
 def test_a_corpus_that_is_renamed_is_what_it_was(hoprank: HopRank, animals: str, other: str, graph_of: GraphOf) -> None:
     before = graph_of(animals)
 
@@ -95,6 +96,7 @@ def make_old(cypher: Cypher, corpus_id: str, label: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_corpus_of_an_older_layout_is_refused_until_it_is_migrated(
     hoprank: HopRank, animals: str, cypher: Cypher, jsonl: Jsonl, graph_of: GraphOf
 ) -> None:
@@ -117,6 +119,7 @@ def test_a_corpus_of_an_older_layout_is_refused_until_it_is_migrated(
     assert get_corpus(hoprank.client, animals).generation == generation
 
 
+@pytest.mark.slow
 def test_a_corpus_without_centroids_is_searched_and_gets_them_by_migration(
     hoprank: HopRank, other: str, cypher: Cypher, jsonl: Jsonl, graph_of: GraphOf
 ) -> None:
@@ -132,6 +135,7 @@ def test_a_corpus_without_centroids_is_searched_and_gets_them_by_migration(
     assert graph_of(other) == before
 
 
+@pytest.mark.slow
 def test_another_model_takes_over_when_it_is_whole(
     hoprank: HopRank, animals: str, twin: Embedder, graph_of: GraphOf, cypher: Cypher
 ) -> None:
@@ -149,6 +153,7 @@ def test_another_model_takes_over_when_it_is_whole(
         maintain.reembed(hoprank.client, twin, hoprank.settings, animals, progress=Progress())
 
 
+@pytest.mark.slow
 def test_a_takeover_that_fails_leaves_the_old_model_and_is_completed_later(
     hoprank: HopRank, animals: str, twin: Embedder, graph_of: GraphOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,6 +84,7 @@ class Earlier(SentenceTransformerEmbedder):
         return self.identity.model
 
 
+@pytest.mark.slow
 def test_a_corpus_made_before_precisions_were_recorded_is_searched_and_embedded_anew(
     by: Callable[[str], HopRank], corpus_name: str, jsonl: Jsonl
 ) -> None:

@@ -53,6 +53,7 @@ def freshly_linked(loose: HopRank, new_corpus: Callable[[], Any], jsonl: Jsonl) 
         yield name
 
 
+@pytest.mark.slow
 def test_a_relinked_corpus_is_one_that_was_ingested_with_the_settings(
     loose: HopRank, animals: str, freshly_linked: str, graph_of: GraphOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +69,7 @@ def test_a_relinked_corpus_is_one_that_was_ingested_with_the_settings(
     assert not [corpus.name for corpus in list_corpora(loose.client) if before.id in corpus.name]
 
 
+@pytest.mark.slow
 def test_an_ingest_keeps_the_settings_of_the_corpus_and_says_so(
     hoprank: HopRank, loose: HopRank, animals: str, new_corpus: Callable[[], Any], jsonl: Jsonl, graph_of: GraphOf
 ) -> None:
@@ -82,6 +84,7 @@ def test_an_ingest_keeps_the_settings_of_the_corpus_and_says_so(
         assert graph_of(animals) == graph_of(other)
 
 
+@pytest.mark.slow
 def test_a_removal_and_a_calibration_keep_to_them_too(loose: HopRank, hoprank: HopRank, animals: str) -> None:
     loose.delete(["loom"], corpus=animals)
 
@@ -89,6 +92,7 @@ def test_a_removal_and_a_calibration_keep_to_them_too(loose: HopRank, hoprank: H
     assert loose.calibrate(animals).present == hoprank.settings.link.similar_threshold
 
 
+@pytest.mark.slow
 def test_an_interrupted_relink_leaves_the_old_links_and_another_takes_its_place(
     hoprank: HopRank, loose: HopRank, animals: str, freshly_linked: str, graph_of: GraphOf, monkeypatch: Any
 ) -> None:
@@ -119,6 +123,7 @@ def test_an_export_carries_them(hoprank: HopRank, animals: str, tmp_path: Path) 
     assert exported["links"] == hoprank.settings.link.of_edges
 
 
+@pytest.mark.slow
 def test_the_command_relinks_and_ingest_warns(server_environment: dict[str, str], animals: str, jsonl: Jsonl) -> None:
     def run(*arguments: str) -> Any:
         return CliRunner().invoke(app, list(arguments), env=server_environment)

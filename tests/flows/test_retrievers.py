@@ -80,6 +80,7 @@ def test_a_retriever_is_kept(retrievers: Retrievers, corpus: str) -> None:
     assert search.asked == [retrievers.current(corpus)] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", [NOTHING, ClientError("There is no such index")])
 def test_a_search_is_repeated_once_in_a_corpus_made_anew(
     hoprank: HopRank, retrievers: Retrievers, corpus: str, jsonl: Jsonl, outcome: RetrieverResult | Exception
@@ -130,6 +131,7 @@ def test_a_corpus_that_was_renamed_is_no_more_under_its_old_name(
         rename(hoprank.client, f"{corpus}-new", corpus)
 
 
+@pytest.mark.slow
 def test_the_retriever_that_was_used_longest_ago_is_dropped(few: Retrievers, corpora: list[str]) -> None:
     a, b, c = corpora
     first, second = few.current(a), few.current(b)
@@ -141,6 +143,7 @@ def test_the_retriever_that_was_used_longest_ago_is_dropped(few: Retrievers, cor
     assert few.current(b) is not second
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_with_a_retriever_that_was_dropped_meanwhile(few: Retrievers, corpora: list[str]) -> None:
     a, b, c = corpora
 
@@ -153,6 +156,7 @@ def test_a_search_goes_on_with_a_retriever_that_was_dropped_meanwhile(few: Retri
     assert few.search(a, search).items[0].content == f"The otter swims in {a}."
 
 
+@pytest.mark.slow
 def test_threads_that_search_more_corpora_than_are_kept_get_the_right_answers(
     few: Retrievers, corpora: list[str]
 ) -> None:

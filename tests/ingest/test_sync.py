@@ -59,6 +59,7 @@ def test_the_plan_tells_what_is_new_changed_renamed_and_gone_and_changes_nothing
     assert get_corpus(hoprank.client, corpus_name) == corpus
 
 
+@pytest.mark.slow
 def test_a_sync_leaves_the_graph_of_a_fresh_ingest(
     hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf, new_corpus: Callable[[], Any], write: Write
 ) -> None:
@@ -76,6 +77,7 @@ def test_a_sync_leaves_the_graph_of_a_fresh_ingest(
     assert (summary.done.documents, summary.done.changed) == (4, 3)
 
 
+@pytest.mark.slow
 def test_what_was_removed_answers_no_more(hoprank: HopRank, corpus_name: str, notes: Path) -> None:
     hoprank.sync(notes, corpus=corpus_name)
     (notes / "po.md").unlink()
@@ -113,6 +115,7 @@ def test_a_folder_that_was_moved_is_unchanged_but_for_its_paths(
     assert {Path(item.metadata["path"]).parent for item in found} == {moved}
 
 
+@pytest.mark.slow
 def test_a_renamed_file_is_not_embedded_again(
     hoprank: HopRank, corpus_name: str, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +155,7 @@ def test_an_empty_folder_takes_not_all_away(hoprank: HopRank, corpus_name: str, 
     assert get_corpus(hoprank.client, corpus_name).documents == 4
 
 
+@pytest.mark.slow
 def test_documents_are_deleted_by_key(hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf) -> None:
     hoprank.sync(notes, corpus=corpus_name)
 

@@ -177,6 +177,7 @@ def test_a_changed_document_replaces_its_own_chunks_and_no_others(
     assert after(hoprank, graph_of, corpus_name, notes) == whole
 
 
+@pytest.mark.slow
 def test_a_new_title_is_written_though_the_text_is_the_same(
     hoprank: HopRank, corpus_name: str, tmp_path: Path, graph_of: GraphOf, new_corpus: Callable[[], Any], write: Write
 ) -> None:
@@ -218,6 +219,7 @@ def test_a_removed_document_leaves_no_trace(
     assert outcome.entities == len(graph["entities"])
 
 
+@pytest.mark.slow
 def test_all_documents_may_be_removed_and_come_back(
     hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf, whole: Dump
 ) -> None:

@@ -110,6 +110,7 @@ def test_a_batch_with_one_bad_node_leaves_nothing(graph: KnowledgeGraph) -> None
     assert graph.size().nodes == 0
 
 
+@pytest.mark.slow
 def test_a_batch_of_many_is_written_whole(graph: KnowledgeGraph) -> None:
     graph.add_nodes(KnowledgeNode(str(number), "t") for number in range(12_000))
     graph.add_edges(KnowledgeEdge(str(number), str(number + 1), "r") for number in range(11_999))

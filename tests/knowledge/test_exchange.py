@@ -68,6 +68,7 @@ def content(graph: KnowledgeGraph) -> tuple[list[KnowledgeNode], list[KnowledgeE
     return sorted(nodes, key=lambda node: node.id), sorted(edges, key=lambda edge: edge.id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(Format))
 def test_a_round_trip_is_exact(
     graph: KnowledgeGraph, imported: Callable[..., KnowledgeGraph], tmp_path: Path, kind: Format
@@ -228,6 +229,7 @@ def open_files() -> set[str]:
     return files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -275,6 +277,7 @@ def test_a_file_that_is_wrong_is_refused_and_changes_nothing(
     assert [node.id for node in KnowledgeGraph(graph.name, client=client).nodes()] == ["before"]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), value=ANYTHING)
 def test_any_value_of_any_field_is_taken_or_refused_by_name(
@@ -359,6 +362,7 @@ def test_a_file_appears_whole_or_not_at_all(graph: KnowledgeGraph, tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["graph.graphml"]
 
 
+@pytest.mark.slow
 def test_an_import_may_be_larger_than_a_batch(imported: Callable[..., KnowledgeGraph], tmp_path: Path) -> None:
     def rows() -> Iterator[dict[str, Any]]:
         for number in range(4_500):

@@ -91,6 +91,7 @@ def test_ten_thousand_characters_of_a_type_are_refused(fields: dict[str, Any]) -
         KnowledgeNode(**{"id": "a", "type": "t", **fields})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["`", "a'b", "x) DETACH DELETE (n", "😀", "a/b", "../x", "x" * 200])
 def test_a_graph_may_have_any_name(client: Client, name: str) -> None:
     graph = KnowledgeGraph(f"test {name}"[:200], client=client)
@@ -109,6 +110,7 @@ def test_a_graph_s_name_that_cannot_be_is_refused(client: Client, name: str) -> 
         KnowledgeGraph(name, client=client)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_whatever_json_can_say_comes_back(new_graph: NewGraph, data: st.DataObject) -> None:

@@ -119,6 +119,7 @@ def test_nodes_are_found_by_type_and_by_label(graph: KnowledgeGraph) -> None:
     assert graph.find_nodes_by_label("z") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value"), EVERYTHING.items())
 def test_nodes_are_found_by_any_property(graph: KnowledgeGraph, name: str, value: Any) -> None:
     graph.add_nodes(

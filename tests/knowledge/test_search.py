@@ -59,6 +59,7 @@ def test_directed_edges_are_followed_as_asked(small: KnowledgeGraph) -> None:
     assert shares(small.query([0.0, 1.0], 1, random_walk_steps=None, direction="in")).keys() == {"b"} | {"c"} - {"c"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", list(Direction))
 @pytest.mark.parametrize("restart_prob", [0.15, 0.5])
 def test_long_walks_come_to_the_exact_limit(small: KnowledgeGraph, direction: Direction, restart_prob: float) -> None:
@@ -78,6 +79,7 @@ def test_the_same_seed_gives_the_same_walk(small: KnowledgeGraph) -> None:
     assert shares(first) != shares(other)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(

@@ -72,6 +72,7 @@ def timeless(graph: KnowledgeGraph) -> tuple[list[Any], list[Any]]:
     return sorted(nodes, key=lambda node: node.id), sorted(edges, key=lambda edge: edge.id)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(contents(), min_size=1, max_size=3))
 def test_any_edits_leave_what_a_fresh_build_makes(new_graph: NewGraph, edits: Sequence[Content]) -> None:

@@ -28,6 +28,7 @@ def test_a_chunk_that_is_a_seed_twice_over_counts_once(hoprank: HopRank, library
     assert [(link.source, link.target, link.share) for link in referred] == [(seeds[0], chunk["ada"], 1.0)]
 
 
+@pytest.mark.slow
 def test_a_name_comes_with_its_mentions_and_the_chunk_if_it_is_one(
     hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]
 ) -> None:
@@ -59,6 +60,7 @@ def manual(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> CorpusReader:
     return CorpusReader(hoprank.retriever(corpus_name).corpus, hoprank.settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [False, True])
 def test_a_long_document_that_is_linked_brings_its_first_chunk_and_the_candidates_once_each(
     hoprank: HopRank, manual: CorpusReader, given: bool
@@ -80,6 +82,7 @@ def test_a_long_document_that_is_linked_brings_its_first_chunk_and_the_candidate
     assert sorted((link.target, link.share) for link in linked) == sorted([(first, 0.5), (otter, 0.5)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "first"),
     [
@@ -99,6 +102,7 @@ def test_a_word_that_is_repeated_weighs_more(
     assert by_words(hoprank, corpus_name, question)[0] == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "found"),
     [

@@ -177,6 +177,7 @@ def test_context_is_filtered_and_refuses_what_search_refuses(hoprank: HopRank, l
         hoprank.context("moon", corpus=library, filters={"$not": []})
 
 
+@pytest.mark.slow
 def test_files_are_cited_by_their_lines(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> None:
     (tmp_path / "otter.md").write_text("# Otter\n\nThe otter swims in the [Severn](severn.md).\n")
     (tmp_path / "severn.md").write_text("# Severn\n\nThe Severn rises on Plynlimon.\n")

@@ -31,6 +31,7 @@ def hits(hoprank: HopRank, corpus: str, question: str, **options: Any) -> list[M
     return [item.metadata for item in found.items]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("leg", list(Leg))
 def test_the_legs_shares_of_a_score_sum_to_one(hoprank: HopRank, library: str, leg: Leg, question: str) -> None:
@@ -58,6 +59,7 @@ def test_a_share_follows_from_weight_rank_and_k(hoprank: HopRank, library: str) 
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("leg", [Leg.GRAPH, Leg.HOPS, Leg.WHOLE])
 def test_a_path_begins_at_a_seed_ends_at_the_hit_and_is_in_the_graph(
@@ -106,6 +108,7 @@ def test_without_an_explanation_there_is_no_path(hoprank: HopRank, library: str)
     assert all("evidence" not in item.metadata and item.metadata["legs"] for item in found.items)
 
 
+@pytest.mark.slow
 def test_a_hit_cites_where_it_is_from(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> None:
     long = "".join(f"## Part {part}\n\n{'A sentence on the sea and its tides. ' * 40}\n\n" for part in "AB")
     path = tmp_path / "sea.md"

@@ -77,6 +77,7 @@ def test_passages_are_put_in_order_by_relations_written_since(earlier: Retriever
     assert context.passages[1].tie
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_the_old_state_until_the_new_one_is_whole(
     hoprank: HopRank, new_corpus: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,6 +115,7 @@ def test_those_that_were_read_longest_ago_make_room(
     assert ids_read == [ids[:2], ids[2:3], ids[1:2]]
 
 
+@pytest.mark.slow
 def test_a_hit_comes_with_the_centroid_of_its_document(
     hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]
 ) -> None:

@@ -93,6 +93,7 @@ def test_dropping_one_leaves_the_other_as_it_was(
     assert graph_of(corpus_name) == graph
 
 
+@pytest.mark.slow
 def test_removing_from_one_removes_from_no_other(
     hoprank: HopRank, corpus_name: str, other_name: str, jsonl: Jsonl, graph_of: Callable[[str], Any]
 ) -> None:
@@ -105,6 +106,7 @@ def test_removing_from_one_removes_from_no_other(
     assert graph_of(corpus_name) == graph
 
 
+@pytest.mark.slow
 def test_a_corpus_made_anew_under_an_old_name_is_another(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
     hoprank.ingest(jsonl(marked(SHARED, "old-")), corpus=corpus_name)
     assert answers(hoprank, corpus_name)

@@ -48,6 +48,7 @@ def corpus(hoprank: HopRank, new_corpus: Callable[[], Any], tmp_path_factory: py
         yield name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_it_is_found_as_it_is_written(hoprank: HopRank, corpus: str, name: str) -> None:
     found = hoprank.search(f"What is told of {name}?", corpus=corpus, top_k=20, explain=True)
@@ -109,6 +110,7 @@ def renamed(hoprank: HopRank, shared_corpus_name: str, otter: Path) -> str:
     return shared_corpus_name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_corpus_may_be_named_so(hoprank: HopRank, renamed: str, otter: Path, name: str) -> None:
     others = {corpus.name for corpus in list_corpora(hoprank.client)} - {renamed}
@@ -126,6 +128,7 @@ def test_a_corpus_may_be_named_so(hoprank: HopRank, renamed: str, otter: Path, n
 ANYTHING = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(ANYTHING.filter(lambda key: bool(key.strip())), st.tuples(ANYTHING, ANYTHING), max_size=5))
 def test_any_text_is_kept_as_it_is(

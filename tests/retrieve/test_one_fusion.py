@@ -36,6 +36,7 @@ def test_the_server_fuses_as_the_client(cypher: Cypher, near: list[str], matchin
     assert row["best"] == fuse_hybrid(*legs).ids[:first]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [3, 12])
 def test_both_rankings_come_in_the_clients_order(
     hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path], limit: int

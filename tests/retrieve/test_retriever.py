@@ -187,6 +187,7 @@ WEIRD = st.text(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(WEIRD.filter(lambda text: bool(text.strip())))
 @example('title:foo~2^3 AND "unclosed (')
@@ -204,6 +205,7 @@ def test_no_question_is_anything_but_text(hoprank: HopRank, library: str, questi
         assert len(hoprank.search(question, corpus=library, leg=leg).items) <= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "question"),
     [

@@ -161,6 +161,7 @@ def manuals(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytest.
     return shared_corpus_name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "question",
     [

@@ -137,6 +137,7 @@ def test_a_text_without_markup_is_its_own_prose(text: str) -> None:
     assert prose(f"A{text}") == f"A{text}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["", "::\n\n", "---\na: b\n"])
 @pytest.mark.parametrize(
     "mark",

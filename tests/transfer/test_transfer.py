@@ -58,6 +58,7 @@ def imported(hoprank: HopRank, path: Path, name: str | None) -> None:
     maintain.import_corpus(hoprank.client, hoprank.embedder, path, name, progress=Progress())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embeddings", [True, False])
 def test_what_was_exported_comes_back_equal(
     hoprank: HopRank, name: str, other: str, tmp_path: Path, graph_of: GraphOf, embeddings: bool
@@ -84,6 +85,7 @@ def test_two_exports_of_equal_corpora_are_equal(hoprank: HopRank, name: str, oth
     assert lines[0] == lines[1]
 
 
+@pytest.mark.slow
 def test_an_imported_corpus_is_synced_as_any_other(
     hoprank: HopRank, name: str, other: str, tmp_path: Path, graph_of: GraphOf, new_corpus: NewCorpus
 ) -> None:
@@ -122,6 +124,7 @@ def changed(kind: str, values: Mapping[str, Any]) -> Callable[[list[str]], list[
     return spoil
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
@@ -191,6 +194,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), value=ANYTHING)
 def test_any_value_of_any_field_is_taken_or_refused_by_name(
@@ -212,6 +216,7 @@ def test_any_value_of_any_field_is_taken_or_refused_by_name(
         maintain.drop(hoprank.client, other)
 
 
+@pytest.mark.slow
 def test_a_file_plants_no_vectors_that_other_corpora_reuse(
     hoprank: HopRank, other: str, new_corpus: NewCorpus, tmp_path: Path, cypher: Callable[..., Any]
 ) -> None:

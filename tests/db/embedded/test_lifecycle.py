@@ -150,6 +150,7 @@ def test_after_kill_9_data_and_password_are_still_there(options: ServerOptions) 
     assert query(after, "MATCH (n:Kept) RETURN n.name") == [["still here"]]
 
 
+@pytest.mark.slow
 def test_stop_waits_for_the_end_and_says_whether_there_was_anything_to_stop(options: ServerOptions) -> None:
     ensure_running(options)
     pid = pid_of(options)

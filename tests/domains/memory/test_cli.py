@@ -72,6 +72,7 @@ def test_each_pattern_answers_as_of_a_time(shared_harbour: AgentMemory) -> None:
     assert "Nothing relates to hono" in run(shared_harbour, "reverse", "hono", "--as-of", "2026-01-31").stderr
 
 
+@pytest.mark.slow
 def test_a_search_says_what_it_found_and_by_which_level(shared_harbour: AgentMemory) -> None:
     explained = run(
         shared_harbour, "search", "Where does Marten sit since last May?", "--now", "2026-06-30", "--explain"
@@ -85,6 +86,7 @@ def test_a_search_says_what_it_found_and_by_which_level(shared_harbour: AgentMem
     assert found["items"][0]["entity"]["name"] == "tide-service"
 
 
+@pytest.mark.slow
 def test_facts_are_added_ended_replaced_and_withdrawn(memory: AgentMemory) -> None:
     why = ("--evidence", "package.json")
     run(memory, "fact", "api", "depends_on", "express", "--create", "library", "--valid-at", "2026-01-15", *why)
@@ -114,6 +116,7 @@ def test_facts_are_added_ended_replaced_and_withdrawn(memory: AgentMemory) -> No
     )
 
 
+@pytest.mark.slow
 def test_a_text_from_stdin_is_kept_as_it_is(memory: AgentMemory) -> None:
     run(memory, "add", "-", "--date", "2026-03-02", "--key", "note", stdin="Two lines,\nand `code`.\n")
 
@@ -153,12 +156,14 @@ def test_a_repository_is_scanned(memory: AgentMemory, tmp_path: Path) -> None:
     assert "gauge.py::read_gauge" in run(memory, "direct", "gauge.py").stdout
 
 
+@pytest.mark.slow
 def test_a_memory_is_dropped(harbour: AgentMemory) -> None:
     run(harbour, "drop", harbour.name, "--yes")
 
     assert "There is no memory" in run(harbour, "by-type", "person", code=2).output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -249,6 +249,7 @@ def histories(draw: st.DrawFn) -> list[tuple[Tree, int, tuple[str, str]]]:
     return history
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(histories())
 def test_the_history_at_each_commit_equals_a_fresh_scan_of_it(history: list[tuple[Tree, int, tuple[str, str]]]) -> None:

@@ -21,6 +21,7 @@ from tests.domains.memory.repositories import Repository, export, facts
 ENDLESS = "class A {}\n" + "\n".join(["A<" * 2000] * 20)
 
 
+@pytest.mark.slow
 def test_a_file_that_its_parser_never_finishes_is_left_without_syntax(tmp_path: Path) -> None:
     code = "def f(): pass\n" + "# a comment\n" * 1000
     folder = export({"Endless.java": ENDLESS, "a.py": code}, tmp_path / "code")

@@ -155,6 +155,7 @@ def test_scopes_keep_repositories_apart(
     assert memory.resolve("tide/gauge.py", scope="tide").scope == "tide"
 
 
+@pytest.mark.slow
 def test_texts_of_before_mention_what_a_scan_makes_known(memory: AgentMemory, repository: Repository) -> None:
     made, _ = add_text(memory, "The spring tide breaks `read_gauge()` in tide/gauge.py.", date=JAN)
 
@@ -170,6 +171,7 @@ def test_texts_of_before_mention_what_a_scan_makes_known(memory: AgentMemory, re
     ]
 
 
+@pytest.mark.slow
 def test_a_merged_entity_stays_merged_when_it_is_scanned_again(memory: AgentMemory, tmp_path: Path) -> None:
     repository = Repository(tmp_path)
     repository.commit({"pyproject.toml": '[project]\nname = "tide"\ndependencies = ["tidebase"]\n'}, JAN)

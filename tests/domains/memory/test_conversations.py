@@ -47,6 +47,7 @@ def entities(found: Recall) -> list[str]:
     return [item.entity.name for item in found.items if isinstance(item, FoundEntity)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("when", "expected"),
     [
@@ -76,6 +77,7 @@ def test_a_stated_end_keeps_what_was_believed_before_and_why(harbour: AgentMemor
     assert not conflicts(harbour)
 
 
+@pytest.mark.slow
 def test_the_same_conversation_again_revives_nothing(memory: AgentMemory) -> None:
     remember(memory, read_memories(HARBOUR))
     service = memory.resolve("tide-service")
@@ -86,6 +88,7 @@ def test_the_same_conversation_again_revives_nothing(memory: AgentMemory) -> Non
     assert history(memory, service) == before
 
 
+@pytest.mark.slow
 def test_ends_that_disagree_are_told_and_both_are_kept(memory: AgentMemory) -> None:
     remember(memory, read_memories(HARBOUR))
     service, hono = memory.resolve("tide-service"), memory.resolve("hono")

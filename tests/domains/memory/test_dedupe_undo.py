@@ -98,6 +98,7 @@ def test_what_was_removed_since_is_not_restored(new_graph: NewGraph, memory_sett
     assert f"{SDB.id} was removed since: it isn't restored" in undone.notes
 
 
+@pytest.mark.slow
 def test_two_merges_are_undone_in_order(new_graph: NewGraph, memory_settings: MemorySettings) -> None:
     other = Entity("Hono", "library", mention_count=3, created_at=T2)
     graph, journal = new_graph(

@@ -31,6 +31,7 @@ def keys(memory: AgentMemory) -> set[str]:
     return {key.removeprefix("harbour/") for key in stored_documents(open_corpus(memory.hoprank.client, memory.name))}
 
 
+@pytest.mark.slow
 def test_a_dry_run_tells_and_changes_nothing(harbour: AgentMemory) -> None:
     before = harbour.graph().size()
 
@@ -43,6 +44,7 @@ def test_a_dry_run_tells_and_changes_nothing(harbour: AgentMemory) -> None:
     assert len(keys(harbour)) == 12
 
 
+@pytest.mark.slow
 def test_what_was_planned_is_what_is_forgotten(harbour: AgentMemory) -> None:
     planned = forget(harbour, Selection(session="migration"), dry_run=True)
 
@@ -56,6 +58,7 @@ def test_what_was_planned_is_what_is_forgotten(harbour: AgentMemory) -> None:
     assert not any("migration" in said for fact in _all(harbour) for said in (*fact.evidence, fact.ended))
 
 
+@pytest.mark.slow
 def test_a_fact_with_other_evidence_stays_and_loses_the_forgotten_sentence(harbour: AgentMemory) -> None:
     service, base = harbour.resolve("tide-service"), harbour.resolve("tidebase")
     fact = Fact(service.id, "depends_on", base.id, "2026-01-12T08:00:00+00:00", evidence=("package.json",))
@@ -68,6 +71,7 @@ def test_a_fact_with_other_evidence_stays_and_loses_the_forgotten_sentence(harbo
     assert [one.triple for one in done.weakened if not one.expired_at] == [fact.triple]
 
 
+@pytest.mark.slow
 def test_an_entity_takes_what_mentions_it_along(harbour: AgentMemory) -> None:
     ilse = harbour.resolve("Ilse")
 
@@ -87,6 +91,7 @@ def test_a_topic_and_a_period_must_both_hold(harbour: AgentMemory) -> None:
     assert "migration:4" not in keys(harbour)
 
 
+@pytest.mark.slow
 def test_a_scope_goes_with_its_entities_and_leaves_others(harbour: AgentMemory) -> None:
     upsert(harbour, [Entity("gauge.py", "file", "repo"), Entity("other.py", "file", "elsewhere")])
 
@@ -96,6 +101,7 @@ def test_a_scope_goes_with_its_entities_and_leaves_others(harbour: AgentMemory) 
     assert len(keys(harbour)) == 12
 
 
+@pytest.mark.slow
 def test_forgetting_nothing_in_particular_is_refused(harbour: AgentMemory) -> None:
     with pytest.raises(InputError, match="Nothing says what to forget"):
         forget(harbour, Selection())

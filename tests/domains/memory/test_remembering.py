@@ -42,6 +42,7 @@ def graph_of(memory: AgentMemory) -> set[object]:
     return nodes | {(edge.source, edge.target, edge.type, edge.id, edge.created_at) for edge in graph.edges()}
 
 
+@pytest.mark.slow
 def test_speakers_known_names_and_shared_names_are_mentioned(memory: AgentMemory) -> None:
     upsert(memory, [replace(entity, mention_count=0) for entity in KNOWN])
 
@@ -52,6 +53,7 @@ def test_speakers_known_names_and_shared_names_are_mentioned(memory: AgentMemory
     assert done.mentioned.memories == 3
 
 
+@pytest.mark.slow
 def test_the_same_texts_again_change_nothing(memory: AgentMemory) -> None:
     upsert(memory, KNOWN)
     remember(memory, Read(TURNS))
@@ -64,6 +66,7 @@ def test_the_same_texts_again_change_nothing(memory: AgentMemory) -> None:
     assert again.mentioned.mentions == 0
 
 
+@pytest.mark.slow
 def test_a_text_that_changes_mentions_what_it_says_now(memory: AgentMemory) -> None:
     upsert(memory, [replace(entity, mention_count=0) for entity in KNOWN])
     remember(memory, Read(TURNS))
@@ -74,6 +77,7 @@ def test_a_text_that_changes_mentions_what_it_says_now(memory: AgentMemory) -> N
     assert counts(memory)["Ada"] == 2
 
 
+@pytest.mark.slow
 def test_earlier_texts_mention_what_a_later_one_makes_known(memory: AgentMemory) -> None:
     first, _ = add_text(memory, "The pump of Vind runs on moonlight.", date=MONDAY)
     hub = {"type": "concept", "name": "pump of Vind"}
@@ -86,6 +90,7 @@ def test_earlier_texts_mention_what_a_later_one_makes_known(memory: AgentMemory)
     assert pump.mention_count == 2
 
 
+@pytest.mark.slow
 def test_a_namesake_in_another_scope_is_not_meant(memory: AgentMemory) -> None:
     upsert(memory, [Entity("Orme Lock", "concept", scope) for scope in ("default", "elsewhere")])
 
@@ -95,6 +100,7 @@ def test_a_namesake_in_another_scope_is_not_meant(memory: AgentMemory) -> None:
     assert memory.resolve("Orme Lock", scope="elsewhere").mention_count == 1
 
 
+@pytest.mark.slow
 def test_texts_are_kept_as_they_are(memory: AgentMemory, cypher: object) -> None:
     text = "  two  spaces\n\n\tand a tab \n"
 
@@ -106,6 +112,7 @@ def test_texts_are_kept_as_they_are(memory: AgentMemory, cypher: object) -> None
     assert list(stored) == [made.key]
 
 
+@pytest.mark.slow
 def test_a_memory_holds_from_its_time_on(memory: AgentMemory) -> None:
     remember(memory, Read(TURNS))
     ada = memory.resolve("Ada")
@@ -119,6 +126,7 @@ def test_a_memory_holds_from_its_time_on(memory: AgentMemory) -> None:
     assert speaking == {"2026-03-01": 0, "2026-03-02T12:00:00": 1, "2026-03-04": 2}
 
 
+@pytest.mark.slow
 def test_given_facts_are_written_with_their_evidence(memory: AgentMemory) -> None:
     made, done = add_text(
         memory,

@@ -118,6 +118,7 @@ def test_a_domain_is_linked(filled: str) -> None:
     assert loaded("unlink", "dojo", "domain", "cairo", graph=filled)["target"] == "domain:cairo"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -146,6 +147,7 @@ def test_a_graph_that_is_none_is_told(graph_name: str, arguments: tuple[str, ...
     assert graph_name in run(*arguments, graph=graph_name, code=2).output
 
 
+@pytest.mark.slow
 def test_an_index_names_what_it_left_out_and_exits_with_1(filled: str, hoprank: HopRank) -> None:
     result = run("index", graph=filled, code=1)
 
@@ -158,6 +160,7 @@ def test_an_index_names_what_it_left_out_and_exits_with_1(filled: str, hoprank: 
     assert patina["summary"] == "Patina gives context to coding agents."
 
 
+@pytest.mark.slow
 def test_a_corpus_is_dropped_only_after_a_question(
     filled: str, registry: Path, hoprank: HopRank, tmp_path: Path
 ) -> None:

@@ -91,6 +91,7 @@ def test_the_example_queries_fail_in_each_of_the_four_ways(report: RoutingReport
     assert not {query for _, query in failed} & {"right", "uses"}
 
 
+@pytest.mark.slow
 def test_the_edges_that_the_analysis_names_mend_failures(hoprank: HopRank, town: Town, report: RoutingReport) -> None:
     graph = ProjectGraph.open(hoprank, town.graph)
     mends = {tuple(one.mend.split()) for one in report.failures if one.mode == "graph"}

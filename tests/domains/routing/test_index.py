@@ -88,6 +88,7 @@ def test_a_long_description_is_cut_at_a_word_and_a_file_has_none(write: Callable
     assert describe(folder / "README.txt") == describe(folder / "none") == Description()
 
 
+@pytest.mark.slow
 def test_files_and_code_of_a_project_are_found_in_its_corpus(
     hoprank: HopRank, projects: ProjectGraph, add: Callable[..., str], write: Callable[..., Path]
 ) -> None:
@@ -106,6 +107,7 @@ def test_files_and_code_of_a_project_are_found_in_its_corpus(
     assert project.last_indexed
 
 
+@pytest.mark.slow
 def test_only_changed_files_are_indexed_again(
     hoprank: HopRank, projects: ProjectGraph, add: Callable[..., str], write: Callable[..., Path]
 ) -> None:
@@ -126,6 +128,7 @@ def test_only_changed_files_are_indexed_again(
     assert projects.list_nodes()[0].summary == "Stated."
 
 
+@pytest.mark.slow
 def test_force_makes_a_corpus_anew(
     hoprank: HopRank, projects: ProjectGraph, add: Callable[..., str], write: Callable[..., Path]
 ) -> None:
@@ -139,6 +142,7 @@ def test_force_makes_a_corpus_anew(
     assert get_corpus(hoprank.client, corpus).id != before
 
 
+@pytest.mark.slow
 def test_a_project_that_can_t_be_indexed_is_told_and_the_others_go_on(
     hoprank: HopRank, projects: ProjectGraph, add: Callable[..., str], write: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -179,6 +183,7 @@ def test_an_unknown_project_is_told_before_any_is_indexed(
     assert find_corpus(hoprank.client, corpus) is None
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_keeps_the_projects_that_are_complete(
     hoprank: HopRank,
     projects: ProjectGraph,

@@ -123,6 +123,7 @@ def test_proposals_above_a_confidence_are_accepted_but_for_rejected_ones(graph: 
     assert {edge.target for edge in graph.get_edges("patina")} == {"dojo"}
 
 
+@pytest.mark.slow
 def test_a_list_of_proposals_writes_nothing(hoprank: HopRank, graph: ProjectGraph) -> None:
     def version() -> int:
         return int(hoprank.client.read("routing_state", name=graph.graph.name)[0]["version"])

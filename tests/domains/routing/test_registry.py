@@ -250,6 +250,7 @@ def test_a_relation_that_link_has_changed_is_no_more_the_registry_s(synced: Sync
     assert kept.weight == 0.2
 
 
+@pytest.mark.slow
 def test_a_removed_project_goes_with_its_relations_and_its_corpus_only_if_that_is_wanted(
     synced: Sync, projects: ProjectGraph, hoprank: HopRank, graph_name: str, tmp_path: Path
 ) -> None:
@@ -288,6 +289,7 @@ def test_a_corpus_that_another_project_takes_over_is_not_dropped(
     assert find_corpus(hoprank.client, corpus)
 
 
+@pytest.mark.slow
 def test_a_renamed_project_keeps_its_relations_its_index_and_its_corpus(
     synced: Sync, projects: ProjectGraph, hoprank: HopRank, graph_name: str, tmp_path: Path
 ) -> None:
@@ -318,6 +320,7 @@ def test_a_renamed_project_keeps_its_relations_its_index_and_its_corpus(
     assert stored(projects) == state
 
 
+@pytest.mark.slow
 def test_a_rename_whose_corpus_can_t_move_changes_nothing(
     synced: Sync, projects: ProjectGraph, hoprank: HopRank, graph_name: str, tmp_path: Path
 ) -> None:

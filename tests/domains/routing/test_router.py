@@ -141,6 +141,7 @@ def test_a_relation_with_more_weight_counts_more(hoprank: HopRank, own_graph: Pr
     assert shares == sorted(set(shares))
 
 
+@pytest.mark.slow
 def test_a_corpus_that_is_renamed_or_dropped_is_not_searched(
     hoprank: HopRank, own_graph: ProjectGraph, new_corpus: Callable[[], AbstractContextManager[str]], tmp_path: Any
 ) -> None:

@@ -67,6 +67,7 @@ def test_all_projects_are_searched_and_explained(town: Town) -> None:
     assert "path: " in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -83,6 +84,7 @@ def test_wrong_options_are_refused(town: Town, arguments: tuple[str, ...], said:
     assert said in search(town, CLOSING, *arguments, code=2).output
 
 
+@pytest.mark.slow
 def test_a_field_that_no_project_has_is_told(town: Town) -> None:
     unknown = search(town, CLOSING, "--routing", "graph", "--filter", '{"languag": "python"}')
     known = search(town, CLOSING, "--routing", "graph", "--filter", '{"language": "python"}')
@@ -98,6 +100,7 @@ def test_a_missing_graph_is_named(town: Town) -> None:
     )
 
 
+@pytest.mark.slow
 def test_evaluate_prints_the_comparison_and_the_failures(town: Town, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
 

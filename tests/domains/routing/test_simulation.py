@@ -146,6 +146,7 @@ def test_judgements_of_two_time_zones_are_ordered_by_time() -> None:
     assert weight([replace(used(), time=east)], now=east) == weight([used()], now=NOW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("rejects", [0.0, 0.3])
 def test_routing_improves_with_use_and_settles(seed: int, rejects: float) -> None:
@@ -216,6 +217,7 @@ def test_a_right_edge_with_a_low_base_recovers(seed: int) -> None:
     assert share(rounds[70:], ["store"]) > share(rounds[:5], ["store"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attention", [0.0, 1.5])
 def test_users_of_another_attention_than_assumed_do_no_harm(attention: float) -> None:
     learned, fixed = (

@@ -14,6 +14,7 @@ from tests.domains.python_page import run_section
 from tests.domains.skills.conftest import COLLECTION, Write
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs(
     hoprank: HopRank, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,7 @@ def run(client: Client, server_environment: dict[str, str], tmp_path_factory: py
     KnowledgeGraph(name, client=client).drop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

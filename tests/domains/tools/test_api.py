@@ -43,6 +43,7 @@ class _Named(Tools):
         return super().connect([sys.executable, str(GARDEN)])
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs(hoprank: HopRank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = [{"name": one.name, "description": one.description, "inputSchema": one.input} for one in VILLAGE.tools]
     (tmp_path / "tools.json").write_text(json.dumps(listed))

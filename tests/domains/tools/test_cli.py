@@ -64,6 +64,7 @@ def loaded(*arguments: str, graph: str = "") -> Any:
     return json.loads(run(*arguments, "--json", graph=graph).stdout)
 
 
+@pytest.mark.slow
 def test_a_live_server_is_added_to_a_graph(hoprank: HopRank, tmp_path: Path) -> None:
     name = f"tools-{uuid.uuid4().hex[:12]}"
     (tmp_path / "post.json").write_text(json.dumps(LISTING))

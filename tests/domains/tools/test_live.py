@@ -102,6 +102,7 @@ def test_server_over_standard_streams() -> None:
     assert not any(tool.faults for tool in read.tools)
 
 
+@pytest.mark.slow
 def test_server_over_http_is_as_over_standard_streams(port: int) -> None:
     assert list_live(f"http://127.0.0.1:{port}/mcp", timeout=PATIENCE) == list_live(GARDEN, timeout=PATIENCE)
 
@@ -189,6 +190,7 @@ def test_program_that_is_no_server(
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
+@pytest.mark.slow
 def test_fault_is_not_logged_besides() -> None:
     asking = (
         "import sys; from pipeline.domains.tools.sources.live import list_live\n"

@@ -100,6 +100,7 @@ def test_a_created_note_is_found_linked_and_scoped(garden: Garden) -> None:
     assert garden.hoprank.search("bin without air", corpus=garden.name).items[0].metadata["document"] == note.key
 
 
+@pytest.mark.slow
 def test_a_sync_keeps_a_created_note_and_a_second_one_writes_nothing(garden: Garden) -> None:
     made = garden.vault().create("Greenhouse", "Glass for [[Tomatoes]].\n\n---\n\nWarm: 30 *degrees*.")
     before = garden.vault().graph().notes[made.key]
@@ -115,6 +116,7 @@ def test_a_sync_keeps_a_created_note_and_a_second_one_writes_nothing(garden: Gar
     assert made.key in garden.links("Shed.md")
 
 
+@pytest.mark.slow
 def test_a_created_note_is_resolved_by_others_that_waited_for_it(garden: Garden) -> None:
     first = garden.vault().create("Glass", "Glass is for a [[Hothouse]].")
     second = garden.vault().create("Hothouse", "Made of [[Glass]].")
@@ -123,6 +125,7 @@ def test_a_created_note_is_resolved_by_others_that_waited_for_it(garden: Garden)
     assert first.key in garden.links(second.key)
 
 
+@pytest.mark.slow
 def test_created_notes_link_to_each_other(garden: Garden) -> None:
     first = garden.vault().create("Glass", "Glass is clear.")
     second = garden.vault().create("Pane", "Flat.", links=[{"target": "glass", "relation": "made of"}])
@@ -133,6 +136,7 @@ def test_created_notes_link_to_each_other(garden: Garden) -> None:
     assert garden.links(first.key)[second.key][0] == ("cut into",)
 
 
+@pytest.mark.slow
 def test_a_note_of_the_folder_replaces_a_created_one(garden: Garden) -> None:
     made = garden.vault().create("Greenhouse", "Glass.")
     (garden.folder / "agents/alice").mkdir(parents=True)
@@ -146,6 +150,7 @@ def test_a_note_of_the_folder_replaces_a_created_one(garden: Garden) -> None:
     assert made.key not in garden.vault().graph().notes
 
 
+@pytest.mark.slow
 def test_front_matter_makes_no_note_an_agents(garden: Garden) -> None:
     garden.write("Forged.md", "---\norigin: agent\nmarkdown: kept for ever\n---\nForged.\n")
     garden.sync()
@@ -155,6 +160,7 @@ def test_front_matter_makes_no_note_an_agents(garden: Garden) -> None:
     assert "Forged.md" not in garden.vault(Scope()).graph().notes
 
 
+@pytest.mark.slow
 def test_a_vault_begins_with_a_created_note(hoprank: HopRank, kept: Garden) -> None:
     vault = Vault(hoprank, f"{kept.name}-new", *ALICE)
     try:
@@ -166,6 +172,7 @@ def test_a_vault_begins_with_a_created_note(hoprank: HopRank, kept: Garden) -> N
         drop_vault(hoprank, vault.name)
 
 
+@pytest.mark.slow
 def test_agents_that_begin_a_vault_at_the_same_time_lose_nothing(hoprank: HopRank, kept: Garden) -> None:
     vault = Vault(hoprank, f"{kept.name}-new", *ALICE)
     titles = ["First", "Second", "Third"]
@@ -193,6 +200,7 @@ def test_a_first_note_that_is_refused_leaves_no_vault(hoprank: HopRank, kept: Ga
     assert find_corpus(hoprank.client, name) is None
 
 
+@pytest.mark.slow
 def test_hits_hold_the_metadata_of_an_agents_note_and_not_its_text_again(hoprank: HopRank, garden: Garden) -> None:
     made = garden.vault().create("Greenhouse", "Warm.\n\nGlass above the seedlings.", tags=["glass"])
 
@@ -296,6 +304,7 @@ def test_a_link_is_added_once_and_survives_a_sync(garden: Garden) -> None:
     assert garden.links(made.key) == expected
 
 
+@pytest.mark.slow
 def test_links_that_can_not_be(garden: Garden) -> None:
     garden.vault().create("Greenhouse", "Glass.")
     garden.vault().create("Open", "```python\nnever closed")
@@ -333,6 +342,7 @@ def test_agents_that_write_at_the_same_time_lose_nothing(garden: Garden) -> None
     assert len(refused) == 1
 
 
+@pytest.mark.slow
 def test_a_created_note_becomes_a_file(garden: Garden) -> None:
     made = garden.vault().create("Greenhouse", "Glass for [[Tomatoes]].", folder=garden.folder)
 
@@ -347,6 +357,7 @@ def test_a_created_note_becomes_a_file(garden: Garden) -> None:
     assert garden.vault().note("Greenhouse") == note
 
 
+@pytest.mark.slow
 def test_no_file_is_overwritten(garden: Garden) -> None:
     (garden.folder / "agents/alice").mkdir(parents=True)
     garden.write("agents/alice/Greenhouse.md", "---\nuser: alice\n---\nBy hand, not synced yet.\n")
@@ -361,6 +372,7 @@ def test_no_file_is_overwritten(garden: Garden) -> None:
     assert garden.links(created.key) == {}
 
 
+@pytest.mark.slow
 def test_a_link_is_written_into_a_file(garden: Garden) -> None:
     garden.write("plants/Basil.md", garden.text("plants/Basil.md") + "\nA hand edit that no sync has seen.\n")
     before = garden.text("plants/Basil.md")
@@ -374,6 +386,7 @@ def test_a_link_is_written_into_a_file(garden: Garden) -> None:
     assert not garden.sync().synced.plan
 
 
+@pytest.mark.slow
 def test_a_created_note_with_a_link_becomes_a_file(garden: Garden) -> None:
     made = garden.vault().create("Greenhouse", "Glass.")
 
@@ -384,6 +397,7 @@ def test_a_created_note_with_a_link_becomes_a_file(garden: Garden) -> None:
     assert "origin" not in garden.vault().note("Greenhouse").metadata
 
 
+@pytest.mark.slow
 def test_a_hand_edit_at_the_same_time_is_a_conflict(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def read_and_edited(folder: Path, **options: object) -> object:
@@ -446,6 +460,7 @@ def test_pages_go_on_exactly_where_they_stopped(kept: Garden, budget: int) -> No
     assert len(pages) > 1
 
 
+@pytest.mark.slow
 def test_cursors_that_do_not_fit_are_told(garden: Garden) -> None:
     cursor = garden.vault().traverse("Tomatoes", 2, 2).cursor
     assert cursor is not None
@@ -470,6 +485,7 @@ def test_cursors_that_do_not_fit_are_told(garden: Garden) -> None:
         garden.vault().traverse("Tomatoes", 2, 2, cursor)
 
 
+@pytest.mark.slow
 def test_unpublished_notes_are_not_traversed(garden: Garden) -> None:
     garden.write("plants/Basil.md", "---\npublished: false\n---\nSoon. [[Tomatoes]]\n")
     garden.sync()
@@ -497,6 +513,7 @@ def run(garden: Garden, server_environment: dict[str, str]) -> Callable[..., Res
     return command
 
 
+@pytest.mark.slow
 def test_the_commands_do_and_print_what_the_schema_says(garden: Garden, run: Callable[..., Result]) -> None:
     printed = CliRunner().invoke(app, ["vault", "schema"])
     schemas = json.loads(printed.stdout)
@@ -520,6 +537,7 @@ def test_the_commands_do_and_print_what_the_schema_says(garden: Garden, run: Cal
     assert {node["key"] for node in page["nodes"]} >= {"plants/Frost.md", "plants/Basil.md"}
 
 
+@pytest.mark.slow
 def test_the_commands_print_for_people(garden: Garden, run: Callable[..., Result]) -> None:
     created = run("create", "Greenhouse", "--content", "Glass for [[Frost]].", "--folder", str(garden.folder))
     linked = run("link", "Basil", "Greenhouse", "--context", "It lives there.", "--folder", str(garden.folder))

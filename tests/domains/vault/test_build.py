@@ -43,6 +43,7 @@ def graph(hoprank: HopRank, corpus_name: str) -> Callable[[], NoteGraph]:
     return lambda: read_graph(hoprank.retriever(corpus_name).corpus)
 
 
+@pytest.mark.slow
 def test_notes_and_links_are_those_of_the_folder(sync: Sync, graph: Callable[[], NoteGraph]) -> None:
     done = sync(VAULT, scope=Scope("ada"))
     vault = graph()
@@ -58,6 +59,7 @@ def test_notes_and_links_are_those_of_the_folder(sync: Sync, graph: Callable[[],
     assert {note.scope for note in vault.notes.values()} == {Scope("ada")}
 
 
+@pytest.mark.slow
 def test_a_description_is_a_passage_of_its_own(sync: Sync, hoprank: HopRank, corpus_name: str) -> None:
     sync(VAULT)
 
@@ -84,6 +86,7 @@ def test_each_sentence_around_a_link_has_a_vector(
     }
 
 
+@pytest.mark.slow
 def test_a_second_sync_embeds_and_writes_nothing(
     sync: Sync, hoprank: HopRank, corpus_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +100,7 @@ def test_a_second_sync_embeds_and_writes_nothing(
     assert get_corpus(hoprank.client, corpus_name) == before
 
 
+@pytest.mark.slow
 def test_an_edit_embeds_only_what_is_new(
     sync: Sync, graph: Callable[[], NoteGraph], hoprank: HopRank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +122,7 @@ def test_an_edit_embeds_only_what_is_new(
     assert graph().notes["Moon.md"].unresolved == ()
 
 
+@pytest.mark.slow
 def test_a_renamed_note_keeps_its_links_and_its_vectors(
     sync: Sync, graph: Callable[[], NoteGraph], tmp_path: Path
 ) -> None:
@@ -133,6 +138,7 @@ def test_a_renamed_note_keeps_its_links_and_its_vectors(
     }
 
 
+@pytest.mark.slow
 def test_a_large_note_and_a_folder_without_notes(
     sync: Sync, graph: Callable[[], NoteGraph], write: Callable[[Files], Path]
 ) -> None:

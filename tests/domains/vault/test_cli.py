@@ -45,6 +45,7 @@ def synced(run: Run, folder: Path, new_corpus: Callable[[], Any]) -> Iterator[tu
         yield name, run("sync", str(folder), "--vault", name).stdout
 
 
+@pytest.mark.slow
 def test_a_sync_says_what_it_did_and_what_the_links_are(synced: tuple[str, str], run: Run, folder: Path) -> None:
     name, printed = synced
     again = json.loads(run("sync", str(folder), "--vault", name, "--json").stdout)
@@ -55,6 +56,7 @@ def test_a_sync_says_what_it_did_and_what_the_links_are(synced: tuple[str, str],
     assert again["plan"]["unchanged"] == len(NOTES)
 
 
+@pytest.mark.slow
 def test_context_is_a_section_for_a_prompt(synced: tuple[str, str], run: Run) -> None:
     name, _ = synced
     text = run("context", "How do I count mites?", "--vault", name).stdout
@@ -78,6 +80,7 @@ def test_related_notes_are_found_by_title_or_alias(synced: tuple[str, str], run:
     assert "Did you mean 'Queen'?" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_a_measurement_is_written_as_json(run: Run, folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
 

@@ -79,6 +79,7 @@ def content(graph: KnowledgeGraph) -> tuple[set[tuple[object, ...]], set[tuple[o
     return nodes, {(edge.source, edge.target, edge.type, edge.weight, edge.created_at) for edge in graph.edges()}
 
 
+@pytest.mark.slow
 def test_topics_are_the_communities_of_the_links(hoprank: HopRank, garden: str) -> None:
     index = Vault(hoprank, garden).index()
     topic_of = {key: place for place, group in enumerate(groups(index)) for key in group}
@@ -139,6 +140,7 @@ def test_the_graph_has_the_indexes_topics_and_links(hoprank: HopRank, garden: st
     assert (written.type, written.properties["type"]) == ("note", NoteType.MOC.value)
 
 
+@pytest.mark.slow
 def test_a_second_build_writes_nothing(hoprank: HopRank, grown: tuple[Path, str]) -> None:
     folder, name = grown
     graph = hoprank.graph(index_name(name), create=False)
@@ -171,6 +173,7 @@ def test_the_index_follows_the_notes(hoprank: HopRank, grown: tuple[Path, str]) 
     assert names <= {"Lichen", "Moss"}
 
 
+@pytest.mark.slow
 def test_another_users_notes_are_in_no_index(hoprank: HopRank, grown: tuple[Path, str]) -> None:
     folder, name = grown
     text = (
@@ -202,6 +205,7 @@ def test_an_unknown_skill_is_told(hoprank: HopRank, garden: str) -> None:
         Vault(hoprank, garden).index("composting", folder="soil")
 
 
+@pytest.mark.slow
 def test_an_index_that_is_left_by_its_corpus_can_be_dropped(hoprank: HopRank, grown: tuple[Path, str]) -> None:
     _, name = grown
     maintain.drop(hoprank.client, name)
@@ -257,6 +261,7 @@ def test_an_index_that_is_current_is_not_built_again(
     refresh_index(hoprank, garden)
 
 
+@pytest.mark.slow
 def test_a_graph_of_somebody_else_is_left_alone(hoprank: HopRank, grown: tuple[Path, str]) -> None:
     folder, name = grown
     drop_vault(hoprank, name)

@@ -143,6 +143,7 @@ def test_a_measurement_prints_three_rankings_and_leaves_nothing(hoprank: HopRank
     assert {corpus.name for corpus in list_corpora(hoprank.client)} == before
 
 
+@pytest.mark.slow
 def test_what_is_measured_was_not_read(
     hoprank: HopRank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vault: Callable[[Files], Folder]
 ) -> None:

@@ -29,6 +29,7 @@ def name(hoprank: HopRank, write: Callable[[Mapping[str, str | bytes]], Path]) -
     drop_vault(hoprank, made)
 
 
+@pytest.mark.slow
 def test_notes_are_found_by_message_by_meaning_and_by_links(hoprank: HopRank, name: str) -> None:
     knowledge = asked(hoprank, "vault", "context", message="How do bees survive the winter?", vault=name)
     related = asked(hoprank, "vault", "related", note="Bees", top_k=1, vault=name)["notes"]

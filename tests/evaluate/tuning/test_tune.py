@@ -192,6 +192,7 @@ def test_one_set_or_two_of_one_name_are_refused(names: list[str]) -> None:
         check_sets(names)
 
 
+@pytest.mark.slow
 def test_the_command_learns_from_folders_and_writes_a_file(tmp_path: Path, server_environment: dict[str, str]) -> None:
     words = ["otter", "beaver", "badger", "heron"]
     for name in ("north", "south"):

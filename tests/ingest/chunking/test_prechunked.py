@@ -50,6 +50,7 @@ def test_chunks_and_vectors_are_taken_as_they_are_and_no_model_is_asked(
     assert (found[0].content, found[0].metadata["score"]) == ("Two\nlines.", pytest.approx(1.0))
 
 
+@pytest.mark.slow
 def test_chunks_without_vectors_are_embedded(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
     rows = [{"id": "a", "chunks": [{"text": "An otter swims."}, {"text": "A train is late.", "embedding": NORTH}]}]
     hoprank.ingest(jsonl(rows), corpus=corpus_name)

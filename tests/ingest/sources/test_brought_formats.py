@@ -92,6 +92,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_broken_reader_costs_its_files_alone_and_is_named(install: Install, folder: Path, kind: str) -> None:
     code, readers, said = BROKEN[kind]

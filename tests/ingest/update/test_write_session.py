@@ -131,6 +131,7 @@ def found(hoprank: HopRank, name: str) -> set[str]:
     return {item.metadata["document"] for result in results for item in result.items}
 
 
+@pytest.mark.slow
 def test_what_is_staged_is_seen_by_nobody_before_publishing(
     hoprank: HopRank, workshop: Workshop, graph_of: GraphOf
 ) -> None:
@@ -147,6 +148,7 @@ def test_what_is_staged_is_seen_by_nobody_before_publishing(
     assert workshop.corpus.staging is None
 
 
+@pytest.mark.slow
 def test_what_is_retired_is_seen_by_all_until_publishing(hoprank: HopRank, workshop: Workshop) -> None:
     workshop.write(ADA, ENGINE)
 
@@ -204,6 +206,7 @@ def test_a_document_that_changed_since_a_run_died_over_it_is_as_it_is_now(
     assert graph_of(workshop.name) == fresh(ADA, *([ENGINE] if stored else []), later)
 
 
+@pytest.mark.slow
 def test_two_runs_that_died_are_one_too_many_for_nobody(
     workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump]
 ) -> None:

@@ -123,6 +123,7 @@ def test_its_ids_are_its_own(opened: KnowledgeGraph, graph: KnowledgeGraph) -> N
     assert graph.get_node(one.id) is None
 
 
+@pytest.mark.slow
 def test_graphs_keep_apart(graph: KnowledgeGraph, new_graph: Callable[[], Any]) -> None:
     with new_graph() as other:
         for one, kind in ((graph, "t"), (other, "u")):
@@ -140,6 +141,7 @@ def test_graphs_keep_apart(graph: KnowledgeGraph, new_graph: Callable[[], Any]) 
         assert [node.type for node in graph.find_nodes_by_label("l")] == ["t"]
 
 
+@pytest.mark.slow
 def test_only_the_visible_generation_is_seen(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> None:
     for name, text in PAGES.items():
         (tmp_path / name).write_text(text)

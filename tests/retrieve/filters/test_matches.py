@@ -186,6 +186,7 @@ def test_a_malformed_filter_is_refused_before_anything_is_searched(hoprank: HopR
         hoprank.search(QUESTION, corpus=voyages, filters={"year": {"$gtt": 1}})
 
 
+@pytest.mark.slow
 def test_a_filtered_question_still_follows_names_and_links_among_what_is_admitted(
     hoprank: HopRank, library: str
 ) -> None:

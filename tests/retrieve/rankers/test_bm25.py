@@ -55,6 +55,7 @@ def test_no_more_than_the_limit_are_ranked(bm25: Bm25) -> None:
     assert len(every) > 2
 
 
+@pytest.mark.slow
 def test_it_follows_the_corpus(hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]) -> None:
     rest = [{"id": str(number), "text": f"Filler number {number}."} for number in range(5)]
     hoprank.ingest(jsonl([*rest, {"id": "a", "text": "An otter swims."}]), corpus=corpus_name)
@@ -74,6 +75,7 @@ def test_a_corpus_without_words_finds_nothing(hoprank: HopRank, corpus_name: str
     assert hoprank.search("who", corpus=corpus_name, leg="bm25").items == ()
 
 
+@pytest.mark.slow
 def test_a_corpus_that_was_dropped_meanwhile_is_unknown(
     hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path]
 ) -> None:

@@ -138,6 +138,7 @@ def test_a_generation_that_is_replaced_while_it_is_projected_leaves_nothing(
     assert projections(hoprank.client, corpus) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", [QUESTION, "What did Ada Lovelace write notes on?", "Who wove at Lyon?"])
 def test_the_walk_ends_early_without_changing_the_order_of_the_best(
     hoprank: HopRank, corpus: Corpus, question: str

@@ -132,6 +132,7 @@ def corpora(hoprank: HopRank) -> set[str]:
     return {corpus.name for corpus in list_corpora(hoprank.client)}
 
 
+@pytest.mark.slow
 def test_an_adapter_that_keeps_the_rules_passes(hoprank: HopRank) -> None:
     asked: list[str] = []
 
@@ -145,6 +146,7 @@ def test_an_adapter_that_keeps_the_rules_passes(hoprank: HopRank) -> None:
     assert not corpora(hoprank) & {*asked}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("adapter", "rule", "message"),
     [
@@ -176,6 +178,7 @@ def test_a_broken_adapter_fails_its_rule(
     assert message in str(caught.value)
 
 
+@pytest.mark.slow
 def test_every_rule_that_is_broken_is_reported(hoprank: HopRank) -> None:
     with pytest.raises(Nonconformance) as caught:
         check_adapter(hoprank, lambda corpus: Failing(hoprank, corpus))

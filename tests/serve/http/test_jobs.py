@@ -102,6 +102,7 @@ def another_writer(hoprank: HopRank, corpus: str) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_a_job_waits_for_another_writer_and_is_cancelled_meanwhile(
     service: TestClient, hoprank: HopRank, corpus_name: str
 ) -> None:
@@ -146,6 +147,7 @@ def test_a_running_ingest_is_stopped_and_leaves_the_corpus_as_it_was(
     assert service.get(f"/v1/corpora/{corpus_name}").json()["documents"] == 121
 
 
+@pytest.mark.slow
 def test_a_job_that_fails_says_why_and_keeps_its_request(service: TestClient, corpus_name: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
 

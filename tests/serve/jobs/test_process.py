@@ -37,6 +37,7 @@ def wait_for_progress(process: JobProcess) -> None:
     pytest.fail("the job never embeds")
 
 
+@pytest.mark.slow
 def test_a_job_is_run_there_and_errors_come_back(process: JobProcess, hoprank: HopRank, corpus_name: str) -> None:
     summary = process.run(job(corpus_name, [{"id": "a", "text": "The moon."}]))
     with pytest.raises(Failed) as failed:
@@ -63,6 +64,7 @@ def test_a_stopped_job_leaves_the_corpus_and_the_process_as_they_were(
     assert process.run(job(corpus_name, [{"id": "b", "text": "The sun."}]))["changed"] == 1
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_fails_its_job_and_is_replaced(
     process: JobProcess, hoprank: HopRank, corpus_name: str
 ) -> None:

@@ -45,6 +45,7 @@ def search(url: str, query: str, corpus: str) -> Any:
     return json.loads(event.removeprefix("data: "))["result"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("header", [None, "Bearer wrong-token-000001", f"Basic {FULL}"])
 def test_a_request_without_a_valid_token_is_refused(url: str, header: str | None) -> None:
     response = post(url, **({"Authorization": header} if header else {}))
@@ -130,6 +131,7 @@ def test_a_signal_ends_it_in_good_order(
     assert FULL not in log
 
 
+@pytest.mark.slow
 def test_it_isn_t_open_to_others_without_a_token(server_environment: dict[str, str]) -> None:
     begin = time.monotonic()
     done = subprocess.run(

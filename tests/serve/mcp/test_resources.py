@@ -18,6 +18,7 @@ from tests.conftest import LIBRARY
 from tests.serve.mcp.conftest import Talk
 
 
+@pytest.mark.slow
 def test_documents_are_listed(talk: Talk, library: str) -> None:
     listed = talk.ask("list_resources").resources
 

@@ -44,6 +44,7 @@ def ask(process: subprocess.Popen[str], **message: Any) -> Any:
     return json.loads(process.stdout.readline())["result"] if "id" in message else None
 
 
+@pytest.mark.slow
 def test_it_answers_before_it_is_connected_and_ends_with_its_input() -> None:
     with started(UNREACHABLE) as process:
         assert ask(process, **INITIALIZE)["serverInfo"]["name"] == "hoprank"
@@ -69,6 +70,7 @@ def test_writes_are_left_out_and_verbs_added_on_demand() -> None:
     assert tools["search"]["inputSchema"]["properties"]["corpus"]["default"] == "docs"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals for another process")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_a_signal_ends_it(number: signal.Signals, code: int) -> None:

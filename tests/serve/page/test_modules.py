@@ -38,6 +38,7 @@ def call(page: Page) -> Call:
     return lambda module, name, *args: page.evaluate(script, [module, name, args])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "bridge", "sentence"),
     [

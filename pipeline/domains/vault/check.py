@@ -4,14 +4,14 @@ import difflib
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
 
 from pipeline.domains.vault.links import NoteResolver, folded, without_suffix
-from pipeline.domains.vault.note import Folder, Note, Resolution
-from pipeline.records import BlockKind, Link, Skipped
+from pipeline.domains.vault.note import Folder, Note
+from pipeline.records import BlockKind, Skipped
 from pipeline.text.outline import heading_text
 
 _SIMILAR = 0.7
@@ -87,51 +87,49 @@ class Findings:
 
     def __bool__(self) -> bool:
         """Return whether anything needs mending: orphans, code and skipped files don't."""
-        return any(
-            (self.broken, self.ambiguous, self.missing_headings, self.missing_blocks, self.duplicate_titles),
-        )
+        return any((self.broken, self.ambiguous, self.missing_headings, self.missing_blocks, self.duplicate_titles))
 
 
 def check(folder: Folder, only: Collection[str] | None = None) -> Findings:
     """Report the findings in a vault; with ``only``, those in the notes with these keys, which may link to any note."""
-    resolver = NoteResolver(folder.notes, folder.attachments)
-    notes = {note.key: note for note in folder.notes if only is None or note.key in only}
-    links = [(note, link, resolver.resolve(link.target, note.key)) for note in folder.notes for link in note.links]
-    in_code = [
-        (note, link, resolver.resolve(link.target, note.key)) for note in notes.values() for link in note.in_code
-    ]
-    nearest = _nearest_name(folder.notes)
-    faults = [fault for linked in links if linked[0].key in notes for fault in _faults(*linked, nearest)]
-    missing = list(_missing_places(folder, [linked for linked in links if linked[0].key in notes]))
-    pairs = [{note.key, found.key} for note, _, found in links if found.key not in ("", note.key)]
+    resolver, nearest = NoteResolver(folder.notes, folder.attachments), _nearest_name(folder.notes)
+    notes = {note.key: note for note in folder.notes}
+    checked = {key for key in notes if only is None or key in only}
+    places = cache(lambda key: _Places(notes[key]))
+    broken, ambiguous, missing, linked = [], [], [], set()
+    for note in folder.notes:
+        for link in note.links:
+            found = resolver.resolve(link.target, note.key)
+            if found.key not in ("", note.key):
+                linked |= {note.key, found.key}
+            if note.key not in checked:
+                continue
+            line = note.line_of(link.start)
+            if found.is_nothing:
+                broken.append(BrokenLink(note.key, line, link.target, nearest(link.target)))
+            elif found.others:
+                others = tuple(sorted(found.others))
+                ambiguous.append(AmbiguousLink(note.key, line, link.target, found.key, others))
+            if link.fragment and found.key:
+                is_wikilink = note.text.startswith(("[[", "![["), link.start)
+                if not places(found.key).has(link.fragment, slug=not is_wikilink):
+                    missing.append(MissingPlace(note.key, line, found.key, link.fragment))
     return Findings(
-        notes=len(notes),
-        broken=sorted(fault for fault in faults if isinstance(fault, BrokenLink)),
+        notes=len(checked),
+        broken=sorted(broken),
         broken_in_code=sorted(
-            fault for linked in in_code for fault in _faults(*linked, nearest) if isinstance(fault, BrokenLink)
+            BrokenLink(key, notes[key].line_of(link.start), link.target, nearest(link.target))
+            for key in checked
+            for link in notes[key].in_code
+            if resolver.resolve(link.target, key).is_nothing
         ),
-        ambiguous=sorted(fault for fault in faults if isinstance(fault, AmbiguousLink)),
+        ambiguous=sorted(ambiguous),
         missing_headings=sorted(place for place in missing if not _names_block(place.fragment)),
         missing_blocks=sorted(place for place in missing if _names_block(place.fragment)),
-        orphans=sorted(notes.keys() - set().union(*pairs)),
-        duplicate_titles=sorted(_duplicates(folder.notes, notes)),
+        orphans=sorted(checked - linked),
+        duplicate_titles=sorted(duplicate for duplicate in _duplicates(folder.notes) if checked & {*duplicate.notes}),
         skipped=sorted(folder.skipped, key=lambda skipped: skipped.source),
     )
-
-
-def line_of(text: str, start: int) -> int:
-    """Return the line, from 1, of a character."""
-    return text.count("\n", 0, start) + 1
-
-
-def _faults(
-    note: Note, link: Link, found: Resolution, nearest: Callable[[str], str | None]
-) -> Iterator[BrokenLink | AmbiguousLink]:
-    if found.is_nothing:
-        yield BrokenLink(note.key, line_of(note.text, link.start), link.target, nearest(link.target))
-    elif found.others:
-        others = tuple(sorted(found.others))
-        yield AmbiguousLink(note.key, line_of(note.text, link.start), link.target, found.key, others)
 
 
 def _nearest_name(notes: Iterable[Note]) -> Callable[[str], str | None]:
@@ -140,49 +138,52 @@ def _nearest_name(notes: Iterable[Note]) -> Callable[[str], str | None]:
     for note in notes:
         for name in (PurePosixPath(note.key).stem, note.title, *note.aliases):
             names.setdefault(folded(name), name)
-    choices = list(names)
 
     @cache
     def nearest(target: str) -> str | None:
         name = folded(without_suffix(target)).rsplit("/", 1)[-1]
-        close = difflib.get_close_matches(name, choices, n=1, cutoff=_SIMILAR)
+        close = difflib.get_close_matches(name, names, n=1, cutoff=_SIMILAR)
         return names[close[0]] if close else None
 
     return nearest
 
 
-def _duplicates(notes: Iterable[Note], checked: Mapping[str, Note]) -> Iterator[DuplicateTitle]:
+def _duplicates(notes: Iterable[Note]) -> list[DuplicateTitle]:
     by_title: dict[str, set[str]] = defaultdict(set)
     for note in notes:
         for name in (note.title, *note.aliases):
             by_title[folded(name)].add(note.key)
-    for title, same in by_title.items():
-        if title and len(same) > 1 and not same.isdisjoint(checked):
-            yield DuplicateTitle(title, tuple(sorted(same)))
-
-
-def _missing_places(folder: Folder, links: Iterable[tuple[Note, Link, Resolution]]) -> Iterator[MissingPlace]:
-    notes = {note.key: note for note in folder.notes}
-    places = cache(lambda key: _Places(notes[key]))
-    for note, link, found in links:
-        if link.fragment and found.key:
-            is_wikilink = note.text.startswith(("[[", "![["), link.start)
-            if not places(found.key).has(link.fragment, slug=not is_wikilink):
-                yield MissingPlace(note.key, line_of(note.text, link.start), found.key, link.fragment)
+    return [DuplicateTitle(title, tuple(sorted(keys))) for title, keys in by_title.items() if title and len(keys) > 1]
 
 
 class _Places:
     """The headings and blocks of a note that the fragments of links name."""
 
     def __init__(self, note: Note) -> None:
-        headings = list(_headings(note))
-        self._blocks = frozenset(_block_ids(note))
-        self._ids = frozenset((*_slugs(text for _, text, _ in headings), *_explicit_ids(note)))
-        self._paths: list[tuple[frozenset[str], ...]] = []
-        above: list[tuple[int, frozenset[str]]] = []
-        for level, _, names in headings:
-            above = [*(outer for outer in above if outer[0] < level), (level, names)]
-            self._paths.append(tuple(outer for _, outer in above))
+        anchors = _EXPLICIT.finditer(note.text, note.body_start)
+        self._ids = {(match[1] or match[2]).lower() for match in anchors}
+        self._blocks: set[str] = set()
+        self._paths: list[list[set[str]]] = []
+        slugs: Counter[str] = Counter()
+        above: list[tuple[int, set[str]]] = []
+        for block in note.blocks:
+            if block.kind is BlockKind.CODE:
+                continue
+            source, level = note.text[block.start : block.end], block.level
+            self._blocks.update(name.casefold() for name in (*_AT_END.findall(source), *_OWN_LINE.findall(source)))
+            if block.kind is not BlockKind.HEADING:
+                # Logseq keeps all text in lists, headings too.
+                if not (nested := _NESTED.match(source)):
+                    continue
+                source, level = nested[2], len(nested[1])
+            source = _AT_END.sub("", source)
+            text = heading_text(source)
+            # GitHub numbers the anchors of headings with one text.
+            slug = _NOT_IN_SLUG.sub("", text.lower()).replace(" ", "-")
+            self._ids.add(f"{slug}-{slugs[slug]}" if slugs[slug] else slug)
+            slugs[slug] += 1
+            above = [*(outer for outer in above if outer[0] < level), (level, {_loose(text), _loose(source)})]
+            self._paths.append([names for _, names in above])
 
     def has(self, fragment: str, *, slug: bool) -> bool:
         """Return whether a block or heading has the name ``fragment``, or the last of ``outer#inner`` below the others.
@@ -198,7 +199,7 @@ class _Places:
         )
 
 
-def _ends(path: Sequence[frozenset[str]], names: Sequence[str]) -> bool:
+def _ends(path: Sequence[Collection[str]], names: Sequence[str]) -> bool:
     """Return whether the last heading of a path has the last name, and those above it have the others, in order."""
     above = iter(path[:-1])
     return bool(names) and names[-1] in path[-1] and all(any(name in outer for outer in above) for name in names[:-1])
@@ -208,42 +209,7 @@ def _names_block(fragment: str) -> bool:
     return fragment.rpartition("#")[2].lstrip().startswith("^")
 
 
-def _headings(note: Note) -> Iterator[tuple[int, str, frozenset[str]]]:
-    """Yield the level, text and folded spellings of headings, those in lists too: Logseq keeps all text in lists."""
-    for block in note.blocks:
-        source, level = note.text[block.start : block.end], block.level
-        if block.kind is not BlockKind.HEADING:
-            match = None if block.kind is BlockKind.CODE else _NESTED.match(source)
-            if match is None:
-                continue
-            source, level = match[2], len(match[1])
-        source = _AT_END.sub("", source)
-        text = heading_text(source)
-        yield level, text, frozenset((_loose(text), _loose(source)))
-
-
 def _loose(name: str) -> str:
     """Return a heading's name without case and punctuation; one of punctuation alone keeps it."""
     normal = unicodedata.normalize("NFC", name).casefold()
     return _PUNCTUATION.sub(" ", normal).strip() or " ".join(normal.strip("#").split())
-
-
-def _slugs(headings: Iterable[str]) -> Iterator[str]:
-    """Yield the anchors that GitHub gives headings; a repeated one gets a number."""
-    seen: Counter[str] = Counter()
-    for text in headings:
-        slug = _NOT_IN_SLUG.sub("", text.lower()).replace(" ", "-")
-        yield f"{slug}-{seen[slug]}" if seen[slug] else slug
-        seen[slug] += 1
-
-
-def _explicit_ids(note: Note) -> Iterator[str]:
-    """Yield the anchors that HTML or a heading's attributes give."""
-    return ((match[1] or match[2]).lower() for match in _EXPLICIT.finditer(note.text, note.body_start))
-
-
-def _block_ids(note: Note) -> Iterator[str]:
-    for block in note.blocks:
-        if block.kind is not BlockKind.CODE:
-            source = note.text[block.start : block.end]
-            yield from (name.casefold() for name in (*_AT_END.findall(source), *_OWN_LINE.findall(source)))

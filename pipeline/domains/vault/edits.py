@@ -92,7 +92,10 @@ def move(folder: Folder, note: Note, key: str) -> None:
     old, new = Path(note.path), Path(folder.root) / key
     try:
         new.parent.mkdir(parents=True, exist_ok=True)
-        claimed = _claim(old, new)
+        # An empty file keeps the name from others; not if it is the old file in other letter case.
+        claimed = not (new.exists() and new.samefile(old) and new.parent.samefile(old.parent))
+        if claimed:
+            new.open("xb").close()
         try:
             old.replace(new)
         except OSError:
@@ -128,23 +131,19 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _claim(old: Path, new: Path) -> bool:
-    """Create ``new`` as an empty file, so that nobody else does; not if it is ``old`` in other letter case."""
-    try:
-        new.open("xb").close()
-    except FileExistsError:
-        if new.samefile(old) and new.parent.samefile(old.parent):
-            return False
-        raise
-    return True
-
-
 def _write(root: Path, note: Note, edits: Sequence[Edit]) -> None:
     path = Path(note.path)
-    data = _unchanged(root, note)
+    data, mark, encoding, raw = _unchanged(root, note)
+    # The offsets of edits count a line end as one character.
+    ends = [match.start() - index for index, match in enumerate(re.finditer("\r\n", raw))]
+    newline = "\r\n" if ends else "\n"
+    shifted = [
+        Edit(at.start + bisect_left(ends, at.start), at.end + bisect_left(ends, at.end), at.text.replace("\n", newline))
+        for at in edits
+    ]
     try:
         with replacing(path) as partial:
-            _write_through(partial, _edited_bytes(data, edits))
+            _write_through(partial, mark + edited(raw, shifted).encode(encoding))
             shutil.copymode(path, partial)
             if path.read_bytes() != data:
                 raise Unwritable(_CHANGED, _AGAIN)
@@ -164,8 +163,11 @@ def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def _unchanged(root: Path, note: Note) -> bytes:
-    """Return the bytes of a note's file. Raises Unwritable unless they are those that were read."""
+def _unchanged(root: Path, note: Note) -> tuple[bytes, bytes, str, str]:
+    """Return a note's file: its bytes, byte order mark, encoding, and text with the line ends that it has.
+
+    Raises Unwritable unless they are those that were read.
+    """
     path = Path(note.path)
     try:
         if not path.resolve().is_relative_to(root.resolve()):
@@ -177,30 +179,13 @@ def _unchanged(root: Path, note: Note) -> bytes:
         raise Unwritable(unopenable(error).message) from None
     if not os.access(path, os.W_OK):
         raise Unwritable("is read-only")
+    mark, encoding = next(known for known in _MARKS if data.startswith(known[0]))
     try:
-        _, _, raw = _content(data)
+        raw = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError:
         raise Unwritable(_CHANGED, _AGAIN) from None
     text = well_formed(raw.replace("\r\n", "\n").replace("\r", "\n"))
     # A note of white space alone is read as empty.
     if text != note.text and (note.text or raw.strip()):
         raise Unwritable(_CHANGED, _AGAIN)
-    return data
-
-
-def _content(data: bytes) -> tuple[bytes, str, str]:
-    """Return a file's byte order mark, its encoding, and its text with the line ends that it has."""
-    mark, encoding = next(known for known in _MARKS if data.startswith(known[0]))
-    return mark, encoding, data[len(mark) :].decode(encoding)
-
-
-def _edited_bytes(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """Return a file's bytes with edits, whose offsets count a line end as one character."""
-    mark, encoding, raw = _content(data)
-    ends = [match.start() - index for index, match in enumerate(re.finditer("\r\n", raw))]
-    newline = "\r\n" if ends else "\n"
-    shifted = [
-        Edit(at.start + bisect_left(ends, at.start), at.end + bisect_left(ends, at.end), at.text.replace("\n", newline))
-        for at in edits
-    ]
-    return mark + edited(raw, shifted).encode(encoding)
+    return data, mark, encoding, raw

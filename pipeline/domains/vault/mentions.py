@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from pipeline.domains.vault.check import line_of
 from pipeline.domains.vault.edits import Conflict, Edit, Written, write_edits
 from pipeline.domains.vault.links import NoteResolver, code_spans, shortest_target
 from pipeline.domains.vault.note import Folder, Note
@@ -23,7 +22,7 @@ _AROUND = 60
 
 _SPACING = re.compile(r"[-_\s]")
 _WORDS = re.compile(r"[^\W_]+")
-_JOINING = "-_/\\"
+_JOINING = frozenset("-_/\\")
 _NOT_IN_ALIAS = re.compile(r"[\[\]|\\]")
 
 
@@ -71,7 +70,12 @@ def write_mentions(folder: Folder, mentions: Iterable[Mention], *, every: bool =
     """
     resolver = NoteResolver(folder.notes, folder.attachments)
     notes = {note.key: note for note in folder.notes}
-    linked = {(note.key, target) for note in folder.notes for target in _linked(note, resolver)}
+    linked = {
+        (note.key, resolver.resolve(link.target, note.key).key)
+        for note in folder.notes
+        for link in note.links
+        if link.start >= note.body_start
+    }
     edits: dict[str, list[Edit]] = defaultdict(list)
     unnamed = []
     for mention in sorted(mentions, key=lambda mention: (mention.note, mention.start)):
@@ -82,8 +86,12 @@ def write_mentions(folder: Folder, mentions: Iterable[Mention], *, every: bool =
         target = shortest_target(notes[mention.target], mention.note, resolver)
         if target is None:
             unnamed.append(Conflict(mention.note, f"can't link {mention.target}: no link can have its name"))
-        else:
-            edits[mention.note].append(_edit(mention, target, notes[mention.note]))
+            continue
+        tables = (block for block in notes[mention.note].blocks if block.kind is BlockKind.TABLE)
+        bar = "\\|" if any(table.start <= mention.start < table.end for table in tables) else "|"
+        text = " ".join(mention.text.split())
+        link = f"[[{target}]]" if text == target else f"[[{target}{bar}{text}]]"
+        edits[mention.note].append(Edit(mention.start, mention.end, link))
     written = write_edits(folder, edits)
     return Written(written.changed, written.edits, (*written.conflicts, *unnamed))
 
@@ -94,24 +102,18 @@ def _names(notes: Iterable[Note]) -> dict[str, list[_Name]]:
     for note in notes:
         own = (note.title, PurePosixPath(note.key).stem, *note.aliases)
         for text in dict.fromkeys(" ".join(name.split()) for name in own):
-            exact = len(text) < _SHORT or _is_function_words(text)
-            if not text or _NOT_IN_ALIAS.search(text) or (exact and not _is_distinct(text)):
+            is_common = FUNCTION_WORDS.issuperset(_WORDS.findall(text.lower()))
+            exact = is_common or len(text) < _SHORT
+            # In its own letter case a short or common name tells itself from words: Ada, k8s, IT, but not It.
+            marks = sum(char.isupper() or char.isdigit() for char in text)
+            is_distinct = len(text) > 1 and any(map(str.isalpha, text)) and marks >= (2 if is_common else 1)
+            if not text or _NOT_IN_ALIAS.search(text) or (exact and not is_distinct):
                 continue
             for form in ("NFC", "NFD"):
                 spelling = _spelled(unicodedata.normalize(form, text))
                 if (name := _Name(text, note.key, exact)) not in names[spelling]:
                     names[spelling].append(name)
     return dict(names)
-
-
-def _is_function_words(name: str) -> bool:
-    return FUNCTION_WORDS.issuperset(_WORDS.findall(name.lower()))
-
-
-def _is_distinct(name: str) -> bool:
-    """Return whether a short or common name is one in its own letter case: ``Ada``, ``k8s``, ``IT``, but not ``It``."""
-    marks = sum(char.isupper() or char.isdigit() for char in name)
-    return len(name) > 1 and any(map(str.isalpha, name)) and marks >= (2 if _is_function_words(name) else 1)
 
 
 def _spelled(text: str) -> str:
@@ -131,42 +133,23 @@ def _mentions_in(note: Note, matcher: Matcher[list[_Name]]) -> Iterator[Mention]
         # The note's own name and one that several notes have aren't mentions, nor are names within them.
         at = end
         if len(named) == 1 and note.key not in named:
-            (target,) = named
-            yield Mention(note.key, line_of(text, start), start, end, written, target, _context(text, start, end))
+            before = text[max(0, start - _AROUND) : start].rpartition("\n")[2]
+            after = text[end : end + _AROUND].partition("\n")[0]
+            context = " ".join(f"{before}{written}{after}".split())
+            yield Mention(note.key, note.line_of(start), start, end, written, named.pop(), context)
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
     """Return whether ``text[start:end]`` is whole words, and no part of a compound, a path or a file name."""
     before, after = text[start - 1 : start], text[end : end + 1]
-    if text[start].isalnum() and (before.isalnum() or before in tuple(_JOINING)):
-        return False
-    if text[end - 1].isalnum() and (after.isalnum() or after in tuple(_JOINING)):
-        return False
+    for inner, outer in ((text[start], before), (text[end - 1], after)):
+        if inner.isalnum() and (outer.isalnum() or outer in _JOINING):
+            return False
     if before == "!" or (after and unicodedata.combining(after)):
         return False
     is_suffix = before == "." and text[start - 2 : start - 1].isalnum()
     has_suffix = after == "." and text[end + 1 : end + 2].isalnum()
     return not (is_suffix or has_suffix)
-
-
-def _context(text: str, start: int, end: int) -> str:
-    """Return the line around a mention, at most so many characters on each side."""
-    first = max(text.rfind("\n", 0, start) + 1, start - _AROUND)
-    line_end = text.find("\n", end)
-    last = min(len(text) if line_end < 0 else line_end, end + _AROUND)
-    return " ".join(text[first:last].split())
-
-
-def _linked(note: Note, resolver: NoteResolver) -> Iterator[str]:
-    """Yield the keys of the notes to which a note's text has links."""
-    return (resolver.resolve(link.target, note.key).key for link in note.links if link.start >= note.body_start)
-
-
-def _edit(mention: Mention, target: str, note: Note) -> Edit:
-    text = " ".join(mention.text.split())
-    in_table = any(block.kind is BlockKind.TABLE and block.start <= mention.start < block.end for block in note.blocks)
-    bar = "\\|" if in_table else "|"
-    return Edit(mention.start, mention.end, f"[[{target}]]" if text == target else f"[[{target}{bar}{text}]]")
 
 
 _HEADING = re.compile(r"^[\s>*+-]*#{1,6}\s.*$", re.MULTILINE)
@@ -196,13 +179,9 @@ def prose_mask(note: Note) -> bytearray:
     for block in note.blocks:
         if block.kind in (BlockKind.PARAGRAPH, BlockKind.TABLE) and not _HTML_BLOCK.match(note.text, block.start):
             mask[block.start : block.end] = b"\1" * (block.end - block.start)
-    for start, end in _markup(note):
+    links = [(link.start, link.end) for link in (*note.links, *note.in_code)]
+    patterns = (_HEADING, _MARKUP, _ANCHOR)
+    markup = (match.span() for pattern in patterns for match in pattern.finditer(note.text, note.body_start))
+    for start, end in (*code_spans(note), *links, *markup):
         mask[start:end] = bytes(end - start)
     return mask
-
-
-def _markup(note: Note) -> Iterator[tuple[int, int]]:
-    yield from code_spans(note)
-    yield from ((link.start, link.end) for link in (*note.links, *note.in_code))
-    for pattern in (_HEADING, _MARKUP, _ANCHOR):
-        yield from (match.span() for match in pattern.finditer(note.text, note.body_start))

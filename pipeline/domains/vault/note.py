@@ -73,6 +73,10 @@ class Note:
     unresolved: tuple[str, ...] = ()
     original: str = ""
 
+    def line_of(self, start: int) -> int:
+        """Return the line, from 1, of a character of the text."""
+        return self.text.count("\n", 0, start) + 1
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:

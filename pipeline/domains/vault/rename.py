@@ -6,11 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from pathlib import Path
 from urllib.parse import quote
 
-from pipeline.domains.vault.check import line_of
 from pipeline.domains.vault.edits import Conflict, Edit, Unwritable, edited, find_conflicts, move, write_edits
 from pipeline.domains.vault.links import (
     NoteResolver,
@@ -99,8 +97,7 @@ def plan_rename(folder: Folder, old: str, new: str) -> Rename:
     for before in folder.notes:
         edits = relinker.safe_edits(before)
         for edit in edits:
-            target = before.text[edit.start : edit.end]
-            line = line_of(before.text, edit.start)
+            target, line = before.text[edit.start : edit.end], before.line_of(edit.start)
             rewrites.append(Rewrite(before.key, line, edit.start, edit.end, target, edit.text))
         left += relinker.left(before, edits)
     return Rename(note.key, key, tuple(rewrites), tuple(left), folder.skipped)
@@ -115,19 +112,18 @@ def apply(folder: Folder, rename: Rename) -> Renamed:
     edits: dict[str, list[Edit]] = defaultdict(list)
     for rewrite in rename.rewrites:
         edits[rewrite.note].append(Edit(rewrite.start, rewrite.end, rewrite.after))
-    conflicts = find_conflicts(folder, {rename.old, *edits})
-    if conflicts:
+    if conflicts := find_conflicts(folder, {rename.old, *edits}):
         return Renamed(False, (), tuple(conflicts))
-    (note,) = (note for note in folder.notes if note.key == rename.old)
+    notes = {note.key: note for note in folder.notes}
+    note = notes[rename.old]
     try:
         move(folder, note, rename.new)
     except Unwritable as error:
         return Renamed(False, (), (Conflict(note.key, error.message),))
-    moved = replace(note, key=rename.new, path=(Path(folder.root) / rename.new).as_posix())
-    notes = tuple(moved if one is note else one for one in folder.notes)
+    notes[note.key] = replace(note, key=rename.new, path=(Path(folder.root) / rename.new).as_posix())
     if rename.old in edits:
         edits[rename.new] = edits.pop(rename.old)
-    written = write_edits(replace(folder, notes=notes), edits)
+    written = write_edits(replace(folder, notes=tuple(notes.values())), edits)
     return Renamed(True, written.changed, written.conflicts)
 
 
@@ -139,8 +135,13 @@ def _new_key(folder: Folder, note: Note, new: str) -> str:
         path = posixpath.join(posixpath.dirname(note.key), path)
     key = posixpath.normpath(path.lstrip("/"))
     key += "" if note_suffix(key) else note_suffix(note.key)
-    _check_name(new, key)
-    place = Path(folder.root) / key
+    parts, place = key.split("/"), Path(folder.root) / key
+    if ".." in parts:
+        raise SourceError(f"{new} lies outside of the vault.", "Give a path in it.")
+    if any(part.startswith(".") or part != part.strip() for part in parts) or key.endswith(("/.md", "/.markdown")):
+        raise SourceError(f"{new!r} is no name of a note.", "Notes and their folders begin with no dot and no blank.")
+    if _UNFIT.search(key):
+        raise SourceError(f"{new!r} has a character that no link can have.", "Leave out [ ] # ^ | and line ends.")
     if not place.parent.resolve().is_relative_to(Path(folder.root).resolve()):
         raise SourceError(f"{new} lies outside of the vault.", f"Give a path below {folder.root}.")
     if Path(note.path).is_symlink():
@@ -153,43 +154,28 @@ def _new_key(folder: Folder, note: Note, new: str) -> str:
     return key
 
 
-def _check_name(new: str, key: str) -> None:
-    """Raise SourceError if a key can't be a note's."""
-    parts = key.split("/")
-    if ".." in parts:
-        raise SourceError(f"{new} lies outside of the vault.", "Give a path in it.")
-    if any(part.startswith(".") or part != part.strip() for part in parts) or key.endswith(("/.md", "/.markdown")):
-        raise SourceError(f"{new!r} is no name of a note.", "Notes and their folders begin with no dot and no blank.")
-    if _UNFIT.search(key):
-        raise SourceError(f"{new!r} has a character that no link can have.", "Leave out [ ] # ^ | and line ends.")
-
-
-class _Form(Enum):
-    """A way to write a target: in ``[[...]]``, in ``](...)``, or in ``](<...>)``; the last two in definitions too."""
-
-    WIKILINK = auto()
-    PLAIN = auto()
-    ANGLED = auto()
-
-
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A target at ``text[start:end]`` of a note, without fragment, alias and title: decoded, and as written."""
+    """A target in the note ``note``, without fragment, alias and title: decoded, and as ``source`` at ``start``.
 
+    It stands in ``[[...]]``, else in ``](...)`` or, ``angled``, in ``](<...>)``; the last two in definitions too.
+    """
+
+    note: str
     target: str
     source: str
     start: int
-    end: int
-    form: _Form
+    is_wikilink: bool = False
+    angled: bool = False
 
     def spelled(self, target: str) -> str:
         """Return another target as this link writes it: paths are percent-encoded as far as its form needs it.
 
         Letters beyond ASCII are encoded only if this link encodes them.
         """
-        if self.form is _Form.WIKILINK:
+        if self.is_wikilink:
             return target
-        safe = "/!$&'*+,;=:@~" + (" ()" if self.form is _Form.ANGLED and "%" not in self.source else "")
+        safe = "/!$&'*+,;=:@~" + (" ()" if self.angled and "%" not in self.source else "")
         if self.source.isascii() and not self.target.isascii():
             return quote(target, safe=safe)
         return "".join(char if ord(char) > 127 and char.isprintable() else quote(char, safe=safe) for char in target)
@@ -202,16 +188,15 @@ def _written_targets(note: Note) -> Iterator[_Written]:
             begin = note.text.index("[[", link.start) + 2
             inside = note.text[begin : link.end - 2]
             if name := wikilink_target(inside):
-                start = begin + len(inside) - len(inside.lstrip())
-                yield _Written(name, name, start, start + len(name), _Form.WIKILINK)
+                yield _Written(note.key, name, name, begin + len(inside) - len(inside.lstrip()), is_wikilink=True)
     code = list(code_spans(note))
     for pattern in (_INLINE, _DEFINITION):
         for match in pattern.finditer(note.text, note.body_start):
-            form, group = (_Form.PLAIN, "plain") if match["angled"] is None else (_Form.ANGLED, "angled")
+            group = "plain" if match["angled"] is None else "angled"
             source, start = _PATH_END.split(match[group], maxsplit=1)[0], match.start(group)
             target = document_target(_ESCAPED.sub(r"\1", source))
             if target and not any(begin <= start < end for begin, end in code):
-                yield _Written(target, source, start, start + len(source), form)
+                yield _Written(note.key, target, source, start, angled=group == "angled")
 
 
 class _Relinker:
@@ -229,12 +214,13 @@ class _Relinker:
 
     def safe_edits(self, note: Note) -> list[Edit]:
         """Return the edits of a note; without those of its front matter if that couldn't be read any more."""
-        edits = []
+        by_start = {}
         for written in _written_targets(note):
-            target = self._new_target(written, note.key)
-            if target is not None and target != written.target:
-                edits.append(Edit(written.start, written.end, written.spelled(target)))
-        edits = list({edit.start: edit for edit in edits}.values())
+            target = self._new_target(written)
+            if target not in (None, written.target):
+                end = written.start + len(written.source)
+                by_start[written.start] = Edit(written.start, end, written.spelled(target))
+        edits = list(by_start.values())
         try:
             self._edited(note, edits)
         except Unreadable:
@@ -243,94 +229,85 @@ class _Relinker:
 
     def left(self, note: Note, edits: list[Edit]) -> Iterator[Left]:
         """Yield the links of a note that wouldn't lead to the same notes after its edits."""
-        links = self._edited(note, edits).links
+        edited_note = self._edited(note, edits)
+        links = edited_note.links
         for index, link in enumerate(note.links):
             wanted = self._wanted(link.target, note.key)
             target = links[index].target if len(links) == len(note.links) else ""
-            found = self._after.resolve(target, self._new_key(note.key))
-            if wanted.key and (found.key != wanted.key or (found.others and not wanted.others)):
-                yield Left(note.key, line_of(note.text, link.start), link.target)
+            if wanted.key and not _agree(self._after.resolve(target, edited_note.key), wanted):
+                yield Left(note.key, note.line_of(link.start), link.target)
 
     def _edited(self, note: Note, edits: list[Edit]) -> Note:
         after = self._notes[note.key]
         return reread(after, edited(note.text, edits)) if edits else after
 
-    def _new_key(self, key: str) -> str:
-        return self._notes[key].key
-
     def _wanted(self, target: str, source: str) -> Resolution:
         """Return the meaning of a target, with the note's later key."""
         resolution = self._before.resolve(target, source)
-        return replace(resolution, key=self._new_key(resolution.key)) if resolution.key else resolution
+        return replace(resolution, key=self._notes[resolution.key].key) if resolution.key else resolution
 
-    def _new_target(self, written: _Written, source: str) -> str | None:
+    def _new_target(self, written: _Written) -> str | None:
         """Return the target to write; None if the link stays, or if no target leads to its note."""
-        wanted = self._wanted(written.target, source)
+        wanted = self._wanted(written.target, written.note)
         if not wanted.key:
-            return self._rebased(written, source)
-        if self._stays(written, source, wanted):
+            return self._rebased(written)
+        if self._stays(written, wanted):
             return None
-        targets = self._candidates(written, source, wanted.key)
-        return next((new for new in targets if self._leads(new, written.form, self._new_key(source), wanted.key)), None)
+        for target in self._candidates(written, wanted.key):
+            found = self._after.resolve(target, self._notes[written.note].key)
+            if found.key == wanted.key and not found.others and (fits_wikilink(target) or not written.is_wikilink):
+                return target
+        return None
 
-    def _stays(self, written: _Written, source: str, wanted: Resolution) -> bool:
+    def _stays(self, written: _Written, wanted: Resolution) -> bool:
         """Return whether a target leads to its note as it is, in other programs too."""
-        by_name = bool(self._names_before.resolve(written.target, source).key)
-        resolver, now = self._names_after if by_name else self._after, self._new_key(source)
-        found = resolver.resolve(written.target, now)
-        if found.key != wanted.key or (found.others and not wanted.others):
+        by_name = bool(self._names_before.resolve(written.target, written.note).key)
+        resolver, now = self._names_after if by_name else self._after, self._notes[written.note].key
+        if not _agree(resolver.resolve(written.target, now), wanted):
             return False
         # Many programs know Markdown links as paths relative to the note only.
-        was = self._before.resolve(written.target, source).key
-        was_path = written.form is not _Form.WIKILINK and _is_path(written.target, source, was)
+        was = self._before.resolve(written.target, written.note).key
+        was_path = not written.is_wikilink and _is_path(written.target, written.note, was)
         return not was_path or _is_path(written.target, now, wanted.key)
 
-    def _leads(self, target: str, form: _Form, source: str, key: str) -> bool:
-        if form is _Form.WIKILINK and not fits_wikilink(target):
-            return False
-        found = self._after.resolve(target, source)
-        return found.key == key and not found.others
-
-    def _candidates(self, written: _Written, source: str, key: str) -> Iterator[str]:
+    def _candidates(self, written: _Written, key: str) -> Iterator[str]:
         """Yield targets of the note ``key``, those in the manner of the written one first."""
         suffix = note_suffix(key) if note_suffix(written.target) else ""
         ends = path_ends(key)
-        path = ends[-1].removeprefix("/") if written.form is _Form.WIKILINK else without_suffix(key)
-        from_here = _relative(path, posixpath.dirname(self._new_key(source)))
+        path = ends[-1].removeprefix("/") if written.is_wikilink else without_suffix(key)
+        from_here = _relative(path, posixpath.dirname(self._notes[written.note].key))
         dotted = from_here if from_here.startswith(".") else f"./{from_here}"
+        # Relative, or from the vault's folder, as the written one is.
+        target = without_suffix(written.target)
+        manner: tuple[str, ...] = ()
+        if target.startswith("./"):
+            manner = (dotted,)
+        elif target.startswith("."):
+            manner = (from_here, dotted)
+        elif target.startswith("/"):
+            manner = (f"/{path}",)
+        elif "/" in target or not written.is_wikilink:
+            was = self._before.resolve(written.target, written.note).key
+            if _is_path(written.target, written.note, was):
+                manner = (from_here, dotted)
+            elif _joined("", target) == without_suffix(was):
+                manner = (path,)
         parts = min(written.target.strip("/").count("/"), len(ends) - 2)
-        for target in (*self._in_manner(written, source, path, from_here, dotted), *ends[parts:], *ends):
-            yield f"{target}{suffix}"
+        yield from (f"{target}{suffix}" for target in (*manner, *ends[parts:], *ends))
         yield from (f"/{key}", key, dotted, f"{dotted}{note_suffix(key)}")
-        if written.form is _Form.WIKILINK:
+        if written.is_wikilink:
             note = next(note for note in self._notes.values() if note.key == key)
             yield from (note.title, *note.aliases)
 
-    def _in_manner(self, written: _Written, source: str, path: str, from_here: str, dotted: str) -> Iterator[str]:
-        """Yield targets that are relative, or from the vault's folder, as the written one is."""
-        target = without_suffix(written.target)
-        if target.startswith("./"):
-            yield dotted
-        elif target.startswith("."):
-            yield from (from_here, dotted)
-        elif target.startswith("/"):
-            yield f"/{path}"
-        elif "/" in target or written.form is not _Form.WIKILINK:
-            was = self._before.resolve(written.target, source).key
-            if _is_path(written.target, source, was):
-                yield from (from_here, dotted)
-            elif _joined("", target) == without_suffix(was):
-                yield path
-
-    def _rebased(self, written: _Written, source: str) -> str | None:
+    def _rebased(self, written: _Written) -> str | None:
         """Return the target of a link to no note, relative to the folder of a note that moves; None if it stays."""
-        before, after = posixpath.dirname(source), posixpath.dirname(self._new_key(source))
+        before, after = posixpath.dirname(written.note), posixpath.dirname(self._notes[written.note].key)
         target = written.target
         if before == after or target.startswith("/"):
             return None
         path = _joined(before, target)
         is_from_root = not target.startswith(".") and _joined("", target) in self._files
-        is_name = written.form is _Form.WIKILINK and not target.startswith(".")
+        is_name = written.is_wikilink and not target.startswith(".")
         if path not in self._files and (is_name or is_from_root):
             return None
         if is_name and (is_from_root or "/" not in target):
@@ -339,6 +316,11 @@ class _Relinker:
         if target.startswith("./") and not new.startswith("."):
             new = f"./{new}"
         return new + "/" * target.endswith("/")
+
+
+def _agree(found: Resolution, wanted: Resolution) -> bool:
+    """Return whether a target leads to the wanted note, and to no more notes than before."""
+    return found.key == wanted.key and (not found.others or bool(wanted.others))
 
 
 def _is_path(target: str, source: str, key: str) -> bool:

@@ -23,7 +23,6 @@ from pipeline.domains.vault.links import (
     folded,
     names_of,
     shortest_target,
-    unresolved_targets,
 )
 from pipeline.domains.vault.note import ANY, Folder, Note, Scope
 from pipeline.domains.vault.requests import CreatedNode, CreateKnowledgeNode, NewLink
@@ -69,13 +68,14 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
         documents = [document_of(note, resolver), *_newly_resolved(stored, present, note)]
         seen = {other.key for other in present.within(vault.scope)}
         targets = dict.fromkeys(link.target.removeprefix("/") for link in documents[0].links)
+        lost = (link.target for link in note.links if resolver.resolve(link.target, note.key).is_nothing)
         return documents, CreatedNode(
             key=note.key,
             title=note.title,
             description=note.description,
             type=note.type,
             links=tuple(key for key in targets if key in seen),
-            unresolved=unresolved_targets(note, resolver),
+            unresolved=tuple(dict.fromkeys(lost)),
             path=note.path,
         )
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from pipeline.domains.vault.note import Folder, Note, Resolution, Scope
+from pipeline.domains.vault.note import Folder, Note, Resolution
 from pipeline.errors import SourceError, did_you_mean
 from pipeline.records import BlockKind, Document, Metadata
 from pipeline.text.names import folded as folded_name
@@ -41,18 +41,18 @@ class NoteResolver:
         name = unicodedata.normalize("NFC", target).replace("\\", "/").strip()
         if not name:
             return Resolution(source)
-        for path in self._as_path(name, source):
-            if path in self._notes:
-                return Resolution(path)
-        for path in self._as_path(name, source):
-            if key := self._paths.get(path.casefold()):
-                return Resolution(key)
-        if not name.startswith("."):
-            for candidates in self._by_name(name):
-                if candidates:
-                    first, *others = sorted(candidates, key=lambda key: _nearness(key, source))
-                    return Resolution(first, tuple(others))
-        return Resolution(attachment=self._is_attachment(name))
+        paths = list(self._as_path(name, source))
+        by_path = (path for path in paths if path in self._notes)
+        if key := next(by_path, "") or next(filter(None, (self._paths.get(path.casefold()) for path in paths)), ""):
+            return Resolution(key)
+        folder = posixpath.dirname(source)
+        by_name = self._by_name(name) if not name.startswith(".") else ()
+        if notes := next(filter(None, by_name), None):
+            first, *others = sorted(notes, key=lambda key: (posixpath.dirname(key) != folder, key.count("/"), key))
+            return Resolution(first, tuple(others))
+        wanted = name.casefold().lstrip("./")
+        ends = {f"/{wanted}", wanted.rsplit("/", 1)[-1]}
+        return Resolution(attachment=bool(PurePosixPath(name).suffix) and not ends.isdisjoint(self._attachment_ends))
 
     def _as_path(self, name: str, source: str) -> Iterator[str]:
         """Yield the keys that a name may mean as a path: from the note's folder, and from the vault's."""
@@ -90,12 +90,6 @@ class NoteResolver:
                 titles[name].append(note.key)
         return titles
 
-    def _is_attachment(self, name: str) -> bool:
-        if not PurePosixPath(name).suffix:
-            return False
-        wanted = name.casefold().lstrip("./")
-        return f"/{wanted}" in self._attachment_ends or wanted.rsplit("/", 1)[-1] in self._attachment_ends
-
     @cached_property
     def _attachment_ends(self) -> frozenset[str]:
         paths = [path.casefold() for path in self._attachments]
@@ -115,24 +109,20 @@ class VaultResolver(NoteResolver):
         self._every = [*notes, *created]
         self._created = {note.key: note for note in created}
         self._users = {note.key: note.scope.user for note in self._every}
-        self._seen_by: dict[str, NoteResolver] = {}
-        self._created_for: dict[str, NoteResolver] = {}
+        self._resolvers: dict[tuple[str, bool], NoteResolver] = {}
 
     def resolve(self, target: str, source: str) -> Resolution:
         """Return what ``target`` means in the note ``source``; see :meth:`NoteResolver.resolve`."""
-        user = self._users.get(source, "")
-        if source in self._created:
-            if user not in self._seen_by:
-                seen = [note for note in self._every if user in ("", note.scope.user)]
-                self._seen_by[user] = NoteResolver(seen, self._attachments)
-            return self._seen_by[user].resolve(target, source)
-        resolution = super().resolve(target, source)
-        if not resolution.is_nothing or not self._created:
-            return resolution
-        if user not in self._created_for:
-            own = [note for note in self._created.values() if note.scope.user == user]
-            self._created_for[user] = NoteResolver(own)
-        return self._created_for[user].resolve(target, source)
+        user, is_created = self._users.get(source, ""), source in self._created
+        if not is_created:
+            resolution = super().resolve(target, source)
+            if not resolution.is_nothing or not self._created:
+                return resolution
+        if (user, is_created) not in self._resolvers:
+            notes = self._every if is_created else self._created.values()
+            seen = [note for note in notes if note.scope.user == user or (is_created and not user)]
+            self._resolvers[user, is_created] = NoteResolver(seen, self._attachments if is_created else ())
+        return self._resolvers[user, is_created].resolve(target, source)
 
 
 def names_of(note: Note) -> set[str]:
@@ -150,11 +140,6 @@ def _without_suffix(key: str) -> str:
     return unicodedata.normalize("NFC", PurePosixPath(key).with_suffix("").as_posix().replace("___", "/"))
 
 
-def _nearness(key: str, source: str) -> tuple[bool, int, str]:
-    """Order notes with one name: those in the link's own folder first, then by the length of their path."""
-    return posixpath.dirname(key) != posixpath.dirname(source), key.count("/"), key
-
-
 _NOT_IN_WIKILINK = re.compile(r"[\[\]|#^\\\n]")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:.(?!\n\s*\n))+?(?<!`)\1(?!`)", re.DOTALL)
 
@@ -169,10 +154,8 @@ def shortest_target(note: Note, source: str, resolver: NoteResolver) -> str | No
 
     Names of files come before titles and aliases, which other programs don't resolve.
     """
-    names = (*path_ends(note.key), note.key, note.title, *note.aliases)
-    for target in names:
-        resolution = resolver.resolve(target, source)
-        if fits_wikilink(target) and resolution.key == note.key and not resolution.others:
+    for target in (*path_ends(note.key), note.key, note.title, *note.aliases):
+        if fits_wikilink(target) and resolver.resolve(target, source) == Resolution(note.key):
             return target
     return None
 
@@ -248,7 +231,19 @@ def document_of(note: Note, resolver: NoteResolver) -> Document:
     meanings = [(link, resolver.resolve(link.target, note.key)) for link in note.links]
     links = [replace(link, target=f"/{to.key}") for link, to in meanings if to.key not in ("", note.key)]
     unresolved = dict.fromkeys(link.target for link, to in meanings if to.is_nothing)
-    metadata = {**_metadata(note, tuple(unresolved)), **({} if note.path else ORIGIN)}
+    own: Mapping[str, object] = {
+        **note.scope._asdict(),
+        "description": note.description,
+        "type": note.type.value,
+        "tags": list(note.tags),
+        "aliases": list(note.aliases),
+        "created": note.created,
+        "updated": note.updated,
+        "unresolved": list(unresolved),
+    }
+    filled = {name: value for name, value in own.items() if value}
+    origin = {} if note.path else ORIGIN
+    metadata: Metadata = {**note.metadata, **filled, "published": note.published, **origin}  # type: ignore[dict-item]
     document = Document(note.key, note.title, note.title, metadata=metadata, path=note.path, modified=note.modified)
     document = document if note.path else replace(document, original=note.text)
     if not note.text[note.body_start :].strip() and note.described[0] == note.described[1]:
@@ -261,25 +256,3 @@ def document_of(note: Note, resolver: NoteResolver) -> Document:
         body_start=note.body_start,
         summary=note.described,
     )
-
-
-def unresolved_targets(note: Note, resolver: NoteResolver) -> tuple[str, ...]:
-    """Return the targets of a note's links that lead to no file, each once."""
-    targets = dict.fromkeys(link.target for link in note.links)
-    return tuple(target for target in targets if resolver.resolve(target, note.key).is_nothing)
-
-
-def _metadata(note: Note, unresolved: tuple[str, ...]) -> Metadata:
-    """Return the fields of a note as metadata; empty ones are left out."""
-    own: Mapping[str, object] = {
-        **{name: getattr(note.scope, name) for name in Scope._fields},
-        "description": note.description,
-        "type": note.type.value,
-        "tags": list(note.tags),
-        "aliases": list(note.aliases),
-        "created": note.created,
-        "updated": note.updated,
-        "unresolved": list(unresolved),
-    }
-    given = {name: value for name, value in own.items() if value}
-    return {**note.metadata, **given, "published": note.published}  # type: ignore[dict-item]  # texts, and lists of texts

@@ -5,6 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import cache
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 
 from pipeline.domains.vault.links import SUFFIXES
@@ -15,7 +17,7 @@ from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import wikilink_fragment, wikilink_target
 from pipeline.ingest.sources.markdown import blocks_and_links
 from pipeline.ingest.sources.metadata import flat, scalar_title
-from pipeline.ingest.sources.walk import Pattern, SourceFile, find, is_pattern
+from pipeline.ingest.sources.walk import Pattern, find, is_pattern
 from pipeline.records import Block, BlockKind, Link, Skipped
 from pipeline.text.outline import first_heading, paragraphs
 from pipeline.text.prose import sentences
@@ -35,8 +37,8 @@ _RELATION = re.compile(r"(?:^|[\[(]|[-*+]\s)\s*(?:\*\*|__)?([^\W\d_][\w /-]{0,60
 _PROPERTY = re.compile(r"([\w-]+)::[ \t]*(.*)")
 _FRONT_KEY = re.compile(r"([^\s#:\-][^:\n]*):(?:\s|$)")
 _TAG = re.compile(r"(?<![\w/#&\[(])#([^\W\d_][\w/-]*)")
+_LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\w+")
-_SEPARATOR = re.compile(r"[,\s]+")
 
 _DESCRIPTIONS = ("description", "summary", "abstract")
 _CREATED, _UPDATED = ("created", "date"), ("updated", "modified", "last_modified")
@@ -56,27 +58,30 @@ def read_note(key: str, text: str, *, path: str = "", modified: str = "", defaul
     blocks, links = blocks_and_links(body)
     blocks = blocks or tuple(paragraphs(body))
     fields = {**_properties(body, blocks), **{str(name): value for name, value in mapping.items()}}
-    described = _span_of_description(text, start, fields)
     shifted = tuple(replace(block, start=block.start + start, end=block.end + start) for block in blocks)
     in_body = [replace(link, start=link.start + start, end=link.end + start) for link in links]
     linked = (*_front_links(text, start), *_with_contexts(text, shifted, in_body))
-    title = scalar_title(fields.get("title")) or first_heading(body, blocks) or _name_of(key)
+    # Logseq writes ___ or %2F for the folders of a namespace.
+    name = key.rsplit("/", 1)[-1].rsplit(".", 1)[0].replace("___", "/").replace("%2F", "/").strip() or key
+    tags = [tag for word in _listed(fields.get("tags", fields.get("tag")), r"[,\s]+") if (tag := word.lstrip("#"))]
+    types = [type_.lower() for type_ in (*(scalar_title(fields.get(field)) for field in _TYPES), *tags)]
+    flags = (fields.get(field) for field in ("published", "publish"))
     return Note(
         key=key,
         path=path,
-        title=title,
+        title=scalar_title(fields.get("title")) or first_heading(body, blocks) or name,
         description=_description(fields, body, blocks),
-        type=_type(fields),
+        type=NoteType(next((type_ for type_ in types if type_ in set(NoteType)), NoteType.CONCEPT)),
         text=text,
         body_start=start,
-        described=described,
+        described=_span_of_description(text, start, fields),
         blocks=shifted,
         links=linked,
         in_code=tuple(_in_code(text, linked)),
-        tags=tuple(dict.fromkeys([*_words(fields.get("tags", fields.get("tag"))), *_inline_tags(body, blocks)])),
+        tags=tuple(dict.fromkeys([*tags, *_inline_tags(body, blocks)])),
         aliases=tuple(dict.fromkeys(_listed(fields.get("aliases", fields.get("alias"))))),
         scope=Scope(*(scalar_title(fields.get(name)) or getattr(defaults, name) for name in Scope._fields)),
-        published=_is_published(fields),
+        published=next((flag for flag in flags if isinstance(flag, bool)), fields.get("draft") is not True),
         created=_first_date(fields, _CREATED),
         updated=_first_date(fields, _UPDATED),
         modified=modified,
@@ -107,12 +112,6 @@ def shortened(text: str, limit: int) -> str:
         return text
     ends = [end for _, end in sentences(text, 0, len(text)) if limit // 2 <= end <= limit]
     return text[: ends[-1]] if ends else f"{text[: limit - 1].rsplit(' ', 1)[0]}…"
-
-
-def _name_of(key: str) -> str:
-    """Return a note's name, which Logseq writes with ``___`` or ``%2F`` for the folders of a namespace."""
-    stem = key.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    return stem.replace("___", "/").replace("%2F", "/").strip() or key
 
 
 def _properties(body: str, blocks: Sequence[Block]) -> dict[str, object]:
@@ -150,20 +149,6 @@ def _span_of_description(text: str, end: int, fields: Mapping[str, object]) -> t
     return 0, 0
 
 
-def _type(fields: Mapping[str, object]) -> NoteType:
-    given = (scalar_title(fields.get(name)).lower() for name in _TYPES)
-    tags = [tag.lower() for tag in _words(fields.get("tags", fields.get("tag")))]
-    types = [name for name in (*given, *tags) if name in set(NoteType)]
-    return NoteType(types[0]) if types else NoteType.CONCEPT
-
-
-def _is_published(fields: Mapping[str, object]) -> bool:
-    for name in ("published", "publish"):
-        if isinstance(fields.get(name), bool):
-            return bool(fields[name])
-    return fields.get("draft") is not True
-
-
 def _first_date(fields: Mapping[str, object], names: Iterable[str]) -> str:
     """Return the first field that is a date, or a text that begins with one, in ISO 8601."""
     for name in names:
@@ -177,16 +162,10 @@ def _first_date(fields: Mapping[str, object], names: Iterable[str]) -> str:
     return ""
 
 
-def _listed(value: object) -> list[str]:
-    """Return the texts of a list, or of a text with commas."""
-    items = value if isinstance(value, list) else str(value).split(",") if value is not None else []
+def _listed(value: object, separator: str = ",") -> list[str]:
+    """Return the texts of a list, or those that separators, a pattern, divide in a text."""
+    items = value if isinstance(value, list) else re.split(separator, str(value)) if value is not None else []
     return [text for item in items if (text := well_formed(str(item)).strip())]
-
-
-def _words(value: object) -> list[str]:
-    """Return the tags in a list, or in a text with commas or spaces, without ``#``."""
-    items = value if isinstance(value, list) else _SEPARATOR.split(str(value)) if value is not None else []
-    return [text for item in items if (text := well_formed(str(item)).strip().lstrip("#"))]
 
 
 def _inline_tags(body: str, blocks: Sequence[Block]) -> Iterator[str]:
@@ -221,53 +200,32 @@ def _in_code(text: str, links: Sequence[Link]) -> Iterator[Link]:
 def _with_contexts(text: str, blocks: Sequence[Block], links: Sequence[Link]) -> Iterator[Link]:
     """Yield links with their types and the sentences around them."""
     starts = [block.start for block in blocks]
-    in_block: dict[int, tuple[list[tuple[int, int]], list[int]]] = {}
+
+    @cache
+    def stretches(place: int) -> list[tuple[int, int]]:
+        """Return the sentences of a block, or its lines if it isn't running text."""
+        block = blocks[place]
+        if block.kind is BlockKind.PARAGRAPH:
+            return list(sentences(text, block.start, block.end))
+        return [line.span() for line in _LINE.finditer(text, block.start, block.end)]
+
     for link in links:
-        place = bisect_right(starts, link.start) - 1
-        line = _line_before(text, link.start)
+        first, last = max(0, link.start - _LONGEST_CONTEXT), link.end + _LONGEST_CONTEXT
+        line = max(first, text.rfind("\n", first, link.start) + 1)
         before = text[line : link.start].removesuffix("!")
         relation = _RELATION.search(before if line == 0 or text[line - 1] == "\n" else f"\0{before}")
         embeds = _EMBEDS if text[max(0, link.start - 1)] == "!" else ""
-        if place not in in_block:
-            spans = list(_stretches(text, blocks[place])) if place >= 0 else []
-            in_block[place] = spans, [span[0] for span in spans]
-        spans, begins = in_block[place]
-        sentence = spans[bisect_right(begins, link.start) - 1] if spans else (0, 0)
-        if not sentence[0] <= link.start < sentence[1]:
-            sentence = line, _end_of_line(text, link.end)
+        place = bisect_right(starts, link.start) - 1
+        spans = stretches(place) if place >= 0 else []
+        start, end = spans[bisect_right(spans, link.start, key=itemgetter(0)) - 1] if spans else (0, 0)
+        if not start <= link.start < end:
+            start, end = line, link.end + len(text[link.end : last].partition("\n")[0])
+        context = plain(text[max(start, first) : min(end, last)])
         yield replace(
             link,
             relation=relation[1].strip() if relation else embeds,
-            context=_context(text, link, sentence),
+            context=_unless_bare(context, plain(text[link.start : link.end])),
         )
-
-
-def _stretches(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of a block, or its lines if it isn't running text."""
-    if block.kind is BlockKind.PARAGRAPH:
-        return sentences(text, block.start, block.end)
-    lines = re.finditer(r"[^\n]+", text[block.start : block.end])
-    return ((block.start + line.start(), block.start + line.end()) for line in lines)
-
-
-def _line_before(text: str, start: int) -> int:
-    """Return where the line of ``start`` begins, or a place within it if that is far away."""
-    first = max(0, start - _LONGEST_CONTEXT)
-    newline = text.rfind("\n", first, start)
-    return first if newline < 0 else newline + 1
-
-
-def _end_of_line(text: str, start: int) -> int:
-    last = min(len(text), start + _LONGEST_CONTEXT)
-    end = text.find("\n", start, last)
-    return last if end < 0 else end
-
-
-def _context(text: str, link: Link, sentence: tuple[int, int]) -> str:
-    """Return the sentence around a link, at most so many characters on each side, as a reader sees it."""
-    start = max(sentence[0], link.start - _LONGEST_CONTEXT)
-    end = min(sentence[1], link.end + _LONGEST_CONTEXT)
-    return _unless_bare(plain(text[start:end]), plain(text[link.start : link.end]))
 
 
 def _unless_bare(context: str, shown: str) -> str:
@@ -293,31 +251,25 @@ def read_folder(
     notes: list[Note] = []
     attachments: set[str] = set()
     skipped: list[Skipped] = []
-    for item in _files(folder):
+    for item in find(str(folder)):
         if isinstance(item, Skipped):
             skipped.append(item)
         elif not item.key.casefold().endswith(SUFFIXES):
             attachments.add(item.key)
-        elif _wanted(item.key, include, exclude):
+        elif (not include or _matches(item.key, include)) and not _matches(item.key, exclude):
+            path = item.path
             try:
-                notes.append(_note(item, scope, limits))
+                text = _text(path, limits)
+                note = read_note(item.key, text, path=path.as_posix(), modified=modified_at(path), defaults=scope)
+                notes.append(note)
             except Unreadable as error:
                 skipped.append(Skipped(str(item.path), error.message))
     return Folder(str(folder), tuple(notes), frozenset(attachments), tuple(skipped))
 
 
-def _files(folder: Path) -> Iterator[SourceFile | Skipped]:
-    return find(str(folder))
-
-
 def modified_at(path: Path) -> str:
     """Return when a file was written, in ISO 8601."""
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
-
-
-def _note(file: SourceFile, scope: Scope, limits: Limits) -> Note:
-    text = _text(file.path, limits)
-    return read_note(file.key, text, path=file.path.as_posix(), modified=modified_at(file.path), defaults=scope)
 
 
 def _text(path: Path, limits: Limits) -> str:
@@ -331,18 +283,17 @@ def _text(path: Path, limits: Limits) -> str:
     return "" if not content.strip() else decode(content)
 
 
-def _wanted(key: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    return (not include or any(_matches(key, pattern) for pattern in include)) and not any(
-        _matches(key, pattern) for pattern in exclude
-    )
-
-
-def _matches(key: str, pattern: str) -> bool:
-    """Return whether a path is, lies below, or matches ``pattern``."""
-    wanted = pattern.strip("/").removeprefix("./")
-    if not is_pattern(wanted):
-        return key == wanted or key.startswith(f"{wanted}/")
-    glob = Pattern(wanted)
-    root = () if glob.root == Path() else glob.root.parts
+def _matches(key: str, patterns: Iterable[str]) -> bool:
+    """Return whether a path is, lies below, or matches one of some patterns."""
     parts = PurePosixPath(key).parts
-    return parts[: len(root)] == root and glob.matches(parts[len(root) :])
+    for pattern in patterns:
+        wanted = pattern.strip("/").removeprefix("./")
+        if not is_pattern(wanted):
+            if key == wanted or key.startswith(f"{wanted}/"):
+                return True
+            continue
+        glob = Pattern(wanted)
+        root = glob.root.parts
+        if parts[: len(root)] == root and glob.matches(parts[len(root) :]):
+            return True
+    return False

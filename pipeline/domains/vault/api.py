@@ -1,16 +1,18 @@
 """The face of a vault: sync its folder, ask it for notes, and let agents write into it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from pipeline.api import HopRank
-from pipeline.domains.vault.build import VaultSync, sync_vault
 from pipeline.domains.vault.context import Knowledge, load_relevant_knowledge
-from pipeline.domains.vault.create import create_note
+from pipeline.domains.vault.create import create_note, created_notes
 from pipeline.domains.vault.link import link_notes
-from pipeline.domains.vault.maps import IndexNode, drop_vault, graph_index_node
-from pipeline.domains.vault.note import NoteType, Scope
+from pipeline.domains.vault.links import NoteResolver, documents
+from pipeline.domains.vault.maps import IndexNode, drop_vault, graph_index_node, refresh_index
+from pipeline.domains.vault.note import Folder, NoteType, Scope
 from pipeline.domains.vault.related import RelatedNote, related_notes
 from pipeline.domains.vault.requests import (
     CreatedNode,
@@ -22,11 +24,42 @@ from pipeline.domains.vault.requests import (
     TraverseKnowledge,
     checked,
 )
+from pipeline.domains.vault.sources import read_folder
 from pipeline.domains.vault.stored import OpenVault
 from pipeline.domains.vault.traverse import traverse
-from pipeline.flows.ingest import Announce
+from pipeline.errors import SourceError
+from pipeline.flows.ingest import Announce, sync_documents
+from pipeline.ingest.update.changes import SyncSummary
 from pipeline.knowledge import Direction
 from pipeline.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCounts:
+    """Counts of a vault's links: all, those that lead to a note, and the reasons of the others.
+
+    Links ``in_code`` make no edge of the graph; they count as ``resolved`` too if they name a note. ``ambiguous`` links
+    are resolved, though several notes have the name.
+    """
+
+    written: int
+    resolved: int
+    unresolved: int
+    attachments: int
+    in_code: int
+    ambiguous: int
+
+
+@dataclass(frozen=True, slots=True)
+class VaultSync:
+    """The outcome of a sync of a vault: that of its corpus, and the counts of its links."""
+
+    synced: SyncSummary
+    links: LinkCounts
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as plain JSON values."""
+        return {**self.synced.to_json(), "links": asdict(self.links)}
 
 
 class Vault(OpenVault):
@@ -65,17 +98,25 @@ class Vault(OpenVault):
         agent belong to those of this vault. ``include`` and ``exclude`` are paths or patterns relative to the folder,
         such as ``templates`` and ``daily/**``. Raises SourceError if the folder holds no note.
         """
-        return sync_vault(
-            self.hoprank,
-            Path(folder),
+        limits, progress = self.hoprank.settings.sources.limits, progress or Progress()
+        read = read_folder(Path(folder), include=include, exclude=exclude, scope=self.scope, limits=limits)
+        if not read.notes:
+            raise SourceError(f"{folder} holds no note.", "A note is a Markdown file: NAME.md.")
+        synced = sync_documents(
+            self.hoprank.client,
+            self.hoprank.embedder,
+            self.hoprank.settings,
+            lambda: (*read.skipped, *documents(read, created_notes(self.hoprank.client, self.name))),
+            str(folder),
             self.name,
-            include=include,
-            exclude=exclude,
-            scope=self.scope,
             dry_run=dry_run,
             announce=announce,
             progress=progress,
         )
+        if not dry_run:
+            with progress.stage("index"):
+                refresh_index(self.hoprank, self.name)
+        return VaultSync(synced, _count_links(read))
 
     def context(
         self,
@@ -185,3 +226,20 @@ class Vault(OpenVault):
     def drop(self) -> None:
         """Delete the vault and its maps, irrevocably; its folder stays. Raises CorpusError if there is neither."""
         drop_vault(self.hoprank, self.name)
+
+
+def _count_links(folder: Folder) -> LinkCounts:
+    resolver = NoteResolver(folder.notes, folder.attachments)
+    resolutions = [resolver.resolve(link.target, note.key) for note in folder.notes for link in note.links]
+    in_code = [resolver.resolve(link.target, note.key) for note in folder.notes for link in note.in_code]
+    every = [*resolutions, *in_code]
+    resolved = sum(bool(to.key) for to in every)
+    attachments = sum(to.attachment for to in every)
+    return LinkCounts(
+        written=len(every),
+        resolved=resolved,
+        unresolved=len(every) - resolved - attachments,
+        attachments=attachments,
+        in_code=len(in_code),
+        ambiguous=sum(bool(to.others) for to in resolutions),
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,26 +56,41 @@ _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 
 def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | None) -> CreatedNode:
     """Create a note; see :meth:`pipeline.domains.vault.api.Vault.create`."""
-    scope = _scope(vault.scope, request)
-    place = VaultFolder.read(vault, folder)
+    scope = vault.scope
+    for name in ("skill", "agent"):
+        own, wanted = getattr(scope, name), getattr(request, name)
+        if own and wanted not in ("", own):
+            raise InputError(f"The {name} is {wanted!r}, but this vault is that of {own!r}.", f"Leave {name} out.")
+    owner = Scope(scope.user, request.skill or scope.skill, request.agent or scope.agent)
+    files = open_folder(vault, folder)
 
     def decide(stored: Mapping[str, Note]) -> tuple[list[Document], CreatedNode]:
         present = PresentNotes.of(stored.values())
-        _refuse_known(request.title, [*present.within(vault.scope), *place.within(vault.scope)])
-        note = _composed(request, scope, present, vault.scope, {*stored, *(note.key for note in place.folder.notes)})
-        note = place.create(note) if folder else note
+        for other in (*present.within(scope), *(note for note in files.notes if scope.holds(note.scope))):
+            if folded(request.title) in names_of(other):
+                raise CorpusError(
+                    f"The note {other.key} is already called {request.title!r}.",
+                    "Give another title, or link it: link_knowledge_nodes, hoprank vault link.",
+                )
+        note = _composed(request, owner, present, scope, {*stored, *(note.key for note in files.notes)})
+        note = create_in(files, note) if folder else note
         present = present.with_note(note)
-        resolver = present.resolver(place.folder.attachments)
-        documents = [document_of(note, resolver), *_newly_resolved(stored, present, note)]
-        seen = {other.key for other in present.within(vault.scope)}
-        targets = dict.fromkeys(link.target.removeprefix("/") for link in documents[0].links)
+        resolver, created_resolver = present.resolver(files.attachments), present.resolver()
+        documents = [document_of(note, resolver)]
+        for other in present.created:
+            targets = stored[other.key].unresolved if other.key in stored else ()
+            # Links of created notes that led to no note may lead to the new one.
+            if any(created_resolver.resolve(target, other.key).key == note.key for target in targets):
+                documents.append(document_of(other, created_resolver))
+        seen = {other.key for other in present.within(scope)}
+        keys = dict.fromkeys(link.target.removeprefix("/") for link in documents[0].links)
         lost = (link.target for link in note.links if resolver.resolve(link.target, note.key).is_nothing)
         return documents, CreatedNode(
             key=note.key,
             title=note.title,
             description=note.description,
             type=note.type,
-            links=tuple(key for key in targets if key in seen),
+            links=tuple(key for key in keys if key in seen),
             unresolved=tuple(dict.fromkeys(lost)),
             path=note.path,
         )
@@ -100,80 +116,39 @@ def store_notes(vault: OpenVault, decide: Decide[_Result]) -> _Result:
     return result
 
 
-def _scope(scope: Scope, request: CreateKnowledgeNode) -> Scope:
-    """Return the owner of a new note; raises InputError if it is outside of the vault's scope."""
-    for name in ("skill", "agent"):
-        has, wanted = getattr(scope, name), getattr(request, name)
-        if has and wanted not in ("", has):
-            raise InputError(f"The {name} is {wanted!r}, but this vault is that of {has!r}.", f"Leave {name} out.")
-    return Scope(scope.user, request.skill or scope.skill, request.agent or scope.agent)
+def _composed(request: CreateKnowledgeNode, owner: Scope, present: PresentNotes, seen: Scope, taken: set[str]) -> Note:
+    """Return the new note as it is kept in the corpus; raises CorpusError if none or several notes are a link's target.
 
-
-def _refuse_known(title: str, notes: Sequence[Note]) -> None:
-    for note in notes:
-        if folded(title) in names_of(note):
-            raise CorpusError(
-                f"The note {note.key} is already called {title!r}.",
-                "Give another title, or link it: link_knowledge_nodes, hoprank vault link.",
-            )
-
-
-def _composed(request: CreateKnowledgeNode, scope: Scope, present: PresentNotes, seen: Scope, taken: set[str]) -> Note:
-    """Return the new note as it is kept in the corpus."""
+    Its path is one that no note has, in any letter case: ``agents/USER/SKILL/AGENT/TITLE.md``.
+    """
+    folder = "/".join([_FOLDER, *(_file_name(part) for part in owner if part)])
+    used = {unicodedata.normalize("NFC", key).casefold() for key in taken}
+    stem = f"{folder}/{_file_name(request.title)}"
+    keys = (f"{stem} {number}.md" if number > 1 else f"{stem}.md" for number in itertools.count(1))
+    key = next(key for key in keys if key.casefold() not in used)
     fields: dict[str, object] = {
         "title": request.title,
         "description": request.description,
         "type": request.type.value,
         "tags": list(request.tags),
-        **scope._asdict(),
+        **owner._asdict(),
     }
-    note = read_created(_new_key(request.title, scope, taken), _composed_text(fields, request.content))
+    # Only fields that aren't empty, and the times, are the front matter.
+    fields = {**{name: value for name, value in fields.items() if value}, "created": _now(), "updated": _now()}
+    front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=float("inf"))
+    text = f"---\n{front}---\n\n{request.content}"
+    note = read_note(key, f"{text}\n")
     if not request.links:
         return note
-    within = present.within(seen)
-    names, resolver = NoteResolver(within), present.with_note(note).resolver()
-    lines = [link_line(link, _target(link.target, within, names), note.key, resolver) for link in request.links]
-    return read_created(note.key, _composed_text(fields, request.content + section_of(lines)))
-
-
-def _target(name: str, notes: Sequence[Note], names: NoteResolver) -> Note:
-    """Return the note with a name; raises CorpusError if none or several have it."""
-    found = names.resolve(name, "")
-    for note in notes:
-        if note.key == found.key and not found.others:
-            return note
-    called = f"{1 + len(found.others)} notes are" if found.others else "No note is"
-    raise CorpusError(f"{called} called {name!r}.", "Give the path of one note as the link's target.")
-
-
-def _newly_resolved(stored: Mapping[str, Note], present: PresentNotes, new: Note) -> list[Document]:
-    """Return the created notes with unresolved links that now lead to the new note."""
-    resolver = present.resolver()
-    return [
-        document_of(note, resolver)
-        for note in present.created
-        if note.key in stored
-        and any(resolver.resolve(target, note.key).key == new.key for target in stored[note.key].unresolved)
-    ]
-
-
-def _composed_text(fields: Mapping[str, object], body: str) -> str:
-    """Return a note's text: its fields that aren't empty as front matter, its times, and its body."""
-    given = {**{name: value for name, value in fields.items() if value}, "created": _now(), "updated": _now()}
-    front = yaml.safe_dump(given, sort_keys=False, allow_unicode=True, width=float("inf"))
-    return f"---\n{front}---\n\n{body}\n"
-
-
-def _new_key(title: str, scope: Scope, taken: Collection[str]) -> str:
-    """Return a path for a new note that no note has, in any letter case: ``agents/USER/SKILL/AGENT/TITLE.md``."""
-    folder = "/".join([_FOLDER, *(_file_name(part) for part in scope if part)])
-    used = {unicodedata.normalize("NFC", key).casefold() for key in taken}
-    stem, number = _file_name(title), 1
-    key = f"{folder}/{stem}.md"
-    while key.casefold() in used:
-        number += 1
-        key = f"{folder}/{stem} {number}.md"
-    return key
+    within = {other.key: other for other in present.within(seen)}
+    names, resolver, lines = NoteResolver(within.values()), present.with_note(note).resolver(), []
+    for link in request.links:
+        target = names.resolve(link.target, "")
+        if target.others or target.key not in within:
+            called = f"{1 + len(target.others)} notes are" if target.others else "No note is"
+            raise CorpusError(f"{called} called {link.target!r}.", "Give the path of one note as the link's target.")
+        lines.append(link_line(link, within[target.key], key, resolver))
+    return read_note(key, f"{text}{section_of(lines)}\n")
 
 
 def _file_name(text: str) -> str:
@@ -214,18 +189,12 @@ def touched(text: str, body_start: int) -> str:
     return _UPDATED.sub(f"updated: '{_now()}'", text[:body_start], count=1) + text[body_start:]
 
 
-def read_created(key: str, markdown: str) -> Note:
-    """Read a created note from its text alone, so that it is the same on any machine."""
-    return read_note(key, markdown)
-
-
 def created_notes(client: Client, vault: str) -> tuple[Note, ...]:
     """Return the notes that agents have created in the vault of a name; none if there is no such vault."""
-    corpus = find_corpus(client, vault)
-    if corpus is None:
+    if (corpus := find_corpus(client, vault)) is None:
         return ()
     rows = CorpusHandle(client, corpus).stream("vault_created")
-    return tuple(read_created(row["key"], row["original"]) for row in rows)
+    return tuple(read_note(row["key"], row["original"]) for row in rows)
 
 
 def _now() -> str:
@@ -243,7 +212,7 @@ class PresentNotes:
     def of(cls, stored: Iterable[Note]) -> PresentNotes:
         """Return the notes that a corpus holds."""
         notes = list(stored)
-        created = (read_created(note.key, note.original) for note in notes if note.original)
+        created = (read_note(note.key, note.original) for note in notes if note.original)
         return cls(tuple(note for note in notes if not note.original), tuple(created))
 
     def with_note(self, note: Note) -> PresentNotes:
@@ -261,62 +230,50 @@ class PresentNotes:
         return VaultResolver(self.folder, self.created, attachments)
 
 
-@dataclass(frozen=True, slots=True)
-class VaultFolder:
-    """The folder of a vault as it was read; one without notes if changes stay in the corpus."""
+def open_folder(vault: OpenVault, folder: Path | None) -> Folder:
+    """Return the folder of a vault as it is now, one without notes if changes stay in the corpus."""
+    limits = vault.hoprank.settings.sources.limits
+    return read_folder(folder, limits=limits) if folder else Folder("", (), frozenset(), ())
 
-    folder: Folder
 
-    @classmethod
-    def read(cls, vault: OpenVault, folder: Path | None) -> VaultFolder:
-        """Return the folder as it is now; raises SourceError if there is none."""
-        limits = vault.hoprank.settings.sources.limits
-        return cls(read_folder(folder, limits=limits) if folder else Folder("", (), frozenset(), ()))
+def note_in(folder: Folder, stored: Note) -> Note:
+    """Return the note of a folder that the corpus holds as ``stored``; raises SourceError if it is gone."""
+    for note in folder.notes:
+        if note.key == stored.key:
+            return reread(replace(note, scope=stored.scope), note.text)
+    raise SourceError(f"The folder has no note {stored.key!r}.", "Give the vault's folder, or sync it.")
 
-    def within(self, scope: Scope) -> list[Note]:
-        """Return the notes of a user, skill and agent, as their front matter names these."""
-        return PresentNotes(self.folder.notes, ()).within(scope)
 
-    def note(self, stored: Note) -> Note:
-        """Return the note of the folder that the corpus holds as ``stored``; raises SourceError if it is gone."""
-        notes = {note.key: note for note in self.folder.notes}
-        if stored.key not in notes:
-            raise SourceError(f"The folder has no note {stored.key!r}.", "Give the vault's folder, or sync it.")
-        note = notes[stored.key]
-        return reread(replace(note, scope=stored.scope), note.text)
+def create_in(folder: Folder, note: Note) -> Note:
+    """Write a created note as a new file of a folder, and return it as a note of that.
 
-    def create(self, note: Note) -> Note:
-        """Write a created note as a new file, and return it as a note of the folder.
+    Raises SourceError if a file has its path; none is overwritten.
+    """
+    root = Path(folder.root)
+    path = root / note.key
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.resolve().is_relative_to(root.resolve()):
+            raise SourceError(f"{note.key!r} is outside of {root}, by a link.", "Remove the link to that folder.")
+        create_file(path, note.text)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(f"{path} can't be written: {reason}.", "Give another title, or mend the folder.") from None
+    return _as_written(note, path)
 
-        Raises SourceError if a file has its path; none is overwritten.
-        """
-        root = Path(self.folder.root)
-        path = root / note.key
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if not path.resolve().is_relative_to(root.resolve()):
-                raise SourceError(f"{note.key!r} is outside of {root}, by a link.", "Remove the link to that folder.")
-            create_file(path, note.text)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise SourceError(
-                f"{path} can't be written: {reason}.", "Give another title, or mend the folder."
-            ) from None
-        return self._as_written(note, path)
 
-    def extend(self, before: Note, after: Note) -> Note:
-        """Write to a note's file what ``after`` has appended to ``before``, and return the note.
+def extend_in(folder: Folder, before: Note, after: Note) -> Note:
+    """Write to a note's file what ``after`` has appended to ``before``, and return the note.
 
-        Raises SourceError if the file has changed since it was read.
-        """
-        kept = len(before.text.rstrip())
-        edit = Edit(kept, len(before.text), after.text[kept:])
-        written = write_edits(self.folder, {before.key: [edit]})
-        if written.conflicts:
-            conflict = written.conflicts[0]
-            raise SourceError(f"{conflict.note} {conflict.reason}.", "Nothing was written: try again.")
-        return self._as_written(after, Path(before.path))
+    Raises SourceError if the file has changed since it was read.
+    """
+    kept = len(before.text.rstrip())
+    written = write_edits(folder, {before.key: [Edit(kept, len(before.text), after.text[kept:])]})
+    for conflict in written.conflicts:
+        raise SourceError(f"{conflict.note} {conflict.reason}.", "Nothing was written: try again.")
+    return _as_written(after, Path(before.path))
 
-    def _as_written(self, note: Note, path: Path) -> Note:
-        scope = note.scope if note.path else ANY
-        return reread(replace(note, path=path.as_posix(), modified=modified_at(path), scope=scope), note.text)
+
+def _as_written(note: Note, path: Path) -> Note:
+    scope = note.scope if note.path else ANY
+    return reread(replace(note, path=path.as_posix(), modified=modified_at(path), scope=scope), note.text)

@@ -13,7 +13,7 @@ from pipeline.cli.views.summary import plan_table, summary_table
 from pipeline.cli.views.tables import measures_table, plain_table, property_grid
 
 if TYPE_CHECKING:
-    from pipeline.domains.vault.build import LinkCounts, VaultSync
+    from pipeline.domains.vault.api import LinkCounts, VaultSync
     from pipeline.domains.vault.check import BrokenLink, Findings, MissingPlace
     from pipeline.domains.vault.context import Knowledge
     from pipeline.domains.vault.edits import Conflict, Written

@@ -17,8 +17,7 @@ from pipeline import HopRank
 from pipeline.cli.app import app
 from pipeline.db.catalogue import find_corpus
 from pipeline.domains.vault import create
-from pipeline.domains.vault.api import Vault
-from pipeline.domains.vault.build import VaultSync, sync_vault
+from pipeline.domains.vault.api import Vault, VaultSync
 from pipeline.domains.vault.maps import drop_vault
 from pipeline.domains.vault.note import NoteType, Scope
 from pipeline.domains.vault.requests import ACTIONS, Traversal, schema
@@ -47,7 +46,7 @@ class Garden:
         return (self.folder / path).read_text(encoding="utf-8")
 
     def sync(self) -> VaultSync:
-        return sync_vault(self.hoprank, self.folder, self.name, scope=ALICE)
+        return self.vault().sync(self.folder)
 
     def vault(self, scope: Scope = ALICE) -> Vault:
         return Vault(self.hoprank, self.name, *scope)

@@ -13,7 +13,6 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.domains.vault.api import Vault
-from pipeline.domains.vault.build import sync_vault
 from pipeline.domains.vault.context import freshness
 from pipeline.domains.vault.evidence import everyday_messages
 from pipeline.domains.vault.note import Scope
@@ -35,8 +34,9 @@ def new_vault(
             for path, text in files.items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_text(text, encoding="utf-8")
-            sync_vault(hoprank, folder, name)
-            return Vault(hoprank, name)
+            vault = Vault(hoprank, name)
+            vault.sync(folder)
+            return vault
 
         yield make
 
@@ -196,7 +196,7 @@ def test_a_new_generation_is_seen(new_vault: Callable[..., Vault], tmp_path: Pat
     assert vault.context("What are the sails made of?").notes
     (tmp_path / "B.md").write_text("The anchor is of iron.", encoding="utf-8")
 
-    sync_vault(vault.hoprank, tmp_path, vault.name)
+    vault.sync(tmp_path)
 
     assert [note.key for note in vault.context("What is the anchor made of?").notes] == ["B.md"]
 

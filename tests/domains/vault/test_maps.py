@@ -19,7 +19,6 @@ from pipeline.db.client import Client
 from pipeline.db.embedded import Address
 from pipeline.domains.vault import maps
 from pipeline.domains.vault.api import Vault
-from pipeline.domains.vault.build import sync_vault
 from pipeline.domains.vault.maps import (
     OTHERS,
     IndexKey,
@@ -48,7 +47,7 @@ def new_name() -> str:
 def garden(hoprank: HopRank) -> Iterator[str]:
     """The name of a vault that tests only read."""
     name = new_name()
-    sync_vault(hoprank, GARDEN, name)
+    Vault(hoprank, name).sync(GARDEN)
     yield name
     drop_vault(hoprank, name)
 
@@ -58,7 +57,7 @@ def grown(hoprank: HopRank, tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """A copy of the garden and the name of its vault, for tests that change them."""
     shutil.copytree(GARDEN, tmp_path, dirs_exist_ok=True)
     name = new_name()
-    sync_vault(hoprank, tmp_path, name, scope=Scope("alice"))
+    Vault(hoprank, name, "alice").sync(tmp_path)
     yield tmp_path, name
     drop_vault(hoprank, name)
 
@@ -146,7 +145,7 @@ def test_a_second_build_writes_nothing(hoprank: HopRank, grown: tuple[Path, str]
     graph = hoprank.graph(index_name(name), create=False)
     before = content(graph)
 
-    sync_vault(hoprank, folder, name, scope=Scope("alice"))
+    Vault(hoprank, name, "alice").sync(folder)
     refresh_index(hoprank, name)
 
     assert content(graph) == before
@@ -158,7 +157,7 @@ def test_the_index_follows_the_notes(hoprank: HopRank, grown: tuple[Path, str]) 
     (folder / "soil/Mulch.md").unlink()
     (folder / "soil/Compost.md").write_text("---\nskill: composting\npublished: false\n---\nSoon.\n")
     (folder / "plants/Moss.md").write_text("Moss is linked with nothing.\n")
-    sync_vault(hoprank, folder, name, scope=Scope("alice"))
+    Vault(hoprank, name, "alice").sync(folder)
     vault = Vault(hoprank, name, "alice")
 
     index = vault.index()
@@ -181,7 +180,7 @@ def test_another_users_notes_are_in_no_index(hoprank: HopRank, grown: tuple[Path
     )
     (folder / "soil/Poison.md").write_text(text.format("one"))
     (folder / "soil/Venom.md").write_text(text.format("two"))
-    sync_vault(hoprank, folder, name, scope=Scope("alice"))
+    Vault(hoprank, name, "alice").sync(folder)
 
     alice, mallory = Vault(hoprank, name, "alice"), Vault(hoprank, name, "mallory")
     for index in (alice.index(), alice.index("composting")):
@@ -215,7 +214,7 @@ def test_an_index_that_is_left_by_its_corpus_can_be_dropped(hoprank: HopRank, gr
     assert find_graph(hoprank.client, index_name(name)) is None
     with pytest.raises(CorpusError, match="no corpus"):
         drop_vault(hoprank, name)
-    sync_vault(hoprank, GARDEN, name)
+    Vault(hoprank, name).sync(GARDEN)
 
 
 @pytest.mark.slow
@@ -229,9 +228,9 @@ def test_an_index_is_as_if_the_vault_were_new_whatever_its_topics_were(
     for path, target in pairs:
         with (folder / path).open("a", encoding="utf-8") as file:
             file.write(f"\n[[{target}]]\n")
-    sync_vault(hoprank, folder, name, scope=Scope("alice"))
+    Vault(hoprank, name, "alice").sync(folder)
     fresh = new_name()
-    sync_vault(hoprank, folder, fresh, scope=Scope("alice"))
+    Vault(hoprank, fresh, "alice").sync(folder)
 
     index, anew = (Vault(hoprank, one).index() for one in (name, fresh))
 
@@ -269,7 +268,7 @@ def test_a_graph_of_somebody_else_is_left_alone(hoprank: HopRank, grown: tuple[P
     other.add_node(KnowledgeNode("mine", "thing"))
 
     with pytest.raises(GraphError, match="isn't the index"):
-        sync_vault(hoprank, folder, name)
+        Vault(hoprank, name).sync(folder)
     assert other.get_node("mine")
 
 
@@ -280,7 +279,7 @@ def test_without_gds_the_same_topics_are_found(
     with Client(plain_address) as client:
         assert not client.has_gds
         elsewhere = HopRank(client, embedder, hoprank.settings)
-        sync_vault(elsewhere, GARDEN, garden)
+        Vault(elsewhere, garden).sync(GARDEN)
         found = Vault(elsewhere, garden).index()
         drop_vault(elsewhere, garden)
 
@@ -315,4 +314,4 @@ def test_index_and_drop_as_commands(
     assert run("drop", name, "--yes") == f"Dropped {name}.\n"
     assert find_corpus(hoprank.client, name) is None
     assert find_graph(hoprank.client, index_name(name)) is None
-    sync_vault(hoprank, GARDEN, name)  # for the fixture to drop
+    Vault(hoprank, name).sync(GARDEN)  # for the fixture to drop

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank
-from pipeline.domains.vault.build import sync_vault
+from pipeline.domains.vault.api import Vault
 from pipeline.domains.vault.maps import drop_vault
 from tests.domains.verbs import asked
 
@@ -24,7 +24,7 @@ NOTES = {
 def name(hoprank: HopRank, write: Callable[[Mapping[str, str | bytes]], Path]) -> Iterator[str]:
     """The name of a vault of three notes."""
     made = f"vault-{uuid.uuid4().hex[:12]}"
-    sync_vault(hoprank, write(dict(NOTES)), made)
+    Vault(hoprank, made).sync(write(dict(NOTES)))
     yield made
     drop_vault(hoprank, made)
 

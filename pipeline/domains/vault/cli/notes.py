@@ -31,7 +31,7 @@ from pipeline.domains.vault.cli.options import Agent, Exclude, Folder, Include, 
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
-    from pipeline.domains.vault.build import VaultSync
+    from pipeline.domains.vault.api import VaultSync
     from pipeline.ingest.update.changes import Plan
 
 WriteBack = Annotated[

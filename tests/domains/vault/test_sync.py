@@ -12,8 +12,8 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
-from pipeline.domains.vault.build import VaultSync, sync_vault
-from pipeline.domains.vault.note import Scope
+from pipeline.domains.vault.api import Vault, VaultSync
+from pipeline.domains.vault.note import ANY, Scope
 from pipeline.domains.vault.stored import NoteGraph, read_graph
 from pipeline.errors import SourceError
 from pipeline.ingest.sources.watch import changes
@@ -34,7 +34,7 @@ VAULT: Files = {
 @pytest.fixture
 def sync(hoprank: HopRank, corpus_name: str, write: Callable[[Files], Path]) -> Sync:
     """Write files, and sync the folder into a corpus that is dropped afterwards."""
-    return lambda files, **options: sync_vault(hoprank, write(files), corpus_name, **options)
+    return lambda files, scope=ANY, **options: Vault(hoprank, corpus_name, *scope).sync(write(files), **options)
 
 
 @pytest.fixture

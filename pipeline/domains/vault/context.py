@@ -7,7 +7,7 @@ the message. Of notes that are equally relevant the newest comes first.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -29,8 +29,6 @@ of its own. Chosen by hand; not measured."""
 
 _LEADING = 5
 """Notes whose links are followed in a step: as many as a context holds by default."""
-
-_SECONDS_A_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +102,19 @@ def load_relevant_knowledge(
     best, threshold = float(evidence.relevance.max()), evidence.threshold.value
     judged = Knowledge(message, best=best, threshold=threshold, measure=evidence.measure)
     if best <= threshold:
-        return replace(
-            judged, reason=f"the best note has a {evidence.measure} of {best:.2f}, and {threshold:.2f} counts"
-        )
-    candidates = _direct(graph, evidence)
+        reason = f"the best note has a {evidence.measure} of {best:.2f}, and {threshold:.2f} counts"
+        return replace(judged, reason=reason)
+    first, relevance = max(evidence.order.scores.values(), default=1.0), evidence.relevance
+    candidates = {
+        key: _Candidate(score / first, why=(f"{evidence.measure} {relevance[graph.rows[key]]:.2f}",))
+        for key, score in evidence.order.scores.items()
+        if key in graph.rows and relevance[graph.rows[key]] > evidence.threshold.least
+    }
     for _ in range(settings.hops):
         candidates = _with_links(graph, evidence, candidates)
     notes = _first(graph, evidence, candidates, settings, now or datetime.now(UTC))
     shown = [graph.notes[note.key] for note in notes]
-    contents, text = disclose(graph, shown, evidence.passages, settings.full, settings.tokens)
+    contents, text = _disclose(graph, shown, evidence.passages, settings.full, settings.tokens)
     return replace(judged, notes=tuple(notes), contents=contents, text=text)
 
 
@@ -129,23 +131,11 @@ def _limited(vault: OpenVault, limits: Mapping[str, int | None]) -> VaultSetting
 
 
 def _evidence(vault: OpenVault, graph: NoteGraph, message: str, *, vectors: bool) -> Evidence:
-    if vectors:
-        try:
-            query = vault.hoprank.embedder.embed_query(message)
-        except (ConfigurationError, DownloadFailed):
-            return by_words(vault, graph, message)  # there is no model
-        return by_meaning(vault, graph, message, query)
-    return by_words(vault, graph, message)
-
-
-def _direct(graph: NoteGraph, evidence: Evidence) -> dict[str, _Candidate]:
-    """Return the notes that are relevant themselves, with their scores as shares of the best note's."""
-    first = max(evidence.order.scores.values(), default=1.0)
-    return {
-        key: _Candidate(score / first, why=(f"{evidence.measure} {evidence.relevance[graph.rows[key]]:.2f}",))
-        for key, score in evidence.order.scores.items()
-        if key in graph.rows and evidence.relevance[graph.rows[key]] > evidence.threshold.least
-    }
+    try:
+        query = vault.hoprank.embedder.embed_query(message) if vectors else None
+    except (ConfigurationError, DownloadFailed):  # there is no model
+        query = None
+    return by_words(vault, graph, message) if query is None else by_meaning(vault, graph, message, query)
 
 
 def _with_links(graph: NoteGraph, evidence: Evidence, candidates: Mapping[str, _Candidate]) -> dict[str, _Candidate]:
@@ -175,11 +165,7 @@ def _reason(graph: NoteGraph, link: NoteLink, source: str) -> str:
 
 
 def _first(
-    graph: NoteGraph,
-    evidence: Evidence,
-    candidates: Mapping[str, _Candidate],
-    settings: VaultSettings,
-    now: datetime,
+    graph: NoteGraph, evidence: Evidence, candidates: Mapping[str, _Candidate], settings: VaultSettings, now: datetime
 ) -> list[LoadedNote]:
     """Return the best notes, best first, ties by key."""
     notes = []
@@ -209,8 +195,7 @@ def freshness(updated: str, now: datetime, half_life_days: float) -> float:
     except ValueError:
         return 0.0
     aware = time if time.tzinfo else time.replace(tzinfo=UTC)
-    days = max(0.0, (now - aware).total_seconds() / _SECONDS_A_DAY)
-    return float(0.5 ** (days / half_life_days))
+    return float(0.5 ** (max(0.0, (now - aware) / timedelta(days=1)) / half_life_days))
 
 
 _HEADING = "## Relevant Knowledge"
@@ -224,12 +209,8 @@ class _Passage(NamedTuple):
     tokens: int
 
 
-def disclose(
-    graph: NoteGraph,
-    notes: Sequence[Note],
-    found: Mapping[str, Sequence[int]],
-    full: int,
-    tokens: int,
+def _disclose(
+    graph: NoteGraph, notes: Sequence[Note], found: Mapping[str, Sequence[int]], full: int, tokens: int
 ) -> tuple[dict[str, str], str]:
     """Return the contents of the first ``full`` notes by key, and the section of a prompt with all notes.
 
@@ -237,7 +218,9 @@ def disclose(
     the search found, best first (``found``: where they start), then those from its beginning, in reading order.
     """
     wanted = [note.key for note in notes[:full]]
-    passages = _passages(graph, wanted)
+    passages: dict[str, list[_Passage]] = defaultdict(list)
+    for row in graph.corpus.read("vault_passages", keys=wanted):
+        passages[row["key"]].append(_Passage(row["start"], row["end"], row["text"], row["tokens"]))
     contents: dict[str, str] = {}
     for left, key in zip(range(len(wanted), 0, -1), wanted, strict=True):
         # A share of the tokens goes unused by a short note: the next note may use it.
@@ -246,13 +229,6 @@ def disclose(
         if kept:
             contents[key] = _joined(kept, passages[key])
     return contents, _section(notes, contents)
-
-
-def _passages(graph: NoteGraph, keys: Sequence[str]) -> dict[str, list[_Passage]]:
-    passages: dict[str, list[_Passage]] = defaultdict(list)
-    for row in graph.corpus.read("vault_passages", keys=list(keys)):
-        passages[row["key"]].append(_Passage(row["start"], row["end"], row["text"], row["tokens"]))
-    return passages
 
 
 def _kept(passages: Sequence[_Passage], found: Sequence[int], share: int, left: int) -> set[_Passage]:

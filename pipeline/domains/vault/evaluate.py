@@ -15,7 +15,7 @@ from typing import Any
 from pipeline.api import HopRank
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.vault.links import NoteResolver, documents
-from pipeline.domains.vault.note import Folder, Note
+from pipeline.domains.vault.note import Folder
 from pipeline.domains.vault.related import Ranking, ranked_keys, related_scores
 from pipeline.domains.vault.sources import read_folder, reread
 from pipeline.domains.vault.stored import read_graph
@@ -99,29 +99,22 @@ def evaluate(
 def linked_pairs(folder: Folder) -> list[Pair]:
     """Return the pairs of notes with a link from one to the other, in order."""
     resolver = NoteResolver(folder.notes, folder.attachments)
-    return sorted(
-        {
-            pair
-            for note in folder.notes
-            for link in note.links
-            if (pair := _pair(note.key, resolver.resolve(link.target, note.key).key))
-        }
-    )
+    ends = ((note.key, resolver.resolve(link.target, note.key).key) for note in folder.notes for link in note.links)
+    return sorted({pair for first, second in ends if (pair := _pair(first, second))})
 
 
 def without_links(folder: Folder, hidden: set[Pair]) -> Folder:
     """Return a vault without the links between the notes of ``hidden`` pairs."""
     resolver = NoteResolver(folder.notes, folder.attachments)
-    return replace(folder, notes=tuple(_cut(note, resolver, hidden) for note in folder.notes))
-
-
-def _cut(note: Note, resolver: NoteResolver, hidden: set[Pair]) -> Note:
-    text = note.text
-    for link in sorted(note.links, key=lambda link: -link.start):
-        if _pair(note.key, resolver.resolve(link.target, note.key).key) in hidden:
-            start = link.start - (text[max(0, link.start - 1)] == "!")
-            text = text[:start] + text[link.end :]
-    return note if text == note.text else reread(note, text)
+    notes = []
+    for note in folder.notes:
+        text = note.text
+        for link in sorted(note.links, key=lambda link: -link.start):
+            if _pair(note.key, resolver.resolve(link.target, note.key).key) in hidden:
+                start = link.start - (text[max(0, link.start - 1)] == "!")
+                text = text[:start] + text[link.end :]
+        notes.append(note if text == note.text else reread(note, text))
+    return replace(folder, notes=tuple(notes))
 
 
 def _pair(first: str, second: str) -> Pair | None:

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.domains.vault.note import Scope
 from pipeline.domains.vault.stored import NoteGraph, OpenVault
-from pipeline.records import Hit, Vector
+from pipeline.records import Hit
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.scoring.coverage import terms_of
@@ -46,8 +45,6 @@ _K = 5.0
 
 _BLOCK = 10_000
 """Passages compared with all probes at once: 1.6 MB of cosines."""
-
-_Measured = TypeVar("_Measured")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +97,15 @@ def by_meaning(vault: OpenVault, graph: NoteGraph, message: str, query: Sequence
             best[pair] = max(cosine, best.get(pair, cosine))
         return best
 
+    def by_chance() -> Sequence[float]:
+        """Return the cosine of each probe and its nearest passage."""
+        probes = np.array(list(map(vault.hoprank.embedder.embed_query, everyday_messages())), dtype=np.float32)
+        blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
+        nearest: list[float] = np.max([(probes @ block.T).max(axis=1) for block in blocks], axis=0).tolist()
+        return nearest
+
     hits = _hits(vault, graph, message, Leg.WHOLE, query)
-    return _evidence(
-        "cosine", graph, hits, graph.best(vectors @ vector), lambda: _nearest(vault, vectors), link_cosines
-    )
+    return _evidence("cosine", graph, hits, graph.best(vectors @ vector), by_chance, link_cosines)
 
 
 def by_words(vault: OpenVault, graph: NoteGraph, message: str) -> Evidence:
@@ -112,14 +114,14 @@ def by_words(vault: OpenVault, graph: NoteGraph, message: str) -> Evidence:
     Relevance is the share of a message's words, by rarity, that a note has together: in its head (title, description,
     aliases and tags) or in a passage.
     """
-    words = _measured(graph, "words", lambda: NoteWords(graph))
+    words = graph.measured("words", lambda: _NoteWords(graph))
 
     def link_shares(keys: Sequence[str]) -> Mapping[Pair, float]:
         wanted = set(keys)
         links = (link for link in graph.links if link.contexts and wanted & {link.source, link.target})
         return {(link.source, link.target): words.share(message, " ".join(link.contexts)) for link in links}
 
-    def held(text: str) -> tuple[Sequence[Hit], Relevance]:
+    def shares_of(text: str) -> tuple[Sequence[Hit], Relevance]:
         hits, shares = _hits(vault, graph, text, Leg.FULLTEXT, None), words.shares(text)
         for hit in hits:
             row = graph.rows[hit.document]
@@ -127,13 +129,13 @@ def by_words(vault: OpenVault, graph: NoteGraph, message: str) -> Evidence:
         return hits, shares
 
     def by_chance() -> Sequence[float]:
-        return [float(held(probe)[1].max(initial=0.0)) for probe in everyday_messages()]
+        return [float(shares_of(probe)[1].max(initial=0.0)) for probe in everyday_messages()]
 
-    hits, relevance = held(message)
+    hits, relevance = shares_of(message)
     return _evidence("share of words", graph, hits, relevance, by_chance, link_shares)
 
 
-class NoteWords:
+class _NoteWords:
     """The stems in the head of each note of a graph."""
 
     def __init__(self, graph: NoteGraph) -> None:
@@ -183,47 +185,19 @@ def _evidence(
         return Threshold(float(np.mean(chance)), float(np.std(chance)))
 
     starts: dict[str, list[int]] = defaultdict(list)
+    found: dict[str, float] = {}
     for hit in hits:
         starts[hit.document].append(hit.start)
-    order = _order(graph, hits, relevance)
-    return Evidence(measure, _measured(graph, measure, threshold), relevance, order, starts, link_relevance)
-
-
-def _measured(graph: NoteGraph, name: str, measure: Callable[[], _Measured]) -> _Measured:
-    """Return what ``measure`` returns for a graph, measured once."""
-    if name not in graph.measured:
-        graph.measured[name] = measure()
-    measured: _Measured = graph.measured[name]
-    return measured
+        found.setdefault(hit.document, hit.score)
+    # The notes that the search found, each at its best passage, are fused with the most relevant ones.
+    first = np.argsort(-relevance, kind="stable")[:_PASSAGES].tolist()
+    most = {graph.keys[row]: float(relevance[row]) for row in first if relevance[row] > 0}
+    order = fuse("notes", [(ranked("search", found), 1.0), (ranked("relevance", most), _BESIDE)], _K)
+    return Evidence(measure, graph.measured(measure, threshold), relevance, order, starts, link_relevance)
 
 
 def _hits(vault: OpenVault, graph: NoteGraph, message: str, leg: Leg, query: Sequence[float] | None) -> tuple[Hit, ...]:
-    filters = _filters(vault.scope, graph)
+    wanted = {f"metadata.{name}": value for name, value in vault.scope._asdict().items() if value}
+    filters = None if graph.whole else {"metadata.published": {"$ne": False}, **wanted}
     found = vault.hoprank.search(message, query, top_k=_PASSAGES, filters=filters, corpus=vault.name, leg=leg)
     return tuple(hit for hit in found.hits if hit.document in graph.rows)
-
-
-def _filters(scope: Scope, graph: NoteGraph) -> Mapping[str, Any] | None:
-    """Return the filter of a search for the published notes of the scope; None if that is all notes."""
-    if graph.whole:
-        return None
-    wanted = {f"metadata.{name}": value for name, value in scope._asdict().items() if value}
-    return {"metadata.published": {"$ne": False}, **wanted}
-
-
-def _order(graph: NoteGraph, hits: Sequence[Hit], relevance: Relevance) -> Ranked:
-    """Fuse the notes that the search found, each at its best passage, with the most relevant ones."""
-    found: dict[str, float] = {}
-    for hit in hits:
-        found.setdefault(hit.document, hit.score)
-    first = np.argsort(-relevance, kind="stable")[:_PASSAGES].tolist()
-    most = {graph.keys[row]: float(relevance[row]) for row in first if relevance[row] > 0}
-    return fuse("notes", [(ranked("search", found), 1.0), (ranked("relevance", most), _BESIDE)], _K)
-
-
-def _nearest(vault: OpenVault, vectors: Vector) -> Sequence[float]:
-    """Return the cosine of each probe and its nearest passage."""
-    probes = np.array(list(map(vault.hoprank.embedder.embed_query, everyday_messages())), dtype=np.float32)
-    blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
-    nearest: list[float] = np.max([(probes @ block.T).max(axis=1) for block in blocks], axis=0).tolist()
-    return nearest

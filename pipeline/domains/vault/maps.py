@@ -26,6 +26,8 @@ from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.records import Json
 from pipeline.text.labels import labels, terms_of
 
+_NOT_IN_ALIAS = str.maketrans("[]|", "()-")
+
 OTHERS = "Other notes"
 """The name of the topic of notes without a link to another note of their index."""
 
@@ -68,7 +70,7 @@ def refresh_index(hoprank: HopRank, vault: str) -> KnowledgeGraph:
     if before and all(index.properties.get("of") == _state(corpus) for index in before):
         return graph
     notes = read_graph(corpus).scoped(ANY, published=True)
-    nodes, links = [_note_node(note) for note in notes.notes.values()], list(_links(notes))
+    nodes, links = list(_nodes(notes)), list(_links(notes))
     SCHEMA.check(nodes, links)
     # Readers see the old topics, with what is left in them, until the new ones are found.
     old = [*graph.find_nodes_by_type(TOPIC), *before] if before else []
@@ -105,9 +107,11 @@ def drop_vault(hoprank: HopRank, vault: str) -> None:
         hoprank.graph(index_name(vault)).drop()
 
 
-def _note_node(note: Note) -> KnowledgeNode:
-    properties = {"title": note.title, "description": note.description, "type": note.type.value, **note.scope._asdict()}
-    return KnowledgeNode(note.key, NOTE, labels=note.tags, properties={name: v for name, v in properties.items() if v})
+def _nodes(notes: NoteGraph) -> Iterator[KnowledgeNode]:
+    for note in notes.notes.values():
+        given = {"title": note.title, "description": note.description, "type": note.type.value, **note.scope._asdict()}
+        properties = {name: value for name, value in given.items() if value}
+        yield KnowledgeNode(note.key, NOTE, labels=note.tags, properties=properties)
 
 
 def _links(notes: NoteGraph) -> Iterator[KnowledgeEdge]:
@@ -125,7 +129,9 @@ def _maps(notes: NoteGraph, groups: Sequence[Cluster]) -> tuple[list[KnowledgeNo
     holds: list[KnowledgeEdge] = []
     for index, keys in sorted(indexes(notes.notes).items()):
         inside = [part for group in groups if (part := group.within(keys, notes))]
-        nodes.append(_index_node(index, len(keys), _state(notes.corpus)))
+        given = {"title": index.skill or index.folder, **index._asdict(), "type": "moc", "of": _state(notes.corpus)}
+        properties: dict[str, Json] = {name: value for name, value in given.items() if value}
+        nodes.append(KnowledgeNode(index.id, INDEX, properties={**properties, "generated": True, "notes": len(keys)}))
         for place, (topic, name) in enumerate(zip(inside, topic_names(inside, notes.notes), strict=True)):
             topic_id = f"{index.id}:{digest(topic.central)[:16]}"
             about: dict[str, Json] = {"name": name, "central": topic.central, "place": place, "linked": topic.linked}
@@ -134,12 +140,6 @@ def _maps(notes: NoteGraph, groups: Sequence[Cluster]) -> tuple[list[KnowledgeNo
             # Without weight: what an index holds is found by the links, and must not count as one.
             holds.extend(KnowledgeEdge(*pair, HOLDS, weight=0.0) for pair in pairs)
     return nodes, holds
-
-
-def _index_node(index: IndexKey, notes: int, state: str) -> KnowledgeNode:
-    given = {"title": index.skill or index.folder, **index._asdict(), "type": "moc", "of": state}
-    properties = {name: value for name, value in given.items() if value}
-    return KnowledgeNode(index.id, INDEX, properties={**properties, "generated": True, "notes": notes})
 
 
 def _state(corpus: CorpusHandle) -> str:
@@ -179,17 +179,18 @@ def topic_names(topics: Sequence[Cluster], notes: Mapping[str, Note]) -> list[st
 
     A name that another topic has is followed by the title of the central note.
     """
-    found = labels([[_terms(notes[key]) for key in topic.keys] for topic in topics])
+    terms = {
+        key: {**terms_of(notes[key].title), **{tag.casefold(): tag for tag in notes[key].tags}}
+        for topic in topics
+        for key in topic.keys
+    }
+    found = labels([[terms[key] for key in topic.keys] for topic in topics])
     names: list[str] = []
     for topic, shown in zip(topics, found, strict=True):
         title = notes[topic.central].title
         name = (shown or title) if topic.linked else OTHERS
         names.append(name if name not in names else f"{name} ({title})")
     return names
-
-
-def _terms(note: Note) -> Mapping[str, str]:
-    return {**terms_of(note.title), **{tag.casefold(): tag for tag in note.tags}}
 
 
 def _central_first(keys: Sequence[str], notes: NoteGraph) -> tuple[str, ...]:
@@ -237,7 +238,11 @@ class IndexNode:
 
     def to_markdown(self) -> str:
         """Return the index as the text of a note: topics, the notes of each with their descriptions, and links."""
-        links = {note.key: _wikilink(note) for topic in self.topics for note in topic.notes}
+        links = {
+            note.key: f"[[{without_suffix(note.key)}|{_line(note.title).translate(_NOT_IN_ALIAS)}]]"
+            for topic in self.topics
+            for note in topic.notes
+        }
         lines = ["---", "type: moc", "generated: true", "---", "", f"# {_line(self.title)}"]
         for topic in self.topics:
             lines += ["", f"## {_line(topic.name)}", ""]
@@ -266,17 +271,16 @@ def graph_index_node(vault: OpenVault, skill: str = "", *, folder: str = "") -> 
         otherwise = f"There are: {', '.join(names)}." if names else f"No note has a {kind}."
         raise CorpusError(f"The vault {vault.name!r} has no {kind} {name!r}.", did_you_mean(name, names, otherwise))
     topics = list(_topics(graph, wanted, notes))
-    names = topic_names(topics, notes.notes)
     inside = {key for topic in topics for key in topic.keys}
-    return IndexNode(
-        skill or folder or vault.name,
-        skill,
-        folder,
-        tuple(
-            Topic(name, tuple(_indexed(key, notes, inside) for key in topic.keys))
-            for name, topic in zip(names, topics, strict=True)
-        ),
-    )
+
+    def indexed(key: str) -> IndexedNote:
+        note, links = notes.notes[key], (link.target for link in notes.outgoing.get(key, ()))
+        shown = tuple(target for target in links if target in inside)
+        return IndexedNote(key, note.title, note.description, note.type.value, shown)
+
+    named = zip(topic_names(topics, notes.notes), topics, strict=True)
+    shown = tuple(Topic(name, tuple(map(indexed, topic.keys))) for name, topic in named)
+    return IndexNode(skill or folder or vault.name, skill, folder, shown)
 
 
 def _topics(graph: KnowledgeGraph, wanted: Iterable[IndexKey], notes: NoteGraph) -> Iterable[Cluster]:
@@ -290,17 +294,6 @@ def _topics(graph: KnowledgeGraph, wanted: Iterable[IndexKey], notes: NoteGraph)
             linked = nodes[topic]["linked"] is True
             if cluster := Cluster(tuple(held[topic]), linked).within(notes.notes, notes):
                 yield cluster
-
-
-def _indexed(key: str, notes: NoteGraph, inside: set[str]) -> IndexedNote:
-    note = notes.notes[key]
-    links = tuple(link.target for link in notes.outgoing.get(key, ()) if link.target in inside)
-    return IndexedNote(key, note.title, note.description, note.type.value, links)
-
-
-def _wikilink(note: IndexedNote) -> str:
-    shown = _line(note.title).replace("[", "(").replace("]", ")").replace("|", "-")
-    return f"[[{without_suffix(note.key)}|{shown}]]"
 
 
 def _line(text: str) -> str:

@@ -49,8 +49,7 @@ class RelatedNote:
 
 def related_notes(graph: NoteGraph, key: str, top_k: int, *, unlinked: bool = False) -> list[RelatedNote]:
     """Return the ``top_k`` notes most related to a note; with ``unlinked`` only those that it isn't linked with."""
-    scores = related_scores(graph, key)
-    neighbours = graph.neighbours(key)
+    scores, neighbours = related_scores(graph, key), graph.neighbours(key)
     excluded = {key, *(neighbours if unlinked else ())}
     first = ranked_keys(graph, scores[Ranking.WHOLE], excluded)[:top_k]
     return [
@@ -72,33 +71,22 @@ def related_scores(graph: NoteGraph, key: str) -> dict[Ranking, Scores]:
     The vectors' ranking compares the means of both notes' passages. The whole adds the standard scores of the nearest
     passages and of the logarithm of the walk's visits.
     """
-    row = graph.rows[key]
+    row, unrelated = graph.rows[key], np.full(len(graph.keys), -1.0)
     cosines = (graph.vectors @ graph.vectors[row]).astype(np.float64)
     others = np.arange(len(graph.keys)) != row
     restart = np.zeros(len(graph.keys))
     restart[row] = 1.0
     source, target = graph.ends
     visits = power_iteration(source, target, np.ones(len(source)), restart, damping=_DAMPING, iterations=_ITERATIONS)
-    passages = _standard(_nearest_passages(graph, row), others) + _standard(_to_notes(graph, row), others)
+    vectors, rows = graph.passages
+    own = vectors[rows == row]
+    nearest = graph.best((vectors @ own.T).max(axis=1)) if len(own) else unrelated
+    # The mean of two cosines: of a note's nearest passage to the note itself, and the reverse.
+    theirs = graph.best(vectors @ graph.vectors[row])
+    ours = (own @ graph.vectors.T).max(axis=0) if len(own) else unrelated
+    passages = _standard(nearest, others) + _standard((theirs + ours) / 2, others)
     whole = _standard(passages, others) + _standard(np.log(visits + _UNREACHED), others)
     return {Ranking.VECTOR: cosines, Ranking.LINKS: visits, Ranking.WHOLE: whole}
-
-
-def _nearest_passages(graph: NoteGraph, row: int) -> Scores:
-    """Return for each note the cosine of its nearest passage and the nearest one of the note at ``row``."""
-    vectors, rows = graph.passages
-    own = vectors[rows == row]
-    return graph.best((vectors @ own.T).max(axis=1)) if len(own) else np.full(len(graph.keys), -1.0)
-
-
-def _to_notes(graph: NoteGraph, row: int) -> Scores:
-    """Return for each note the mean of two cosines: of its nearest passage to the other note, and the reverse."""
-    vectors, rows = graph.passages
-    own = vectors[rows == row]
-    theirs = graph.best(vectors @ graph.vectors[row])
-    ours = (own @ graph.vectors.T).max(axis=0) if len(own) else np.full(len(graph.keys), -1.0)
-    both: Scores = (theirs + ours) / 2
-    return both
 
 
 def ranked_keys(graph: NoteGraph, scores: Scores, excluded: set[str]) -> Sequence[str]:

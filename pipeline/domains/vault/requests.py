@@ -11,24 +11,12 @@ from pipeline.domains.vault.sources import LONGEST_DESCRIPTION
 from pipeline.errors import InputError
 from pipeline.knowledge import Direction
 
-LONGEST_TITLE = 150
-"""Characters. The limits of this module are chosen by hand: beyond them a value is a mistake, or no single note."""
-
-LONGEST_CONTENT = 20_000
-"""Characters of a note's Markdown text: a note holds one thought."""
-
-LONGEST_CONTEXT = 300
-MOST_TAGS = 30
-MOST_LINKS = 50
-MOST_STEPS = 2
-"""Links from the start: two steps reach most of a small vault, and further notes have nothing to do with the start."""
-
-MOST_NODES = 50
-"""Notes of a page of a traversal, so that a page fits into a prompt."""
-
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
 _RELATION = re.compile(r"[^\W\d_][\w /-]{0,60}")
 _Result = TypeVar("_Result", bound=BaseModel)
+
+# The limits, of lengths in characters, are chosen by hand: beyond them a value is a mistake, or no single note.
+# Two steps reach most of a small vault, and further notes have nothing to do with the start.
 
 
 def _line(text: str) -> str:
@@ -55,12 +43,12 @@ def _lines(text: str) -> str:
 
 
 _Line = AfterValidator(_line)
-Title = Annotated[str, StringConstraints(max_length=LONGEST_TITLE), AfterValidator(_titled)]
+Title = Annotated[str, StringConstraints(max_length=150), AfterValidator(_titled)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 Owner = Annotated[str, StringConstraints(max_length=200), _Line]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=100), _Line]
 Relation = Annotated[str, _Line, AfterValidator(_related)]
-Context = Annotated[str, StringConstraints(max_length=LONGEST_CONTEXT), _Line]
+Context = Annotated[str, StringConstraints(max_length=300), _Line]
 
 
 class _Record(BaseModel):
@@ -83,11 +71,11 @@ class CreateKnowledgeNode(_Record):
     """Create a note: one complete thought, technique or concept. [[Title]] in ``content`` links to another note."""
 
     title: Title
-    content: Annotated[str, StringConstraints(max_length=LONGEST_CONTENT), AfterValidator(_lines)]
+    content: Annotated[str, StringConstraints(max_length=20_000), AfterValidator(_lines)]
     description: Annotated[str, StringConstraints(max_length=LONGEST_DESCRIPTION), _Line] = ""
     type: NoteType = NoteType.CONCEPT
-    tags: Annotated[tuple[Tag, ...], Field(max_length=MOST_TAGS)] = ()
-    links: Annotated[tuple[NewLink, ...], Field(max_length=MOST_LINKS)] = ()
+    tags: Annotated[tuple[Tag, ...], Field(max_length=30)] = ()
+    links: Annotated[tuple[NewLink, ...], Field(max_length=50)] = ()
     skill: Owner = ""
     agent: Owner = ""
 
@@ -105,8 +93,8 @@ class TraverseKnowledge(_Record):
     """List the notes that links lead to from a note, nearest first; ``cursor`` goes on where a result stopped."""
 
     start: Name
-    depth: Annotated[int, Field(ge=1, le=MOST_STEPS)] = 1
-    budget: Annotated[int, Field(ge=1, le=MOST_NODES)] = 10
+    depth: Annotated[int, Field(ge=1, le=2)] = 1
+    budget: Annotated[int, Field(ge=1, le=50)] = 10
     cursor: str | None = None
     direction: Direction = Direction.OUT
     relations: tuple[Relation, ...] = ()

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cache
@@ -119,11 +120,9 @@ def _properties(body: str, blocks: Sequence[Block]) -> dict[str, object]:
     if not blocks or blocks[0].kind is not BlockKind.PARAGRAPH:
         return {}
     matches = [_PROPERTY.fullmatch(line.strip()) for line in body[blocks[0].start : blocks[0].end].split("\n")]
-    return (
-        {match[1]: _WIKILINK.sub(lambda link: displayed(link[1]), match[2]) for match in matches if match}
-        if all(matches)
-        else {}
-    )
+    if not all(matches):
+        return {}
+    return {match[1]: _WIKILINK.sub(lambda link: displayed(link[1]), match[2]) for match in matches if match}
 
 
 def _description(fields: Mapping[str, object], body: str, blocks: Sequence[Block]) -> str:
@@ -274,11 +273,9 @@ def modified_at(path: Path) -> str:
 
 def _text(path: Path, limits: Limits) -> str:
     """Return the text of a note; an empty note is a note too: links lead to it."""
-    try:
+    with suppress(OSError):
         if path.stat().st_size == 0:
             return ""
-    except OSError:
-        pass
     content = content_of(path, limits)
     return "" if not content.strip() else decode(content)
 

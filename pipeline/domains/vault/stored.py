@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from pipeline.errors import CorpusError, did_you_mean
 from pipeline.records import Vector
 
 _METADATA = "metadata."
+_Measured = TypeVar("_Measured")
 
 Rows = npt.NDArray[np.intp]
 
@@ -64,9 +65,15 @@ class NoteGraph:
         return _grouped(self.links, "target")
 
     @cached_property
-    def measured(self) -> dict[str, Any]:
-        """Measurements of these notes, by name, each made once."""
+    def _measurements(self) -> dict[str, Any]:
         return {}
+
+    def measured(self, name: str, measure: Callable[[], _Measured]) -> _Measured:
+        """Return the measurement of these notes with a name, made once by ``measure``."""
+        if name not in self._measurements:
+            self._measurements[name] = measure()
+        measured: _Measured = self._measurements[name]
+        return measured
 
     @cached_property
     def ends(self) -> tuple[Rows, Rows]:
@@ -106,8 +113,7 @@ class NoteGraph:
         sums = np.zeros((len(self.notes), self.corpus.record.dimension))
         np.add.at(sums, rows, vectors)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        unit = sums / np.where(lengths > 0, lengths, 1)
-        return unit.astype(np.float32)
+        return (sums / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
     def best(self, cosines: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
         """Return the highest value of each note's passages, -1 for a note without any; ``cosines`` are by passage."""
@@ -116,10 +122,7 @@ class NoteGraph:
         return highest
 
     def scoped(self, scope: Scope, *, published: bool = False) -> NoteGraph:
-        """Return the graph of the notes of a user, skill and agent, and the links among them.
-
-        With ``published`` only those that are published.
-        """
+        """Return the notes of a user, skill and agent, and the links among them; ``published``: of published notes."""
         notes = {
             key: note
             for key, note in self.notes.items()
@@ -132,9 +135,8 @@ class NoteGraph:
 
     def neighbours(self, key: str) -> set[str]:
         """Return the notes that a note links to, or that link to it."""
-        return {link.target for link in self.outgoing.get(key, ())} | {
-            link.source for link in self.incoming.get(key, ())
-        }
+        targets, sources = self.outgoing.get(key, ()), self.incoming.get(key, ())
+        return {*(link.target for link in targets), *(link.source for link in sources)}
 
 
 def read_graph(corpus: CorpusHandle) -> NoteGraph:

@@ -13,7 +13,7 @@ from pipeline.cli.views.summary import plan_table, summary_table
 from pipeline.cli.views.tables import measures_table, plain_table, property_grid
 
 if TYPE_CHECKING:
-    from pipeline.domains.vault.api import LinkCounts, VaultSync
+    from pipeline.domains.vault.api import VaultSync
     from pipeline.domains.vault.check import BrokenLink, Findings, MissingPlace
     from pipeline.domains.vault.context import Knowledge
     from pipeline.domains.vault.edits import Conflict, Written
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipeline.domains.vault.mentions import Mention
     from pipeline.domains.vault.related import RelatedNote
     from pipeline.domains.vault.rename import Rename, Renamed
-    from pipeline.domains.vault.requests import CreatedNode, LinkedNodes, LinkStep, Traversal
+    from pipeline.domains.vault.requests import CreatedNode, LinkedNodes, Traversal
 
 
 def findings_view(findings: Findings) -> Table:
@@ -102,19 +102,9 @@ def _counted(lines: Sequence[str]) -> str:
     return "\n".join([f"{len(lines):,}", *lines]) if lines else "none"
 
 
-_NAMES = {"vector": "meaning alone", "links": "links alone", "hoprank": "both together"}
-
-
 def sync_view(done: VaultSync) -> list[RenderableType]:
     """Return what a sync did or would do, and the links of the vault."""
-    synced, links = done.synced, links_view(done.links)
-    if synced.done is None:
-        return [plan_table(synced.plan), links]
-    return ["", summary_table(synced.done), links] if synced.plan else [links]
-
-
-def links_view(links: LinkCounts) -> Table:
-    """Return how many links lead to notes, and what the others are."""
+    links = done.links
     others = (
         (links.unresolved, "lead to no note (hoprank vault check lists them)"),
         (links.attachments, "lead to other files"),
@@ -122,12 +112,16 @@ def links_view(links: LinkCounts) -> Table:
         (links.in_code, "are shown as code, and link nothing"),
     )
     lines = [f"{links.resolved:,} of {links.written:,} name a note", *(f"{n:,} {what}" for n, what in others if n)]
-    return property_grid([("links", "\n".join(lines))])
+    counts = property_grid([("links", "\n".join(lines))])
+    if done.synced.done is None:
+        return [plan_table(done.synced.plan), counts]
+    return ["", summary_table(done.synced.done), counts] if done.synced.plan else [counts]
 
 
 def report_view(report: VaultReport) -> Table:
     """Return a row a ranking with its measures, in percent."""
-    table = measures_table(report.metrics, names=_NAMES)
+    names = {"vector": "meaning alone", "links": "links alone", "hoprank": "both together"}
+    table = measures_table(report.metrics, names=names)
     table.caption = (
         f"{report.notes:,} notes, {report.hidden_pairs:,} of {report.linked_pairs:,} linked pairs hidden (seed"
         f" {report.seed}), {report.queries:,} notes asked for"
@@ -155,11 +149,9 @@ def why_view(knowledge: Knowledge) -> Table:
 
 def created_view(made: CreatedNode) -> Table:
     """Return the path of a created note, its links, and those that lead to no note."""
-    rows = [
-        ("created", f"{made.key}{' (a file)' if made.path else ''}"),
-        ("links to", "\n".join(made.links) or "no note"),
-    ]
-    return property_grid([*rows, *([("unresolved", "\n".join(made.unresolved))] if made.unresolved else [])])
+    created, links = f"{made.key}{' (a file)' if made.path else ''}", "\n".join(made.links) or "no note"
+    unresolved = [("unresolved", "\n".join(made.unresolved))] if made.unresolved else []
+    return property_grid([("created", created), ("links to", links), *unresolved])
 
 
 def linked_view(linked: LinkedNodes) -> Table:
@@ -172,8 +164,12 @@ def traversal_view(page: Traversal) -> Table:
     """Return a row a note: how many links away it is, what it is about, and the way to it."""
     table = plain_table("note", "links", "about", "by")
     for node in page.nodes:
-        by = "; ".join(_step(step) for step in node.path)
-        table.add_row(Text(node.title, style="bold"), str(node.distance), Text(node.description), Text(by))
+        steps = []
+        for step in node.path:
+            types = f"{', '.join(step.relations)}: " if step.relations else ""
+            steps.append(types + (step.sentences[0] if step.sentences else f"{step.source} -> {step.target}"))
+        by = Text("; ".join(steps))
+        table.add_row(Text(node.title, style="bold"), str(node.distance), Text(node.description), by)
     return table
 
 
@@ -187,8 +183,3 @@ def index_view(index: IndexNode) -> list[RenderableType]:
             table.add_row(Text(f"  {note.title}"), Text(note.description))
         parts.append(table)
     return parts
-
-
-def _step(step: LinkStep) -> str:
-    types = f"{', '.join(step.relations)}: " if step.relations else ""
-    return types + (step.sentences[0] if step.sentences else f"{step.source} -> {step.target}")

@@ -8,8 +8,6 @@ from typing import Any
 
 from pipeline.api import HopRank
 from pipeline.domains.vault.context import Knowledge, load_relevant_knowledge
-from pipeline.domains.vault.create import create_note, created_notes
-from pipeline.domains.vault.link import link_notes
 from pipeline.domains.vault.links import NoteResolver, documents
 from pipeline.domains.vault.maps import IndexNode, drop_vault, graph_index_node, refresh_index
 from pipeline.domains.vault.note import Folder, NoteType, Scope
@@ -27,6 +25,7 @@ from pipeline.domains.vault.requests import (
 from pipeline.domains.vault.sources import read_folder
 from pipeline.domains.vault.stored import OpenVault
 from pipeline.domains.vault.traverse import traverse
+from pipeline.domains.vault.write import create_note, created_notes, link_notes
 from pipeline.errors import SourceError
 from pipeline.flows.ingest import Announce, sync_documents
 from pipeline.ingest.update.changes import SyncSummary

@@ -6,10 +6,11 @@ import re
 import shutil
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.domains.vault.note import Folder, Note
+from pipeline.domains.vault.note import ANY, Folder, Note
+from pipeline.domains.vault.sources import modified_at, reread
 from pipeline.errors import SourceError
 from pipeline.files import unopenable, well_formed
 from pipeline.temporary import replacing
@@ -106,18 +107,56 @@ def move(folder: Folder, note: Note, key: str) -> None:
         raise Unwritable(f"can't be moved: {_reason(error)}") from None
 
 
-def create_file(path: Path, text: str) -> None:
-    """Write a new file; raises FileExistsError if there is one. Readers see an empty file or the whole text."""
-    path.open("xb").close()
+def note_in(folder: Folder, stored: Note) -> Note:
+    """Return the note of a folder that the corpus holds as ``stored``; raises SourceError if it is gone."""
+    for note in folder.notes:
+        if note.key == stored.key:
+            return reread(replace(note, scope=stored.scope), note.text)
+    raise SourceError(f"The folder has no note {stored.key!r}.", "Give the vault's folder, or sync it.")
+
+
+def create_in(folder: Folder, note: Note) -> Note:
+    """Write a created note as a new file of a folder, and return it as a note of that.
+
+    Readers see an empty file or the whole text. Raises SourceError if a file has its path; none is overwritten.
+    """
+    root = Path(folder.root)
+    path = root / note.key
     try:
-        with replacing(path) as partial:
-            _write_through(partial, text.encode())
-            if path.stat().st_size:
-                raise FileExistsError("somebody else has written to it")
-    except OSError:
-        if path.stat().st_size == 0:
-            path.unlink()
-        raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.resolve().is_relative_to(root.resolve()):
+            raise SourceError(f"{note.key!r} is outside of {root}, by a link.", "Remove the link to that folder.")
+        path.open("xb").close()
+        try:
+            with replacing(path) as partial:
+                _write_through(partial, note.text.encode())
+                if path.stat().st_size:
+                    raise FileExistsError("somebody else has written to it")
+        except OSError:
+            if path.stat().st_size == 0:
+                path.unlink()
+            raise
+    except OSError as error:
+        message = f"{path} can't be written: {_reason(error)}."
+        raise SourceError(message, "Give another title, or mend the folder.") from None
+    return _as_written(note, path)
+
+
+def extend_in(folder: Folder, before: Note, after: Note) -> Note:
+    """Write to a note's file what ``after`` has appended to ``before``, and return the note.
+
+    Raises SourceError if the file has changed since it was read.
+    """
+    kept = len(before.text.rstrip())
+    written = write_edits(folder, {before.key: [Edit(kept, len(before.text), after.text[kept:])]})
+    for conflict in written.conflicts:
+        raise SourceError(f"{conflict.note} {conflict.reason}.", "Nothing was written: try again.")
+    return _as_written(after, Path(before.path))
+
+
+def _as_written(note: Note, path: Path) -> Note:
+    scope = note.scope if note.path else ANY
+    return reread(replace(note, path=path.as_posix(), modified=modified_at(path), scope=scope), note.text)
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:

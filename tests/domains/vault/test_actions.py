@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from pipeline import HopRank
 from pipeline.cli.app import app
 from pipeline.db.catalogue import find_corpus
-from pipeline.domains.vault import create
+from pipeline.domains.vault import write
 from pipeline.domains.vault.api import Vault, VaultSync
 from pipeline.domains.vault.maps import drop_vault
 from pipeline.domains.vault.note import NoteType, Scope
@@ -404,7 +404,7 @@ def test_a_hand_edit_at_the_same_time_is_a_conflict(garden: Garden, monkeypatch:
         garden.write("plants/Basil.md", "By hand, meanwhile.\n")
         return read
 
-    monkeypatch.setattr(create, "read_folder", read_and_edited)
+    monkeypatch.setattr(write, "read_folder", read_and_edited)
 
     with pytest.raises(SourceError, match=r"plants/Basil\.md has changed since it was read"):
         garden.vault().link("Basil", "Frost", folder=garden.folder)

@@ -1,4 +1,4 @@
-"""Create notes for agents: kept in the corpus as Markdown, so that a sync of the folder keeps them, or as files."""
+"""Create and link notes for agents: as files, or kept in the corpus as Markdown, so that a sync keeps them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +16,7 @@ import yaml
 from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
-from pipeline.domains.vault.edits import Edit, create_file, write_edits
+from pipeline.domains.vault.edits import Edit, create_in, edited, extend_in, note_in
 from pipeline.domains.vault.links import (
     NoteResolver,
     VaultResolver,
@@ -25,22 +25,20 @@ from pipeline.domains.vault.links import (
     names_of,
     shortest_target,
 )
-from pipeline.domains.vault.note import ANY, Folder, Note, Scope
-from pipeline.domains.vault.requests import CreatedNode, CreateKnowledgeNode, NewLink
-from pipeline.domains.vault.sources import modified_at, read_folder, read_note, reread
+from pipeline.domains.vault.note import Folder, Note, Scope
+from pipeline.domains.vault.requests import CreatedNode, CreateKnowledgeNode, LinkedNodes, LinkKnowledgeNodes, NewLink
+from pipeline.domains.vault.sources import read_folder, read_note, reread
 from pipeline.domains.vault.stored import OpenVault, read_graph
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows.ingest import ingest_decided
 from pipeline.ingest.sources.link_targets import wikilink_target
-from pipeline.records import Document
+from pipeline.records import BlockKind, Document
+from pipeline.text.outline import heading_text
 
 _Result = TypeVar("_Result")
 
-SECTION = "Related"
+_SECTION = "Related"
 """The heading of the section that holds new links."""
-
-Decide = Callable[[Mapping[str, Note]], tuple[Sequence[Document], _Result]]
-"""A function from the notes that the vault has, by key, to the documents to store and a result for the caller."""
 
 _WAIT_SECONDS = 30.0
 """Actions of several agents wait for each other at least this long: each takes about a second."""
@@ -62,7 +60,7 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
         if own and wanted not in ("", own):
             raise InputError(f"The {name} is {wanted!r}, but this vault is that of {own!r}.", f"Leave {name} out.")
     owner = Scope(scope.user, request.skill or scope.skill, request.agent or scope.agent)
-    files = open_folder(vault, folder)
+    files = _open_folder(vault, folder)
 
     def decide(stored: Mapping[str, Note]) -> tuple[list[Document], CreatedNode]:
         present = PresentNotes.of(stored.values())
@@ -95,14 +93,57 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
             path=note.path,
         )
 
-    return store_notes(vault, decide)
+    return _store(vault, decide)
 
 
-def store_notes(vault: OpenVault, decide: Decide[_Result]) -> _Result:
-    """Store the documents that ``decide`` returns, and return its result; a missing vault is made.
+def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | None) -> LinkedNodes:
+    """Link a note to another one; see :meth:`pipeline.domains.vault.api.Vault.link`."""
+    start, end = vault.note(request.source), vault.note(request.target)
+    if start.key == end.key:
+        raise CorpusError(
+            f"{request.source!r} and {request.target!r} are the same note, {start.key}.", "Name two notes."
+        )
+    if folder is None and not start.original:
+        raise SourceError(
+            f"{start.key!r} is a note of the vault's folder: its links are those of its file.",
+            "Give the folder too: folder=Path(DIR), or --folder DIR.",
+        )
+    files = _open_folder(vault, folder)
 
-    Nobody else writes to the vault between the decision and the write, so its checks still hold. Raises what ``decide``
-    raises, and then writes nothing; FingerprintError, Busy, ServerLost.
+    def decide(stored: Mapping[str, Note]) -> tuple[list[Document], LinkedNodes]:
+        if lost := {start.key, end.key} - stored.keys():
+            raise CorpusError(f"The note {min(lost)!r} was removed meanwhile.", "Name another note.")
+        present = PresentNotes.of(stored.values())
+        created = {note.key: note for note in present.created}
+        before = created.get(start.key) or note_in(files, stored[start.key])
+        present = present.with_note(before)
+        resolver = present.resolver(files.attachments)
+        ends = {"source": start.key, "target": end.key, "relation": request.relation}
+        if _has_link(before, end.key, request.relation, resolver):
+            return [], LinkedNodes(**ends, created=False, path=before.path)
+        target = next(note for note in (*present.folder, *present.created) if note.key == end.key)
+        link = NewLink(target=end.key, relation=request.relation, context=request.context)
+        text = edited(before.text, [_appended(before, _link_line(link, target, before.key, resolver))])
+        if before.path:
+            after = reread(before, text)
+        else:
+            front = _UPDATED.sub(f"updated: '{_now()}'", text[: before.body_start], count=1)
+            after = read_note(before.key, front + text[before.body_start :])
+        if not _has_link(after, end.key, request.relation, resolver):
+            raise SourceError(f"A link at the end of {before.key!r} would be none.", "Close the code or comment there.")
+        if folder:
+            after = create_in(files, after) if before.key in created else extend_in(files, before, after)
+        document = document_of(after, present.with_note(after).resolver(files.attachments))
+        return [document], LinkedNodes(**ends, created=True, path=after.path)
+
+    return _store(vault, decide)
+
+
+def _store(vault: OpenVault, decide: Callable[[Mapping[str, Note]], tuple[Sequence[Document], _Result]]) -> _Result:
+    """Store the documents that ``decide`` returns for the vault's notes by key, and return its result.
+
+    A missing vault is made. Nobody else writes to the vault between the decision and the write, so its checks still
+    hold. Raises what ``decide`` raises, and then writes nothing; FingerprintError, Busy, ServerLost.
     """
     hoprank = vault.hoprank
     _, result = ingest_decided(
@@ -147,8 +188,8 @@ def _composed(request: CreateKnowledgeNode, owner: Scope, present: PresentNotes,
         if target.others or target.key not in within:
             called = f"{1 + len(target.others)} notes are" if target.others else "No note is"
             raise CorpusError(f"{called} called {link.target!r}.", "Give the path of one note as the link's target.")
-        lines.append(link_line(link, within[target.key], key, resolver))
-    return read_note(key, f"{text}{section_of(lines)}\n")
+        lines.append(_link_line(link, within[target.key], key, resolver))
+    return read_note(key, f"{text}{_section_of(lines)}\n")
 
 
 def _file_name(text: str) -> str:
@@ -156,7 +197,7 @@ def _file_name(text: str) -> str:
     return name or "note"
 
 
-def link_line(link: NewLink, target: Note, source: str, resolver: NoteResolver) -> str:
+def _link_line(link: NewLink, target: Note, source: str, resolver: NoteResolver) -> str:
     """Return the list item that links the note with the key ``source`` to ``target``.
 
     Raises InputError if the context holds a link to another note, or if no wikilink means the target alone.
@@ -178,15 +219,28 @@ def link_line(link: NewLink, target: Note, source: str, resolver: NoteResolver) 
     return f"- {relation}[[{name}]]" + (f": {link.context}" if link.context else "")
 
 
-def section_of(lines: Iterable[str]) -> str:
-    """Return the section that holds new links, empty without any."""
+def _section_of(lines: Iterable[str]) -> str:
     joined = "\n".join(lines)
-    return f"\n\n## {SECTION}\n\n{joined}" if joined else ""
+    return f"\n\n## {_SECTION}\n\n{joined}" if joined else ""
 
 
-def touched(text: str, body_start: int) -> str:
-    """Return a created note's text with the time of its last change set to now."""
-    return _UPDATED.sub(f"updated: '{_now()}'", text[:body_start], count=1) + text[body_start:]
+def _appended(note: Note, line: str) -> Edit:
+    """Return the edit that adds a link's line to the last section of a note, which is made if it is missing."""
+    tail = note.text.rstrip()
+    headings = [note.text[block.start : block.end] for block in note.blocks if block.kind is BlockKind.HEADING]
+    if not headings or folded(heading_text(headings[-1])) != folded(_SECTION):
+        before = _section_of([line]).removeprefix("" if tail else "\n\n")
+        return Edit(len(tail), len(note.text), f"{before}\n")
+    follows_item = tail.rsplit("\n", 1)[-1].lstrip().startswith("- ")
+    return Edit(len(tail), len(note.text), f"{'' if follows_item else chr(10)}\n{line}\n")
+
+
+def _has_link(note: Note, target: str, relation: str, resolver: NoteResolver) -> bool:
+    return any(
+        resolver.resolve(link.target, note.key).key == target
+        and (not relation or folded(link.relation) == folded(relation))
+        for link in note.links
+    )
 
 
 def created_notes(client: Client, vault: str) -> tuple[Note, ...]:
@@ -230,50 +284,7 @@ class PresentNotes:
         return VaultResolver(self.folder, self.created, attachments)
 
 
-def open_folder(vault: OpenVault, folder: Path | None) -> Folder:
+def _open_folder(vault: OpenVault, folder: Path | None) -> Folder:
     """Return the folder of a vault as it is now, one without notes if changes stay in the corpus."""
     limits = vault.hoprank.settings.sources.limits
     return read_folder(folder, limits=limits) if folder else Folder("", (), frozenset(), ())
-
-
-def note_in(folder: Folder, stored: Note) -> Note:
-    """Return the note of a folder that the corpus holds as ``stored``; raises SourceError if it is gone."""
-    for note in folder.notes:
-        if note.key == stored.key:
-            return reread(replace(note, scope=stored.scope), note.text)
-    raise SourceError(f"The folder has no note {stored.key!r}.", "Give the vault's folder, or sync it.")
-
-
-def create_in(folder: Folder, note: Note) -> Note:
-    """Write a created note as a new file of a folder, and return it as a note of that.
-
-    Raises SourceError if a file has its path; none is overwritten.
-    """
-    root = Path(folder.root)
-    path = root / note.key
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.resolve().is_relative_to(root.resolve()):
-            raise SourceError(f"{note.key!r} is outside of {root}, by a link.", "Remove the link to that folder.")
-        create_file(path, note.text)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise SourceError(f"{path} can't be written: {reason}.", "Give another title, or mend the folder.") from None
-    return _as_written(note, path)
-
-
-def extend_in(folder: Folder, before: Note, after: Note) -> Note:
-    """Write to a note's file what ``after`` has appended to ``before``, and return the note.
-
-    Raises SourceError if the file has changed since it was read.
-    """
-    kept = len(before.text.rstrip())
-    written = write_edits(folder, {before.key: [Edit(kept, len(before.text), after.text[kept:])]})
-    for conflict in written.conflicts:
-        raise SourceError(f"{conflict.note} {conflict.reason}.", "Nothing was written: try again.")
-    return _as_written(after, Path(before.path))
-
-
-def _as_written(note: Note, path: Path) -> Note:
-    scope = note.scope if note.path else ANY
-    return reread(replace(note, path=path.as_posix(), modified=modified_at(path), scope=scope), note.text)

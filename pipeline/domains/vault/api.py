@@ -159,16 +159,8 @@ class Vault(OpenVault):
         only. Raises CorpusError for an unknown or unpublished note, QuestionError for a cursor that is malformed, that
         another traversal returned, or that is older than the vault's last change; InputError for a limit out of bounds.
         """
-        request = checked(
-            TraverseKnowledge,
-            start=start,
-            depth=depth,
-            budget=budget,
-            cursor=cursor,
-            direction=direction,
-            relations=tuple(relations),
-        )
-        return traverse(self, request)
+        page = {"start": start, "depth": depth, "budget": budget, "cursor": cursor}
+        return traverse(self, checked(TraverseKnowledge, **page, direction=direction, relations=tuple(relations)))
 
     def index(self, skill: str = "", *, folder: str = "") -> IndexNode:
         """Return the published notes by topic: a skill's, a top folder's, or without both of all.
@@ -196,17 +188,8 @@ class Vault(OpenVault):
         has the title, or a link's target is missing; InputError for a value that exceeds its limit; SourceError if the
         file can't be written.
         """
-        request = checked(
-            CreateKnowledgeNode,
-            title=title,
-            content=content,
-            description=description,
-            type=type,
-            tags=tuple(tags),
-            links=tuple(links),
-            skill=skill,
-            agent=agent,
-        )
+        texts = {"title": title, "content": content, "description": description, "skill": skill, "agent": agent}
+        request = checked(CreateKnowledgeNode, **texts, type=type, tags=tuple(tags), links=tuple(links))
         return create_note(self, request, Path(folder) if folder else None)
 
     def link(
@@ -232,8 +215,7 @@ def _count_links(folder: Folder) -> LinkCounts:
     resolutions = [resolver.resolve(link.target, note.key) for note in folder.notes for link in note.links]
     in_code = [resolver.resolve(link.target, note.key) for note in folder.notes for link in note.in_code]
     every = [*resolutions, *in_code]
-    resolved = sum(bool(to.key) for to in every)
-    attachments = sum(to.attachment for to in every)
+    resolved, attachments = sum(bool(to.key) for to in every), sum(to.attachment for to in every)
     return LinkCounts(
         written=len(every),
         resolved=resolved,

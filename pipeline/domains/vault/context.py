@@ -172,18 +172,9 @@ def _first(
     for key, candidate in candidates.items():
         note = graph.notes[key]
         fresh = freshness(note.updated, now, settings.half_life_days)
-        loaded = LoadedNote(
-            key=key,
-            title=note.title,
-            description=note.description,
-            type=note.type.value,
-            updated=note.updated,
-            score=candidate.rank + candidate.link + settings.freshness * fresh,
-            relevance=float(evidence.relevance[graph.rows[key]]),
-            link=candidate.link,
-            freshness=fresh,
-            why=candidate.why,
-        )
+        score = candidate.rank + candidate.link + settings.freshness * fresh
+        relevance, about = float(evidence.relevance[graph.rows[key]]), (note.title, note.description, note.type.value)
+        loaded = LoadedNote(key, *about, note.updated, score, relevance, candidate.link, fresh, candidate.why)
         notes.append(loaded)
     return sorted(notes, key=lambda note: (-note.score, note.key))[: settings.top_k]
 

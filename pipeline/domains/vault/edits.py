@@ -62,15 +62,14 @@ def write_edits(folder: Folder, edits: Mapping[str, Sequence[Edit]]) -> Written:
     is a conflict, and so is one that can't be written. Raises ValueError if edits of a note overlap.
     """
     changed, conflicts = [], []
-    for note in folder.notes:
+    for note in sorted(folder.notes, key=lambda note: note.key):
         if edits.get(note.key):
             try:
                 _write(Path(folder.root), note, edits[note.key])
                 changed.append(note.key)
             except Unwritable as error:
                 conflicts.append(Conflict(note.key, error.message))
-    conflicts.sort(key=lambda conflict: conflict.note)
-    return Written(tuple(sorted(changed)), sum(len(edits[key]) for key in changed), tuple(conflicts))
+    return Written(tuple(changed), sum(len(edits[key]) for key in changed), tuple(conflicts))
 
 
 def find_conflicts(folder: Folder, keys: Iterable[str]) -> list[Conflict]:

@@ -77,8 +77,7 @@ def refresh_index(hoprank: HopRank, vault: str) -> KnowledgeGraph:
     kept = {node.id for node in (*nodes, *old)}
     edges = graph.get_edges_by_type(HOLDS) if before else []
     graph.sync([*nodes, *old], [*links, *(edge for edge in edges if {edge.source, edge.target} <= kept)])
-    groups = clusters(graph.communities(), notes)
-    topics, holds = _maps(notes, groups)
+    topics, holds = _maps(notes, _clusters(graph.communities(), notes))
     SCHEMA.check([*nodes, *topics], [*links, *holds])
     graph.sync([*nodes, *topics], [*links, *holds])
     return graph
@@ -166,7 +165,7 @@ class Cluster:
         return Cluster(_central_first(left, notes), self.linked) if left else None
 
 
-def clusters(communities: Iterable[Sequence[str]], notes: NoteGraph) -> list[Cluster]:
+def _clusters(communities: Iterable[Sequence[str]], notes: NoteGraph) -> list[Cluster]:
     """Return the topics of communities, the largest first, and last the notes that are in no community of two."""
     groups = [[key for key in community if key in notes.notes] for community in communities]
     rest = sorted(key for group in groups if len(group) == 1 for key in group)

@@ -52,14 +52,15 @@ def related_notes(graph: NoteGraph, key: str, top_k: int, *, unlinked: bool = Fa
     scores, neighbours = related_scores(graph, key), graph.neighbours(key)
     excluded = {key, *(neighbours if unlinked else ())}
     first = ranked_keys(graph, scores[Ranking.WHOLE], excluded)[:top_k]
+    whole, cosines, visits = (scores[kind] for kind in (Ranking.WHOLE, Ranking.VECTOR, Ranking.LINKS))
     return [
         RelatedNote(
-            key=other,
-            title=graph.notes[other].title,
-            score=float(scores[Ranking.WHOLE][row]),
-            cosine=float(scores[Ranking.VECTOR][row]),
-            visits=float(scores[Ranking.LINKS][row]),
-            linked=other in neighbours,
+            other,
+            graph.notes[other].title,
+            float(whole[row]),
+            float(cosines[row]),
+            float(visits[row]),
+            other in neighbours,
         )
         for other, row in ((other, graph.rows[other]) for other in first)
     ]

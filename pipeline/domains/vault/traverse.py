@@ -69,14 +69,8 @@ def _traversed(note: Note, path: Sequence[NoteLink]) -> TraversedNode:
         )
         for link in path
     ]
-    return TraversedNode(
-        key=note.key,
-        title=note.title,
-        description=note.description,
-        type=note.type,
-        distance=len(path),
-        path=tuple(steps),
-    )
+    about = {"key": note.key, "title": note.title, "description": note.description}
+    return TraversedNode(**about, type=note.type, distance=len(path), path=tuple(steps))
 
 
 def _offset(cursor: str | None, identity: str, generation: int, total: int) -> int:

@@ -17,14 +17,7 @@ from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
 from pipeline.domains.vault.edits import Edit, create_in, edited, extend_in, note_in
-from pipeline.domains.vault.links import (
-    NoteResolver,
-    VaultResolver,
-    document_of,
-    folded,
-    names_of,
-    shortest_target,
-)
+from pipeline.domains.vault.links import NoteResolver, VaultResolver, document_of, folded, names_of, shortest_target
 from pipeline.domains.vault.note import Folder, Note, Scope
 from pipeline.domains.vault.requests import CreatedNode, CreateKnowledgeNode, LinkedNodes, LinkKnowledgeNodes, NewLink
 from pipeline.domains.vault.sources import read_folder, read_note, reread
@@ -122,8 +115,7 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
         if _has_link(before, end.key, request.relation, resolver):
             return [], LinkedNodes(**ends, created=False, path=before.path)
         target = next(note for note in (*present.folder, *present.created) if note.key == end.key)
-        link = NewLink(target=end.key, relation=request.relation, context=request.context)
-        text = edited(before.text, [_appended(before, _link_line(link, target, before.key, resolver))])
+        text = edited(before.text, [_appended(before, _link_line(request, target, before.key, resolver))])
         if before.path:
             after = reread(before, text)
         else:
@@ -197,7 +189,7 @@ def _file_name(text: str) -> str:
     return name or "note"
 
 
-def _link_line(link: NewLink, target: Note, source: str, resolver: NoteResolver) -> str:
+def _link_line(link: NewLink | LinkKnowledgeNodes, target: Note, source: str, resolver: NoteResolver) -> str:
     """Return the list item that links the note with the key ``source`` to ``target``.
 
     Raises InputError if the context holds a link to another note, or if no wikilink means the target alone.

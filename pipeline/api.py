@@ -21,8 +21,7 @@ from pipeline.evaluate.tuning.tune import Tuned
 from pipeline.flows import documents, evaluate, experiments, ingest, maintain
 from pipeline.flows.documents import DocumentEntry, StoredText
 from pipeline.flows.ingest import Announce
-from pipeline.flows.retrievers import Retrievers
-from pipeline.flows.search import Retriever
+from pipeline.flows.search import Retriever, Retrievers
 from pipeline.ingest.sources.reader import document_of, documents_of
 from pipeline.ingest.update.changes import IngestSummary, Outcome, SyncSummary
 from pipeline.knowledge import KnowledgeGraph

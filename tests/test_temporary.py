@@ -16,9 +16,9 @@ from pipeline.knowledge.records import GraphSize
 from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.view import write_page
 from pipeline.temporary import replacing
-from pipeline.transfer.export import export
 from pipeline.transfer.formats import Format as CorpusFormat
-from pipeline.transfer.portable import Part
+from pipeline.transfer.formats import Part
+from pipeline.transfer.portable import export
 
 NODES = [KnowledgeNode("a", "thing")]
 WRITERS = [

@@ -5,13 +5,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from neo4j.exceptions import ClientError
+
+from pipeline.db.catalogue import check_model, find_corpus
+from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import QuestionError, ServerUnsupported
 from pipeline.retrieve.context import Context, build_context
 from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.parse import parse_filter
 from pipeline.retrieve.hydrate import hydrate
 from pipeline.retrieve.legs import Leg, LegRow, Needs, leg_named
+from pipeline.retrieve.lru import SharedCache
 from pipeline.retrieve.passage_relations import read_relations
 from pipeline.retrieve.question import check_question, check_vector
 from pipeline.retrieve.rankers.gds_walk import GdsWalk
@@ -145,15 +151,70 @@ class Retriever:
         if self._warmed_up or leg.needs < Needs.CANDIDATES:
             return self._embed_query(question)
         self._warmed_up = True
-        thread = threading.Thread(target=self._warm_up, name="hoprank-warm-up", daemon=True)
+
+        def warm_up() -> None:
+            # A fault of the server or the corpus will be reported for the question itself.
+            with suppress(Exception):
+                trace = RankingTrace("A question with Names", [1.0] * self.corpus.record.dimension)
+                find_candidates(self._reader, trace, Needs.SEEDS)
+
+        thread = threading.Thread(target=warm_up, name="hoprank-warm-up", daemon=True)
         thread.start()
         vector = self._embed_query(question)
         # Not after an error: somebody who interrupts the loading of a model shouldn't wait for a plan.
         thread.join()
         return vector
 
-    def _warm_up(self) -> None:
-        # A fault of the server or the corpus will be reported for the question itself.
-        with suppress(Exception):
-            trace = RankingTrace("A question with Names", [1.0] * self.corpus.record.dimension)
-            find_candidates(self._reader, trace, Needs.SEEDS)
+
+class Retrievers:
+    """Caches the retrievers of the ``retrieve.open_corpora`` corpora that were used last, by name. Thread-safe.
+
+    A name refers to another corpus after its corpus was dropped, renamed or made anew.
+    """
+
+    def __init__(self, client: Client, embedder: Embedder, settings: Settings) -> None:
+        self._client = client
+        self._embedder = embedder
+        self._settings = settings
+        self._by_name: SharedCache[str, Retriever] = SharedCache(settings.retrieve.open_corpora)
+
+    def current(self, name: str) -> Retriever:
+        """Return the retriever of the corpus that has this name now.
+
+        Raises CorpusError if there is none, FingerprintError if another model embedded it.
+        """
+        retriever = self._kept(name)
+        return self._kept(name) if self._drop_if_replaced(retriever, name) else retriever
+
+    def search(self, name: str, search: Callable[[Retriever], RetrieverResult]) -> RetrieverResult:
+        """Search with the cached retriever; if its corpus was replaced, drop it and search again with a new one.
+
+        Looking up the corpus first would cost every search a round trip. A search in a dropped corpus fails, because
+        its indexes are gone, or finds nothing; only then is the corpus looked up.
+        """
+        retriever = self._kept(name)
+        try:
+            result = search(retriever)
+        except ClientError:
+            if not self._drop_if_replaced(retriever, name):
+                raise
+        else:
+            if result.items or not self._drop_if_replaced(retriever, name):
+                return result
+        return search(self._kept(name))
+
+    def _kept(self, name: str) -> Retriever:
+        def opened() -> Retriever:
+            corpus = open_corpus(self._client, name)
+            check_model(corpus.record, self._embedder.identity)
+            return Retriever(corpus, self._embedder.embed_query, self._settings)
+
+        return self._by_name.get(name, opened)
+
+    def _drop_if_replaced(self, retriever: Retriever, name: str) -> bool:
+        """Return whether ``name`` now refers to another corpus or to none; if so, drop the retriever."""
+        corpus = find_corpus(self._client, name)
+        if corpus is not None and corpus.id == retriever.corpus.id:
+            return False
+        self._by_name.drop(name, retriever)
+        return True

@@ -1,46 +1,53 @@
-"""From a ranking to a result: the best chunks as hits, each with its rank in every leg."""
+"""From a ranking to a result: the best chunks as hits, each with its rank in every leg, and explanations of it.
 
-from collections.abc import Sequence
+An explanation is the path to each hit, the contributions of features, and the share of the graph.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pipeline.records import Hit, LegRank
-from pipeline.retrieve.explain import explain as explain_ranking
-from pipeline.retrieve.filters.matches import Matches
+from pipeline.records import Hit, LegRank, PathStep
+from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
+from pipeline.retrieve.scoring.features import FEATURES
+from pipeline.retrieve.scoring.scorer import graph_share
 from pipeline.retrieve.trace import RankingTrace
+
+_SEEDS_TRIED = 12
+"""Seeds from which paths are looked for, the heaviest. Chosen by hand; not measured."""
+
+_SEED = PathStep("Seed", "vector and full text", "")
 
 
 def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: bool = False) -> RetrieverResult:
     """Return the best ``top_k`` chunks of a ranking as hits; ``explain`` adds the path and the features of each."""
-    hits = _ranked_hits(reader, trace, top_k)
-    explanation: dict[str, Any] = {}
-    if explain:
-        hits, explanation = explain_ranking(reader, trace, hits)
+    top = trace.ranking.ids[:top_k]
+    # The hits in the trace are of the generation that was ranked, even if another was published since.
+    missing = reader.hits.read([id_ for id_ in top if id_ not in trace.hits], trace.generation)
+    known = {**trace.hits, **{id_: stored.hit for id_, stored in missing.items()}}
+    shown = [known[id_] for id_ in top if id_ in known]
+    legs = _leg_ranks(trace, [hit.id for hit in shown])
+    scores = trace.ranking.scores
+    hits = [replace(hit, rank=rank, score=scores[hit.id], legs=legs[hit.id]) for rank, hit in enumerate(shown, 1)]
     metadata = {
         "corpus": reader.corpus.name,
         "leg": str(trace.ranking.leg),
         "names": [name.key for name in trace.names],
         "engine": trace.engine,
         "confidence": trace.confidence,
-        **explanation,
-        **({} if trace.matches is None else {"filter": _filter_summary(trace.matches)}),
     }
+    if explain:
+        hits, explanation = _explained(reader, trace, hits)
+        metadata |= explanation
+    if (matches := trace.matches) is not None:
+        metadata["filter"] = {
+            "admitted": len(matches),
+            "chunks": matches.total,
+            "unknown_fields": list(matches.unknown),
+        }
     return RetrieverResult(tuple(map(RetrieverResultItem.of, hits)), metadata, tuple(hits), trace.vector)
-
-
-def _ranked_hits(reader: CorpusReader, trace: RankingTrace, top_k: int) -> list[Hit]:
-    top = trace.ranking.ids[:top_k]
-    # The hits in the trace are of the generation that was ranked, even if another was published since.
-    missing = reader.hits.read([id_ for id_ in top if id_ not in trace.hits], trace.generation)
-    hits = {**trace.hits, **{id_: stored.hit for id_, stored in missing.items()}}
-    shown = [hits[id_] for id_ in top if id_ in hits]
-    legs = _leg_ranks(trace, [hit.id for hit in shown])
-    return [
-        replace(hit, rank=rank, score=trace.ranking.scores[hit.id], legs=legs[hit.id])
-        for rank, hit in enumerate(shown, 1)
-    ]
 
 
 def _leg_ranks(trace: RankingTrace, ids: Sequence[str]) -> dict[str, dict[str, LegRank]]:
@@ -56,5 +63,54 @@ def _leg_ranks(trace: RankingTrace, ids: Sequence[str]) -> dict[str, dict[str, L
     return places
 
 
-def _filter_summary(matches: Matches) -> dict[str, Any]:
-    return {"admitted": len(matches), "chunks": matches.total, "unknown_fields": list(matches.unknown)}
+def _explained(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> tuple[list[Hit], dict[str, Any]]:
+    """Return hits with their path and the contributions of features, and metadata that explains the whole result.
+
+    The metadata is the confidence in each name of the question and, if the scorer was fused, the graph's share in it.
+    """
+    paths = _paths(reader, trace, hits)
+    metadata: dict[str, Any] = {"name_confidences": {name.key: name.confidence for name in trace.names}}
+    features: dict[str, dict[str, float]] = {}
+    # The scorer as a leg by itself is explained by its scores.
+    if trace.features is not None and len(trace.parts) > 1:
+        added = reader.scorer.contributions(trace.features)
+        metadata["graph_share"] = graph_share(added)
+        rows = zip(trace.features.ids, added.tolist(), strict=True)
+        features = {id_: dict(zip(FEATURES, row, strict=True)) for id_, row in rows}
+    explained = [replace(hit, evidence=paths.get(hit.id, ()), features=features.get(hit.id, {})) for hit in hits]
+    return explained, metadata
+
+
+def _paths(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> dict[str, tuple[PathStep, ...]]:
+    """Return the path to each hit from a seed, from node to node."""
+    titles = {hit.id: hit.title for hit in hits}
+    seeds = trace.seeds.ids[:_SEEDS_TRIED]
+    paths: dict[str, tuple[PathStep, ...]] = {id_: (_SEED,) for id_ in titles if id_ in seeds}
+    for name in trace.names:
+        if name.only_chunk in paths:
+            paths[name.only_chunk] = (
+                PathStep("Entity", name.name, "", name.id),
+                PathStep("Chunk", titles[name.only_chunk], "MENTIONS", name.only_chunk),
+            )
+    rows: Sequence[Mapping[str, Any]] = ()
+    if seeds and titles:
+        corpus, ends = reader.corpus.at(trace.generation), {"seeds": seeds, "hits": list(titles)}
+        if (matches := trace.matches) is None:
+            rows = corpus.read("paths", **ends)
+        else:
+            rows = corpus.read("filtered_paths", **ends, ids=list(matches.ids), documents=list(matches.documents))
+    for row in rows:
+        kinds = ["", *row["kinds"]]
+        steps = tuple(
+            PathStep(_kind(node), node["name"] or node["id"], by, node["id"])
+            for node, by in zip(row["nodes"], kinds, strict=True)
+        )
+        if row["id"] not in paths or steps[0].kind == "Entity":
+            paths[row["id"]] = steps
+    # A hit of vector or full text may be far from any seed.
+    direct = {id_ for ranking, _ in trace.parts if ranking.leg == Leg.HYBRID for id_ in ranking.ids}
+    return {id_: (_SEED,) for id_ in titles if id_ in direct} | paths
+
+
+def _kind(node: Mapping[str, Any]) -> str:
+    return next(label for label in ("Chunk", "Document", "Entity") if label in node["labels"])

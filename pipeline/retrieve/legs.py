@@ -46,14 +46,14 @@ class LegRow(StrEnum):
 class Leg(LegRow):
     """A way to rank a corpus's chunks for a question."""
 
-    VECTOR = "vector", Needs.VECTOR, "pipeline.retrieve.rankers.vector:rank"
-    FULLTEXT = "fulltext", Needs.TEXT, "pipeline.retrieve.rankers.fulltext:rank"
+    VECTOR = "vector", Needs.VECTOR, "pipeline.retrieve.rankers.basic:vector"
+    FULLTEXT = "fulltext", Needs.TEXT, "pipeline.retrieve.rankers.basic:fulltext"
     BM25 = "bm25", Needs.TEXT, "pipeline.retrieve.rankers.bm25:rank"
-    HYBRID = "hybrid", Needs.CANDIDATES, "pipeline.retrieve.rankers.hybrid:rank"
+    HYBRID = "hybrid", Needs.CANDIDATES, "pipeline.retrieve.rankers.basic:hybrid"
     HOPS = "hops", Needs.SEEDS, "pipeline.retrieve.rankers.hops:rank"
-    GRAPH = "graph", Needs.SEEDS, "pipeline.retrieve.rankers.graph:rank"
-    SCORER = "scorer", Needs.SCORES, "pipeline.retrieve.rankers.scorer:rank"
-    WHOLE = "hoprank", Needs.SCORES, "pipeline.retrieve.rankers.whole:rank"
+    GRAPH = "graph", Needs.SEEDS, "pipeline.retrieve.rankers.basic:graph"
+    SCORER = "scorer", Needs.SCORES, "pipeline.retrieve.rankers.basic:scorer"
+    WHOLE = "hoprank", Needs.SCORES, "pipeline.retrieve.rankers.basic:whole"
 
 
 def leg_named(name: str) -> LegRow:

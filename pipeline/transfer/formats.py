@@ -1,9 +1,10 @@
-"""The export formats of a corpus."""
+"""The export formats of a corpus, and the parts that they hold."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from typing import Any, NamedTuple
 
 
 class Format(StrEnum):
@@ -20,3 +21,10 @@ class Format(StrEnum):
     def of(cls, path: Path) -> Format:
         """Return the format of a path by its suffix: none is Parquet, an unknown one is JSON Lines."""
         return {".jsonl": cls.JSONL, ".graphml": cls.GRAPHML, "": cls.PARQUET}.get(path.suffix, cls.JSONL)
+
+
+class Part(NamedTuple):
+    """One part of a corpus; ``kind`` is ``corpus``, ``document``, ``chunk``, ``entity``, ``counts`` or ``edge``."""
+
+    kind: str
+    value: dict[str, Any]

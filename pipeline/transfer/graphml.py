@@ -9,7 +9,7 @@ from lxml import etree
 from pipeline.edges import EDGES, EdgeKind
 from pipeline.ids import digest
 from pipeline.text.graphml import NAMESPACE, add_data, attribute_declaration, element, text_of, without_forbidden
-from pipeline.transfer.portable import Part
+from pipeline.transfer.formats import Part
 
 _NODES = {
     "document": ("key", "title", "path"),

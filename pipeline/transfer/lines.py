@@ -11,7 +11,7 @@ from pipeline.errors import SourceError
 from pipeline.files import Guard, Line, lines
 from pipeline.files.validated import validated
 from pipeline.ingest.sources.metadata import flat
-from pipeline.transfer.portable import Part
+from pipeline.transfer.formats import Part
 
 _GUARD = Guard(fix="Give a file that `hoprank corpus export` wrote as jsonl.")
 

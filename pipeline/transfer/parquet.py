@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.edges import EDGES, EdgeKind
-from pipeline.transfer.portable import Part
+from pipeline.transfer.formats import Part
 
 _BATCH = 5_000
 _METADATA = "metadata."

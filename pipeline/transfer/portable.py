@@ -1,23 +1,20 @@
-"""The portable form of a corpus: a sequence of parts without internal ids, for files.
+"""The portable form of a corpus: a sequence of parts without internal ids, and its export as a file.
 
 The order is: the corpus, its documents, chunks, entities, counts and edges. Equal corpora give equal parts.
 """
 
 import json
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 from pipeline.db.catalogue import SCHEMA_VERSION, Corpus
 from pipeline.db.corpus import CorpusHandle
+from pipeline.errors import SourceError
+from pipeline.temporary import replacing
+from pipeline.transfer.formats import Format, Part
 
 FORMAT = 1
-
-
-class Part(NamedTuple):
-    """One part of a corpus; ``kind`` is ``corpus``, ``document``, ``chunk``, ``entity``, ``counts`` or ``edge``."""
-
-    kind: str
-    value: dict[str, Any]
 
 
 def portable(corpus: CorpusHandle, *, embeddings: bool = True, imported: bool = False) -> Iterator[Part]:
@@ -58,3 +55,34 @@ def _head(corpus: Corpus, *, embeddings: bool) -> dict[str, Any]:
 
 def _without(properties: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if name not in names}
+
+
+def export(parts: Iterable[Part], path: Path, form: Format, done: Callable[[int], None]) -> None:
+    """Write ``parts`` to ``path``; an existing file or table is replaced once everything is written.
+
+    ``done`` receives the number of parts written. Raises SourceError if ``path`` can't be written.
+    """
+    if form is Format.PARQUET:
+        from pipeline.transfer.parquet import write_parquet as write
+    elif form is Format.GRAPHML:
+        from pipeline.transfer.graphml import write_graphml as write
+    else:
+        write = _write_lines
+    try:
+        with replacing(path) as partial:
+            write(_counted(parts, done), partial)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(f"{path} can't be written: {reason}.", "Choose another place.") from error
+
+
+def _write_lines(parts: Iterable[Part], path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for kind, value in parts:
+            file.write(json.dumps({kind: value}, ensure_ascii=False) + "\n")
+
+
+def _counted(parts: Iterable[Part], done: Callable[[int], None]) -> Iterator[Part]:
+    for part in parts:
+        yield part
+        done(1)

@@ -23,7 +23,8 @@ from pipeline.ingest.update.stored import ChunkDiff, Spool, StoredChunk, stored_
 from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.records import Chunk, Edge, Entity, Vector
 from pipeline.settings import LinkSettings
-from pipeline.transfer.portable import FORMAT, Part
+from pipeline.transfer.formats import Part
+from pipeline.transfer.portable import FORMAT
 
 _READABLE = (4, 5, SCHEMA_VERSION)
 """Schema versions whose exports are alike."""

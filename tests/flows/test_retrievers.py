@@ -14,8 +14,7 @@ from neo4j.exceptions import ClientError
 from pipeline import HopRank, RetrieverResult, RetrieverResultItem
 from pipeline.errors import CorpusError
 from pipeline.flows.maintain import drop, rename
-from pipeline.flows.retrievers import Retrievers
-from pipeline.flows.search import Retriever
+from pipeline.flows.search import Retriever, Retrievers
 
 Jsonl = Callable[..., Path]
 

@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked
-from pipeline.retrieve.scoring.standard_scores import standard_scores
 from pipeline.settings import NameSettings
 
 _RANK_K = 5
@@ -56,9 +58,10 @@ def signs_of(name: NamedEntity, vector: Ranked, hybrid: Ranked, around: Neighbou
     """Return the evidence for a name from the legs and the question."""
     chunks = mentions_of(name, around)
     nearest = led_to(chunks)
+    ranks = (rank for rank, id_ in enumerate(hybrid.scores, 1) if id_ in chunks)
     return Signs(
         cosine=float(standard_scores(nearest or [""], vector).max()),
-        agreement=next((_agreement(rank) for rank, id_ in enumerate(hybrid.scores, 1) if id_ in chunks), 0.0),
+        agreement=next(((_RANK_K + 1) / (_RANK_K + rank) for rank in ranks), 0.0),
         frequency=math.log(max(name.frequency, 1)),
         capitals=float(name.capitalised),
     )
@@ -98,5 +101,13 @@ def confidence_in(names: Sequence[NamedEntity]) -> float:
     return max((name.confidence for name in names), default=0.0)
 
 
-def _agreement(rank: int) -> float:
-    return (_RANK_K + 1) / (_RANK_K + rank)
+def standard_scores(ids: Sequence[str], leg: Ranked) -> NDArray[np.float64]:
+    """Return the scores of a leg for chunks, in standard deviations from the mean of its ranking.
+
+    A chunk that the leg lacks gets its lowest score. If all its scores are equal, the result is 0.
+    """
+    mean, spread = leg.moments
+    if spread == 0:
+        return np.zeros(len(ids))
+    least = min(leg.scores.values())
+    return np.array([(leg.scores.get(id_, least) - mean) / spread for id_ in ids])

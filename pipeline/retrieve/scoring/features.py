@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from pipeline.edges import REFERENCES
 from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked
-from pipeline.retrieve.scoring.confidence import NamedEntity, confidence_in, mentions_of
+from pipeline.retrieve.scoring.confidence import NamedEntity, confidence_in, mentions_of, standard_scores
 from pipeline.retrieve.scoring.coverage import Coverage, Passage, coverage, named_share, terms_of
-from pipeline.retrieve.scoring.standard_scores import standard_scores
 
 Matrix: TypeAlias = NDArray[np.float64]
 
@@ -120,26 +119,21 @@ def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence) -> Matri
     first = [rows[id_] for id_ in evidence.walk.ids[:_FIRST] if id_ in rows]
     vector, fulltext = standard_scores(ids, evidence.vector), standard_scores(ids, evidence.fulltext)
     covered = coverage(evidence.terms, list(passages.values()), evidence.named)
+    documents = np.array([passage.document for passage in passages.values()])
+    # Each passage has the best score of another passage of its document, at least 0.
+    beside = documents[:, None] == documents[None, :]
+    np.fill_diagonal(beside, val=False)
     columns = {
         "vector": _smoothed(vector, passages.values(), evidence),
         "fulltext": fulltext,
         "sentence": covered.alone(),
         "proximity": covered.proximity(),
-        "document": _of_document(passages.values(), np.maximum(vector, fulltext)),
+        "document": (beside * np.maximum(vector, fulltext)).max(axis=1, initial=0),
         "walk": _reciprocal(ids, evidence.walk),
         "about_named": _about_named(rows, evidence),
         **_chain(rows, first, evidence, covered),
     }
     return np.stack([columns[name] for name in FEATURES], axis=1)
-
-
-def _of_document(passages: Iterable[Passage], scores: Matrix) -> Matrix:
-    """Return for each passage the best score of another passage of its document, at least 0."""
-    documents = np.array([passage.document for passage in passages])
-    others = documents[:, None] == documents[None, :]
-    np.fill_diagonal(others, val=False)
-    best: Matrix = (others * scores).max(axis=1, initial=0)
-    return best
 
 
 def _smoothed(scores: Matrix, passages: Iterable[Passage], evidence: Evidence) -> Matrix:
@@ -163,19 +157,14 @@ def _chain(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence, co
     forth, back = _referring(rows, first, evidence.neighbourhood)
     tied = np.maximum.reduce([shared, forth, back / 2])
     ties = {"about_linked": about, "covers_together": tied * covered.together(first)}
-    leading = _leading(rows, first, evidence.walk)
+    ids = list(rows)
+    scores = np.array([evidence.walk.scores[ids[row]] for row in first])
+    # Each of ``first`` counts by its share of the walk's best score: a namesake weighs little.
+    leading = scores / (scores.max(initial=0) or 1.0)
     for matrix in ties.values():
         matrix *= leading
         matrix[first, range(len(first))] = 0
     return {name: matrix.max(axis=1, initial=0) for name, matrix in ties.items()}
-
-
-def _leading(rows: Mapping[str, int], first: Sequence[int], walk: Ranked) -> Matrix:
-    """Return the weight of each of ``first``: its share of the walk's best score. A namesake weighs little."""
-    ids = list(rows)
-    scores = np.array([walk.scores[ids[row]] for row in first])
-    shares: Matrix = scores / (scores.max(initial=0) or 1.0)
-    return shares
 
 
 def _shared_names(rows: Mapping[str, int], first: Sequence[int], evidence: Evidence) -> tuple[Matrix, Matrix]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.retrieve.fusion import Ranked, ranked
-from pipeline.retrieve.scoring.standard_scores import standard_scores
+from pipeline.retrieve.scoring.confidence import standard_scores
 
 SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-1000, 1000).map(float), min_size=1)
 

@@ -28,9 +28,9 @@ from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
 from pipeline.progress import Progress
 from pipeline.settings import LinkSettings, Settings
-from pipeline.transfer.formats import Format
+from pipeline.transfer.formats import Format, Part
 from pipeline.transfer.lines import read_lines
-from pipeline.transfer.portable import Part, export, portable
+from pipeline.transfer.portable import export, portable
 from pipeline.transfer.restore import Embed, RestoreOptions, restore
 
 _TOP = 10

@@ -2,14 +2,14 @@
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from pipeline.db.catalogue import Corpus, get_corpus, list_corpora, list_graphs
+from pipeline.db.catalogue import get_corpus, list_corpora, list_graphs
 from pipeline.db.client import Client
 from pipeline.db.corpus import open_corpus
 from pipeline.embedding.embedder import Embedder
@@ -17,7 +17,7 @@ from pipeline.errors import QuerySetError
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.calibration import calibrate as calibrate_links
 from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset, read_document_ids
-from pipeline.evaluate.harness import Answered, ask, chunk_documents
+from pipeline.evaluate.harness import ask, chunk_documents
 from pipeline.evaluate.measures import QueryResult, document_ranking
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.flows.ingest import ingest_documents
@@ -35,9 +35,6 @@ from pipeline.settings import Settings
 
 _SHOWN = 10
 """Number of hits that a timed search reads, as many as a search shows."""
-
-_SEARCH_SECTIONS = ("retrieve", "names", "scorer", "walk")
-"""The sections of the settings that a search depends on."""
 
 
 class Ready(Protocol):
@@ -90,29 +87,19 @@ def measure(
     retriever = hoprank.retriever(corpus_name)
     check_documents(dataset, stored_documents(open_corpus(hoprank.client, corpus_name)))
     results = run_legs(retriever, dataset, legs, progress or Progress())
-    circumstances = Run(
-        corpus=corpus_name,
-        documents=documents,
-        ingest_seconds=ingest_seconds,
-        version=version("hoprank"),
-        settings=_circumstances(hoprank, retriever.corpus.record),
-    )
-    return build_report(dataset, results, circumstances)
-
-
-def _circumstances(hoprank: Ready, corpus: Corpus) -> dict[str, Any]:
-    """Return what figures depend on: settings of the search, how the corpus was made, the model, and the server."""
-    searching = {name: getattr(hoprank.settings, name).model_dump() for name in _SEARCH_SECTIONS}
-    made = {name: getattr(corpus, name) for name in ("chunker", "extractor", "analyzer", "schema_version")}
-    return {
+    corpus = retriever.corpus.record
+    # What the figures depend on: settings of the search, how the corpus was made, the model, and the server.
+    circumstances = {
         "model": corpus.fingerprint,
         "precision": Fingerprint.of(corpus.fingerprint).precision,
-        **searching,
+        **{name: getattr(hoprank.settings, name).model_dump() for name in ("retrieve", "names", "scorer", "walk")},
         "link": dict(corpus.links),
-        **made,
+        **{name: getattr(corpus, name) for name in ("chunker", "extractor", "analyzer", "schema_version")},
         "neo4j": hoprank.client.server_version(),
         "gds": hoprank.client.has_gds,
     }
+    run = Run(corpus_name, documents, ingest_seconds, version("hoprank"), circumstances)
+    return build_report(dataset, results, run)
 
 
 def run_legs(retriever: Retriever, dataset: Dataset, legs: Sequence[LegRow], progress: Progress) -> list[QueryResult]:
@@ -126,15 +113,14 @@ def run_legs(retriever: Retriever, dataset: Dataset, legs: Sequence[LegRow], pro
     documents = chunk_documents(retriever.corpus)
     retriever.prepare()
     rankings = {leg.value: partial(search, leg) for leg in legs}
-    return [_result(one, documents) for one in ask(dataset.queries, rankings, progress)]
-
-
-def _result(answered: Answered[Query, RankingTrace], documents: Mapping[str, str]) -> QueryResult:
-    trace, leg = answered.answer, answered.ranking
-    hits = [(documents[id_], score) for id_, score in trace.ranking.scores.items() if id_ in documents]
-    confidence = trace.confidence if leg == Leg.WHOLE else None
-    ranking = tuple(document_ranking(hits))
-    return QueryResult(answered.query.id, leg, ranking, answered.milliseconds, confidence, trace.engine)
+    results = []
+    for answered in ask(dataset.queries, rankings, progress):
+        trace, leg = answered.answer, answered.ranking
+        hits = [(documents[id_], score) for id_, score in trace.ranking.scores.items() if id_ in documents]
+        confidence = trace.confidence if leg == Leg.WHOLE else None
+        ranking = tuple(document_ranking(hits))
+        results.append(QueryResult(answered.query.id, leg, ranking, answered.milliseconds, confidence, trace.engine))
+    return results
 
 
 @contextmanager

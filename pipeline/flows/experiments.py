@@ -40,10 +40,8 @@ def ablate(
     for dataset, folder in [(read_dataset(folder, split), folder) for folder in folders]:
         kept = f"{corpus_name}/{dataset.name}" if corpus_name and len(folders) > 1 else corpus_name
         with ingested(hoprank, dataset, folder, kept, progress) as (name, _, _):
-            whole, *without = (
-                _results(hoprank, dataset, name, settings, progress)
-                for settings in (hoprank.settings, *changed.values())
-            )
+            every = (hoprank.settings, *changed.values())
+            whole, *without = (_results(hoprank, dataset, name, settings, progress) for settings in every)
         sets.append(measured(dataset, whole, dict(zip(changed, without, strict=True))))
     return build_ablation(sets, variants)
 

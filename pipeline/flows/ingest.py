@@ -173,7 +173,11 @@ def sync_documents(
     while True:
         corpus = steps.find(corpus_name)
         with detect_changes(read_source(), stored_documents(corpus), steps.progress) as changes:
-            _check_not_empty(changes, source, corpus_name)
+            if changes.stored and not changes.seen:
+                raise SourceError(
+                    f"{source} holds no document; all {len(changes.stored):,} of {corpus_name!r} would be removed.",
+                    f"If that is wanted: hoprank corpus drop {corpus_name}.",
+                )
             plan = steps.plan(corpus_name, corpus, changes)
             if dry_run:
                 return SyncSummary(plan, None)
@@ -236,7 +240,10 @@ def write_generation(
     with Spool[PreparedChunk]() as chunks, Spool[StoredChunk]() as replaced_chunks:
         # Load: the chunks are staged while the next batch is embedded.
         staged = stage(session, batches, stored, chunks, progress)
-        titles = _titles(stored, staged.titles, removed)
+        before = {key: document.title for key, document in stored.items()}
+        remaining = {key: title for key, title in before.items() if key not in removed}
+        replaced = (staged.titles.keys() & before.keys()) | set(removed)
+        titles = TitleChanges(before, {**remaining, **staged.titles}, replaced)
         staged_ids = {document_id(corpus.id, key) for key in staged.titles}
         diff = compare(corpus, chunks, titles.replaced, staged_ids, replaced_chunks)
         with progress.stage("link") as done:
@@ -335,17 +342,3 @@ class _Steps:
         check_fingerprint(corpus, self.embedder.fingerprint_beside(corpus.fingerprint), self.chunker.fingerprint)
         check_extractor(corpus, extractor_fingerprint(self.settings.link))
         return CorpusHandle(self.client, corpus)
-
-
-def _titles(stored: Mapping[str, StoredDocument], staged: Mapping[str, str], removed: Collection[str]) -> TitleChanges:
-    before = {key: document.title for key, document in stored.items()}
-    remaining = {key: title for key, title in before.items() if key not in removed}
-    return TitleChanges(before, {**remaining, **staged}, (staged.keys() & before.keys()) | set(removed))
-
-
-def _check_not_empty(changes: Changes, source: str, corpus_name: str) -> None:
-    if changes.stored and not changes.seen:
-        raise SourceError(
-            f"{source} holds no document; all {len(changes.stored):,} of {corpus_name!r} would be removed.",
-            f"If that is wanted: hoprank corpus drop {corpus_name}.",
-        )

@@ -1,5 +1,6 @@
 """Maintenance of a whole corpus: statistics, drop, rename, export, import, new vectors or links; migration."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -173,12 +174,7 @@ def migrate_graph(client: Client, settings: Settings, name: str, *, progress: Pr
 
 
 def _rebuild(
-    corpus: CorpusHandle,
-    embed: Embed,
-    links: LinkSettings,
-    wait: float,
-    head: Mapping[str, Any],
-    progress: Progress,
+    corpus: CorpusHandle, embed: Embed, links: LinkSettings, wait: float, head: Mapping[str, Any], progress: Progress
 ) -> Corpus:
     """Rebuild a corpus from its documents and chunks with the fields of ``head`` changed, and replace it."""
     temporary_name = f"{corpus.name[: LONGEST_NAME - 30]} (rebuilt from {corpus.id})"
@@ -187,22 +183,15 @@ def _rebuild(
         with progress.stage("rebuild") as done:
             linked = {"extractor": extractor_fingerprint(links), "links": links.of_edges}
             stored = portable(corpus, embeddings="fingerprint" not in head, imported=True)
-            parts = _documents_and_chunks(stored, {**head, **linked})
+            # The corpus, its documents and its chunks come first; the rest follows from them.
+            kept = itertools.takewhile(lambda part: part.kind in ("corpus", "document", "chunk"), stored)
+            fields = {**head, **linked}
+            parts = (Part("corpus", {**part.value, **fields}) if part.kind == "corpus" else part for part in kept)
             successor = restore(client, parts, temporary_name, RestoreOptions(embed, done, links))
         corpus.write("switch_corpus", writer=writer, successor=successor.id)
         drop_corpus(client, corpus.record)
         drop_projections(client, corpus.id)
     return get_corpus(client, corpus.name)
-
-
-def _documents_and_chunks(parts: Iterator[Part], head: Mapping[str, Any]) -> Iterator[Part]:
-    for part in parts:
-        if part.kind == "corpus":
-            yield Part("corpus", {**part.value, **head})
-        elif part.kind in ("document", "chunk"):
-            yield part
-        else:
-            return
 
 
 def _checked(parts: Iterator[Part], embedder: Embedder) -> Iterator[Part]:

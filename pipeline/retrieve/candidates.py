@@ -10,7 +10,7 @@ from pipeline.ids import entity_id
 from pipeline.retrieve.expansion import ExploreRow, Neighbourhood, neighbourhood
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.question import PossibleName, fulltext_query, longest_names, possible_names
+from pipeline.retrieve.question import fulltext_query, longest_names, possible_names
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.scoring.confidence import NamedEntity
 
@@ -32,19 +32,10 @@ class CandidateLimits(NamedTuple):
     unnamed: bool = True
 
 
-_NOTHING = ExploreRow(
-    generation=0,
-    chunks=0,
-    entities=0,
-    near=(),
-    near_scores=(),
-    matching=(),
-    matching_scores=(),
-    named=(),
-    mentions=(),
-    links=(),
-    backlinks=(),
-    beside=(),
+_NOTHING = cast(
+    ExploreRow,
+    {"generation": 0, "chunks": 0, "entities": 0}
+    | dict.fromkeys(ExploreRow.__required_keys__ - {"generation", "chunks", "entities"}, ()),
 )
 """The row for a corpus that was dropped."""
 
@@ -101,12 +92,16 @@ def explore(
     near, matching = vector_ranking(row), fulltext_ranking(row)
     hybrid = fuse_hybrid(near, matching)
     known = {keys[named["id"]]: named for named in row["named"]}
-    names = tuple(_named(name, known[name.key]) for name in longest_names(possible, known))
+    names = []
+    for name in longest_names(possible, known):
+        found = known[name.key]
+        about = found["id"], name.key, found["name"], found["frequency"], found["chunk"], found["about"]
+        names.append(NamedEntity(*about, name.capitalised))
     first = hybrid.ids[: limits.seeds] if seeds is None else seeds
     only = [name.only_chunk for name in names if name.only_chunk]
     around = neighbourhood(row, {*first, *only}, {name.id for name in names})
     nodes = row["chunks"] + row["entities"]
-    return Candidates(row["generation"], row["chunks"], nodes, near, matching, hybrid, names, around)
+    return Candidates(row["generation"], row["chunks"], nodes, near, matching, hybrid, tuple(names), around)
 
 
 def vector_search(reader: CorpusReader, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:
@@ -137,7 +132,3 @@ def vector_ranking(row: Mapping[str, Any]) -> Ranked:
 def fulltext_ranking(row: Mapping[str, Any]) -> Ranked:
     """Return the ranking in ``matching`` and ``matching_scores`` of a row; scores are Lucene's."""
     return ranked(Leg.FULLTEXT, dict(zip(row["matching"], row["matching_scores"], strict=True)))
-
-
-def _named(name: PossibleName, row: Mapping[str, Any]) -> NamedEntity:
-    return NamedEntity(row["id"], name.key, row["name"], row["frequency"], row["chunk"], row["about"], name.capitalised)

@@ -100,15 +100,12 @@ def _joined(hits: Sequence[Hit]) -> list[Passage]:
     """Return hits as passages, best first; consecutive chunks of a document become one passage."""
     runs: list[list[Hit]] = []
     for hit in sorted(hits, key=lambda hit: (hit.document, hit.ordinal)):
-        if runs and _follows(runs[-1][-1], hit):
+        before = runs[-1][-1] if runs else None
+        if before and before.document == hit.document and before.ordinal + 1 == hit.ordinal:
             runs[-1].append(hit)
         else:
             runs.append([hit])
     return sorted(map(_passage, runs), key=lambda passage: passage.rank)
-
-
-def _follows(before: Hit, after: Hit) -> bool:
-    return before.document == after.document and before.ordinal + 1 == after.ordinal
 
 
 def _passage(run: Sequence[Hit]) -> Passage:
@@ -133,9 +130,8 @@ def _chained(passages: Sequence[Passage], relations: PassageRelations) -> tuple[
     rest = list(passages)
     placed = [rest.pop(0)] if rest else []
     while rest:
-        best = max(
-            rest, key=lambda passage: (_pull(passage, placed[-1:], relations), _pull(passage, placed, relations))
-        )
+        pulls = [(_pull(passage, placed[-1:], relations), _pull(passage, placed, relations)) for passage in rest]
+        best = rest[pulls.index(max(pulls))]
         rest.remove(best)
         placed.append(_related(best, placed, relations))
     return tuple(placed)
@@ -176,8 +172,7 @@ def _shortened(passage: Passage, budget: int, count: Count) -> tuple[Passage, ..
 
 
 def _markdown(passages: Sequence[Passage]) -> str:
-    return "\n".join(_section(number, passage) for number, passage in enumerate(passages, 1))
-
-
-def _section(number: int, passage: Passage) -> str:
-    return f"## [{number}] {passage.head}\n\nSource: {passage.citation}\n\n{passage.text}\n"
+    return "\n".join(
+        f"## [{number}] {passage.head}\n\nSource: {passage.citation}\n\n{passage.text}\n"
+        for number, passage in enumerate(passages, 1)
+    )

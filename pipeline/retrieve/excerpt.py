@@ -26,7 +26,10 @@ def excerpts(
     computed it already (``RetrieverResult.query_vector``).
     """
     texts = [_readable(item.content) for item in items]
-    spans = [_sentences(text) for text in texts]
+    spans = []
+    for text in texts:
+        telling = [span for span in sentences(text, 0, len(text)) if any(map(str.isalnum, text[slice(*span)]))]
+        spans.append(telling or [(0, len(text))])
     # A sentence often says "she"; the title says who.
     alone = [
         f"{item.metadata['title']}\n{text[start:end]}"
@@ -40,12 +43,6 @@ def excerpts(
         _excerpt(text, cut, int(nearness[begin : begin + len(cut)].argmax()), most)
         for text, cut, begin in zip(texts, spans, first, strict=False)
     ]
-
-
-def _sentences(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the sentences that contain a letter or a digit; the whole text if none does."""
-    telling = [(start, end) for start, end in sentences(text, 0, len(text)) if any(map(str.isalnum, text[start:end]))]
-    return telling or [(0, len(text))]
 
 
 def _readable(text: str) -> str:

@@ -120,8 +120,8 @@ def neighbourhood(row: ExploreRow, chunks: Container[str], entities: Container[s
         for id_, frequency, mentions in row["mentions"]
         if id_ in entities or any(chunk in chunks for chunk, _ in mentions)
     }
-    links = tuple(link for link in _links(row) if link.source in chunks or link.target in chunks)
-    return Neighbourhood(row["chunks"], mentioned, links)
+    linked = tuple(link for link in _links(row) if link.source in chunks or link.target in chunks)
+    return Neighbourhood(row["chunks"], mentioned, linked)
 
 
 def _links(row: ExploreRow) -> Iterator[ChunkLink]:

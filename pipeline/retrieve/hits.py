@@ -53,17 +53,13 @@ class HitReader:
 
 def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, StoredHit]:
     """Return chunks as hits, by id; ids that the corpus's generation lacks are left out."""
-    rows = corpus.read("hydrate", ids=list(ids)) if ids else []
-    stored = (_stored_hit(*values) for row in rows for values in row["hits"])
-    return {one.hit.id: one for one in stored}
-
-
-def _stored_hit(*values: Any) -> StoredHit:
-    """Return a hit from a row of the query ``hydrate``: the fields of Hit in order, the document's properties last."""
-    properties = values[-1]
-    fields = [*values[:-1], document_metadata(properties)]
-    centroid = properties.get("centroid")
-    return StoredHit(Hit(*fields), None if centroid is None else from_bytes(centroid))
+    stored: dict[str, StoredHit] = {}
+    for row in corpus.read("hydrate", ids=list(ids)) if ids else []:
+        for *fields, properties in row["hits"]:
+            fields.append(document_metadata(properties))
+            hit, centroid = Hit(*fields), properties.get("centroid")
+            stored[hit.id] = StoredHit(hit, None if centroid is None else from_bytes(centroid))
+    return stored
 
 
 def document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:

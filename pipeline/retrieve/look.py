@@ -47,7 +47,10 @@ def look(client: Client, corpora: Iterable[LookedAt], question: str, vector: Seq
     by_index: dict[str, list[str]] = defaultdict(list)
     for corpus in corpora:
         by_index[vector_index_name(corpus.fingerprint)].append(corpus.id)
-    keys = _keys(question, min(_MOST_NAMES, _MOST_ENTITIES // max(len(corpora), 1)))
+    # Capitalised names come first.
+    possible = sorted(possible_names(question), key=lambda name: not name.capitalised)
+    most = min(_MOST_NAMES, _MOST_ENTITIES // max(len(corpora), 1))
+    keys = list(dict.fromkeys(name.key for name in possible))[:most]
     cosines: dict[str, tuple[float, ...]] = {}
     names: dict[str, dict[str, int]] = defaultdict(dict)
     for index, ids in by_index.items():
@@ -59,9 +62,3 @@ def look(client: Client, corpora: Iterable[LookedAt], question: str, vector: Seq
         for named in row["named"]:
             names[named["name"]][named["corpus"]] = named["mentions"]
     return Look(cosines, dict(names))
-
-
-def _keys(question: str, most: int) -> list[str]:
-    """Return the keys of the first ``most`` possible names of a question; capitalised ones come first."""
-    possible = sorted(possible_names(question), key=lambda name: not name.capitalised)
-    return list(dict.fromkeys(name.key for name in possible))[:most]

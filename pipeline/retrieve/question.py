@@ -112,16 +112,16 @@ def fulltext_terms(question: str) -> str:
 
 def _terms(question: str) -> Iterator[str]:
     """Yield the words of a question in lower case, in order; a joined word comes before its parts."""
-    for joined in "".join(map(_term_character, _COMMA.sub(" ", question.lower()))).split():
+    kept = (
+        char if char.isalnum() or char in _JOINERS or unicodedata.category(char).startswith("M") else " "
+        for char in _COMMA.sub(" ", question.lower())
+    )
+    for joined in "".join(kept).split():
         whole = joined.strip(_JOINERS)
         parts = [part for part in _JOINED.split(whole) if part]
         if len(parts) > 1:
             yield whole
         yield from parts
-
-
-def _term_character(char: str) -> str:
-    return char if char.isalnum() or char in _JOINERS or unicodedata.category(char).startswith("M") else " "
 
 
 def possible_names(question: str) -> list[PossibleName]:
@@ -145,11 +145,13 @@ def possible_names(question: str) -> list[PossibleName]:
             # An article before a name isn't part of it.
             bare = range(first + article, last + 1)
             named = bool(bare) and not (grammar[bare[0]] or grammar[last])
-            named = named and (len(bare) > 1 or no_capitals or _looks_like_name(end))
+            telling = end.text[0].isupper() or any(char.isdigit() or char == "_" for char in end.text)
+            named = named and (len(bare) > 1 or no_capitals or telling)
             if named or (first == last and is_identifier(question, opening.start, opening.end)):
                 capitalised = _is_capitalised(tokens[first : last + 1])
-                keys = _keys(question[opening.start : end.end])
-                runs += [PossibleName(key, first, last, capitalised) for key in keys if len(key) > 1]
+                text = question[opening.start : end.end]
+                keys = name_key(text), singular(name_key(text)), name_key(without_middle_initials(text))
+                runs += [PossibleName(key, first, last, capitalised) for key in dict.fromkeys(keys) if len(key) > 1]
     return runs
 
 
@@ -180,12 +182,3 @@ def _is_function_word(word: Word) -> bool:
     """Return whether a word is a function word in lower case, or capitalised only because it begins a sentence."""
     acronym = len(word.text) > 1 and word.text.isupper()
     return word.text.lower() in FUNCTION_WORDS and ((word.initial and not acronym) or word.text[0].islower())
-
-
-def _looks_like_name(word: Word) -> bool:
-    return word.text[0].isupper() or any(char.isdigit() or char == "_" for char in word.text)
-
-
-def _keys(text: str) -> list[str]:
-    key = name_key(text)
-    return list(dict.fromkeys([key, singular(key), name_key(without_middle_initials(text))]))

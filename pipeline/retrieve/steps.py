@@ -53,7 +53,9 @@ def choose_seeds(trace: RankingTrace, names: NameSettings, walk: WalkSettings) -
 def walk(reader: CorpusReader, trace: RankingTrace, *, alone: bool = False) -> RankingTrace:
     """Rank chunks by a walk from the seeds, by GDS or over the expansion; ``alone`` if it is not fused."""
     settings, limit = reader.settings.walk, reader.settings.retrieve.candidates
-    if _engine(reader, trace, alone=alone) == "gds":
+    # Local among the matches of a filter, where GDS can't walk, and for scores without names.
+    may_be_gds = trace.matches is None and (trace.names or alone)
+    if may_be_gds and engine_for(reader, trace.candidates.nodes, alone=alone) == "gds":
         gds = GdsWalk(reader.corpus, settings)
         rank_by_gds = gds.rank if settings.engine == "gds" else gds.rank_if_projected
         ranking = rank_by_gds(trace.seeds, trace.generation, trace.candidates.chunks, limit)
@@ -72,7 +74,11 @@ def score(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
     """Score the best candidates of hybrid and the walk by their features; this reads them as hits."""
     ids = candidates_to_score(trace.candidates.hybrid, trace.walk, reader.settings.retrieve.scored)
     stored = reader.hits.read(ids, trace.generation)
-    features = features_of(trace, {id_: Passage.of(*one) for id_, one in stored.items()})
+    passages = {
+        id_: Passage(hit.text, hit.title, hit.heading, hit.document, centroid)
+        for id_, (hit, centroid) in stored.items()
+    }
+    features = features_of(trace, passages)
     hits = {id_: one.hit for id_, one in stored.items()}
     return replace(trace, hits=hits, features=features, scores=reader.scorer.rank(features))
 
@@ -89,13 +95,6 @@ def rank(reader: CorpusReader, trace: RankingTrace, leg: LegRow) -> RankingTrace
     """Rank by the function of a leg, which is imported at first use."""
     ranker: Ranker = pkgutil.resolve_name(leg.function)
     return ranker(reader, trace)
-
-
-def _engine(reader: CorpusReader, trace: RankingTrace, *, alone: bool) -> str:
-    """Choose the engine: local among the matches of a filter, where GDS can't walk, and for scores without names."""
-    if trace.matches is not None or not (trace.names or alone):
-        return "local"
-    return engine_for(reader, trace.candidates.nodes, alone=alone)
 
 
 def engine_for(reader: CorpusReader, nodes: int, *, alone: bool) -> str:

@@ -1,6 +1,6 @@
 """Write a corpus as GraphML: documents, chunks and entities as nodes, and the edges between them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,9 @@ _KEYS = {
     "edge": ("kind", "score", "count", "position", "about", "mutual", "context"),
 }
 _TYPES = {
-    "ordinal": "long",
-    "count": "long",
-    "position": "long",
+    **dict.fromkeys(("ordinal", "count", "position"), "long"),
     "score": "double",
-    "about": "boolean",
-    "mutual": "boolean",
+    **dict.fromkeys(("about", "mutual"), "boolean"),
 }
 
 
@@ -40,31 +37,23 @@ def write_graphml(parts: Iterable[Part], path: Path) -> None:
                     file.write(attribute_declaration(f"{owner}_{name}", owner, name, _TYPES.get(name, "string")))
             with file.element(f"{{{NAMESPACE}}}graph", {"id": "corpus", "edgedefault": "directed"}):
                 for part in parts:
-                    for written in _elements(part):
-                        file.write(written, pretty_print=True)
+                    if part.kind in _NODES or part.kind == "edge":
+                        file.write(_element(part), pretty_print=True)
 
 
-def _elements(part: Part) -> Iterator[Any]:
-    if part.kind in _NODES:
-        node = element("node", id=_id(part))
-        values = {"kind": part.kind, **{name: part.value[name] for name in _NODES[part.kind]}}
-        yield _with_data(node, "node", values)
-    elif part.kind == "edge":
-        source, target, kind = part.value["source"], part.value["target"], part.value["kind"]
-        label = EDGES[EdgeKind(kind)].target.value
-        edge = element("edge", source=_node_id("chunk", source), target=_node_id(label, target))
-        yield _with_data(edge, "edge", {name: part.value[name] for name in _KEYS["edge"] if name in part.value})
-
-
-def _with_data(parent: Any, owner: str, values: dict[str, Any]) -> Any:
-    for name, value in values.items():
-        add_data(parent, f"{owner}_{name}", without_forbidden(text_of(value)))
-    return parent
-
-
-def _id(part: Part) -> str:
+def _element(part: Part) -> Any:
     value = part.value
-    return _node_id(part.kind, [value["document"], value["ordinal"]] if part.kind == "chunk" else value["key"])
+    if part.kind in _NODES:
+        key = [value["document"], value["ordinal"]] if part.kind == "chunk" else value["key"]
+        owner, written = "node", element("node", id=_node_id(part.kind, key))
+        fields = {"kind": part.kind, **{name: value[name] for name in _NODES[part.kind]}}
+    else:
+        target = _node_id(EDGES[EdgeKind(value["kind"])].target.value, value["target"])
+        owner, written = "edge", element("edge", source=_node_id("chunk", value["source"]), target=target)
+        fields = {name: value[name] for name in _KEYS["edge"] if name in value}
+    for name, field in fields.items():
+        add_data(written, f"{owner}_{name}", without_forbidden(text_of(field)))
+    return written
 
 
 def _node_id(kind: str, key: Any) -> str:

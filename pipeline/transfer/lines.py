@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from pipeline.edges import EdgeKind
 from pipeline.errors import SourceError
-from pipeline.files import Guard, Line, lines
+from pipeline.files import Guard, lines
 from pipeline.files.validated import validated
 from pipeline.ingest.sources.metadata import flat
 from pipeline.transfer.formats import Part
@@ -137,26 +137,16 @@ def read_lines(path: Path) -> Iterator[Part]:
     head: dict[str, int] = {}
     number = 0
     for line in lines(path, _GUARD):
-        part, number = _part(line), line.number
-        if part.kind == "corpus":
-            head = part.value
-        elif part.kind in counts:
-            counts[part.kind] += 1
-        yield part
-    incomplete = [f"{kind}s" for kind, count in counts.items() if head.get(_plural(kind), count) != count]
-    if incomplete:
-        raise SourceError(f"{path} ends early, after line {number}: {incomplete[0]} are missing.", "Export it again.")
-
-
-def _plural(kind: str) -> str:
-    return "entities" if kind == "entity" else f"{kind}s"
-
-
-def _part(line: Line) -> Part:
-    content = line.object()
-    kind = next(iter(content), "")
-    if len(content) != 1 or kind not in _LINES:
-        raise line.fault("is no part of a corpus")
-    value = content[kind]
-    validated(_LINES[kind], value, line.place, _GUARD)
-    return Part(kind, value)
+        content, number = line.object(), line.number
+        kind = next(iter(content), "")
+        if len(content) != 1 or kind not in _LINES:
+            raise line.fault("is no part of a corpus")
+        validated(_LINES[kind], content[kind], line.place, _GUARD)
+        if kind == "corpus":
+            head = content[kind]
+        elif kind in counts:
+            counts[kind] += 1
+        yield Part(kind, content[kind])
+    for kind, count in counts.items():
+        if head.get("entities" if kind == "entity" else f"{kind}s", count) != count:
+            raise SourceError(f"{path} ends early, after line {number}: {kind}s are missing.", "Export it again.")

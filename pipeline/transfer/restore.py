@@ -60,7 +60,15 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, options: Re
     """
     remaining = iter(parts)
     head = next(remaining, Part("", {}))
-    _check_head(head)
+    if head.kind != "corpus" or head.value.get("format") != FORMAT:
+        raise CorpusError(
+            "What is to be imported doesn't begin with a corpus.", "Give a file that `hoprank corpus export` wrote."
+        )
+    if head.value["schema"] not in _READABLE:
+        raise CorpusError(
+            f"The export is of schema version {head.value['schema']}, not {SCHEMA_VERSION}.",
+            "Export it again with the present version of HopRank.",
+        )
     name = name or str(head.value["name"])
     made_by = {key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "extractor", "analyzer")}
     made_by["links"] = head.value.get("links", {})
@@ -84,18 +92,6 @@ def _unfinished(client: Client, name: str, made_by: Mapping[str, Any]) -> Corpus
     with lease(CorpusHandle(client, corpus)):
         drop_corpus(client, corpus)
     return None
-
-
-def _check_head(head: Part) -> None:
-    if head.kind != "corpus" or head.value.get("format") != FORMAT:
-        raise CorpusError(
-            "What is to be imported doesn't begin with a corpus.", "Give a file that `hoprank corpus export` wrote."
-        )
-    if head.value["schema"] not in _READABLE:
-        raise CorpusError(
-            f"The export is of schema version {head.value['schema']}, not {SCHEMA_VERSION}.",
-            "Export it again with the present version of HopRank.",
-        )
 
 
 class _Restore:
@@ -153,10 +149,7 @@ class _Restore:
         chunks = [self._chunk(value) for value in values]
         texts = {chunk.content_hash: embedded_text(chunk.chunk) for chunk in chunks if not len(chunk.vector)}
         vectors = self._options.embed(self._corpus.record.fingerprint, texts) if texts else {}
-        embedded = [
-            replace(chunk, vector=vectors[chunk.content_hash]) if chunk.content_hash in vectors else chunk
-            for chunk in chunks
-        ]
+        embedded = [replace(chunk, vector=vectors.get(chunk.content_hash, chunk.vector)) for chunk in chunks]
         self._session.stage_chunks(embedded)
         for chunk in embedded:
             self._vectors.setdefault(chunk.chunk.document_key, []).append(chunk.vector)
@@ -180,9 +173,12 @@ class _Restore:
         if len(vector):
             self._check_vector(chunk, vector)
         imported = bool(len(vector) and (self._options.untrusted or value.get("imported")))
-        # A vector that is kept keeps the hash of the text that it was made from, unless a file says so.
-        kept = len(vector) and not self._options.untrusted
-        content_hash = value["embedded"] if kept else _content_hash(chunk, value["embedded"], vector)
+        content_hash = value["embedded"]
+        # A vector that is kept keeps the hash of the text that it was made from, unless a file says so: then it is that
+        # of the text, or that of the vector if this was supplied.
+        if not len(vector) or self._options.untrusted:
+            own = digest(embedded_text(chunk))
+            content_hash = own if content_hash == own or not len(vector) else supplied_hash(vector)
         return PreparedChunk(chunk, vector, stored_links(value), content_hash, imported)
 
     def _check_vector(self, chunk: Chunk, vector: Vector) -> None:
@@ -238,12 +234,6 @@ class _Restore:
         if id_ is None:
             raise _dangling(f"An edge {kind} names the chunk {place!r}")
         return id_
-
-
-def _content_hash(chunk: Chunk, stated: str, vector: Vector) -> str:
-    """Return the hash of a chunk's text, or of its vector if ``stated`` says that the vector was supplied."""
-    own = digest(embedded_text(chunk))
-    return own if stated == own or not len(vector) else supplied_hash(vector)
 
 
 def _dangling(what: str) -> CorpusError:

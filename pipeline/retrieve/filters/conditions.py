@@ -6,9 +6,10 @@ in Cypher and SQL. A list meets a condition if one of its items does; for ``$ne`
 """
 
 import fnmatch
+import operator
 import re
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,12 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _WILD = re.compile(r"\\%|%|[^%\\]+|\\")
 _GLOB = re.compile(r"[*?[]")
+_COMPARISONS: Mapping[Operator, Callable[[Any, Any], bool]] = {
+    Operator.LT: operator.lt,
+    Operator.LTE: operator.le,
+    Operator.GT: operator.gt,
+    Operator.GTE: operator.ge,
+}
 
 
 def matching_rows(filter_: Filter, holds: Callable[[Condition], Mask], rows: int) -> Mask:
@@ -63,14 +70,9 @@ def _scalar_test(condition: Condition) -> Callable[[Scalar], bool]:
             known = {(_kind(operand), operand) for operand in condition.operands}
             wanted = condition.operator in (Operator.EQ, Operator.IN)
             return lambda value: ((_kind(value), value) in known) is wanted
-        case Operator.LT:
-            return lambda value: _kind(value) is _kind(first) and value < first  # type: ignore[operator]
-        case Operator.LTE:
-            return lambda value: _kind(value) is _kind(first) and value <= first  # type: ignore[operator]
-        case Operator.GT:
-            return lambda value: _kind(value) is _kind(first) and value > first  # type: ignore[operator]
-        case Operator.GTE:
-            return lambda value: _kind(value) is _kind(first) and value >= first  # type: ignore[operator]
+        case Operator.LT | Operator.LTE | Operator.GT | Operator.GTE:
+            compare = _COMPARISONS[condition.operator]
+            return lambda value: _kind(value) is _kind(first) and compare(value, first)
         case Operator.BETWEEN:
             return lambda value: _kind(value) is _kind(first) and first <= value <= last  # type: ignore[operator]
         case Operator.LIKE:

@@ -19,9 +19,6 @@ EXACT_UNDER = 5_000
 _REMEMBERED = 32
 """Number of filters whose matches are kept, and of columns."""
 
-_KEY = "key"
-"""The property of a document that filters and hits call ``document``."""
-
 _Column: TypeAlias = list[tuple[int, Value]]
 """The values of a field, each with the place of its document or chunk; those without a value are left out."""
 
@@ -98,7 +95,11 @@ class _Catalog:
             column = self._column(condition.field)
             if not column:
                 unknown[condition.field] = None
-            return self._mask(condition, column)
+            of_chunk = condition.field in CHUNK_FIELDS
+            mask: Mask = np.zeros(len(ids if of_chunk else keys), dtype=np.bool_)
+            test = as_test(condition)
+            mask[[place for place, value in column if test(value)]] = True
+            return mask if of_chunk else mask[self._document_of]
 
         places = np.flatnonzero(matching_rows(filter_, holds, len(ids)))
         return Matches(
@@ -109,29 +110,15 @@ class _Catalog:
             tuple(unknown),
         )
 
-    def _mask(self, condition: Condition, column: _Column) -> Mask:
-        of_chunk = condition.field in CHUNK_FIELDS
-        mask: Mask = np.zeros(len(self._places if of_chunk else self._documents), dtype=np.bool_)
-        test = as_test(condition)
-        mask[[place for place, value in column if test(value)]] = True
-        return mask if of_chunk else mask[self._document_of]
-
     def _column(self, field: str) -> _Column:
-        column = self._columns.get(field)
-        return self._columns.use(field, self._read(field) if column is None else column)
-
-    def _read(self, field: str) -> _Column:
+        if field in self._columns:
+            return self._columns.use(field, self._columns[field])
         if field in CHUNK_FIELDS:
-            rows = self._corpus.stream("chunk_values", property=field)
-            places = self._places
+            rows, places = self._corpus.stream("chunk_values", property=field), self._places
         else:
-            rows = self._corpus.stream("document_values", property=_property(field))
-            places = self._documents
-        return [(places[row["key"]], row["value"]) for row in rows if row["key"] in places]
-
-
-def _property(field: str) -> str:
-    """Return the property of a document's node that a field names."""
-    if field in DOCUMENT_FIELDS:
-        return _KEY if field == "document" else field
-    return METADATA + field.removeprefix(METADATA)
+            metadata = METADATA + field.removeprefix(METADATA)
+            # Filters and hits call the key of a document ``document``.
+            named = ("key" if field == "document" else field) if field in DOCUMENT_FIELDS else metadata
+            rows, places = self._corpus.stream("document_values", property=named), self._documents
+        column: _Column = [(places[row["key"]], row["value"]) for row in rows if row["key"] in places]
+        return self._columns.use(field, column)

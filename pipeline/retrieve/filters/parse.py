@@ -91,8 +91,7 @@ def parse_filter(document: object) -> Filter:
 
     Raises FilterError naming the wrong place, key or value, and a right one.
     """
-    budget = _Budget()
-    return _parse(document, "the filter", 1, budget)
+    return _parse(document, "the filter", 1, _Budget())
 
 
 class _Budget:
@@ -139,19 +138,15 @@ def _field(field: str, value: object, budget: _Budget) -> Filter:
         return _condition(field, Operator.EQ, value, budget)
     if not value:
         raise FilterError(f"{field!r} has no operator.", _EXAMPLE)
-    parts = [_condition(field, _operator(field, name), operand, budget) for name, operand in value.items()]
+    parts = []
+    for name, operand in value.items():
+        if name in _JOINS:
+            fix = f'{name} joins filters: {{"{name}": [{{"{field}": ...}}, ...]}}.'
+            raise FilterError(f"{field!r} has {name!r} below it.", fix)
+        if name not in set(Operator):
+            raise FilterError(f"{field!r} has {_shown(name)} where an operator is expected.", _nearest(name))
+        parts.append(_condition(field, Operator(name), operand, budget))
     return parts[0] if len(parts) == 1 else Every(tuple(parts))
-
-
-def _operator(field: str, name: object) -> Operator:
-    if name in _JOINS:
-        raise FilterError(
-            f"{field!r} has {name!r} below it.", f'{name} joins filters: {{"{name}": [{{"{field}": ...}}, ...]}}.'
-        )
-    try:
-        return Operator(name)  # type: ignore[arg-type]  # whatever else it is, it is refused
-    except ValueError:
-        raise FilterError(f"{field!r} has {_shown(name)} where an operator is expected.", _nearest(name)) from None
 
 
 def _condition(field: str, operator: Operator, operand: object, budget: _Budget) -> Condition:

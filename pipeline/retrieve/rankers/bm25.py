@@ -88,13 +88,11 @@ class Bm25:
         generation = rows[0]["generation"] if rows else 0
         with self._lock:
             if self._index is None or self._index.generation != generation:
-                self._index = self._build(self._corpus.at(generation))
+                rows = sorted(self._corpus.at(generation).stream("chunk_texts"), key=lambda row: row["id"])
+                texts = [self._terms(f"{row['title']} {row['heading']} {row['text']}") for row in rows]
+                scorer = Inverted(texts) if any(texts) else None
+                self._index = _Index(generation, [row["id"] for row in rows], scorer)
             return self._index
-
-    def _build(self, corpus: CorpusHandle) -> _Index:
-        rows = sorted(corpus.stream("chunk_texts"), key=lambda row: row["id"])
-        texts = [self._terms(f"{row['title']} {row['heading']} {row['text']}") for row in rows]
-        return _Index(corpus.generation, [row["id"] for row in rows], Inverted(texts) if any(texts) else None)
 
     def _terms(self, text: str) -> list[str]:
         stems: list[str] = Stemmer.Stemmer("english").stemWords(_TOKEN.findall(text.lower()))

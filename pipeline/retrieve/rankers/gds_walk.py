@@ -49,15 +49,16 @@ class GdsWalk:
         except ClientError as error:
             if not is_missing(error):
                 raise
-        self._client.in_background(name, lambda: self._prepare_current(generation, chunks))
-        return None
 
-    def _prepare_current(self, generation: int, chunks: int) -> None:
-        """Project a generation; drop the projection if the corpus has changed or is gone in the meantime."""
-        self.prepare(generation, chunks)
-        rows = self._client.read("corpus_size", corpus=self._corpus.id)
-        if not rows or rows[0]["generation"] != generation:
-            self._client.read("drop_projection", graph=self._projection(generation).name)
+        def prepare_current() -> None:
+            """Project the generation; drop the projection if the corpus has changed or is gone in the meantime."""
+            self.prepare(generation, chunks)
+            rows = self._client.read("corpus_size", corpus=self._corpus.id)
+            if not rows or rows[0]["generation"] != generation:
+                self._client.read("drop_projection", graph=name)
+
+        self._client.in_background(name, prepare_current)
+        return None
 
     def _rank_on(self, name: str, seeds: Seeds, limit: int) -> Ranked:
         rows = self._client.read(

@@ -12,10 +12,14 @@ from pipeline.retrieve.seeds import Seeds
 from pipeline.retrieve.trace import RankingTrace
 
 _ABOUT = 2.0
-_FORTH = 1.0
+"""Gain of a chunk about a name, of one that mentions it: 1. The gains of this leg are chosen by hand; not measured."""
+
 _BACK = 0.5
+"""Gain of a chunk that refers to a seed, of one that a seed refers to: its share of the document."""
+
 _BESIDE = 0.1
 _NEXT = 0.5
+"""Gain of a similar chunk, by its cosine, and the part of it that a chunk next to a seed has."""
 
 
 def rank(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
@@ -41,17 +45,12 @@ def rank_by_hops(neighbourhood: Neighbourhood, seeds: Seeds, limit: int) -> Rank
             gain = named + arriving - chunks.get(chunk, 0.0) * through
             gains[chunk].append(gain * (_ABOUT if about else 1.0))
     for link in neighbourhood.links:
-        forth, back = _gains_of(link.kind, link.share)
+        if link.kind in REFERENCES:
+            forth, back = link.share, _BACK
+        else:
+            forth = back = _BESIDE * (link.share if link.kind is EdgeKind.SIMILAR else _NEXT)
         gains[link.target].append(chunks.get(link.source, 0.0) * forth)
         gains[link.source].append(chunks.get(link.target, 0.0) * back)
     # An exact sum doesn't depend on the order in which the server returns links.
     scores = {chunk: total for chunk, terms in gains.items() if (total := math.fsum(terms)) > 0}
     return ranked(Leg.HOPS, scores).first(limit)
-
-
-def _gains_of(kind: EdgeKind, share: float) -> tuple[float, float]:
-    """Return the gains that a link passes from source to target, and back."""
-    if kind in REFERENCES:
-        return _FORTH * share, _BACK
-    passed = _BESIDE * (share if kind is EdgeKind.SIMILAR else _NEXT)
-    return passed, passed

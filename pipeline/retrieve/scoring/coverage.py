@@ -7,14 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
 
 import ahocorasick
 import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from pipeline.records import Hit, Vector
+from pipeline.records import Vector
 from pipeline.text.names import FUNCTION_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
@@ -45,11 +44,6 @@ class Passage:
     heading: str
     document: str
     centroid: Vector | None = None
-
-    @classmethod
-    def of(cls, hit: Hit, centroid: Vector | None) -> Self:
-        """Take the passage of a hit, whose document has this centroid."""
-        return cls(hit.text, hit.title, hit.heading, hit.document, centroid)
 
 
 @dataclass(frozen=True, slots=True)

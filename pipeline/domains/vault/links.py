@@ -244,15 +244,17 @@ def document_of(note: Note, resolver: NoteResolver) -> Document:
     filled = {name: value for name, value in own.items() if value}
     origin = {} if note.path else ORIGIN
     metadata: Metadata = {**note.metadata, **filled, "published": note.published, **origin}  # type: ignore[dict-item]
-    document = Document(note.key, note.title, note.title, metadata=metadata, path=note.path, modified=note.modified)
-    document = document if note.path else replace(document, original=note.text)
-    if not note.text[note.body_start :].strip() and note.described[0] == note.described[1]:
-        return replace(document, links=tuple(replace(link, start=0, end=0) for link in links))
-    return replace(
-        document,
-        text=note.text,
-        blocks=note.blocks,
-        links=tuple(links),
-        body_start=note.body_start,
-        summary=note.described,
+    has_text = bool(note.text[note.body_start :].strip()) or note.described[0] < note.described[1]
+    document = Document(
+        note.key,
+        note.title,
+        note.text if has_text else note.title,
+        links=tuple(links if has_text else (replace(link, start=0, end=0) for link in links)),
+        metadata=metadata,
+        path=note.path,
+        modified=note.modified,
+        original="" if note.path else note.text,
     )
+    if not has_text:
+        return document
+    return replace(document, blocks=note.blocks, body_start=note.body_start, summary=note.described)

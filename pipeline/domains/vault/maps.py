@@ -6,7 +6,7 @@ They are a knowledge graph beside the corpus. Its topics are the communities of 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -77,7 +77,7 @@ def refresh_index(hoprank: HopRank, vault: str) -> KnowledgeGraph:
     kept = {node.id for node in (*nodes, *old)}
     edges = graph.get_edges_by_type(HOLDS) if before else []
     graph.sync([*nodes, *old], [*links, *(edge for edge in edges if {edge.source, edge.target} <= kept)])
-    topics, holds = _maps(notes, _clusters(graph.communities(), notes))
+    topics, holds = _maps(notes, graph.communities())
     SCHEMA.check([*nodes, *topics], [*links, *holds])
     graph.sync([*nodes, *topics], [*links, *holds])
     return graph
@@ -122,12 +122,16 @@ def _links(notes: NoteGraph) -> Iterator[KnowledgeEdge]:
         yield KnowledgeEdge(link.source, link.target, LINKS_TO, weight=round(weight, 3), properties=properties)
 
 
-def _maps(notes: NoteGraph, groups: Sequence[Cluster]) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
+def _maps(notes: NoteGraph, communities: Iterable[Sequence[str]]) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
     """Return the nodes of all indexes and topics, and what these hold."""
     nodes: list[KnowledgeNode] = []
     holds: list[KnowledgeEdge] = []
+    groups = [[key for key in community if key in notes.notes] for community in communities]
+    # The notes that are in no community of two come last.
+    linked = [(group, True) for group in groups if len(group) > 1]
+    parts = [*linked, ([key for group in groups if len(group) == 1 for key in group], False)]
     for index, keys in sorted(indexes(notes.notes).items()):
-        inside = [part for group in groups if (part := group.within(keys, notes))]
+        inside = [topic for group in parts if (topic := _cluster(*group, keys, notes))]
         given = {"title": index.skill or index.folder, **index._asdict(), "type": "moc", "of": _state(notes.corpus)}
         properties: dict[str, Json] = {name: value for name, value in given.items() if value}
         nodes.append(KnowledgeNode(index.id, INDEX, properties={**properties, "generated": True, "notes": len(keys)}))
@@ -146,31 +150,28 @@ def _state(corpus: CorpusHandle) -> str:
     return f"{corpus.id}:{corpus.generation}"
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(NamedTuple):
     """The keys of a topic's notes, the central one first, the others in order; ``linked`` is false for the rest."""
 
     keys: tuple[str, ...]
-    linked: bool = True
+    linked: bool
 
     @property
     def central(self) -> str:
         """The key of the note with the most links within the topic."""
         return self.keys[0]
 
-    def within(self, keys: Collection[str], notes: NoteGraph) -> Cluster | None:
-        """Return the part of the topic that is among some notes; None if no note of it is."""
-        wanted = set(keys)
-        left = [key for key in self.keys if key in wanted]
-        return Cluster(_central_first(left, notes), self.linked) if left else None
 
-
-def _clusters(communities: Iterable[Sequence[str]], notes: NoteGraph) -> list[Cluster]:
-    """Return the topics of communities, the largest first, and last the notes that are in no community of two."""
-    groups = [[key for key in community if key in notes.notes] for community in communities]
-    rest = sorted(key for group in groups if len(group) == 1 for key in group)
-    linked = [Cluster(_central_first(group, notes)) for group in groups if len(group) > 1]
-    return [*linked, *([Cluster(tuple(rest), linked=False)] if rest else [])]
+def _cluster(group: Sequence[str], linked: bool, among: Iterable[str], notes: NoteGraph) -> Cluster | None:
+    """Return the part of a group that is ``among`` some notes; None if no note of it is."""
+    inside = set(group) & set(among)
+    degrees: Counter[str] = Counter()
+    for key in inside:
+        for link in notes.outgoing.get(key, ()):
+            if link.target in inside:
+                degrees.update({key: link.times, link.target: link.times})
+    central = min(inside, key=lambda key: (-degrees[key], key), default="")
+    return Cluster((central, *sorted(inside - {central})), linked) if inside else None
 
 
 def topic_names(topics: Sequence[Cluster], notes: Mapping[str, Note]) -> list[str]:
@@ -178,29 +179,17 @@ def topic_names(topics: Sequence[Cluster], notes: Mapping[str, Note]) -> list[st
 
     A name that another topic has is followed by the title of the central note.
     """
-    terms = {
-        key: {**terms_of(notes[key].title), **{tag.casefold(): tag for tag in notes[key].tags}}
+    terms = [
+        [terms_of(notes[key].title) | {tag.casefold(): tag for tag in notes[key].tags} for key in topic.keys]
         for topic in topics
-        for key in topic.keys
-    }
-    found = labels([[terms[key] for key in topic.keys] for topic in topics])
+    ]
+    found = labels(terms)
     names: list[str] = []
     for topic, shown in zip(topics, found, strict=True):
         title = notes[topic.central].title
         name = (shown or title) if topic.linked else OTHERS
         names.append(name if name not in names else f"{name} ({title})")
     return names
-
-
-def _central_first(keys: Sequence[str], notes: NoteGraph) -> tuple[str, ...]:
-    inside = set(keys)
-    degrees: Counter[str] = Counter()
-    for key in keys:
-        for link in notes.outgoing.get(key, ()):
-            if link.target in inside:
-                degrees.update({key: link.times, link.target: link.times})
-    central = min(keys, key=lambda key: (-degrees[key], key))
-    return (central, *sorted(inside - {central}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,14 +273,13 @@ def graph_index_node(vault: OpenVault, skill: str = "", *, folder: str = "") -> 
 
 def _topics(graph: KnowledgeGraph, wanted: Iterable[IndexKey], notes: NoteGraph) -> Iterable[Cluster]:
     """Yield the topics of some indexes, without the notes that are outside of the scope."""
-    held: Mapping[str, list[str]] = defaultdict(list)
+    members: Mapping[str, list[str]] = defaultdict(list)
     for edge in graph.get_edges_by_type(HOLDS):
-        held[edge.source].append(edge.target)
+        members[edge.source].append(edge.target)
     nodes = {node.id: node.properties for node in (*graph.find_nodes_by_type(INDEX), *graph.find_nodes_by_type(TOPIC))}
     for index in sorted(wanted):
-        for topic in sorted(held[index.id], key=lambda topic: (int(str(nodes[topic]["place"])), topic)):
-            linked = nodes[topic]["linked"] is True
-            if cluster := Cluster(tuple(held[topic]), linked).within(notes.notes, notes):
+        for topic in sorted(members[index.id], key=lambda topic: (int(str(nodes[topic]["place"])), topic)):
+            if cluster := _cluster(members[topic], nodes[topic]["linked"] is True, notes.notes, notes):
                 yield cluster
 
 

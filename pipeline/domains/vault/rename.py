@@ -207,7 +207,6 @@ class _Relinker:
         self._files = folder.attachments
         self._notes = {was.key: note for was, note in zip(before, after, strict=True)}
         self._before, self._after = NoteResolver(before, self._files), NoteResolver(after, self._files)
-        # Other programs resolve no titles: a link by file name has to lead there by the new file name.
         self._names_before, self._names_after = (
             NoteResolver([replace(note, title="", aliases=()) for note in notes]) for notes in (before, after)
         )
@@ -248,27 +247,22 @@ class _Relinker:
 
     def _new_target(self, written: _Written) -> str | None:
         """Return the target to write; None if the link stays, or if no target leads to its note."""
-        wanted = self._wanted(written.target, written.note)
+        wanted, now = self._wanted(written.target, written.note), self._notes[written.note].key
         if not wanted.key:
             return self._rebased(written)
-        if self._stays(written, wanted):
+        # Other programs resolve no titles: a link by file name has to lead there by the new file name.
+        by_name = self._names_before.resolve(written.target, written.note).key
+        found = (self._names_after if by_name else self._after).resolve(written.target, now)
+        # And many know Markdown links as paths relative to the note only.
+        was = self._before.resolve(written.target, written.note).key
+        was_path = not written.is_wikilink and _is_path(written.target, written.note, was)
+        if _agree(found, wanted) and (not was_path or _is_path(written.target, now, wanted.key)):
             return None
         for target in self._candidates(written, wanted.key):
-            found = self._after.resolve(target, self._notes[written.note].key)
+            found = self._after.resolve(target, now)
             if found.key == wanted.key and not found.others and (fits_wikilink(target) or not written.is_wikilink):
                 return target
         return None
-
-    def _stays(self, written: _Written, wanted: Resolution) -> bool:
-        """Return whether a target leads to its note as it is, in other programs too."""
-        by_name = bool(self._names_before.resolve(written.target, written.note).key)
-        resolver, now = self._names_after if by_name else self._after, self._notes[written.note].key
-        if not _agree(resolver.resolve(written.target, now), wanted):
-            return False
-        # Many programs know Markdown links as paths relative to the note only.
-        was = self._before.resolve(written.target, written.note).key
-        was_path = not written.is_wikilink and _is_path(written.target, written.note, was)
-        return not was_path or _is_path(written.target, now, wanted.key)
 
     def _candidates(self, written: _Written, key: str) -> Iterator[str]:
         """Yield targets of the note ``key``, those in the manner of the written one first."""
@@ -308,9 +302,8 @@ class _Relinker:
         path = _joined(before, target)
         is_from_root = not target.startswith(".") and _joined("", target) in self._files
         is_name = written.is_wikilink and not target.startswith(".")
-        if path not in self._files and (is_name or is_from_root):
-            return None
-        if is_name and (is_from_root or "/" not in target):
+        is_kept = is_name and (is_from_root or "/" not in target)
+        if is_kept or (path not in self._files and (is_name or is_from_root)):
             return None
         new = _relative(path, after)
         if target.startswith("./") and not new.startswith("."):

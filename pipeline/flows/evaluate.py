@@ -156,7 +156,16 @@ def ingested(
     if corpus_name and dataset.documents is None and dataset.corpus_path is None:
         yield corpus_name, get_corpus(hoprank.client, corpus_name).documents, 0.0
         return
-    source = _documents(dataset, folder, hoprank.settings)
+    source: Iterable[Document | Skipped] | None = dataset.documents
+    if source is None:
+        if dataset.corpus_path is None:
+            raise QuerySetError(
+                f"{folder} has no corpus.jsonl.",
+                "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv;"
+                " or name the corpus that its questions are about.",
+            )
+        check_documents(dataset, read_document_ids(dataset.corpus_path))
+        source = read([str(dataset.corpus_path)], limits=hoprank.settings.sources.limits)
     with temporary(hoprank.client, corpus_name) as name:
         start = time.perf_counter()
         summary = ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, source, name, progress=progress)
@@ -167,15 +176,3 @@ def calibrate(client: Client, settings: Settings, corpus_name: str) -> Calibrati
     """Measure the effect of each cosine threshold on a corpus; raises CorpusError if it has fewer than two chunks."""
     corpus = open_corpus(client, corpus_name)
     return calibrate_links(corpus, settings.link.kept_by(corpus.record.links))
-
-
-def _documents(dataset: Dataset, folder: Path, settings: Settings) -> Iterable[Document | Skipped]:
-    if dataset.documents is not None:
-        return dataset.documents
-    if dataset.corpus_path is None:
-        raise QuerySetError(
-            f"{folder} has no corpus.jsonl.",
-            "A queryset holds corpus.jsonl, queries.jsonl, qrels.tsv; or name the corpus that its questions are about.",
-        )
-    check_documents(dataset, read_document_ids(dataset.corpus_path))
-    return read([str(dataset.corpus_path)], limits=settings.sources.limits)

@@ -178,7 +178,8 @@ def sync_documents(
                     f"{source} holds no document; all {len(changes.stored):,} of {corpus_name!r} would be removed.",
                     f"If that is wanted: hoprank corpus drop {corpus_name}.",
                 )
-            plan = steps.plan(corpus_name, corpus, changes)
+            vector_index = corpus.vector_index if corpus else vector_index_name(embedder.fingerprint)
+            plan = make_plan(client, corpus_name, corpus, steps.chunker, vector_index, changes)
             if dry_run:
                 return SyncSummary(plan, None)
             outcome = None
@@ -298,11 +299,6 @@ class _Steps:
             links=self.settings.link.of_edges,
         )
         return self._checked(corpus)
-
-    def plan(self, name: str, corpus: CorpusHandle | None, changes: Changes) -> Plan:
-        """Return what a sync of the corpus is going to do, and what that costs."""
-        vector_index = corpus.vector_index if corpus else vector_index_name(self.embedder.fingerprint)
-        return make_plan(self.client, name, corpus, self.chunker, vector_index, changes)
 
     def write(
         self, session: WriteSession, changes: Changes, seen: CorpusHandle | None, removed: Collection[str] = ()

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterable
 from contextlib import ExitStack
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipeline.db.client import batches
 from pipeline.edges import EDGES, EdgeKind
 from pipeline.transfer.formats import Part
 
@@ -46,26 +48,16 @@ _TABLES = {"document": "documents", "chunk": "chunks", "entity": "entities", "ed
 def write_parquet(parts: Iterable[Part], path: Path) -> None:
     """Write ``parts`` as tables into the new folder ``path``, in batches of bounded size."""
     path.mkdir()
-    pending: dict[str, list[dict[str, Any]]] = {kind: [] for kind in _SCHEMAS}
     with ExitStack() as stack:
         writers = {
             kind: stack.enter_context(pq.ParquetWriter(path / f"{_TABLES[kind]}.parquet", schema))
             for kind, schema in _SCHEMAS.items()
         }
-        for part in parts:
-            if part.kind not in pending:
-                continue
-            pending[part.kind].append(_row(part))
-            if len(pending[part.kind]) >= _BATCH:
-                _flush(writers, pending, part.kind)
-        for kind in pending:
-            _flush(writers, pending, kind)
-
-
-def _flush(writers: dict[str, Any], pending: dict[str, list[dict[str, Any]]], kind: str) -> None:
-    if pending[kind]:
-        writers[kind].write_table(pa.Table.from_pylist(pending[kind], schema=_SCHEMAS[kind]))
-        pending[kind] = []
+        # The parts of a kind follow each other, so batches are full but for the last of each.
+        known = (part for part in parts if part.kind in _SCHEMAS)
+        for kind, group in groupby(known, key=lambda part: part.kind):
+            for rows in batches(map(_row, group), _BATCH):
+                writers[kind].write_table(pa.Table.from_pylist(rows, schema=_SCHEMAS[kind]))
 
 
 def _row(part: Part) -> dict[str, Any]:

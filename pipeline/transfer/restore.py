@@ -124,25 +124,20 @@ class _Restore:
                 write[kind](values)
                 self._options.done(len(values))
         self._stage_centroids(list(self._vectors))
-        if self._options.relink:
-            self._relink(self._options.relink)
+        if (settings := self._options.relink) is not None:
+            with Spool[StoredChunk]() as no_chunks:
+                diff = ChunkDiff(no_chunks, {id_: position for position, id_ in self._chunks.items()})
+                titles, done = TitleChanges({}, self._titles, ()), self._options.done
+                lexicon = update_lexicon(self._session, self._spool, diff, titles, settings)
+                names = link_entities(self._session, self._spool, diff, titles, lexicon, done)
+                link_similar(self._session, self._spool, diff, settings, done)
+            self._entity_count = names.entities
         return {"documents": len(self._titles), "chunks": len(self._chunks), "entities": self._entity_count}
 
-    def _relink(self, settings: LinkSettings) -> None:
-        with Spool[StoredChunk]() as no_chunks:
-            diff = ChunkDiff(no_chunks, {id_: position for position, id_ in self._chunks.items()})
-            titles = TitleChanges({}, self._titles, ())
-            lexicon = update_lexicon(self._session, self._spool, diff, titles, settings)
-            names = link_entities(self._session, self._spool, diff, titles, lexicon, self._options.done)
-            link_similar(self._session, self._spool, diff, settings, self._options.done)
-        self._entity_count = names.entities
-
     def _documents(self, values: list[dict[str, Any]]) -> None:
-        rows = []
-        for value in values:
-            id_ = document_id(self._corpus.id, value["key"])
-            rows.append({**value, "id": id_, "corpus": self._corpus.id})
-            self._titles[value["key"]] = value["title"]
+        self._titles.update((value["key"], value["title"]) for value in values)
+        corpus = self._corpus.id
+        rows = [{**value, "id": document_id(corpus, value["key"]), "corpus": corpus} for value in values]
         self._session.stage_document_rows(rows)
 
     def _add_chunks(self, values: list[dict[str, Any]]) -> None:
@@ -168,10 +163,23 @@ class _Restore:
 
     def _chunk(self, value: dict[str, Any]) -> PreparedChunk:
         names = ("ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
-        chunk = Chunk(self._chunk_id(value), value["document"], *(value[name] for name in names))
+        document, text = value["document"], (value["document"], value["text"])
+        if document not in self._titles:
+            raise _dangling(f"A chunk is of the document {document!r}")
+        if document in self._whole:
+            raise CorpusError(f"The chunks of the document {document!r} aren't together.", "Export the corpus again.")
+        id_ = chunk_id(self._corpus.id, *text, self._occurrences[text])
+        self._occurrences[text] += 1
+        self._chunks[document, value["ordinal"]] = id_
+        chunk = Chunk(id_, document, *(value[name] for name in names))
         vector: Vector = np.asarray(value.get("embedding", ()), dtype=np.float32)
-        if len(vector):
-            self._check_vector(chunk, vector)
+        dimension, length = self._corpus.record.dimension, float(np.linalg.norm(vector))
+        if len(vector) and (len(vector) != dimension or not abs(length - 1) <= _UNIT_TOLERANCE):
+            raise CorpusError(
+                f"The chunk {chunk.ordinal} of {chunk.document_key!r} has a vector of {len(vector)} numbers and length"
+                f" {length:.4g}.",
+                f"Vectors of this corpus have {dimension} numbers and length 1. Export it again.",
+            )
         imported = bool(len(vector) and (self._options.untrusted or value.get("imported")))
         content_hash = value["embedded"]
         # A vector that is kept keeps the hash of the text that it was made from, unless a file says so: then it is that
@@ -180,28 +188,6 @@ class _Restore:
             own = digest(embedded_text(chunk))
             content_hash = own if content_hash == own or not len(vector) else supplied_hash(vector)
         return PreparedChunk(chunk, vector, stored_links(value), content_hash, imported)
-
-    def _check_vector(self, chunk: Chunk, vector: Vector) -> None:
-        length = float(np.linalg.norm(vector))
-        if len(vector) != self._corpus.record.dimension or not abs(length - 1) <= _UNIT_TOLERANCE:
-            raise CorpusError(
-                f"The chunk {chunk.ordinal} of {chunk.document_key!r} has a vector of {len(vector)} numbers and length"
-                f" {length:.4g}.",
-                f"Vectors of this corpus have {self._corpus.record.dimension} numbers and length 1. Export it again.",
-            )
-
-    def _chunk_id(self, value: dict[str, Any]) -> str:
-        if value["document"] not in self._titles:
-            raise _dangling(f"A chunk is of the document {value['document']!r}")
-        if value["document"] in self._whole:
-            raise CorpusError(
-                f"The chunks of the document {value['document']!r} aren't together.", "Export the corpus again."
-            )
-        text = (value["document"], value["text"])
-        id_ = chunk_id(self._corpus.id, *text, self._occurrences[text])
-        self._occurrences[text] += 1
-        self._chunks[value["document"], value["ordinal"]] = id_
-        return id_
 
     def _entities(self, values: list[dict[str, Any]]) -> None:
         self._entity_count += len(values)

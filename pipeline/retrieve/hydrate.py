@@ -51,7 +51,6 @@ def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: b
 
 
 def _leg_ranks(trace: RankingTrace, ids: Sequence[str]) -> dict[str, dict[str, LegRank]]:
-    """Return the rank of each of ``ids`` in every leg that has it."""
     places: dict[str, dict[str, LegRank]] = {id_: {} for id_ in ids}
     for ranking, weight in trace.parts:
         ranks = ranking.ranks()

@@ -194,15 +194,15 @@ class _Places:
             return fragment.rpartition("^")[2].strip().casefold() in self._blocks
         # Obsidian writes a blank for each # of a heading, and some write it out.
         parts = [_loose(part) for part in fragment.split("#") if part.strip()]
-        return (slug and fragment.lower() in self._ids) or any(
-            _loose(fragment) in path[-1] or _ends(path, parts) for path in self._paths
-        )
-
-
-def _ends(path: Sequence[Collection[str]], names: Sequence[str]) -> bool:
-    """Return whether the last heading of a path has the last name, and those above it have the others, in order."""
-    above = iter(path[:-1])
-    return bool(names) and names[-1] in path[-1] and all(any(name in outer for outer in above) for name in names[:-1])
+        if slug and fragment.lower() in self._ids:
+            return True
+        for *outer, last in self._paths:
+            above = iter(outer)
+            # The headings above have the other names in their order.
+            ends = parts and parts[-1] in last and all(any(part in names for names in above) for part in parts[:-1])
+            if ends or _loose(fragment) in last:
+                return True
+        return False
 
 
 def _names_block(fragment: str) -> bool:

@@ -119,7 +119,6 @@ def load_relevant_knowledge(
 
 
 def _limited(vault: OpenVault, limits: Mapping[str, int | None]) -> VaultSettings:
-    """Return the settings with the limits that are given."""
     settings = vault.hoprank.settings.section(VaultSettings)
     given = {name: value for name, value in limits.items() if value is not None}
     try:

@@ -114,7 +114,6 @@ def _nodes(notes: NoteGraph) -> Iterator[KnowledgeNode]:
 
 
 def _links(notes: NoteGraph) -> Iterator[KnowledgeEdge]:
-    """Yield the links, weighted by their number and by the cosine of their notes."""
     for link in notes.links:
         first, second = notes.vectors[notes.rows[link.source]], notes.vectors[notes.rows[link.target]]
         weight = link.times * (_ALIKE + max(0.0, float(np.dot(first, second))))

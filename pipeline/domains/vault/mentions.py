@@ -97,7 +97,6 @@ def write_mentions(folder: Folder, mentions: Iterable[Mention], *, every: bool =
 
 
 def _names(notes: Iterable[Note]) -> dict[str, list[_Name]]:
-    """Return the names of notes by their spellings in small letters."""
     names: dict[str, list[_Name]] = defaultdict(list)
     for note in notes:
         own = (note.title, PurePosixPath(note.key).stem, *note.aliases)

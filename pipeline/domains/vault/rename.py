@@ -241,7 +241,6 @@ class _Relinker:
         return reread(after, edited(note.text, edits)) if edits else after
 
     def _wanted(self, target: str, source: str) -> Resolution:
-        """Return the meaning of a target, with the note's later key."""
         resolution = self._before.resolve(target, source)
         return replace(resolution, key=self._notes[resolution.key].key) if resolution.key else resolution
 

@@ -188,7 +188,6 @@ def _front_links(text: str, end: int) -> Iterator[Link]:
 
 
 def _in_code(text: str, links: Sequence[Link]) -> Iterator[Link]:
-    """Yield the wikilinks that are code, and so link nothing."""
     starts = {link.start for link in links}
     for match in _WIKILINK.finditer(text):
         start = match.start() + match[0].startswith("!")
@@ -197,7 +196,6 @@ def _in_code(text: str, links: Sequence[Link]) -> Iterator[Link]:
 
 
 def _with_contexts(text: str, blocks: Sequence[Block], links: Sequence[Link]) -> Iterator[Link]:
-    """Yield links with their types and the sentences around them."""
     starts = [block.start for block in blocks]
 
     @cache

@@ -75,7 +75,6 @@ def renamed_view(rename: Rename, renamed: Renamed) -> Table:
 
 
 def _by_hand(rename: Rename) -> Iterable[tuple[str, str]]:
-    """Yield the links that a rename can't rewrite."""
     if rename.left:
         yield "by hand", _counted([f"{link.note}:{link.line}: {link.target}" for link in rename.left])
     if rename.skipped:

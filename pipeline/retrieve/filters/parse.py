@@ -157,22 +157,19 @@ def _condition(field: str, operator: Operator, operand: object, budget: _Budget)
         return Condition(field, operator, tuple(_value(value, where) for value in values))
     budget.take(1)
     if operator is Operator.BETWEEN:
-        return Condition(field, operator, _bounds(_listed(operand, where), where))
+        values = _listed(operand, where)
+        if len(values) != 2:
+            raise FilterError(f"{where} has {len(values)} values.", "Give the lowest and the highest: [1990, 1999].")
+        low, high = (_value(value, where) for value in values)
+        if isinstance(low, bool) or isinstance(high, bool) or isinstance(low, str) is not isinstance(high, str):
+            raise FilterError(f"{where} has bounds {low!r} and {high!r}.", "Give two numbers, or two texts.")
+        return Condition(field, operator, (low, high))
     value = _value(operand, where)
     if operator in _ORDERED and isinstance(value, bool):
         raise FilterError(f"{where} is {value!r}, which comes neither before nor after.", "Use $eq or $ne.")
     if operator in (Operator.LIKE, Operator.ILIKE) and not isinstance(value, str):
         raise FilterError(f"{where} is {value!r}, not a text.", f"Use $eq, or a text: {{{operator.value!r}: 'tide'}}.")
     return Condition(field, operator, (value,))
-
-
-def _bounds(values: list[object] | tuple[object, ...], where: str) -> tuple[Scalar, Scalar]:
-    if len(values) != 2:
-        raise FilterError(f"{where} has {len(values)} values.", "Give the lowest and the highest: [1990, 1999].")
-    low, high = (_value(value, where) for value in values)
-    if isinstance(low, bool) or isinstance(high, bool) or isinstance(low, str) is not isinstance(high, str):
-        raise FilterError(f"{where} has bounds {low!r} and {high!r}.", "Give two numbers, or two texts.")
-    return low, high
 
 
 def _listed(operand: object, where: str) -> list[object] | tuple[object, ...]:

@@ -77,7 +77,6 @@ class GdsWalk:
         return walk_projection(self._corpus, generation, self._settings)
 
     def _project(self, generation: int, chunks: int) -> Callable[[str], object]:
-        """Return the function that projects a generation under a name."""
         return lambda name: self._client.read(
             "project",
             graph=name,

@@ -10,12 +10,11 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.edges import EDGES, REFERENCES
 
 _LINK = 2.0
-"""Strength of a link. The rarest name has strength 1, and 2 where a passage is about it."""
+"""Strength of a link. The rarest name has strength 1, and 2 where a passage is about it. All are chosen by hand."""
 
 _ABOUT = 2.0
 _SAME_DOCUMENT = 0.5
 _NAMES_SHOWN = 2
-
 
 NAMES = "names"
 """Both passages mention the names."""

@@ -38,6 +38,7 @@ _HEAD_BOOST = 0.6
 
 _MOST_NAME_WORDS = 8
 _MOST_WORDS = 200
+"""Words of a name, and of a question that are looked at for names: few names are longer. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)

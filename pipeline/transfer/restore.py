@@ -30,6 +30,7 @@ _READABLE = (4, 5, SCHEMA_VERSION)
 """Schema versions whose exports are alike."""
 
 _UNIT_TOLERANCE = 1e-3
+"""Most by which the length of a vector of 32-bit numbers, or of fewer bits, may differ from 1. Chosen by hand."""
 
 _BATCH = 1000
 _EDGE_BATCH = 10_000

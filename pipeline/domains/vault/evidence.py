@@ -155,8 +155,8 @@ class _NoteWords:
 
     def share(self, message: str, text: str) -> float:
         """Return the share of a message's terms that a text holds, weighted by rarity."""
-        terms, held = terms_of(message), set(terms_of(text))
-        return self._total(term for term in terms if term in held) / (self._total(terms) or 1.0)
+        terms, shared = terms_of(message), set(terms_of(text))
+        return self._total(term for term in terms if term in shared) / (self._total(terms) or 1.0)
 
     def _total(self, terms: Iterable[str]) -> float:
         return math.fsum(map(self._rarity, terms))

@@ -18,7 +18,7 @@ _SHORT = 4
 """Characters below which a name counts in its own letter case only: `rag` and `it` are words. Chosen by hand."""
 
 _AROUND = 60
-"""Characters of its line on each side of a mention that is listed."""
+"""Characters of its line on each side of a mention that is listed: they fit into a terminal. Chosen by hand."""
 
 _SPACING = re.compile(r"[-_\s]")
 _WORDS = re.compile(r"[^\W_]+")

@@ -85,14 +85,14 @@ class NoteGraph:
     @cached_property
     def passages(self) -> tuple[Vector, Rows]:
         """The vectors of all passages, shape (passages, dimension), and the row of each one's note."""
-        rows: list[int] = []
-        vectors: list[npt.NDArray[np.float32]] = []
-        for found in self.corpus.stream("visible_vectors"):
-            if found["document"] in self.rows:
-                rows.append(self.rows[found["document"]])
-                vectors.append(found["vector"].to_numpy())
-        dimension = self.corpus.record.dimension
-        return np.array(vectors, dtype=np.float32).reshape(-1, dimension), np.array(rows, dtype=np.intp)
+        passages = [
+            (self.rows[row["document"]], row["vector"].to_numpy())
+            for row in self.corpus.stream("visible_vectors")
+            if row["document"] in self.rows
+        ]
+        rows = np.array([row for row, _ in passages], dtype=np.intp)
+        vectors = np.array([vector for _, vector in passages], dtype=np.float32)
+        return vectors.reshape(-1, self.corpus.record.dimension), rows
 
     @cached_property
     def sentences(self) -> tuple[Vector, Rows, Rows]:

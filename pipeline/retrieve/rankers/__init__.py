@@ -1,1 +1,1 @@
-"""Rankers: one file a leg, whose ``rank`` takes the trace of a question to its ranking."""
+"""Rankers: the functions of the legs, each from the trace of a question to its ranking."""

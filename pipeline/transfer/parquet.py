@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 
 from pipeline.db.client import batches
 from pipeline.edges import EDGES, EdgeKind
+from pipeline.retrieve.hits import document_metadata
 from pipeline.transfer.formats import Part
 
 _BATCH = 5_000
-_METADATA = "metadata."
 
 _SCHEMAS = {
     "document": pa.schema([(name, pa.string()) for name in ("key", "title", "path", "hash", "metadata")]),
@@ -63,8 +63,7 @@ def write_parquet(parts: Iterable[Part], path: Path) -> None:
 def _row(part: Part) -> dict[str, Any]:
     value = part.value
     if part.kind == "document":
-        metadata = {key.removeprefix(_METADATA): field for key, field in value.items() if key.startswith(_METADATA)}
-        return {**value, "metadata": json.dumps(metadata, ensure_ascii=False, sort_keys=True)}
+        return {**value, "metadata": json.dumps(document_metadata(value), ensure_ascii=False, sort_keys=True)}
     if part.kind != "edge":
         return value
     source_document, source_ordinal = value["source"]

@@ -18,8 +18,8 @@ from pipeline.domains.vault.links import folded, names_of
 from pipeline.domains.vault.note import ANY, Note, NoteType, Scope
 from pipeline.errors import CorpusError, did_you_mean
 from pipeline.records import Vector
+from pipeline.retrieve.hits import document_metadata
 
-_METADATA = "metadata."
 _Measured = TypeVar("_Measured")
 
 Rows = npt.NDArray[np.intp]
@@ -154,7 +154,7 @@ def read_graph(corpus: CorpusHandle) -> NoteGraph:
 
 
 def _note(properties: Mapping[str, Any]) -> Note:
-    given = {name.removeprefix(_METADATA): value for name, value in properties.items() if name.startswith(_METADATA)}
+    given = document_metadata(properties)
     type_ = given.get("type", "")
     return Note(
         key=properties["key"],

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,6 +24,7 @@ from pipeline.domains.vault.stored import OpenVault, read_graph
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows.ingest import ingest_decided
 from pipeline.ingest.sources.link_targets import wikilink_target
+from pipeline.knowledge.clock import now
 from pipeline.records import BlockKind, Document
 from pipeline.text.outline import heading_text
 
@@ -119,7 +119,7 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
         if before.path:
             after = reread(before, text)
         else:
-            front = _UPDATED.sub(f"updated: '{_now()}'", text[: before.body_start], count=1)
+            front = _UPDATED.sub(f"updated: '{now(whole_seconds=True)}'", text[: before.body_start], count=1)
             after = read_note(before.key, front + text[before.body_start :])
         if not _has_link(after, end.key, request.relation, resolver):
             raise SourceError(f"A link at the end of {before.key!r} would be none.", "Close the code or comment there.")
@@ -167,7 +167,11 @@ def _composed(request: CreateKnowledgeNode, owner: Scope, present: PresentNotes,
         **owner._asdict(),
     }
     # Only fields that aren't empty, and the times, are the front matter.
-    fields = {**{name: value for name, value in fields.items() if value}, "created": _now(), "updated": _now()}
+    fields = {
+        **{name: value for name, value in fields.items() if value},
+        "created": now(whole_seconds=True),
+        "updated": now(whole_seconds=True),
+    }
     front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=float("inf"))
     text = f"---\n{front}---\n\n{request.content}"
     note = read_note(key, f"{text}\n")
@@ -241,10 +245,6 @@ def created_notes(client: Client, vault: str) -> tuple[Note, ...]:
         return ()
     rows = CorpusHandle(client, corpus).stream("vault_created")
     return tuple(read_note(row["key"], row["original"]) for row in rows)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True, slots=True)

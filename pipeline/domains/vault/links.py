@@ -97,17 +97,16 @@ class NoteResolver:
 
 
 class VaultResolver(NoteResolver):
-    """Resolves the links of the notes of a folder and of those that agents have ``created`` beside it.
+    """Resolves the links of the notes of a folder and of those that agents have created beside it.
 
     A link in the folder leads to a note of the folder, else to a created note of the same user, so that no agent can
     redirect it. A link in a created note leads to a note of its user, or to any note if it has no user.
     """
 
-    def __init__(self, notes: Iterable[Note], created: Iterable[Note], attachments: Iterable[str] = ()) -> None:
-        notes, created = list(notes), list(created)
-        super().__init__(notes, attachments)
-        self._every = [*notes, *created]
-        self._created = {note.key: note for note in created}
+    def __init__(self, notes: Iterable[Note], attachments: Iterable[str] = ()) -> None:
+        self._every = list(notes)
+        super().__init__([note for note in self._every if not note.is_created], attachments)
+        self._created = {note.key: note for note in self._every if note.is_created}
         self._users = {note.key: note.scope.user for note in self._every}
         self._resolvers: dict[tuple[str, bool], NoteResolver] = {}
 
@@ -217,9 +216,9 @@ def documents(folder: Folder, created: Iterable[Note] = ()) -> Iterator[Document
     notes of the folder with the same keys replace.
     """
     keys = {note.key for note in folder.notes}
-    kept = [note for note in created if note.key not in keys]
-    resolver = VaultResolver(folder.notes, kept, folder.attachments)
-    for note in (*folder.notes, *kept):
+    notes = [*folder.notes, *(note for note in created if note.key not in keys)]
+    resolver = VaultResolver(notes, folder.attachments)
+    for note in notes:
         yield document_of(note, resolver)
 
 

@@ -73,6 +73,11 @@ class Note:
     unresolved: tuple[str, ...] = ()
     original: str = ""
 
+    @property
+    def is_created(self) -> bool:
+        """Return whether an agent created the note, whose text is read, and it is in no folder."""
+        return bool(self.text and not self.path)
+
     def line_of(self, start: int) -> int:
         """Return the line, from 1, of a character of the text."""
         return self.text.count("\n", 0, start) + 1

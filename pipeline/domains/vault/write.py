@@ -6,7 +6,6 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -56,24 +55,24 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
     files = _open_folder(vault, folder)
 
     def decide(stored: Mapping[str, Note]) -> tuple[list[Document], CreatedNode]:
-        present = PresentNotes.of(stored.values())
-        for other in (*present.within(scope), *(note for note in files.notes if scope.holds(note.scope))):
-            if folded(request.title) in names_of(other):
+        notes = _parsed(stored)
+        for other in (*notes.values(), *files.notes):
+            if scope.holds(other.scope) and folded(request.title) in names_of(other):
                 raise CorpusError(
                     f"The note {other.key} is already called {request.title!r}.",
                     "Give another title, or link it: link_knowledge_nodes, hoprank vault link.",
                 )
-        note = _composed(request, owner, present, scope, {*stored, *(note.key for note in files.notes)})
+        note = _composed(request, owner, notes, scope, {*stored, *(note.key for note in files.notes)})
         note = create_in(files, note) if folder else note
-        present = present.with_note(note)
-        resolver, created_resolver = present.resolver(files.attachments), present.resolver()
+        notes[note.key] = note
+        resolver, created_resolver = VaultResolver(notes.values(), files.attachments), VaultResolver(notes.values())
         documents = [document_of(note, resolver)]
-        for other in present.created:
-            targets = stored[other.key].unresolved if other.key in stored else ()
+        for other in notes.values():
+            targets = stored[other.key].unresolved if other.is_created and other.key in stored else ()
             # Links of created notes that led to no note may lead to the new one.
             if any(created_resolver.resolve(target, other.key).key == note.key for target in targets):
                 documents.append(document_of(other, created_resolver))
-        seen = {other.key for other in present.within(scope)}
+        seen = {other.key for other in notes.values() if scope.holds(other.scope)}
         keys = dict.fromkeys(link.target.removeprefix("/") for link in documents[0].links)
         lost = (link.target for link in note.links if resolver.resolve(link.target, note.key).is_nothing)
         return documents, CreatedNode(
@@ -106,16 +105,15 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
     def decide(stored: Mapping[str, Note]) -> tuple[list[Document], LinkedNodes]:
         if lost := {start.key, end.key} - stored.keys():
             raise CorpusError(f"The note {min(lost)!r} was removed meanwhile.", "Name another note.")
-        present = PresentNotes.of(stored.values())
-        created = {note.key: note for note in present.created}
-        before = created.get(start.key) or note_in(files, stored[start.key])
-        present = present.with_note(before)
-        resolver = present.resolver(files.attachments)
+        notes = _parsed(stored)
+        is_created = notes[start.key].is_created
+        before = notes[start.key] if is_created else note_in(files, stored[start.key])
+        notes[start.key] = before
+        resolver = VaultResolver(notes.values(), files.attachments)
         ends = {"source": start.key, "target": end.key, "relation": request.relation}
         if _has_link(before, end.key, request.relation, resolver):
             return [], LinkedNodes(**ends, created=False, path=before.path)
-        target = next(note for note in (*present.folder, *present.created) if note.key == end.key)
-        text = edited(before.text, [_appended(before, _link_line(request, target, before.key, resolver))])
+        text = edited(before.text, [_appended(before, _link_line(request, notes[end.key], before.key, resolver))])
         if before.path:
             after = reread(before, text)
         else:
@@ -124,9 +122,11 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
         if not _has_link(after, end.key, request.relation, resolver):
             raise SourceError(f"A link at the end of {before.key!r} would be none.", "Close the code or comment there.")
         if folder:
-            after = create_in(files, after) if before.key in created else extend_in(files, before, after)
-        document = document_of(after, present.with_note(after).resolver(files.attachments))
-        return [document], LinkedNodes(**ends, created=True, path=after.path)
+            after = create_in(files, after) if is_created else extend_in(files, before, after)
+        notes[start.key] = after
+        return [document_of(after, VaultResolver(notes.values(), files.attachments))], LinkedNodes(
+            **ends, created=True, path=after.path
+        )
 
     return _store(vault, decide)
 
@@ -149,7 +149,15 @@ def _store(vault: OpenVault, decide: Callable[[Mapping[str, Note]], tuple[Sequen
     return result
 
 
-def _composed(request: CreateKnowledgeNode, owner: Scope, present: PresentNotes, seen: Scope, taken: set[str]) -> Note:
+def _parsed(stored: Mapping[str, Note]) -> dict[str, Note]:
+    """Return a corpus's notes by key: those of its folder, without texts, then those that agents created."""
+    notes = [read_note(note.key, note.original) if note.original else note for note in stored.values()]
+    return {note.key: note for note in sorted(notes, key=lambda note: note.is_created)}
+
+
+def _composed(
+    request: CreateKnowledgeNode, owner: Scope, notes: Mapping[str, Note], seen: Scope, taken: set[str]
+) -> Note:
     """Return the new note as it is kept in the corpus; raises CorpusError if none or several notes are a link's target.
 
     Its path is one that no note has, in any letter case: ``agents/USER/SKILL/AGENT/TITLE.md``.
@@ -177,8 +185,8 @@ def _composed(request: CreateKnowledgeNode, owner: Scope, present: PresentNotes,
     note = read_note(key, f"{text}\n")
     if not request.links:
         return note
-    within = {other.key: other for other in present.within(seen)}
-    names, resolver, lines = NoteResolver(within.values()), present.with_note(note).resolver(), []
+    within = {other.key: other for other in notes.values() if seen.holds(other.scope)}
+    names, resolver, lines = NoteResolver(within.values()), VaultResolver([*notes.values(), note]), []
     for link in request.links:
         target = names.resolve(link.target, "")
         if target.others or target.key not in within:
@@ -245,35 +253,6 @@ def created_notes(client: Client, vault: str) -> tuple[Note, ...]:
         return ()
     rows = CorpusHandle(client, corpus).stream("vault_created")
     return tuple(read_note(row["key"], row["original"]) for row in rows)
-
-
-@dataclass(frozen=True, slots=True)
-class PresentNotes:
-    """The notes of a vault at one generation: those of its ``folder``, without texts, and those that agents created."""
-
-    folder: tuple[Note, ...]
-    created: tuple[Note, ...]
-
-    @classmethod
-    def of(cls, stored: Iterable[Note]) -> PresentNotes:
-        """Return the notes that a corpus holds."""
-        notes = list(stored)
-        created = (read_note(note.key, note.original) for note in notes if note.original)
-        return cls(tuple(note for note in notes if not note.original), tuple(created))
-
-    def with_note(self, note: Note) -> PresentNotes:
-        """Return the notes with one that is new or changed; a ``path`` makes it one of the folder."""
-        folder, created = ([kept for kept in notes if kept.key != note.key] for notes in (self.folder, self.created))
-        (folder if note.path else created).append(note)
-        return PresentNotes(tuple(folder), tuple(created))
-
-    def within(self, scope: Scope) -> list[Note]:
-        """Return the notes of a user, skill and agent."""
-        return [note for note in (*self.folder, *self.created) if scope.holds(note.scope)]
-
-    def resolver(self, attachments: Iterable[str] = ()) -> VaultResolver:
-        """Return the resolver of the notes' links."""
-        return VaultResolver(self.folder, self.created, attachments)
 
 
 def _open_folder(vault: OpenVault, folder: Path | None) -> Folder:

@@ -103,7 +103,7 @@ def _names(notes: Iterable[Note]) -> dict[str, list[_Name]]:
         for text in dict.fromkeys(" ".join(name.split()) for name in own):
             is_common = FUNCTION_WORDS.issuperset(_WORDS.findall(text.lower()))
             exact = is_common or len(text) < _SHORT
-            # In its own letter case a short or common name tells itself from words: Ada, k8s, IT, but not It.
+            # A short or common name needs capitals or digits to differ from words: Ada, k8s, IT, but not It.
             marks = sum(char.isupper() or char.isdigit() for char in text)
             is_distinct = len(text) > 1 and any(map(str.isalpha, text)) and marks >= (2 if is_common else 1)
             if not text or _NOT_IN_ALIAS.search(text) or (exact and not is_distinct):

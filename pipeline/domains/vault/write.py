@@ -173,14 +173,10 @@ def _composed(
         "type": request.type.value,
         "tags": list(request.tags),
         **owner._asdict(),
+        **dict.fromkeys(("created", "updated"), now(whole_seconds=True)),
     }
-    # Only fields that aren't empty, and the times, are the front matter.
-    fields = {
-        **{name: value for name, value in fields.items() if value},
-        "created": now(whole_seconds=True),
-        "updated": now(whole_seconds=True),
-    }
-    front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=float("inf"))
+    filled = {name: value for name, value in fields.items() if value}
+    front = yaml.safe_dump(filled, sort_keys=False, allow_unicode=True, width=float("inf"))
     text = f"---\n{front}---\n\n{request.content}"
     note = read_note(key, f"{text}\n")
     if not request.links:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, WrapValidator
+from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, Field, ValidationError, WrapValidator
 from pydantic import ValidatorFunctionWrapHandler as Handler
 
 from pipeline.domains.tools.catalogue import Catalogue, Need, Service, Tool
@@ -115,31 +115,19 @@ class _Row(Schemas):
         return list(dict.fromkeys([*explained, *named]))
 
 
-class _ServerInfo(BaseModel):
-    name: Name
-    title: Text = ""
-
-
 class _Answer(BaseModel):
     tools: Annotated[list[Any] | None, _or(None)] = None
-    server: Annotated[_ServerInfo | None, _or(None)] = Field(None, alias="serverInfo")
+    server: Annotated[Name | None, _or(None)] = Field(None, alias=AliasPath("serverInfo", "name"))
+    title: Text = Field("", alias=AliasPath("serverInfo", "title"))
     instructions: Text = ""
-
-
-class _Meta(BaseModel):
-    category: Scalar = ""
-    tags: Annotated[list[Scalar], _or([])] = []
-
-
-class _About(BaseModel):
-    title: Scalar = ""
-    description: Scalar = ""
 
 
 class _Descriptor(BaseModel):
     name: Annotated[str, Field(max_length=LONGEST_NAME), BeforeValidator(_as_text)] = ""
-    meta: Annotated[_Meta, _or(_Meta())] = _Meta()
-    about: Annotated[_About, _or(_About())] = _About()
+    category: Scalar = Field("", alias=AliasPath("meta", "category"))
+    tags: Annotated[list[Scalar], _or([])] = Field([], alias=AliasPath("meta", "tags"))
+    title: Scalar = Field("", alias=AliasPath("about", "title"))
+    description: Scalar = Field("", alias=AliasPath("about", "description"))
 
 
 def read_listing(path: Path, limits: Limits) -> Catalogue:
@@ -150,8 +138,8 @@ def read_listing(path: Path, limits: Limits) -> Catalogue:
     value = read_json(path, _guard(limits))
     service = Service(service_name(path), service_name(path))
     for answer in reversed(list(_answers(value))):
-        if server := answer.server:
-            service = Service(server.name, server.title or server.name, answer.instructions)
+        if answer.server:
+            service = Service(answer.server, answer.title or answer.server, answer.instructions)
     return catalogue_of(service, _tools_in(value), str(path))
 
 
@@ -260,10 +248,10 @@ def _service(path: Path, registry: str, limits: Limits) -> Service:
     name = read.name or service_name(path)
     return Service(
         id=name,
-        name=read.about.title[:LONGEST_NAME] or name,
-        description=read.about.description,
-        category=read.meta.category,
-        tags=tuple(dict.fromkeys(filter(None, read.meta.tags))),
+        name=read.title[:LONGEST_NAME] or name,
+        description=read.description,
+        category=read.category,
+        tags=tuple(dict.fromkeys(filter(None, read.tags))),
         registry=registry,
     )
 

@@ -103,7 +103,7 @@ def _found(index: ToolIndex, task: str, scored: Scored) -> Iterator[FoundTool]:
 def _why(index: ToolIndex, row: int, task: str, scored: Scored) -> tuple[str, ...]:
     """Return why a target was found: the tool that takes its output, else the clause and words that it fits."""
     tool, best, fed = index.tools[row], int(scored.best[row]), int(scored.feeds[row])
-    if fed != _NO_TOOL:
+    if fed >= 0:
         return (f"its output fits {index.tools[fed].name}",)
     own = set(terms_of(f"{words_of_name(tool.name)} {tool.description}"))
     words = [word for word in dict.fromkeys(words_of(task)) if own.intersection(terms_of(word))][:_MOST_WORDS]
@@ -121,8 +121,6 @@ with stated needs: recall@10 differs by 1 point at most. 10 is best for recall@5
 _FLOW = 0.9
 """Least share of a tool's score that the tools whose output fits its input have: below 1, they come after it. On the 47
 tasks recall@10 is 3 to 4 points higher for 0.8 to 0.95; on the 779 it doesn't change."""
-
-_NO_TOOL = -1
 
 _DIGITS = 12
 """Digits of a sum of reciprocal ranks that count, so that it doesn't depend on their order."""
@@ -170,7 +168,7 @@ def _with_flows(index: ToolIndex, scores: Scores) -> tuple[Scores, NDArray[np.in
 
     A raised score raises no other.
     """
-    raised, feeds = scores.copy(), np.full(len(scores), _NO_TOOL, dtype=np.intp)
+    raised, feeds = scores.copy(), np.full(len(scores), -1, dtype=np.intp)
     for source, target in index.flows.tolist():
         if _FLOW * scores[target] > raised[source]:
             raised[source], feeds[source] = _FLOW * scores[target], target

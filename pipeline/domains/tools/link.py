@@ -62,7 +62,7 @@ def flow_edges(flows: Iterable[Flow]) -> Iterator[KnowledgeEdge]:
         ]
         kind = ToolEdge.TRANSFORM if flow.converter else ToolEdge.DATA_FLOW
         properties = {"mappings": mappings, "evidence": flow.evidence}
-        yield edge(flow.source, flow.target, kind, flow.confidence, properties)
+        yield edge(flow.source, flow.target, kind, flow.confidence, properties=properties)
 
 
 def order_edges(
@@ -92,7 +92,7 @@ def order_edges(
         if ends in found or count >= _REPEATED:
             found[ends] = kind, weight, {**properties, "calls": count}
     for (before, after), (kind, weight, properties) in sorted(found.items()):
-        yield edge(before, after, kind, weight, properties)
+        yield edge(before, after, kind, weight, properties=properties)
 
 
 def parallel_edges(needs: Needs) -> Iterator[KnowledgeEdge]:
@@ -137,13 +137,13 @@ def type_edges(tools: Sequence[Tool], system: TypeSystem) -> Iterator[KnowledgeE
             for name, paths in sorted(names.items()):
                 types[name] = None
                 properties, id_ = {"role": role, "fields": paths}, f"{tool.id} {role} {name}"
-                yield edge(tool.id, node_id(TYPE, name), ToolEdge.TYPE_RELATION, 1.0, properties, id_=id_)
+                yield edge(tool.id, node_id(TYPE, name), ToolEdge.TYPE_RELATION, properties=properties, id=id_)
     waiting = list(types)
     while waiting:
         name = waiting.pop()
         for parent in system.parents(system.types.get(name, DataType(name))):
             ends = node_id(TYPE, name), node_id(TYPE, parent.name)
-            yield edge(*ends, ToolEdge.TYPE_RELATION, INHERITANCE, {"role": "is"})
+            yield edge(*ends, ToolEdge.TYPE_RELATION, INHERITANCE, properties={"role": "is"})
             if parent.name not in types:
                 types[parent.name] = None
                 waiting.append(parent.name)
@@ -166,34 +166,15 @@ def concept_edges(concepts: Sequence[Concept], flows: Iterable[Flow]) -> Iterato
             degrees.update(ends)
     for (first, second), count in sorted(between.items()):
         weight = 2 * count / (degrees[first] + degrees[second])
-        yield edge(first, second, ToolEdge.CONCEPT_RELATION, weight, {"flows": count}, directed=False)
+        properties = {"flows": count}
+        yield edge(first, second, ToolEdge.CONCEPT_RELATION, weight, properties=properties, directed=False)
 
 
-def edge(
-    source: str,
-    target: str,
-    kind: ToolEdge,
-    weight: float = 1.0,
-    properties: Mapping[str, Any] | None = None,
-    *,
-    directed: bool = True,
-    id_: str = "",
-) -> KnowledgeEdge:
-    """Return an edge of the graph, with its weight rounded."""
-    return KnowledgeEdge(
-        source,
-        target,
-        kind.value,
-        id=id_,
-        supported_edge_type=_SUPPORTED.get(kind, SupportedEdgeType.CAUSAL),
-        weight=round(weight, _DIGITS),
-        directed=directed,
-        properties=properties or {},
-    )
-
-
-_SMALLEST = 2
-"""Tools of the smallest concept: a tool alone is no group."""
+def edge(source: str, target: str, kind: ToolEdge, weight: float = 1.0, **more: Any) -> KnowledgeEdge:
+    """Return an edge of the graph, with its weight rounded; ``more`` are further fields of it."""
+    supported = _SUPPORTED.get(kind, SupportedEdgeType.CAUSAL)
+    weight = round(weight, _DIGITS)
+    return KnowledgeEdge(source, target, kind.value, supported_edge_type=supported, weight=weight, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +196,6 @@ def find_concepts(tools: Sequence[Tool], similar: Sequence[tuple[str, str, float
     A label consists of the terms of the tools' names with the highest tf-idf.
     """
     by_id: Mapping[str, Tool] = {tool.id: tool for tool in tools}
-    groups = [group for group in local_communities(by_id, similar, resolution, seed=0) if len(group) >= _SMALLEST]
+    groups = [group for group in local_communities(by_id, similar, resolution, seed=0) if len(group) > 1]
     names = labels([[terms_of(words_of_name(by_id[id_].name)) for id_ in group] for group in groups])
     return [Concept(name or group[0], tuple(group)) for name, group in zip(names, groups, strict=True)]

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from pipeline.errors import Fault
 from pipeline.resources import IMPORT_OWN
@@ -151,8 +151,11 @@ def serve(function: str) -> None:
     # Output of a library is no answer.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     _write(answers, _READY)
-    while (asked := _next(sys.stdin.buffer)) is not None:
-        request, bounds = asked
+    while True:
+        try:
+            request, bounds = pickle.load(sys.stdin.buffer)  # noqa: S301 - the parent's
+        except EOFError:
+            return
         try:
             with _limited(bounds):
                 line = answer(request) + b"\n"
@@ -164,14 +167,6 @@ def serve(function: str) -> None:
 def _write(answers: BinaryIO, line: bytes) -> None:
     answers.write(line)
     answers.flush()
-
-
-def _next(requests: BinaryIO) -> tuple[Any, Bounds] | None:
-    try:
-        request, bounds = pickle.load(requests)  # noqa: S301 - the parent's
-    except EOFError:
-        return None
-    return request, bounds
 
 
 @contextmanager

@@ -117,17 +117,17 @@ class _Row(Schemas):
 
 class _Answer(BaseModel):
     tools: Annotated[list[Any] | None, _or(None)] = None
-    server: Annotated[Name | None, _or(None)] = Field(None, alias=AliasPath("serverInfo", "name"))
-    title: Text = Field("", alias=AliasPath("serverInfo", "title"))
+    server: Annotated[Name | None, _or(None)] = Field(None, validation_alias=AliasPath("serverInfo", "name"))
+    title: Text = Field("", validation_alias=AliasPath("serverInfo", "title"))
     instructions: Text = ""
 
 
 class _Descriptor(BaseModel):
     name: Annotated[str, Field(max_length=LONGEST_NAME), BeforeValidator(_as_text)] = ""
-    category: Scalar = Field("", alias=AliasPath("meta", "category"))
-    tags: Annotated[list[Scalar], _or([])] = Field([], alias=AliasPath("meta", "tags"))
-    title: Scalar = Field("", alias=AliasPath("about", "title"))
-    description: Scalar = Field("", alias=AliasPath("about", "description"))
+    category: Scalar = Field("", validation_alias=AliasPath("meta", "category"))
+    tags: Annotated[list[Scalar], _or([])] = Field([], validation_alias=AliasPath("meta", "tags"))
+    title: Scalar = Field("", validation_alias=AliasPath("about", "title"))
+    description: Scalar = Field("", validation_alias=AliasPath("about", "description"))
 
 
 def read_listing(path: Path, limits: Limits) -> Catalogue:
@@ -207,17 +207,6 @@ def service_name(path: Path) -> str:
     """Return what to call the service of a file that doesn't name it: as the file, or as its folder."""
     stem = path.stem if path.stem not in _GENERIC else path.resolve().parent.name or path.stem
     return well_formed(stem)[:LONGEST_NAME]
-
-
-def registry_folder(folder: Path, root: Path) -> Path | None:
-    """Return the folder of the registry that lists the server in ``folder``, which is ``root`` or below it.
-
-    It is the parent, or its parent if that is called servers. None if the server's own folder is the root.
-    """
-    if folder == root:
-        return None
-    parent = (root.resolve() / folder.relative_to(root)).parent
-    return parent.parent if parent.name == "servers" and parent.parent.name else parent
 
 
 def _guard(limits: Limits) -> Guard:

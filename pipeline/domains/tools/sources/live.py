@@ -53,7 +53,9 @@ def list_live(target: str | Sequence[str], *, timeout: float = 30, env: Mapping[
             return merged([anyio.run(server.catalogue, timeout, errors)])
         # broad: transports raise errors of many packages, some in groups
         except Exception as error:
-            raise server.error(_first(error), timeout, _last_line(errors)) from None
+            errors.seek(max(0, errors.seek(0, 2) - 10_000))
+            last_lines = (_shown(line) for line in reversed(errors.read().splitlines()) if line.strip())
+            raise server.error(_first(error), timeout, next(last_lines, "")) from None
 
 
 class _Server:
@@ -184,12 +186,6 @@ def _first(error: BaseException) -> Exception:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error if isinstance(error, Exception) else RuntimeError(str(error))
-
-
-def _last_line(errors: TextIO) -> str:
-    """Return the last line that isn't blank."""
-    errors.seek(max(0, errors.seek(0, 2) - 10_000))
-    return next((_shown(line) for line in reversed(errors.read().splitlines()) if line.strip()), "")
 
 
 def _shown(text: str) -> str:

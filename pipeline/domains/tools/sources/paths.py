@@ -13,7 +13,6 @@ from pipeline.domains.tools.sources.formats import (
     read_corpus,
     read_listing,
     read_server,
-    registry_folder,
 )
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable, unopenable, well_formed
@@ -79,8 +78,13 @@ class _Reading:
         return Catalogue()
 
     def _server(self, folder: Path, root: Path | None) -> Catalogue:
-        registry = registry_folder(folder, root) if root else None
-        if registry is None or not registry.name:
+        """Return a server and the registry that lists it: the folder around its own, or around one called servers."""
+        if root is None or folder == root:
+            return read_server(folder, "", self._limits)
+        registry = (root.resolve() / folder.relative_to(root)).parent
+        if registry.name == "servers" and registry.parent.name:
+            registry = registry.parent
+        if not registry.name:
             return read_server(folder, "", self._limits)
         name, taken = well_formed(registry.name), self._registries.values()
         key = self._registries.setdefault(registry, name if name not in taken else numbered(name, taken))

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -118,7 +117,9 @@ def levels_of(links: Sequence[SimilarPair], chunks: int) -> Iterator[Level]:
     for hundredths in range(_HIGHEST, _LOWEST - 1, -_STEP):
         before, taken = taken, int(np.searchsorted(-scores, -hundredths / 100, side="right"))
         if before < taken:
-            component = _joined(component, ends[before:taken])
+            source, target = component[ends[before:taken]].T
+            links_added = coo_array((np.ones(len(source), dtype=bool), (source, target)), shape=(chunks, chunks))
+            component = connected_components(links_added, directed=False)[1][component]
         sizes = np.bincount(component)
         degree = np.bincount(ends[:taken].ravel(), minlength=chunks)
         hubs = np.sort(degree)[::-1][: max(1, round(_HUBS * chunks))]
@@ -153,11 +154,3 @@ def suggest(levels: Sequence[Level], chance: float) -> tuple[float, str]:
     if below.largest > _GIANT:
         return chosen.threshold, f"{said} At {below.threshold:.2f} one component would hold {below.largest:.0%}."
     return chosen.threshold, f"{said} One in a thousand unrelated pairs reaches {chance:.2f}."
-
-
-def _joined(component: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return each chunk's component after adding the links between ``ends``, shape (n, 2)."""
-    source, target = component[ends].T
-    links = coo_array((np.ones(len(ends), dtype=bool), (source, target)), shape=(len(component), len(component)))
-    merged: npt.NDArray[np.int64] = connected_components(links, directed=False)[1]
-    return merged[component]

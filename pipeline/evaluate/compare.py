@@ -91,7 +91,10 @@ def compare(before: Evaluated, after: Evaluated, leg: str, before_leg: str | Non
 
     Raises QuerySetError if a leg is missing, the datasets have different names, or they share no query.
     """
-    first, second = _leg(before, before_leg or leg), _leg(after, leg)
+    for evaluated, name in ((before, before_leg or leg), (after, leg)):
+        if name not in evaluated.legs:
+            raise QuerySetError(f"{evaluated.name} has no leg {str(name)!r}.", f"It has {', '.join(evaluated.legs)}.")
+    first, second = before.legs[before_leg or leg], after.legs[leg]
     shared = [query for query in first if query in second]
     if before.queryset != after.queryset or not shared:
         raise QuerySetError(
@@ -118,9 +121,3 @@ def compare(before: Evaluated, after: Evaluated, leg: str, before_leg: str | Non
         rows=tuple(rows),
         changes=changes,
     )
-
-
-def _leg(evaluated: Evaluated, leg: str) -> Mapping[str, Measures]:
-    if leg not in evaluated.legs:
-        raise QuerySetError(f"{evaluated.name} has no leg {str(leg)!r}.", f"It has {', '.join(evaluated.legs)}.")
-    return evaluated.legs[leg]

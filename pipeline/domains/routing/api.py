@@ -115,7 +115,7 @@ class Projects(Router):
             for other, relation in projects.related("shop", ["uses"]):
                 print(other.id, relation.weight, relation.evidence)
         """
-        return self.graph.get_related(project, _types(types))
+        return self.graph.get_related(project, list(map(RelationType.parse, types)))
 
     def traverse(self, project: str, depth: int | None = None, types: Iterable[str] = ()) -> list[Step]:
         """Return the projects around a project, the nearest first, each with the way to it.
@@ -124,7 +124,8 @@ class Projects(Router):
 
             print([(step.hops, step.project.id) for step in projects.traverse("shop", depth=2)])
         """
-        return self.graph.traverse(project, self.settings.depth if depth is None else depth, _types(types))
+        depth = self.settings.depth if depth is None else depth
+        return self.graph.traverse(project, depth, list(map(RelationType.parse, types)))
 
     def propose(
         self,
@@ -186,7 +187,3 @@ class Projects(Router):
             print(learned.base, learned.factor, learned.weight)
         """
         return usage.explain(self.graph, EdgeKey.parse(source, type, target), self.settings, datetime.now(UTC))
-
-
-def _types(names: Iterable[str]) -> list[RelationType]:
-    return [RelationType.parse(name) for name in names]

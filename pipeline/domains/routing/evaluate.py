@@ -60,14 +60,14 @@ def register(
             documents[project_of[document.key]].append(document)
     graph = ProjectGraph.open(hoprank, name)
     for one in graph.list_nodes():
-        if one.id not in documents or one.corpus != corpus_name(name, one.id):
+        if one.id not in documents or one.corpus != f"{name}/{one.id}":
             raise GraphError(
                 f"The graph {name!r} holds the project {one.id!r}, which isn't of the folder.",
                 "Give --keep a name that no other projects have.",
             )
     with TemporaryDirectory() as folder:
         for at, (project, of_project) in enumerate(documents.items()):
-            source, corpus_of = f"{corpus}: {project}", corpus_name(name, project)
+            source, corpus_of = f"{corpus}: {project}", f"{name}/{project}"
             sync_documents(
                 hoprank.client,
                 hoprank.embedder,
@@ -110,8 +110,3 @@ def _write_files(documents: Iterable[Document], folder: Path) -> None:
             path = folder / place
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(document.text[document.body_start :], encoding="utf-8")
-
-
-def corpus_name(graph: str, project: str) -> str:
-    """Return the name of the corpus of a project that is measured."""
-    return f"{graph}/{project}"

@@ -1,7 +1,7 @@
 """Index projects: files of each path -> its corpus, and the description of the project from its own files."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -140,24 +140,22 @@ def describe(folder: Path) -> Description:
 
 
 def _first_paragraph(folder: Path) -> str:
+    """Return the first paragraph of the README that has enough words, as prose on one line."""
     by_name = {path.name.lower(): path for path in _children(folder) if path.is_file()}
     readme = next((by_name[name] for name in _READMES if name in by_name), None)
     if readme is None:
         return ""
     try:
-        documents = list(read([str(readme)]))
+        documents = [one for one in read([str(readme)]) if isinstance(one, Document)]
     except SourceError:
         return ""
-    return next((text for one in documents if isinstance(one, Document) for text in _paragraphs(one)), "")
-
-
-def _paragraphs(document: Document) -> Iterator[str]:
-    """Yield the paragraphs of enough words as prose, each on one line."""
-    text = prose(document.text)
-    for block in document.blocks:
-        paragraph = " ".join(_MARKS.sub("", text[block.start : block.end]).split())
-        if block.kind is BlockKind.PARAGRAPH and len(_WORD.findall(paragraph)) >= _FEWEST_WORDS:
-            yield re.sub(r" (?=[.,;:!?])", "", paragraph)
+    for document in documents:
+        text = prose(document.text)
+        for block in document.blocks:
+            paragraph = " ".join(_MARKS.sub("", text[block.start : block.end]).split())
+            if block.kind is BlockKind.PARAGRAPH and len(_WORD.findall(paragraph)) >= _FEWEST_WORDS:
+                return re.sub(r" (?=[.,;:!?])", "", paragraph)
+    return ""
 
 
 def _children(folder: Path) -> list[Path]:

@@ -102,15 +102,7 @@ def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
     else those of its relevant documents; its ``source_project`` may be absent. Raises QuerySetError.
     """
     dataset, corpus = read_judged(folder)
-    projects = {}
-    for line in lines(corpus, _GUARD):
-        record = line.object()
-        metadata = record.get("metadata")
-        repo = record.get("repo")
-        repo = metadata.get("repo") if repo is None and isinstance(metadata, dict) else repo
-        if not isinstance(repo, str) or not repo.strip():
-            raise line.fault("names no repo", 'Give each document its project: "repo".')
-        projects[_id(record)] = repo
+    projects = _projects(corpus)
     check_documents(dataset, projects)
     asked = {_id(record): record for record in (line.object() for line in lines(folder / "queries.jsonl", _GUARD))}
     queries = []
@@ -128,6 +120,18 @@ def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
             RoutingQuery(query.id, query.text, source if isinstance(source, str) else "", tuple(expected), documents)
         )
     return RoutingQuerySet(dataset.name, tuple(queries)), projects
+
+
+def _projects(corpus: Path) -> dict[str, str]:
+    projects = {}
+    for line in lines(corpus, _GUARD):
+        record = line.object()
+        repo, metadata = record.get("repo"), record.get("metadata")
+        repo = metadata.get("repo") if repo is None and isinstance(metadata, dict) else repo
+        if not isinstance(repo, str) or not repo.strip():
+            raise line.fault("names no repo", 'Give each document its project: "repo".')
+        projects[_id(record)] = repo
+    return projects
 
 
 def _named(record: Mapping[str, Any], where: str) -> list[str]:

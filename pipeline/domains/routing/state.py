@@ -1,7 +1,7 @@
 """The projects and relations of a graph with the corpora of the projects, kept until the graph changes."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -77,20 +77,15 @@ class StateReader:
         if kept is None or kept.version != version:
             graph = ProjectGraph.open(self._hoprank, self._name, create=False)
             projects = tuple(replace(one, corpus=one.corpus or one.id) for one in graph.list_nodes())
-            kept = _Kept(version, projects, self._embedded(projects), tuple(graph.get_edges()))
+            # Embedded as questions: passages would load the whole model, where a question takes its export.
+            embed, before = self._hoprank.embedder.embed_query, self._vectors
+            texts = {project.id: project.summary for project in projects if project.summary}
+            self._vectors = vectors = {
+                text: before[text] if text in before else np.asarray(embed(text), dtype=np.float32)
+                for text in dict.fromkeys(texts.values())
+            }
+            summaries = {project: vectors[text] for project, text in texts.items()}
+            kept = _Kept(version, projects, summaries, tuple(graph.get_edges()))
             with self._lock:
                 self._kept = kept
         return kept
-
-    def _embedded(self, projects: Iterable[Project]) -> dict[str, Vector]:
-        """Embed the summaries, but for those that were embedded before the change."""
-        before = self._vectors
-        # As questions: passages would load the whole model, where a question takes its export.
-        embed = self._hoprank.embedder.embed_query
-        texts = {project.id: project.summary for project in projects if project.summary}
-        vectors = {
-            text: before[text] if text in before else np.asarray(embed(text), dtype=np.float32)
-            for text in dict.fromkeys(texts.values())
-        }
-        self._vectors = vectors
-        return {project: vectors[text] for project, text in texts.items()}

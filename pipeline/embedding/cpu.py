@@ -23,7 +23,7 @@ torch.nn.functional.linear(ones, ones)
 """
 
 _TIMEOUT_SECONDS = 120
-"""Of the probe, which takes three. Chosen by hand, for machines that are busy."""
+"""The probe takes three. Chosen by hand; not measured."""
 
 _GPUS = ("/dev/nvidia0", "/dev/kfd")
 """Device files of NVIDIA's and AMD's drivers."""

@@ -37,7 +37,7 @@ _LONGEST_PAUSE = 60.0
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}
 _LARGEST_ANSWER = 100_000_000
 """Bytes: 32 vectors of 16,000 numbers, written out, take a tenth of it."""
-_SHOWN = 200
+_SHOWN = 200  # characters of an answer in an error; chosen by hand
 
 
 class _Item(BaseModel):

@@ -13,12 +13,9 @@ from pydantic import BaseModel, ValidationError
 from pipeline.errors import ConfigurationError
 from pipeline.evaluate.datasets import Dataset
 from pipeline.evaluate.measures import MEASURES, Measures, QueryResult, mean_measures, measure_results
-from pipeline.evaluate.significance import Interval, pooled_interval
+from pipeline.evaluate.significance import TIE, Interval, pooled_interval
 from pipeline.resources import resource_folder
 from pipeline.settings import Settings
-
-_TIE = 1e-9
-"""Values of a measure that differ by less are equal: the same sum in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +127,8 @@ def build_ablation(sets: Sequence[Measured], variants: Sequence[Variant]) -> Abl
             for measured in sets
         ]
         adds = {name: pooled_interval([[row[name] for row in rows] for rows in differences]) for name in MEASURES}
-        gains = sum(max(row.values()) > _TIE for rows in differences for row in rows)
-        losses = sum(min(row.values()) < -_TIE for rows in differences for row in rows)
+        gains = sum(max(row.values()) > TIE for rows in differences for row in rows)
+        losses = sum(min(row.values()) < -TIE for rows in differences for row in rows)
         parts.append(Worth(variant.name, variant.kind, adds, gains, losses))
     return Ablation(
         querysets=tuple(measured.dataset for measured in sets),

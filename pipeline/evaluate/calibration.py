@@ -15,7 +15,7 @@ from pipeline.records import Vector
 from pipeline.settings import LinkSettings
 
 _LOWEST, _HIGHEST, _STEP = 30, 95, 1
-"""Hundredths of a cosine: below, nearly all chunks are linked; above, only copies. Chosen by hand; not measured."""
+"""Hundredths of a cosine. Chosen by hand; not measured."""
 
 _GIANT = 0.5
 """Share of the chunks. A component that holds more means that the threshold links nearly everything."""

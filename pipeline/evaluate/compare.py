@@ -9,12 +9,9 @@ from pydantic import BaseModel, Field, field_validator
 
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.measures import MEASURES, Measures
-from pipeline.evaluate.significance import Interval, pooled_interval
+from pipeline.evaluate.significance import TIE, Interval, pooled_interval
 from pipeline.files import Guard, read_json
 from pipeline.files.validated import validated
-
-_TIE = 1e-9
-"""Values of a measure that differ by less are equal: the same sum in another order."""
 
 _GUARD = Guard(QuerySetError, "Write it with `hoprank evaluate DIR --json FILE`.")
 
@@ -105,7 +102,7 @@ def compare(before: Evaluated, after: Evaluated, leg: str, before_leg: str | Non
     rows, changes = [], {}
     for name in MEASURES:
         deltas = {query: second[query][name] - first[query][name] for query in shared}
-        changed = sorted((delta, query) for query, delta in deltas.items() if abs(delta) > _TIE)
+        changed = sorted((delta, query) for query, delta in deltas.items() if abs(delta) > TIE)
         changes[name] = {query: delta for delta, query in changed}
         mean = sum(first[query][name] for query in shared) / len(shared)
         difference = pooled_interval([list(deltas.values())])

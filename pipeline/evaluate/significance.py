@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-RESAMPLES = 10_000
-LEVEL = 0.95
+_RESAMPLES = 10_000
+_LEVEL = 0.95
+TIE = 1e-9
+"""Values of a measure that differ by less are equal: the same sum in another order."""
+
 _DRAWS_AT_ONCE = 4_000_000
 """How many draws are held in memory together: about 64 MB with their values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean and its percentile interval, of ``LEVEL``."""
+    """A mean and its percentile interval, of 95%."""
 
     mean: float
     low: float
@@ -39,10 +42,10 @@ def pooled_interval(groups: Sequence[Sequence[float]], *, seed: int = 0) -> Inte
     interval = bootstrap(
         samples,
         _mean_of_means,
-        n_resamples=RESAMPLES,
+        n_resamples=_RESAMPLES,
         batch=max(1, _DRAWS_AT_ONCE // max(map(len, samples))),
         vectorized=True,
-        confidence_level=LEVEL,
+        confidence_level=_LEVEL,
         method="percentile",
         rng=np.random.default_rng(seed),
     ).confidence_interval

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pipeline.domains.routing.sync import RegistryPlan
 
 _LONGEST = 60
-"""Characters of a text in a cell, chosen by hand for terminals of 120 columns."""
+"""Characters of a text in a cell. Chosen by hand; not measured."""
 
-# Rows of a list that are drawn, chosen by hand to fit a screen; --json has all.
+# How much of a list is drawn; --json has all. Chosen by hand; not measured.
 _PLACES, _SHOWN, _MOST_EVENTS, _MOST_LISTED = 3, 10, 20, 20
 
 

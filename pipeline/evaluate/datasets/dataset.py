@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline.errors import QuerySetError
 from pipeline.records import Document
 
-_NAMED_AT_MOST = 5
+_NAMED_AT_MOST = 5  # ids in a message; chosen by hand
 
 
 @dataclass(frozen=True, slots=True)

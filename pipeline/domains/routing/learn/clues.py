@@ -15,7 +15,7 @@ MOST_CERTAIN = 0.99
 _WEAK, _WEAK_MOST = 0.2, 0.5
 """Clues below the first, which are bare mentions, reach the second at most: a common name is mentioned everywhere."""
 
-_MOST_LISTED = 10
+_MOST_LISTED = 10  # pieces of evidence that a proposal shows; chosen by hand
 
 _LONGEST = 160
 """Characters of a piece of evidence."""

@@ -218,25 +218,17 @@ class SentenceTransformerEmbedder(Embedder):
 
         A batch holds texts of one padded length, so that the padding of a text doesn't depend on the others.
         """
-        sizes = [_padded(size) for size in self._sizes(texts)]
+        if self._fast_tokenizer is None:  # the sizes are estimated
+            sizes = [_padded(1 + len(text) // _CHARACTERS_PER_TOKEN) for text in texts]
+        else:
+            longest = self.max_tokens + _SPECIAL_TOKENS
+            parts = (texts[start : start + _TOKENIZE_BATCH] for start in range(0, len(texts), _TOKENIZE_BATCH))
+            encodings = (encoding for part in parts for encoding in self._fast_tokenizer.encode_batch(part))
+            sizes = [_padded(min(max(len(encoding), 1), longest)) for encoding in encodings]
         order = sorted(range(len(texts)), key=lambda i: -sizes[i])
         for size, group in groupby(order, key=lambda i: sizes[i]):
             same, count = list(group), max(1, self._batch_tokens // size)
             yield from (same[at : at + count] for at in range(0, len(same), count))
-
-    def _sizes(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens that the model reads of each text, special tokens included.
-
-        The number is estimated for a model without fast tokenizer.
-        """
-        if self._fast_tokenizer is None:
-            return [1 + len(text) // _CHARACTERS_PER_TOKEN for text in texts]
-        longest = self.max_tokens + _SPECIAL_TOKENS
-        return [
-            min(max(len(encoding), 1), longest)
-            for start in range(0, len(texts), _TOKENIZE_BATCH)
-            for encoding in self._fast_tokenizer.encode_batch(texts[start : start + _TOKENIZE_BATCH])
-        ]
 
     def _encode_question(self, text: str) -> Vector:
         """Encode a question on a single thread: a second gains nothing, and on a busy machine costs waits."""
@@ -306,7 +298,7 @@ class SentenceTransformerEmbedder(Embedder):
 
 
 def _padded(size: int) -> int:
-    return -(-size // _PADDING) * _PADDING
+    return -(-size // _PADDING) * _PADDING  # the next multiple
 
 
 def _with_padding(tokens: Mapping[str, Any], model: SentenceTransformer) -> dict[str, Any]:

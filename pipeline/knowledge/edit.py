@@ -22,10 +22,8 @@ class EdgesRead(StrEnum):
     """The edges that a decision is made on, whenever they hold and are known."""
 
     NONE = "none"
-    AMONG = "among"
-    """edges whose endpoints are both among the nodes"""
-    TOUCHING = "touching"
-    """edges with an endpoint among the nodes"""
+    AMONG = "among"  # edges whose endpoints are both among the nodes
+    TOUCHING = "touching"  # edges with an endpoint among the nodes
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from pipeline.db.corpus import open_corpus
 from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
+from pipeline.ids import digest
 from pipeline.knowledge.catalogue import check_layout, drop_graph, make_graph
 from pipeline.knowledge.chunks import CosineEdges, EdgeOptions, GraphChunk, chunk_edges, chunk_nodes
 from pipeline.knowledge.edit import Decide, EdgesRead, edit
-from pipeline.knowledge.embed import NO_EMBEDDINGS, PRECISION, Embeddings, embed_texts
 from pipeline.knowledge.exchange import Format, read_graph
 from pipeline.knowledge.load import load
 from pipeline.knowledge.reader import GraphReader
@@ -24,11 +24,15 @@ from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.corpus import CorpusStore
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.store.protocol import Store
-from pipeline.knowledge.sync import Changes, sync
+from pipeline.knowledge.sync import NO_EMBEDDINGS, Changes, Embeddings, sync
 from pipeline.knowledge.visibility import ALL, NOW
 from pipeline.knowledge.write import NodeUpdates, Writer
 from pipeline.progress import Progress
+from pipeline.records import Precision
 from pipeline.settings import Settings, load_settings
+
+_PRECISION = Precision.FLOAT32
+"""Precision of every graph's embeddings: the few texts of most changes are encoded without loading the model."""
 
 _Result = TypeVar("_Result")
 
@@ -186,7 +190,15 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         A text is known if a node has been synced with it and its embedding by the same model. ``done`` is called with
         the number of texts that are ready.
         """
-        return embed_texts(self._embedder, texts, self._writable_store().embedded_texts, done)
+        store, embedder = self._writable_store(), self._embedder
+        fingerprint = embedder.fingerprint_in(_PRECISION)
+        hashes = {node_id: digest("text", fingerprint, text) for node_id, text in texts.items()}
+        vectors = store.embedded_texts(sorted(set(hashes.values())))
+        missing = {hashes[node_id]: text for node_id, text in texts.items() if hashes[node_id] not in vectors}
+        done(len(texts) - len(missing))
+        encoded = embedder.encode(list(missing.values()), done, precision=_PRECISION) if missing else ()
+        vectors.update((hash_, vector.tolist()) for hash_, vector in zip(missing, encoded, strict=True))
+        return Embeddings({node_id: vectors[hash_] for node_id, hash_ in hashes.items()}, hashes, len(missing))
 
     def sync(
         self, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], embeddings: Embeddings = NO_EMBEDDINGS
@@ -236,7 +248,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         chunks, store = list(chunks), self._writable_store()
         if embed:
             missing = [index for index, chunk in enumerate(chunks) if chunk.embedding is None and chunk.text]
-            encoded = self._embedder.encode([chunks[index].text or "" for index in missing], precision=PRECISION)
+            encoded = self._embedder.encode([chunks[index].text or "" for index in missing], precision=_PRECISION)
             for index, vector in zip(missing, encoded.tolist(), strict=True):
                 chunks[index] = dataclasses.replace(chunks[index], embedding=vector)
         nodes = chunk_nodes(chunks, node_type)

@@ -23,14 +23,10 @@ MAX_NAME_LENGTH = 1_000
 class SupportedEdgeType(StrEnum):
     """The kind of relationship behind an edge, independent of the edge's own type."""
 
-    SEMANTIC = "semantic"
-    """similar meaning"""
-    STRUCTURAL = "structural"
-    """structure of a document or a hierarchy"""
-    TEMPORAL = "temporal"
-    """order in time"""
-    CAUSAL = "causal"
-    """cause and effect"""
+    SEMANTIC = "semantic"  # similar meaning
+    STRUCTURAL = "structural"  # structure of a document or a hierarchy
+    TEMPORAL = "temporal"  # order in time
+    CAUSAL = "causal"  # cause and effect
 
 
 class Direction(StrEnum):

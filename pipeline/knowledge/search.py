@@ -27,16 +27,11 @@ _CANDIDATES = 50
 class Mode(StrEnum):
     """The rankings that a search uses."""
 
-    BM25 = "bm25"
-    """full text alone"""
-    GRAPH = "graph"
-    """nodes within some hops of the best full-text matches"""
-    HYBRID = "hybrid"
-    """``bm25`` and ``graph`` fused"""
-    VECTOR = "vector"
-    """cosine of the embeddings alone"""
-    ALL = "all"
-    """``bm25``, ``graph`` and ``vector`` fused"""
+    BM25 = "bm25"  # full text alone
+    GRAPH = "graph"  # nodes within some hops of the best full-text matches
+    HYBRID = "hybrid"  # ``bm25`` and ``graph`` fused
+    VECTOR = "vector"  # cosine of the embeddings alone
+    ALL = "all"  # ``bm25``, ``graph`` and ``vector`` fused
 
 
 _LEGS = {

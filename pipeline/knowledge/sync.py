@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from neo4j import Record
@@ -10,7 +10,6 @@ from neo4j import Record
 from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import Transaction
 from pipeline.knowledge.clock import now
-from pipeline.knowledge.embed import Embeddings
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import stored_edge, stored_node
 from pipeline.knowledge.store.neo4j import Neo4jStore
@@ -37,6 +36,20 @@ class Changes:
         """Return the number of nodes and edges that were added, changed or removed."""
         return sum(len(getattr(self, name)) for name in self.__slots__)
 
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """Embeddings by node id, and the hashes of the texts and the model that they were made from.
+
+    ``encoded`` is the number of texts that had to be encoded.
+    """
+
+    vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    encoded: int = 0
+
+
+NO_EMBEDDINGS = Embeddings()
 
 _Contents: TypeAlias = tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]
 """Stored properties of nodes and of edges, by id; under the name "" a node's parent, an edge's ends."""

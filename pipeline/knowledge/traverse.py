@@ -27,12 +27,9 @@ _Node = TypeVar("_Node")
 class Cost(StrEnum):
     """The cost that a shortest path minimises."""
 
-    HOPS = "hops"
-    """number of edges"""
-    WEIGHT = "weight"
-    """sum of the weights, which are taken for distances"""
-    STRENGTH = "strength"
-    """sum of 1 / weight: strong edges are short, edges of weight 0 are never used"""
+    HOPS = "hops"  # number of edges
+    WEIGHT = "weight"  # sum of the weights, which are taken for distances
+    STRENGTH = "strength"  # sum of 1 / weight: strong edges are short, edges of weight 0 are never used
 
 
 def fewest_hops(

@@ -16,12 +16,9 @@ from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 class Moment(StrEnum):
     """The kind of a visibility."""
 
-    NOW = "now"
-    """what holds and is known now"""
-    PAST = "past"
-    """what holds and is known at given times"""
-    ANY = "any"
-    """everything, whenever it holds and is known"""
+    NOW = "now"  # what holds and is known now
+    PAST = "past"  # what holds and is known at given times
+    ANY = "any"  # everything, whenever it holds and is known
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pipeline.docs import read_pages
 from pipeline.edges import EdgeKind
 from pipeline.flows.ingest import ingest_documents
 from pipeline.knowledge import SupportedEdgeType
-from pipeline.knowledge.embed import Embeddings
+from pipeline.knowledge.sync import Embeddings
 from pipeline.records import Document, Link
 from pipeline.resources import resource_folder
 

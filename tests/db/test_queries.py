@@ -24,8 +24,8 @@ from pipeline.domains.vault.api import Vault
 from pipeline.errors import GraphError
 from pipeline.knowledge import SupportedEdgeType
 from pipeline.knowledge.catalogue import replacing
-from pipeline.knowledge.embed import Embeddings
 from pipeline.knowledge.store.codec import edge_index_of
+from pipeline.knowledge.sync import Embeddings
 from pipeline.resources import resource_folder
 
 PARAMS: Mapping[str, Any] = {

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.db.client import Client
 from pipeline.errors import GraphError
-from pipeline.knowledge.embed import Embeddings
-from pipeline.knowledge.sync import Changes
+from pipeline.knowledge.sync import Changes, Embeddings
 
 NewGraph = Callable[[], AbstractContextManager[KnowledgeGraph]]
 Content = tuple[list[KnowledgeNode], list[KnowledgeEdge]]

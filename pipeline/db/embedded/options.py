@@ -78,21 +78,14 @@ class Layout:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.neo4j = home / "neo4j"
-        """Neo4j's own home: configuration, plugins, databases and transaction logs."""
-        self.data = self.neo4j / "data"
-        """The databases, their transaction logs and the login data."""
-        self.state = home / "server.json"
-        """The server's process, port and start time; see ``state.py``."""
-        self.password = home / "password"
-        """The generated password, readable by its owner only."""
+        self.neo4j = home / "neo4j"  # Neo4j's own home: configuration, plugins, databases and transaction logs
+        self.data = self.neo4j / "data"  # the databases, their transaction logs and the login data
+        self.state = home / "server.json"  # the server's process, port and start time; see state.py
+        self.password = home / "password"  # generated, readable by its owner only
         self.logs = home / "logs"
-        self.log = self.logs / "server.log"
-        """The server process's log: its start, its stop, and its errors."""
-        self.start_lock = home / "start.lock"
-        """Lock held while a server is being started or stopped."""
-        self.data_lock = self.neo4j / "server.lock"
-        """Lock held by the server process until it ends."""
+        self.log = self.logs / "server.log"  # the server process's start, stop and errors
+        self.start_lock = home / "start.lock"  # held while a server is being started or stopped
+        self.data_lock = self.neo4j / "server.lock"  # held by the server process until it ends
 
 
 @dataclass(frozen=True, slots=True)

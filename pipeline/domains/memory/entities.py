@@ -15,7 +15,7 @@ from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
-from pipeline.knowledge.embed import NO_EMBEDDINGS, Embeddings
+from pipeline.knowledge.sync import NO_EMBEDDINGS, Embeddings
 from pipeline.retrieve.legs import Leg
 
 _FEW = 20

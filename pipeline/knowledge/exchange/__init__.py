@@ -19,14 +19,10 @@ Content: TypeAlias = tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]
 class Format(StrEnum):
     """The file formats of a graph."""
 
-    JSON = "json"
-    """one JSON document"""
-    JSONL = "jsonl"
-    """one node or edge a line: for graphs of any size"""
-    GRAPHML = "graphml"
-    """XML for networkx, Gephi, yEd and Cytoscape"""
-    NODE_LINK = "node-link"
-    """the JSON that networkx reads and writes"""
+    JSON = "json"  # one JSON document
+    JSONL = "jsonl"  # one node or edge a line: for graphs of any size
+    GRAPHML = "graphml"  # XML for networkx, Gephi, yEd and Cytoscape
+    NODE_LINK = "node-link"  # the JSON that networkx reads and writes
 
 
 def format_of(path: Path, name: Format | str | None) -> Format:

@@ -21,7 +21,7 @@ from pipeline.errors import GraphError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import Edits
-from pipeline.knowledge.embed import Embeddings
+from pipeline.knowledge.sync import Embeddings
 from pipeline.progress import Progress
 
 ORIGIN = "scan"

@@ -15,7 +15,7 @@ from pipeline.knowledge.records import KnowledgeNode, RankedNode
 from pipeline.knowledge.search import Mode
 from pipeline.settings import Settings, load_settings
 
-_MAX_NAME_LENGTH = 90
+_MAX_NAME_LENGTH = 90  # two of these and a slash are the name of a graph
 ARTIFACT = "artifact"
 """Type of an artifact's node."""
 

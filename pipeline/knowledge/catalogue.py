@@ -16,8 +16,8 @@ from pipeline.knowledge.check import check_text
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.store.codec import MAX_TYPES, edge_index_of
 
-_DELETE_BATCH = 5_000
-_ABANDONED_AFTER = timedelta(days=1)
+_DELETE_BATCH = 5_000  # nodes or edges in a transaction; chosen by hand, not measured
+_ABANDONED_AFTER = timedelta(days=1)  # no load takes as long; chosen by hand
 GRAPH_SCHEMA = (
     "constrain_graph_id",
     "constrain_graph_name",

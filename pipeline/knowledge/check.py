@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.errors import GraphError
 
-_MAX_DEPTH = 50
+_MAX_DEPTH = 50  # far below the limits of Python's own recursion; chosen by hand
 
 
 def check_text(value: object, what: str, longest: int) -> None:

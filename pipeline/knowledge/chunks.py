@@ -14,7 +14,7 @@ from pipeline.errors import GraphError
 from pipeline.ids import digest
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
 
-_COSINE_DIGITS = 6
+_COSINE_DIGITS = 6  # no more are certain in 32-bit floats
 
 SIMILAR = "similar"
 """Type of the edges that ``CosineEdges`` and ``CallbackEdges`` create."""

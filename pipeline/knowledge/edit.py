@@ -14,7 +14,7 @@ from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
 from pipeline.knowledge.write import Writer, common_dimension, refuse_repeated
 
-_BATCH = 5_000
+_BATCH = 5_000  # keys of a query; chosen by hand, not measured
 _Result = TypeVar("_Result")
 
 

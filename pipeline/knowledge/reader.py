@@ -29,7 +29,7 @@ from pipeline.knowledge.view import write_page
 from pipeline.knowledge.visibility import Visibility
 from pipeline.retrieve.question import check_question
 
-_RESTART = 0.15
+_RESTART = 0.15  # PageRank's usual damping, 0.85
 _Option = TypeVar("_Option", bound=StrEnum)
 _Record = TypeVar("_Record", KnowledgeNode, KnowledgeEdge)
 

@@ -19,8 +19,8 @@ from pipeline.knowledge.store import codec
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
 
-_BATCH = 5_000
-_MAX_SHOWN = 5
+_BATCH = 5_000  # rows of a query; chosen by hand, not measured
+_MAX_SHOWN = 5  # ids in an error
 
 
 class NodeUpdates(TypedDict, total=False):

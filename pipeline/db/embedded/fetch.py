@@ -23,6 +23,7 @@ from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION, Report, Ste
 from pipeline.errors import DownloadFailed
 from pipeline.temporary import temporary_folder
 
+# Chosen by hand, not measured.
 _PARALLEL_DOWNLOADS = 8
 _TRIES = 3
 _PAUSE_SECONDS = 0.5

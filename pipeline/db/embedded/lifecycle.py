@@ -32,9 +32,9 @@ from pipeline.db.embedded.options import (
 from pipeline.db.embedded.state import read_state, touch
 from pipeline.errors import Busy, ConfigurationError, LoginRefused, ServerStartFailed
 
-_POLL_SECONDS = 0.05
-_STOP_SECONDS = 120
-_LAST_LINES = 20
+_POLL_SECONDS = 0.05  # far below the seconds that a start takes
+_STOP_SECONDS = 120  # to write everything to disk; chosen by hand, not measured
+_LAST_LINES = 20  # of a log, in an error
 _HOME_ENTRIES = frozenset(
     ("neo4j", "logs", "jars", "onnx", "password", "server.json", "server.json.lock", "start.lock", "amx.json")
 )

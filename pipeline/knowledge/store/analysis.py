@@ -20,7 +20,7 @@ VIEW = "view"
 """Kind of the projections that PageRank reads: one for each version of a graph and direction."""
 
 _ITERATIONS = 500
-_TOLERANCE = 1e-12
+_TOLERANCE = 1e-12  # reached within 170 iterations at the usual damping: 0.85 ** 170 is smaller
 
 
 def gds_pagerank(

@@ -18,7 +18,7 @@ from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.knowledge.visibility import NOW, Moment, Visibility
 from pipeline.retrieve.question import fulltext_terms
 
-_KEY_BATCH = 10_000
+_KEY_BATCH = 10_000  # keys of a query; chosen by hand, not measured
 
 
 class Neo4jStore:

@@ -22,7 +22,7 @@ _NODE_COLOURS = "#33475b #e08214 #7fbf7b #af8dc3 #80b1d3 #d6604d #b8a04a #1b7837
 """Both palettes are distinguishable together, also for colour-blind readers (after Paul Tol and ColorBrewer)."""
 
 _OTHER_COLOUR = "#8a94a0"
-_MIN_SIZE, _MAX_SIZE = 14.0, 60.0
+_MIN_SIZE, _MAX_SIZE = 14.0, 60.0  # pixels across; chosen by eye
 _MAX_PROPERTY_LENGTH = 2_000
 """Characters of a property in the page; longer values are cut."""
 _NAMES = ("name", "title", "key")

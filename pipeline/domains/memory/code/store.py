@@ -71,7 +71,8 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
     graph = memory.graph(create=True)
     into = survivors(memory)
     entities = together(surviving(entity, into) for entity in _with_state(found, scope))
-    facts = [renamed(fact, into) for fact in _facts_of(found, scope)]
+    evidence = f"commit {found.commit}" if found.commit else f"folder {found.repository}"
+    facts = [renamed(fact, into) for fact in _facts_of(found, scope, evidence)]
     memory.schema.check([entity.to_node() for entity in entities.values()], [fact.to_edge() for fact in facts])
     rows = memory.rows("memory_believed_facts", label=memory.label, excluded=MENTIONS, types=None, scope=scope)
     ends = {end for fact in _from_scans(map(read_fact, rows), scope) for end in (fact.source, fact.target)}
@@ -82,9 +83,8 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
     ) -> tuple[Edits, tuple[Revision, list[KnowledgeNode], int]]:
         _refuse_older(nodes.get(_root_id(scope)), found, history=history)
         known = _from_scans((Fact.of(edge) for edge in edges if edge.type != MENTIONS), scope)
-        time, evidence = now(), _evidence_of(found)
         revise = _revise_by_history if history else partial(_revise_by_state, at=found.time)
-        revision = revise(known, facts, evidence=evidence, time=time)
+        revision = revise(known, facts, evidence=evidence, time=now())
         put = [node for entity in entities.values() if (node := _node(nodes.get(entity.id), entity, vectors))]
         hashes = {node.id: vectors.hashes[node.id] for node in put if node.id in vectors.hashes}
         edits = replace(edits_of(revision), nodes=put, text_hashes=hashes)
@@ -146,23 +146,20 @@ def _root_id(scope: str) -> str:
     return EntityKey(scope, "module", ROOT).id
 
 
-def _facts_of(scan: Scan, scope: str) -> Iterator[Fact]:
-    """Yield what a scan found as facts; their evidence is the repository and its commit."""
-    source = _evidence_of(scan)
+def _facts_of(scan: Scan, scope: str, evidence: str) -> Iterator[Fact]:
+    """Yield what a scan found as facts; their evidence is the commit, or the folder."""
     for span in scan.spans:
         period, strength = (span.valid_at, span.invalid_at), (span.weight, span.confidence)
-        ended = source if span.invalid_at else ""
-        yield Fact(*span.triple, *period, *strength, scope, (source,), ended, metadata={"origin": ORIGIN})
-
-
-def _evidence_of(scan: Scan) -> str:
-    return f"commit {scan.commit}" if scan.commit else f"folder {scan.repository}"
+        ended = evidence if span.invalid_at else ""
+        yield Fact(*span.triple, *period, *strength, scope, (evidence,), ended, metadata={"origin": ORIGIN})
 
 
 def _revise_by_history(known: Sequence[Fact], scanned: Iterable[Fact], evidence: str, time: str) -> Revision:
     """Return the change that makes the believed versions exactly those ``scanned``; ``known`` are all stored ones."""
-    stored = {_key(fact): fact for fact in believed(known)}
-    wanted = {_key(fact): fact for fact in scanned}
+    stored, wanted = (
+        {(*fact.triple, fact.valid_at, fact.invalid_at, fact.weight, fact.confidence): fact for fact in facts}
+        for facts in (believed(known), scanned)
+    )
     gone = [replace(fact, expired_at=time, retracted=evidence) for key, fact in stored.items() if key not in wanted]
     new = [replace(fact, created_at=time) for key, fact in wanted.items() if key not in stored]
     return Revision(tuple(gone), tuple(new))
@@ -185,7 +182,3 @@ def _revise_by_state(known: Sequence[Fact], scanned: Iterable[Fact], at: str, ev
 
 def _from_scans(facts: Iterable[Fact], scope: str) -> list[Fact]:
     return [fact for fact in facts if fact.scope == scope and fact.metadata.get("origin") == ORIGIN]
-
-
-def _key(fact: Fact) -> tuple[object, ...]:
-    return *fact.triple, fact.valid_at, fact.invalid_at, fact.weight, fact.confidence

@@ -73,7 +73,10 @@ def merge(
     for edge in before:
         moved = _rewired(edge, survivor_of)
         if moved.source != moved.target or edge.source == edge.target:
-            versions[_version(moved)].append((moved, edge))
+            # edges say the same of the same period whenever they were written, and an undirected one from either end
+            ends = [moved.source, moved.target] if moved.directed else sorted((moved.source, moved.target))
+            period = (moved.valid_at, moved.invalid_at, moved.expired_at)
+            versions[(moved.type, moved.directed, *ends, *period)].append((moved, edge))
     after: dict[str, KnowledgeEdge] = {}
     sources: dict[str, tuple[str, ...]] = {}
     for same in versions.values():
@@ -132,12 +135,6 @@ def _rewired(edge: KnowledgeEdge, survivor_of: Mapping[str, str]) -> KnowledgeEd
     elif id_ == (fact := Fact.of(edge)).id:
         id_ = replace(fact, source=source, target=target).id
     return replace(edge, source=source, target=target, id=id_)
-
-
-def _version(edge: KnowledgeEdge) -> tuple[object, ...]:
-    """Return what edges have in common that say the same of the same period, whenever they were written."""
-    ends = (edge.source, edge.target) if edge.directed else tuple(sorted((edge.source, edge.target)))
-    return (edge.type, edge.directed, *ends, edge.valid_at, edge.invalid_at, edge.expired_at)
 
 
 def _folded(edges: Sequence[KnowledgeEdge]) -> KnowledgeEdge:

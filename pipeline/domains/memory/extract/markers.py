@@ -11,10 +11,8 @@ from typing import NamedTuple
 from pipeline.domains.memory.records import Memory
 from pipeline.text.prose import sentences
 
-LONGEST = 200
-"""Longest name of a convention or an error, in characters."""
-
-_LONGEST_SENTENCE = 1000
+# Characters of the name of a convention or an error, and of a sentence that is read. Chosen by hand; not measured.
+_LONGEST, _LONGEST_SENTENCE = 200, 1000
 _ITEM = r"[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])[ \t]+)?"
 _BOLD = r"(?:\*\*|__)?"
 _IGNORE = re.IGNORECASE
@@ -188,7 +186,7 @@ def _named(said: str) -> str:
         name = name.rstrip("`")
     elif name.count("`") == 2 and name[0] == name[-1] == "`":
         name = name[1:-1].strip()
-    return name if len(name) <= LONGEST else name[:LONGEST].rpartition(" ")[0]
+    return name if len(name) <= _LONGEST else name[:_LONGEST].rpartition(" ")[0]
 
 
 def evidence_of(memory: Memory, sentence: str) -> str:

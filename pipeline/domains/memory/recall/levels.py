@@ -227,8 +227,8 @@ def _joining(memory: AgentMemory, members: Sequence[Sequence[Entity]], when: Whe
 
 def find_texts(
     memory: AgentMemory, question: str, vector: Sequence[float], filters: Mapping[str, Any] | None, now: datetime
-) -> tuple[list[Hit], tuple[Period, ...]]:
-    """Return the passages that answer best, one of each text, and the periods that the question speaks of.
+) -> tuple[dict[str, Hit], tuple[Period, ...]]:
+    """Return the best passage of each text that answers, by key, best first, and the periods of the question.
 
     A memory from such a period counts up to twice its reciprocal rank; none is left out for its time.
     """
@@ -237,11 +237,11 @@ def find_texts(
         best.setdefault(hit.document, hit)
     hints = time_hints(question, now)
     scores: dict[str, float] = {}
-    for place, hit in enumerate(best.values(), 1):
+    for place, (key, hit) in enumerate(best.items(), 1):
         time = hit.document_metadata.get("time")
         close = max((closeness(str(time), hint) for hint in hints), default=0.0) if time else 0.0
-        scores[hit.document] = (1 + close) / (_DATE_K + place)
-    hits = sorted(best.values(), key=lambda hit: -scores[hit.document])  # ties stay in order
+        scores[key] = (1 + close) / (_DATE_K + place)
+    hits = dict(sorted(best.items(), key=lambda item: -scores[item[0]]))  # ties stay in order
     return hits, tuple(Period(hint.phrase, hint.start, hint.end) for hint in hints)
 
 

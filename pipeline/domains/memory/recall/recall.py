@@ -116,10 +116,8 @@ def recall(
         as_of = datetime.fromisoformat(when.as_of) if when.as_of else datetime.now(UTC)
         conditions = steps.filters_of(memory, when, scope, filters)
         with suppress(UnknownCorpus):  # a memory of scans alone has no texts
-            found, periods = steps.find_texts(
-                memory, question, vector, conditions, now or as_of.astimezone(memory.zone)
-            )
-            hits = {hit.document: hit for hit in found}
+            relative_to = now or as_of.astimezone(memory.zone)
+            hits, periods = steps.find_texts(memory, question, vector, conditions, relative_to)
     meant = Meant({}, frozenset())
     if Level.LOW in levels or Level.HIGH in levels:
         meant = steps.find_entities(memory, question, vector, when, scope)

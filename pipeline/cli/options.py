@@ -130,24 +130,21 @@ def flags(model: str | None = None, assignments: list[str] | None = None, wait: 
 
     ``assignments`` are ``name=value`` with dotted names. Raises ConfigurationError for any other text.
     """
-    tree: dict[str, Any] = {}
-    for assignment in assignments or []:
-        name, equals, value = assignment.partition("=")
-        if not equals or not all(name.split(".")):
-            raise ConfigurationError(f"--set {assignment!r} isn't NAME=VALUE.", "For example --set walk.damping=0.9.")
-        _put(tree, name.split("."), value, assignment)
+    given = list(assignments or ())
     if wait is not None:
-        _put(tree, ["ingest", "wait"], str(wait), f"ingest.wait={wait}")
+        given.append(f"ingest.wait={wait}")
     if model is not None:
-        _put(tree, ["embed", "model"], model, f"embed.model={model}")
+        given.append(f"embed.model={model}")
+    tree: dict[str, Any] = {}
+    for assignment in given:
+        name, equals, value = assignment.partition("=")
+        *sections, last = name.split(".")
+        if not equals or not all((*sections, last)):
+            raise ConfigurationError(f"--set {assignment!r} isn't NAME=VALUE.", "For example --set walk.damping=0.9.")
+        section: Any = tree
+        for key in sections:
+            section = section.setdefault(key, {}) if isinstance(section, dict) else section
+        if not isinstance(section, dict) or isinstance(section.get(last), dict):
+            raise ConfigurationError(f"--set {assignment} contradicts another --set.", "Set each name once.")
+        section[last] = value
     return tree
-
-
-def _put(tree: dict[str, Any], keys: list[str], value: str, assignment: str) -> None:
-    for key in keys[:-1]:
-        tree = tree.setdefault(key, {})
-        if not isinstance(tree, dict):
-            break
-    if not isinstance(tree, dict) or isinstance(tree.get(keys[-1]), dict):
-        raise ConfigurationError(f"--set {assignment} contradicts another --set.", "Set each name once.")
-    tree[keys[-1]] = value

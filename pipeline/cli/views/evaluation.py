@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.deferred import measures
-from pipeline.cli.views.tables import ruled_table
+from pipeline.cli.views.tables import add_numbers, ruled_table
 from pipeline.retrieve.legs import Leg
 
 if TYPE_CHECKING:
@@ -118,8 +118,7 @@ def comparison_views(comparison: Comparison, measure: str, most: int) -> list[Re
     caption = f"A: {comparison.before}\nB: {comparison.after}\nIn percent of {comparison.queries:,} queries{left_out}."
     table = ruled_table(comparison.queryset, caption + (f"\nMay be chance: {chance}." if chance else ""))
     table.add_column("measure", no_wrap=True)
-    for heading in ("A", "B", "B - A", "95% interval", "wins", "losses", "ties"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_numbers(table, "A", "B", "B - A", "95% interval", "wins", "losses", "ties")
     for row in comparison.rows:
         difference = row.difference
         table.add_row(
@@ -155,8 +154,7 @@ def ablation_table(ablation: Ablation) -> Table:
     table = ruled_table(", ".join(ablation.querysets), _ablation_caption(ablation))
     table.add_column("part", overflow="fold")
     table.add_column("kind", no_wrap=True)
-    for heading in (*_OF_PARTS, "gain", "lose"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    add_numbers(table, *_OF_PARTS, "gain", "lose")
     table.add_row(
         "all parts", "", *(f"{100 * ablation.whole[name]:.1f}" for name in _OF_PARTS), "", "", end_section=True
     )
@@ -195,8 +193,7 @@ def tune_table(tuned: Tuned) -> Table:
     table = ruled_table("What is learned adds to hybrid", _tuning_caption(tuned))
     table.add_column("queryset", overflow="fold")
     table.add_column("learned from", no_wrap=True)
-    for name in _OF_SETS:
-        table.add_column(name, justify="right", no_wrap=True)
+    add_numbers(table, *_OF_SETS)
     for judged in tuned.judged:
         results = {
             "(hybrid)": judged.hybrid,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 _INDENT = (0, 0, 0, 4)
+# How much is shown; chosen by hand to fit a screen.
 _MOST_FEATURES = 4
 _MOST_PROJECTS = 5
 _LONGEST_REASON = 90
@@ -149,20 +150,16 @@ def _reasons(item: RetrieverResultItem) -> Sequence[RenderableType]:
     features = item.metadata["features"]
     strongest = sorted((name for name in features if features[name] > 0), key=lambda name: -features[name])
     speaking = ", ".join(f"{name.replace('_', ' ')} {features[name]:+.2g}" for name in strongest[:_MOST_FEATURES])
-    return [
-        Padding(_legs_table(item.metadata["legs"]), _INDENT),
-        *([Padding(Text(f"speaks for it: {speaking}", style="dim"), _INDENT)] if speaking else []),
-        Padding(Text(f"path: {evidence_line(item.metadata['evidence'])}", style="cyan"), _INDENT),
-    ]
-
-
-def _legs_table(legs: Mapping[str, Mapping[str, Any]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("leg")
     for heading in ("rank", "score", "share"):
         table.add_column(heading, justify="right")
-    for name, leg in legs.items():
+    for name, leg in item.metadata["legs"].items():
         # Vector and full text count through hybrid, whose share includes theirs.
         share = f"{leg['share']:.0%}" if leg["share"] else ""
         table.add_row(str(name), f"{leg['rank']}", f"{leg['score']:.4g}", share)
-    return table
+    return [
+        Padding(table, _INDENT),
+        *([Padding(Text(f"speaks for it: {speaking}", style="dim"), _INDENT)] if speaking else []),
+        Padding(Text(f"path: {evidence_line(item.metadata['evidence'])}", style="cyan"), _INDENT),
+    ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pipeline.ingest.update.changes import IngestSummary, Outcome, Plan
     from pipeline.records import Skipped
 
+# How many lines are shown; chosen by hand to fit a screen. --json has all.
 _MOST_SKIPPED = 20
 _MOST_NAMES = 10
 

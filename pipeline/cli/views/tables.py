@@ -24,6 +24,12 @@ def ruled_table(title: str = "", caption: str = "", *, padding: int = 1) -> Tabl
     )
 
 
+def add_numbers(table: Table, *headings: str) -> None:
+    """Add columns of numbers, which stand at the right and are never wrapped."""
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+
+
 def plain_table(*headings: str, rows: Iterable[Iterable[Any]] = ()) -> Table:
     """Return a table of rows: a rule below its headings, no frame; long cells are folded."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

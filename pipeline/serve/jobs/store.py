@@ -16,7 +16,6 @@ from pipeline.knowledge.clock import now
 from pipeline.serve.jobs.records import Advance, Job, Kind, Problem, Request, State
 
 JOB_SCHEMA = ("constrain_service_job_id", "index_service_job_state")
-_END_OF_TIME = "9999"
 
 
 class JobStore:
@@ -52,7 +51,7 @@ class JobStore:
         ``before`` is the time of creation of the last job of the page before.
         """
         names = None if corpora is None else sorted(corpora)
-        rows = self._client.read("jobs", corpora=names, before=before or _END_OF_TIME, limit=limit)
+        rows = self._client.read("jobs", corpora=names, before=before or "9999", limit=limit)
         return [Job.of(row["job"]) for row in rows]
 
     def get(self, id_: str) -> Job:

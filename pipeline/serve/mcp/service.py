@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,10 +36,8 @@ class Service:
 
     def warm_up(self) -> None:
         """Connect and load the model; the first call reports what goes wrong, if it still does."""
-        try:
+        with suppress(HopRankError):
             self.hoprank.embedder.embed_query("warm up")
-        except HopRankError:
-            return
 
     def close(self) -> None:
         """Close the connection, if one was opened."""

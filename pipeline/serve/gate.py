@@ -43,7 +43,6 @@ class Gate:
         return await asyncio.shield(await self._begin(partial(call, *args, **kwargs)))
 
     async def _begin(self, call: Callable[[], _Result]) -> asyncio.Future[_Result]:
-        """Wait for a slot, and start the call in a thread."""
         try:
             await asyncio.wait_for(self._slots.acquire(), self._queue_timeout)
         except TimeoutError:

@@ -63,7 +63,6 @@ class _Server(uvicorn.Server):
         self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and tell that requests are answered."""
         await super().startup(sockets)
         if self.started:
             self._ready()

@@ -70,7 +70,6 @@ class _Untitled(GenerateJsonSchema):
     """Schemas without titles of fields, which repeat their names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the base class's signature
-        """Return False."""
         return False
 
 

@@ -140,7 +140,6 @@ def provenance(flags: Mapping[str, Any] | None = None) -> list[Provenance]:
 
 @cache
 def _settings_type() -> type[Settings]:
-    """Return Settings with the sections of the domains."""
     unread: dict[str, Any] = {domain.name: (_Unread, _Unread()) for domain in registry().unusable}
     sections = {name: (kind, _Unread() if kind is _Unread else ...) for name, kind in _domain_sections().items()}
     return create_model("Settings", __base__=Settings, **(unread | sections))

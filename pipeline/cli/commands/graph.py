@@ -157,10 +157,7 @@ def view(
 
 
 @app.command()
-def drop(
-    name: Annotated[str, Argument(metavar="NAME", help="The graph.")],
-    yes: Yes = False,
-) -> None:
+def drop(name: Annotated[str, Argument(metavar="NAME", help="The graph.")], yes: Yes = False) -> None:
     """Delete a graph with all that it holds. There is no way back."""
     with connected_client(read_settings()) as client:
         graph = catalogue.get_graph(client, name)

@@ -140,7 +140,6 @@ class _WhenCounted(ProgressColumn):
         self._column = column
 
     def render(self, task: Task) -> RenderableType:
-        """Draw the column for ``task``."""
         return self._column(task) if task.total else ""
 
 

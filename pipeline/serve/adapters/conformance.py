@@ -228,7 +228,6 @@ def _shown(value: object) -> str:
 
 
 def _pairs(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> list[tuple[Passage, Passage]]:
-    """Return each passage of HopRank with that of the retriever."""
     hits = passages_of(hoprank.search(QUESTION, corpus=corpus, top_k=_ALL))
     passages = retrieve(QUESTION, _ALL, None)
     _expect(len(passages), len(hits), "the number of passages")

@@ -59,7 +59,6 @@ class _Handlers:
         self._grant_of = grant_of
 
     async def list_tools(self, context: _Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """List the tools that the token of a request may call."""
         grant = self._grant_of(context)
         tools = [
             types.Tool(
@@ -98,25 +97,21 @@ class _Handlers:
     async def list_resources(
         self, context: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """List a page of the documents."""
         cursor = params.cursor if params else None
         return await self._answered(context, lambda call: resources.list_resources(call, cursor))
 
     async def list_templates(
         self, _context: _Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """List the one template of resources."""
         return types.ListResourceTemplatesResult(resource_templates=[resources.DOCUMENTS])
 
     async def read_resource(
         self, context: _Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Read a document."""
         contents = await self._answered(context, lambda call: resources.read_resource(call, str(params.uri)))
         return types.ReadResourceResult(contents=[contents])
 
     async def complete(self, context: _Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        """Complete the name of a corpus or the key of a document."""
         return types.CompleteResult(completion=await self._answered(context, lambda c: resources.complete(c, params)))
 
     async def _answered(self, context: _Context, work: Callable[[Call], _Result]) -> _Result:

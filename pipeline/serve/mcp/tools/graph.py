@@ -8,15 +8,7 @@ from pydantic import Field
 from pipeline.db.catalogue import get_corpus
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
-from pipeline.serve.mcp.models import (
-    Corpus,
-    Graph,
-    GraphNode,
-    Neighbor,
-    NeighborResult,
-    Node,
-    PathResult,
-)
+from pipeline.serve.mcp.models import Corpus, Graph, GraphNode, Neighbor, NeighborResult, Node, PathResult
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.uris import document_uri, is_document_uri, parse_document_uri
 

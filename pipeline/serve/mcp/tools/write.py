@@ -6,13 +6,7 @@ from pydantic import Field
 
 from pipeline.errors import InputError
 from pipeline.serve.folders import allowed_path
-from pipeline.serve.mcp.models import (
-    Corpus,
-    ForgetResult,
-    Forgotten,
-    GivenDocument,
-    IngestResult,
-)
+from pipeline.serve.mcp.models import Corpus, ForgetResult, Forgotten, GivenDocument, IngestResult
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.uris import document_uri, is_document_uri, parse_document_uri
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
 
+import pipeline
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import parse
 from pipeline.cli.deferred import settings as all_settings
 from pipeline.errors import ConfigurationError, FilterError, InputError
 from pipeline.files import Unreadable, parse_json
 from pipeline.retrieve.legs import Leg
-
-if TYPE_CHECKING:
-    from pipeline import HopRank
-    from pipeline.settings import Settings
 
 Corpus = Annotated[str, Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
 KeptCorpus = Annotated[
@@ -81,11 +78,11 @@ class Run:
     settings: Set = None
     wait: Wait = None
 
-    def read(self) -> Settings:
+    def read(self) -> all_settings.Settings:
         """Return the settings that the options override; raises ConfigurationError."""
         return read_settings(self.model, self.settings, self.wait)
 
-    def connect(self) -> HopRank:
+    def connect(self) -> pipeline.HopRank:
         """Return a connection by these settings."""
         return connected(self.read())
 
@@ -120,7 +117,7 @@ def read_filter(text: str | None) -> Any:
 
 def read_settings(
     model: str | None = None, assignments: list[str] | None = None, wait: float | None = None
-) -> Settings:
+) -> all_settings.Settings:
     """Return the settings, overridden by --model, --set and --wait; raises ConfigurationError."""
     return all_settings.load_settings(flags(model, assignments, wait))
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pipeline.cli.deferred import settings as all_settings
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
 from pipeline.cli.options import Reading, flags
-
-if TYPE_CHECKING:
-    from pipeline.settings import Provenance
-
 
 app = Commands(help="Settings: see what each is, and what set it.", no_args_is_help=True)
 
@@ -29,7 +24,7 @@ def show(run: Reading) -> None:
     deliver(rows, run.as_json, lambda it: "\n".join(setting_lines(it)), document=document)
 
 
-def setting_lines(settings: Sequence[Provenance]) -> list[str]:
+def setting_lines(settings: Sequence[all_settings.Provenance]) -> list[str]:
     """Return name, value and origin of each setting, aligned; never wrapped, so that grep finds a setting whole."""
     name_width = max(len(setting.name) for setting in settings)
     value_width = max(len(setting.value or "-") for setting in settings)

@@ -7,19 +7,17 @@ import sys
 import time
 from collections import deque
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Option
 
 from pipeline.cli.deferred import embedded
+from pipeline.cli.deferred import settings as all_settings
 from pipeline.cli.options import read_settings
 from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_startup, status_lines
 from pipeline.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from pipeline.settings import Settings
 
 app = typer.Typer(
     help="The embedded Neo4j server: start it, stop it, see how it is.\n\n"
@@ -122,7 +120,7 @@ def uri(as_json: Json = False) -> None:
     print(json.dumps(login | {"database": database}) if as_json else login["uri"])
 
 
-def _own_server(verb: str) -> Settings:
+def _own_server(verb: str) -> all_settings.Settings:
     settings = read_settings()
     if settings.neo4j.uri:
         raise ConfigurationError(

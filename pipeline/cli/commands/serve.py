@@ -7,20 +7,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Option
 
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import access, listening, mcp_run, mcp_service, mcp_table, service
+from pipeline.cli.deferred import settings as all_settings
 from pipeline.cli.options import Measuring, Run
 from pipeline.cli.views.output import print_json, warn
 from pipeline.errors import ExtraMissing
 from pipeline.serve.mcp.client_config import McpClient, address_config, command_config
-
-if TYPE_CHECKING:
-    from pipeline.serve.mcp.tools.table import Tool
-    from pipeline.settings import Settings
 
 
 def serve(
@@ -105,7 +102,7 @@ def mcp(
             _serve_streams(chosen, tools, allowed)
 
 
-def _serve_streams(settings: Settings, tools: list[Tool], folders: list[Path]) -> None:
+def _serve_streams(settings: all_settings.Settings, tools: list[mcp_table.Tool], folders: list[Path]) -> None:
     with _needs_extra("mcp"):
         serve = mcp_run.serve_stdio
     if sys.stdin.isatty():
@@ -113,7 +110,9 @@ def _serve_streams(settings: Settings, tools: list[Tool], folders: list[Path]) -
     serve(mcp_service.Service(lambda: connected(settings), settings.serve, folders), tools)
 
 
-def _serve_http(settings: Settings, tools: list[Tool], folders: list[Path], host: str, port: int) -> None:
+def _serve_http(
+    settings: all_settings.Settings, tools: list[mcp_table.Tool], folders: list[Path], host: str, port: int
+) -> None:
     tokens = access.Access(settings.serve)
     access.check_exposure(host, tokens)
     with _needs_extra("mcp"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
@@ -13,10 +13,6 @@ from pipeline.cli.views.output import say, warn
 from pipeline.domains.memory import deferred as domain
 from pipeline.domains.memory.cli.options import Ask, Reading
 from pipeline.domains.memory.views import merge_line, merges_view, plan_view
-
-if TYPE_CHECKING:
-    from pipeline.domains.memory.memory import AgentMemory
-    from pipeline.knowledge import KnowledgeGraph
 
 app = Commands(no_args_is_help=True, help="Find entities that are the same thing, and merge them reversibly.")
 
@@ -81,7 +77,7 @@ def list_(run: Reading) -> None:
     deliver(merges, run.as_json, lambda it: merges_view(it) if it else "Nothing has been merged.")
 
 
-def _journal(memory: AgentMemory) -> KnowledgeGraph:
+def _journal(memory: domain.memory.AgentMemory) -> domain.knowledge.KnowledgeGraph:
     return memory.hoprank.graph(domain.memory.journal_name(memory.name))
 
 

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from pipeline.cli.options import AsOf, KnownAt, Run
 from pipeline.domains.memory import deferred as domain
-
-if TYPE_CHECKING:
-    from pipeline.domains.memory import records
-    from pipeline.domains.memory.api import Memory
-    from pipeline.domains.memory.memory import AgentMemory
-    from pipeline.domains.memory.records import When
 
 Name = Annotated[str, Option("--memory", "-m", metavar="NAME", help="The memory.")]
 Entity = Annotated[str, Argument(metavar="ENTITY", help="The name, an alias or the id of an entity.")]
@@ -38,7 +32,7 @@ class Ask(Run):
     name: Name = "memory"
 
     @contextmanager
-    def opened(self) -> Iterator[Memory]:
+    def opened(self) -> Iterator[domain.api.Memory]:
         """Connect, and yield the memory."""
         with self.connect() as hoprank:
             yield domain.api.Memory(hoprank, self.name)
@@ -58,11 +52,11 @@ class Where:
     as_of: AsOf = None
     known_at: KnownAt = None
 
-    def when(self, memory: AgentMemory) -> When:
+    def when(self, memory: domain.memory.AgentMemory) -> domain.records.When:
         """Return the time; raises InputError if it is none."""
         return domain.times.when(self.as_of, self.known_at, memory.zone)
 
-    def find(self, memory: AgentMemory, name: str) -> tuple[records.Entity, When]:
+    def find(self, memory: domain.memory.AgentMemory, name: str) -> tuple[domain.records.Entity, domain.records.When]:
         """Return the entity of a name, and the time; raises GraphError if there is none or several."""
         when = self.when(memory)
         return memory.resolve(name, type_=self.entity_type, scope=self.scope, when=when), when

@@ -1,11 +1,10 @@
 """``hoprank route propose``, ``used``, ``explain`` and ``forget-usage``: what the graph of projects learns."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
@@ -16,9 +15,6 @@ from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
 from pipeline.domains.routing.cli.projects import Ask, Graph, Reading, Source
 from pipeline.domains.routing.views import explanation_view, proposals_view, weights_view
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MOST_NAMED = 5
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
+import pipeline
 from pipeline.domains.vault import deferred as domain
-
-if TYPE_CHECKING:
-    import pipeline
-    from pipeline.domains.vault import api
 
 Folder = Annotated[Path, Argument(metavar="DIR", help="The folder of the vault.")]
 Vault = Annotated[str, Option("--vault", metavar="NAME", help="The vault: a corpus of that name.")]
@@ -36,7 +33,7 @@ class Notes:
     skill: Skill = ""
     agent: Agent = ""
 
-    def open(self, hoprank: pipeline.HopRank) -> api.Vault:
+    def open(self, hoprank: pipeline.HopRank) -> domain.api.Vault:
         """Return the vault, limited to these notes."""
         return domain.api.Vault(hoprank, self.vault, self.user, self.skill, self.agent)
 

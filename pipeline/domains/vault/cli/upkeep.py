@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -13,9 +13,6 @@ from pipeline.cli.options import Json, read_settings
 from pipeline.domains.vault import deferred as domain
 from pipeline.domains.vault.cli.options import Exclude, Folder, Include
 from pipeline.domains.vault.views import findings_view, mentions_view, plan_view, renamed_view, written_view
-
-if TYPE_CHECKING:
-    from pipeline.domains.vault import note as notes
 
 
 def check(
@@ -77,6 +74,6 @@ def rename(
         raise typer.Exit(1)
 
 
-def _read(folder: Path, include: list[str] | None = None, exclude: list[str] | None = None) -> notes.Folder:
+def _read(folder: Path, include: list[str] | None = None, exclude: list[str] | None = None) -> domain.note.Folder:
     limits = read_settings().sources.limits
     return domain.sources.read_folder(folder, include=include or (), exclude=exclude or (), limits=limits)

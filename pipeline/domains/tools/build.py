@@ -78,8 +78,12 @@ def build_catalogue(
     """
     if not catalogue.tools:
         raise SourceError("There is no tool to build a graph of.", "Give tools/list JSON, server.yaml or corpus.jsonl.")
-    progress, catalogue = progress or Progress(), _with_services(catalogue)
-    graph = open_graph()
+    # the services and registries that are only named
+    unknown = {tool.service for tool in catalogue.tools} - {service.id for service in catalogue.services}
+    services = [*catalogue.services, *(Service(name, name) for name in sorted(unknown))]
+    registries = {one.registry: one.registry for one in services if one.registry} | {**catalogue.registries}
+    catalogue = replace(catalogue, services=services, registries=registries)
+    progress, graph = progress or Progress(), open_graph()
     texts = {tool.id: f"{words_of_name(tool.name)}: {tool.description.strip()}" for tool in catalogue.tools}
     texts |= {node_id(SERVICE, one.id): f"{one.name}: {one.description.strip()}" for one in catalogue.services}
     with progress.stage("embed", len(texts)) as done:
@@ -98,15 +102,6 @@ def build_catalogue(
         embeddings.encoded,
         changes.count(),
     )
-
-
-def _with_services(catalogue: Catalogue) -> Catalogue:
-    """Add the services and registries that tools and services name and the catalogue lacks."""
-    known = {service.id for service in catalogue.services}
-    unknown = sorted({tool.service for tool in catalogue.tools} - known)
-    services = [*catalogue.services, *(Service(name, name) for name in unknown)]
-    listed = {service.registry: service.registry for service in services if service.registry}
-    return replace(catalogue, services=services, registries={**listed, **catalogue.registries})
 
 
 def tool_graph(

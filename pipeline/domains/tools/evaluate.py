@@ -80,13 +80,10 @@ def measure(index: ToolIndex, dataset: Dataset, embed: Embed, progress: Progress
     def hybrid(task: str) -> Ranked:
         return fuse("hybrid", [(vector(task), 1.0), (bm25(task), 1.0)], _K)
 
-    def first(rank: Callable[[str], Ranked], query: Query) -> list[str]:
-        return rank(query.text).first(_CUTOFF).ids
-
     rankings: dict[str, Callable[[Query], list[str]]] = {
-        "vector": partial(first, vector),
-        "bm25": partial(first, bm25),
-        "hybrid": partial(first, hybrid),
+        "vector": lambda query: vector(query.text).first(_CUTOFF).ids,
+        "bm25": lambda query: bm25(query.text).first(_CUTOFF).ids,
+        "hybrid": lambda query: hybrid(query.text).first(_CUTOFF).ids,
         "hoprank": lambda query: [tool.id for tool in find_tools(index, query.text, embed, _CUTOFF)],
     }
     answered = list(ask(dataset.queries, rankings, progress))

@@ -60,7 +60,7 @@ def flow_edges(flows: Iterable[Flow]) -> Iterator[KnowledgeEdge]:
             {name: value for name, value in asdict(mapping).items() if value or name != "converter"}
             for mapping in flow.mappings
         ]
-        kind = ToolEdge.TRANSFORM if flow.converter else ToolEdge.DATA_FLOW
+        kind = ToolEdge.TRANSFORM if flow.mappings[0].converter else ToolEdge.DATA_FLOW
         properties = {"mappings": mappings, "evidence": flow.evidence}
         yield edge(flow.source, flow.target, kind, flow.confidence, properties=properties)
 

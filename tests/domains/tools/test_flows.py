@@ -169,7 +169,7 @@ def test_types_that_dont_fit_dont_flow() -> None:
     flow = found(*pair, rules=[Conversion(source="integer", target="string", confidence=0.7, converter="str")])[
         "get_customer", "refund"
     ]
-    assert (flow.confidence, flow.converter, flow.mappings[0].how) == (0.7, "str", "rule")
+    assert (flow.confidence, flow.mappings[0].converter, flow.mappings[0].how) == (0.7, "str", "rule")
 
 
 def test_inheritance_lowers_the_confidence() -> None:

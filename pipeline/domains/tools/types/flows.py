@@ -15,16 +15,7 @@ from pipeline.domains.tools.catalogue import Tool
 from pipeline.domains.tools.types.datatypes import Kind
 from pipeline.domains.tools.types.fields import Evidence, Field, inferred, inputs, outputs
 from pipeline.domains.tools.types.system import TypeSystem
-from pipeline.domains.tools.types.words import (
-    CHANGING,
-    CREATING,
-    GENERIC,
-    HANDLES,
-    IDENTIFYING,
-    PORTABLE,
-    stems,
-    subject,
-)
+from pipeline.domains.tools.types.words import CHANGING, CREATING, GENERIC, HANDLES, stems, subject
 
 # The factors below were chosen by hand; none is measured.
 
@@ -50,8 +41,15 @@ _DIGITS = 4
 _OWN = frozenset("id key token slug index handle session number hash code name".split())
 _STEMMED_HANDLES = stems(HANDLES)
 _STEMMED_GENERIC = stems(GENERIC)
-_STEMMED_IDENTIFYING = stems(IDENTIFYING)
-_STEMMED_PORTABLE = stems(PORTABLE)
+_IDENTIFYING = stems("id name title key code number index slug path url token handle hash email".split())
+"""Field names that identify a thing: a tool that returns the thing returns them, too."""
+
+_PORTABLE = stems(
+    "address city code coordinate country currency date doi email isbn latitude longitude phone sql svg symbol "
+    "timezone url zip".split()
+)
+"""Field names that mean the same in each service."""
+
 _NAME_IN_TEXT = re.compile(
     r"(?<![\w-])[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+(?![\w-])|(?<![\w-])[a-z]+(?:[A-Z][a-z0-9]+)+(?![\w-])"
 )
@@ -81,11 +79,6 @@ class Flow:
     confidence: float
     mappings: tuple[FieldMapping, ...]
     evidence: Evidence
-
-    @property
-    def converter(self) -> str:
-        """The converter of its best mapping; empty if it needs none."""
-        return self.mappings[0].converter
 
 
 def flows(tools: Sequence[Tool], system: TypeSystem, *, threshold: float = 0.3, sources: int = 10) -> list[Flow]:
@@ -165,7 +158,7 @@ class _Matcher:
         if returned.evidence == "text":
             # the text must name the same thing, and its last word or what identifies the thing
             same = not taken.thing or taken.thing in returned.words
-            named = taken.head in returned.words or taken.head in _STEMMED_IDENTIFYING
+            named = taken.head in returned.words or taken.head in _IDENTIFYING
             if taken.type.element.kind is Kind.ENUM or not (same and named):
                 return None
             return FieldMapping(returned.path, taken.path, round(TEXT * agreement, _DIGITS), "any", evidence="text")
@@ -243,5 +236,5 @@ def _place(target: Tool, taken: Field, source: Tool, returned: Field) -> float:
     if source.service != target.service:
         factor *= _OTHER_SERVICE if taken.head in _OWN else 1.0
         if from_text:
-            factor *= _PORTABLE_TEXT if taken.head in _STEMMED_PORTABLE else _OTHER_SERVICE_TEXT
+            factor *= _PORTABLE_TEXT if taken.head in _PORTABLE else _OTHER_SERVICE_TEXT
     return factor

@@ -21,15 +21,6 @@ _ALIASES = {
 HANDLES = frozenset("id name title key code number index slug type value text status no hash position".split())
 """Field names that mean something only together with what they belong to."""
 
-IDENTIFYING = frozenset("id name title key code number index slug path url token handle hash email".split())
-"""Field names that identify a thing: a tool that returns the thing returns them, too."""
-
-PORTABLE = frozenset(
-    "address city code coordinate country currency date doi email isbn latitude longitude phone sql svg symbol "
-    "timezone url zip".split()
-)
-"""Field names that mean the same in each service."""
-
 GENERIC = HANDLES | frozenset("path url description content body label date time file data email address".split())
 """``HANDLES``, and names that mean more together with what they belong to."""
 

@@ -159,20 +159,12 @@ def score_tools(index: ToolIndex, task: str, embed: Embed) -> Scored:
     fused = np.array([_fused(index, text, vector) for text, vector in zip(texts, embed(texts), strict=True)])
     tools = np.arange(len(index.tools))
     best = fused[1:].argmax(axis=0) + 1 if pieces[1:] else np.zeros_like(tools)
-    scores, feeds = _with_flows(index, fused[0] + fused[best, tools])
-    return Scored(np.round(scores, _DIGITS), parts, best, feeds)
-
-
-def _with_flows(index: ToolIndex, scores: Scores) -> tuple[Scores, NDArray[np.intp]]:
-    """Raise the scores of tools whose output fits a better tool; return the scores, and the row of that better tool.
-
-    A raised score raises no other.
-    """
-    raised, feeds = scores.copy(), np.full(len(scores), -1, dtype=np.intp)
-    for source, target in index.flows.tolist():
+    scores = fused[0] + fused[best, tools]
+    raised, feeds = scores.copy(), np.full_like(tools, -1)
+    for source, target in index.flows.tolist():  # a raised score raises no other
         if _FLOW * scores[target] > raised[source]:
             raised[source], feeds[source] = _FLOW * scores[target], target
-    return raised, feeds
+    return Scored(np.round(raised, _DIGITS), parts, best, feeds)
 
 
 def _fused(index: ToolIndex, text: str, vector: Vector) -> Scores:

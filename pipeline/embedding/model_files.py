@@ -24,7 +24,6 @@ _PLAIN_MODULES = 3
 
 _COMMIT = re.compile("[0-9a-f]{40}")
 _REVISION_DIGITS = 12
-
 _NOWHERE = Path(os.devnull)
 _POOLING = "pooling_mode"
 _UNKNOWN_POOLING = "other"

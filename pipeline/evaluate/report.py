@@ -105,9 +105,10 @@ class Report:
             "corpus": self.run.corpus,
             "hoprank_version": self.run.version,
             "settings": self.run.settings,
-            "by_confidence": _groups(self.groups, "confidence"),
-            "by_type": _groups(self.groups, "type"),
         }
+        for by in ("confidence", "type"):
+            groups = [group for group in self.groups if group.by == by]
+            report[f"by_{by}"] = {one.label: {"queries": one.queries, "metrics": one.metrics} for one in groups}
         if per_query:
             report["per_query"] = [
                 {
@@ -201,10 +202,6 @@ def write_text(text: str, path: Path) -> None:
         raise ConfigurationError(
             f"{path} can't be written: {error.strerror}", "Name a file in a folder that you may write to."
         ) from error
-
-
-def _groups(groups: Sequence[Group], by: str) -> dict[str, Json]:
-    return {group.label: {"queries": group.queries, "metrics": group.metrics} for group in groups if group.by == by}
 
 
 def _leg_report(leg: str, detail: tuple[QueryMeasures, ...]) -> LegReport:

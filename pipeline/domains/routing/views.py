@@ -82,10 +82,11 @@ def proposals_view(proposals: Sequence[Proposal]) -> Table:
     """Return the proposals, each with its id, its confidence and its first pieces of evidence."""
     table = plain_table("id", "sure", "relation", "evidence")
     for one in proposals:
-        relation = f"{one.relation.source} {one.relation.type.upper()} {one.relation.target}"
         more = len(one.evidence) - _PLACES
         places = [*one.evidence[:_PLACES], *([f"and {more} more"] if more > 0 else [])]
-        table.add_row(one.id, f"{100 * one.confidence:.0f}%", Text(relation, style="bold"), Text("\n".join(places)))
+        table.add_row(
+            one.id, f"{100 * one.confidence:.0f}%", Text(str(one.edge), style="bold"), Text("\n".join(places))
+        )
     return table
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import Query
-from pipeline.evaluate.measures import Measures, document_ranking, measure_query
+from pipeline.evaluate.measures import Measures, measure_query
 from pipeline.evaluate.significance import Interval, pooled_interval
 from pipeline.evaluate.tuning.learn import fit_names, fit_scorer
 from pipeline.evaluate.tuning.lessons import Example, Lessons, NameLesson, examples, name_lessons
@@ -196,9 +196,7 @@ def _measure(example: Example, scorer: Scorer, settings: RetrieveSettings) -> Me
 
 
 def _measured(query: Query, ranking: Ranked, passages: Mapping[str, Passage]) -> Measures:
-    return measure_query(
-        query, document_ranking((passages[id_].document, 0.0) for id_ in ranking.ids if id_ in passages)
-    )
+    return measure_query(query, (passages[id_].document for id_ in ranking.ids if id_ in passages))
 
 
 def _calibration(calibrated: Sequence[tuple[float, bool]]) -> Iterator[Calibration]:

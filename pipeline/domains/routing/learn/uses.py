@@ -69,12 +69,16 @@ def _dependencies(file: ProjectFile, names: ProjectNames) -> Iterator[Clue]:
     manifest = read_manifest(file.path, file.text)
     if manifest is None:
         return
+    # A manifest holds the names in any case, with ``-`` or ``_``.
+    lines = file.text.casefold().replace("_", "-").splitlines()
     wanted = [(name, _DEPENDENCY, "depends on") for name in manifest.dependencies]
     wanted += [(name, _DEV_DEPENDENCY, "depends for development on") for name in manifest.dev_dependencies]
     for name, strength, said in wanted:
         if target := names.dependency(name):
             strength = _ASIDE if _is_aside(file.path) else strength
-            yield clue(target, strength, file.path, _line_of(file.text, name), f"{said} {name}")
+            key = name.casefold().replace("_", "-")
+            at = next((number for number, line in enumerate(lines, 1) if key in line), 1)
+            yield clue(target, strength, file.path, at, f"{said} {name}")
 
 
 def _imports(file: ProjectFile, names: ProjectNames, own: OwnModules) -> Iterator[Clue]:
@@ -91,10 +95,3 @@ def _imports(file: ProjectFile, names: ProjectNames, own: OwnModules) -> Iterato
 
 def _is_aside(path: str) -> bool:
     return not _ASIDE_FOLDERS.isdisjoint(part.casefold() for part in PurePosixPath(path).parts[:-1])
-
-
-def _line_of(text: str, name: str) -> int:
-    """Return the line that names a dependency; a manifest holds the name in any case, with ``-`` or ``_``."""
-    wanted = name.casefold().replace("_", "-")
-    lines = enumerate(text.casefold().replace("_", "-").splitlines(), 1)
-    return next((number for number, line in lines if wanted in line), 1)

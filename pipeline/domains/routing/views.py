@@ -83,10 +83,8 @@ def proposals_view(proposals: Sequence[Proposal]) -> Table:
     table = plain_table("id", "sure", "relation", "evidence")
     for one in proposals:
         more = len(one.evidence) - _PLACES
-        places = [*one.evidence[:_PLACES], *([f"and {more} more"] if more > 0 else [])]
-        table.add_row(
-            one.id, f"{100 * one.confidence:.0f}%", Text(str(one.edge), style="bold"), Text("\n".join(places))
-        )
+        places = "\n".join([*one.evidence[:_PLACES], *([f"and {more} more"] if more > 0 else [])])
+        table.add_row(one.id, f"{100 * one.confidence:.0f}%", Text(str(one.edge), style="bold"), Text(places))
     return table
 
 

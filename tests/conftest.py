@@ -20,6 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import neo4j
 import platformdirs
 import pytest
@@ -43,6 +44,12 @@ TRUSTED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 os.environ.setdefault(JAVA_FLAGS, f"{TRUSTED} -XX:TieredStopAtLevel=1")
 # Most tests embed a few texts: in float32 they need not load the model. Tests of precision name theirs.
 os.environ.setdefault("HOPRANK_EMBED__PRECISION", Precision.FLOAT32)
+
+# On a busy machine an example takes many times as long as on a quiet one, which says nothing of the code.
+hypothesis.settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any-machine")
 
 IMAGE = "neo4j:2026.02-community"
 START_SECONDS = 240

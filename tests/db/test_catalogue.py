@@ -142,6 +142,7 @@ def vector_indexes(cypher: Cypher, name: str) -> list[str]:
     return [row["state"] for row in rows]
 
 
+@pytest.mark.slow
 def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vectors_index(
     client: Client,
     cypher: Cypher,

@@ -107,6 +107,7 @@ def test_the_nodes_of_a_corpus_have_the_properties_that_the_model_lists(cypher: 
     assert stored(rows) == lasting(NODES, {"Corpus", "Document", "Chunk", "Entity", "Tally"})
 
 
+@pytest.mark.slow
 def test_the_relationships_of_a_corpus_have_the_properties_that_the_model_lists(cypher: Cypher, corpus_id: str) -> None:
     rows = cypher(
         "MATCH (c:Chunk {corpus: $id})-[r]->() UNWIND keys(r) AS key"

@@ -99,6 +99,7 @@ def test_the_first_question_makes_it_and_the_next_uses_it(hoprank: HopRank, corp
     assert cypher(made, name=walk_projection(corpus, 1, WALK).name) == [row]
 
 
+@pytest.mark.slow
 def test_one_that_was_dropped_behind_our_back_is_made_again(hoprank: HopRank, corpus: Corpus, cypher: Cypher) -> None:
     before = ask(hoprank, corpus)
     cypher("CALL gds.graph.drop($name) YIELD graphName RETURN 1", name=walk_projection(corpus, 1, WALK).name)
@@ -176,6 +177,7 @@ def test_dropping_takes_those_of_one_corpus(hoprank: HopRank, corpus: Corpus, li
     assert projections(hoprank.client, other) == [walk_projection(other, other.generation, WALK).name]
 
 
+@pytest.mark.slow
 def test_beyond_the_budget_older_ones_go_but_nobody_elses(
     hoprank: HopRank, corpus: Corpus, library: str, foreign: str
 ) -> None:

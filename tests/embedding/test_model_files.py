@@ -98,6 +98,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
     return commits
 
 
+@pytest.mark.slow
 def test_a_hubs_model_is_pinned_by_its_revision(hub: Mapping[str, str]) -> None:
     for tag, commit in hub.items():
         for revision in (tag, commit):

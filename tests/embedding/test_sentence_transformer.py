@@ -48,6 +48,7 @@ def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts(embedder: Sent
     assert (vectors @ alone.T).argmax(axis=1).tolist() == list(range(len(TEXTS)))
 
 
+@pytest.mark.slow
 def test_bfloat16_costs_little(exact: SentenceTransformerEmbedder) -> None:
     fast = SentenceTransformerEmbedder(precision="bfloat16")
 

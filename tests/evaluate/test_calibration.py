@@ -134,6 +134,7 @@ def test_a_corpus_is_calibrated_by_its_own_links(
     assert [one.links for one in found.levels] == sorted(one.links for one in found.levels)
 
 
+@pytest.mark.slow
 def test_it_is_drawn_as_png_and_svg(hoprank: HopRank, rivers: str, tmp_path: Path) -> None:
     found = hoprank.calibrate(rivers)
 

@@ -116,6 +116,7 @@ def test_two_evaluations_of_one_folder_are_equal(hoprank: HopRank, tmp_path: Pat
     assert [row["ranking"] for row in first["per_query"]] == [row["ranking"] for row in second["per_query"]]
 
 
+@pytest.mark.slow
 def test_only_the_legs_that_are_asked_for_are_measured(hoprank: HopRank, queryset: Path, left_as_it_was: None) -> None:
     found = hoprank.evaluate(queryset, legs=[Leg.BM25]).to_json()
 

@@ -44,6 +44,7 @@ def seen(record: KnowledgeNode | KnowledgeEdge, as_of: str, known_at: str) -> bo
     return world and (record.created_at or "") <= known_at < (record.expired_at or "9999")
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graphs, st.lists(moments, min_size=1, max_size=4))
 def test_every_read_sees_what_the_model_sees(

@@ -80,6 +80,7 @@ def test_another_corpus_that_grows_changes_no_score_and_no_rank(
     assert all(list(after[asked]) == list(scores) for asked, scores in before.items())
 
 
+@pytest.mark.slow
 def test_dropping_one_leaves_the_other_as_it_was(
     hoprank: HopRank, corpus_name: str, other_name: str, jsonl: Jsonl, graph_of: Callable[[str], Any]
 ) -> None:

@@ -107,6 +107,7 @@ def test_two_processes_that_start_at_once_get_one_server(options: ServerOptions)
     assert query(ensure_running(options), "RETURN gds.version()") == [[status(options).gds_version]]
 
 
+@pytest.mark.slow
 def test_the_server_has_outlived_its_starter_and_is_nobodys_child_in_this_terminal(options: ServerOptions) -> None:
     ensure_running(options)
     assert os.getsid(pid_of(options)) == pid_of(options)

@@ -227,6 +227,7 @@ def test_what_was_remembered_later_was_not_known_before(memory: AgentMemory) -> 
     assert not recall(memory, "Where does Marten sit?", when=When(None, "2020-01-01")).items
 
 
+@pytest.mark.slow
 def test_an_end_and_a_withdrawal_show_in_every_answer(memory: AgentMemory) -> None:
     remember(memory, read_memories(HARBOUR))
     service, tidebase = memory.resolve("tide-service"), memory.resolve("tidebase")

@@ -55,6 +55,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_every_ranking_is_measured_within_the_filter(hoprank: HopRank, folder: Path) -> None:
     before = [corpus.name for corpus in list_corpora(hoprank.client)]
 

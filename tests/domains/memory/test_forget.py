@@ -82,6 +82,7 @@ def test_an_entity_takes_what_mentions_it_along(harbour: AgentMemory) -> None:
     assert keys(harbour) == {"kickoff:2", "kickoff:4", "migration:1", "migration:3", "summer:2", "summer:4"}
 
 
+@pytest.mark.slow
 def test_a_topic_and_a_period_must_both_hold(harbour: AgentMemory) -> None:
     selection = Selection(topic="gauge Orme Lock", since="2026-02-01T00:00:00+00:00", until="2026-03-01T00:00:00+00:00")
 

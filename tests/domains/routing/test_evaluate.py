@@ -66,6 +66,7 @@ def drop(hoprank: HopRank, name: str) -> None:
             maintain.drop(hoprank.client, corpus.name)
 
 
+@pytest.mark.slow
 def test_the_report_has_the_measures_of_each_mode(report: RoutingReport) -> None:
     document = report.to_json()
 

@@ -69,6 +69,7 @@ def test_a_description_is_a_passage_of_its_own(sync: Sync, hoprank: HopRank, cor
     assert first.line_start == 2
 
 
+@pytest.mark.slow
 def test_each_sentence_around_a_link_has_a_vector(
     sync: Sync, cypher: Callable[..., list[neo4j.Record]], hoprank: HopRank, corpus_name: str
 ) -> None:

@@ -64,6 +64,7 @@ def test_documents_are_ingested_and_synced(service: TestClient, corpus_name: str
     assert listed["next"] == synced["created_at"]
 
 
+@pytest.mark.slow
 def test_paths_are_read_below_the_folders_alone(service: TestClient, corpus_name: str, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\nThe moon.\n", encoding="utf-8")
 

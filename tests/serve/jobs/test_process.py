@@ -49,6 +49,7 @@ def test_a_job_is_run_there_and_errors_come_back(process: JobProcess, hoprank: H
     assert failed.value.problem.fix
 
 
+@pytest.mark.slow
 def test_a_stopped_job_leaves_the_corpus_and_the_process_as_they_were(
     process: JobProcess, hoprank: HopRank, corpus_name: str
 ) -> None:

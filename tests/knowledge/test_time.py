@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.errors import GraphError
+from pipeline.knowledge.visibility import Visibility
 
 NewGraph = Callable[[], AbstractContextManager[KnowledgeGraph]]
 
@@ -42,6 +43,17 @@ def seen(record: KnowledgeNode | KnowledgeEdge, as_of: str, known_at: str) -> bo
     """The model, for canonical times, which sort as texts."""
     world = (record.valid_at or "") <= as_of < (record.invalid_at or "9999")
     return world and (record.created_at or "") <= known_at < (record.expired_at or "9999")
+
+
+@pytest.mark.parametrize(
+    ("at", "is_seen"), [(TIMES[0], False), (TIMES[1], True), (TIMES[2], True), (TIMES[3], False), (TIMES[4], False)]
+)
+def test_what_holds_is_seen_from_its_start_and_no_more_at_its_end(at: str, is_seen: bool) -> None:
+    node = KnowledgeNode("a", "Concept", valid_at=TIMES[1], invalid_at=TIMES[3])
+    known = KnowledgeNode("a", "Concept", created_at=TIMES[1], expired_at=TIMES[3])
+
+    assert Visibility.at(at, TIMES[2]).sees(node) is is_seen
+    assert Visibility.at(TIMES[2], at).sees(known) is is_seen
 
 
 @pytest.mark.slow

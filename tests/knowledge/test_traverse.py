@@ -146,7 +146,6 @@ def test_hops_come_once_each_with_their_strongest_way(filled: Filled) -> None:
     assert [one.node.id for one in graph.multi_hop_retrieval("d", 5)] == ["d"]
 
 
-@pytest.mark.slow
 @PROPERTY
 @given(EDGES, st.sampled_from(["out", "in", "both"]))
 def test_it_goes_where_networkx_goes(

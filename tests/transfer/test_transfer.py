@@ -124,7 +124,6 @@ def changed(kind: str, values: Mapping[str, Any]) -> Callable[[list[str]], list[
     return spoil
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipeline.domains.memory.patterns import find_conflicts
 from pipeline.domains.memory.records import Fact
 from pipeline.domains.memory.revise import after
-from pipeline.domains.memory.versions import Revision, add, believed, invalidate, overlap, retract, state
+from pipeline.domains.memory.versions import Revision, add, believed, holds, invalidate, overlap, retract, state
 from pipeline.errors import GraphError
 
 JAN, FEB, MAR, APR = (f"2026-0{month}-01T00:00:00+00:00" for month in range(1, 5))
@@ -55,6 +55,11 @@ def test_an_end_keeps_what_was_believed_and_says_why() -> None:
     (expired,), (added,) = revision.expired, revision.added
     assert (expired.valid_at, expired.invalid_at, expired.expired_at) == (JAN, None, MAR)
     assert (added.valid_at, added.invalid_at, added.created_at, added.ended) == (JAN, FEB, MAR, "moved to Hono")
+
+
+@pytest.mark.parametrize(("at", "held"), [(JAN, False), (FEB, True), (MAR, False), (APR, False)])
+def test_a_version_holds_from_its_start_and_no_more_at_its_end(at: str, held: bool) -> None:
+    assert holds(replace(EXPRESS, valid_at=FEB, invalid_at=MAR), at) is held
 
 
 def test_an_end_at_the_instant_of_the_beginning_leaves_a_version_that_never_holds() -> None:

@@ -138,7 +138,6 @@ def test_unpublished_notes_and_those_of_others_are_never_loaded(new_vault: Calla
         assert loaded(Scope("carl"), vectors=vectors) == set()
 
 
-@pytest.mark.slow
 def test_circular_links_end_and_long_notes_are_cut_to_the_budget(new_vault: Callable[..., Vault]) -> None:
     sections = "".join(f"# Part {part}\n\n{'The keel of the ship is laid in oak. ' * 20}\n\n" for part in range(12))
     vault = new_vault({"A.md": f"[[B]] {sections}", "B.md": f"[[A]] [[B]] {sections}", "C.md": "Nothing of the kind."})

@@ -156,7 +156,7 @@ def _acronyms(text: str) -> Iterator[tuple[str, str]]:
             most = min(len(short) + 5, 2 * len(short))
             if long := stands_for(short, " ".join(before[-most:])):
                 yield _in_singular(inner, short, long)
-        elif (short := bare_acronym(last)) and stands_for(short, inner) == inner:
+        elif inner and (short := bare_acronym(last)) and stands_for(short, inner) == inner:
             yield _in_singular(last, short, inner)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline.ingest.entities.gazetteer import Alias, Aliases, agreed_aliases, bare_acronym, definitions, stands_for
@@ -122,6 +122,7 @@ def test_aliases_differ_where_a_name_has_others() -> None:
     assert one.changed_keys(one) == set()
 
 
+@example("AA(;;)")
 @given(st.text(alphabet="AbC. ()\"',knowas;é\n", max_size=80))
 def test_any_text_may_be_looked_through_for_definitions(text: str) -> None:
     for key, form in definitions(text):

@@ -219,9 +219,10 @@ class Client(AbstractContextManager["Client"]):
     def schema(
         self, name: str, names: Mapping[str, str] | None = None, /, *, within: float | None = None, **params: Any
     ) -> None:
-        """Run the schema query ``name`` without retries: index and constraint commands are idempotent.
+        """Run the schema query ``name``; after a transient fault the driver tries again, for these are idempotent.
 
-        Raises QueryTimeout if other transactions block it for longer than ``within`` (seconds).
+        Two processes that make the same constraints in an empty database can deadlock, for example. Raises QueryTimeout
+        if other transactions block it for longer than ``within`` (seconds).
         """
         query = self._query(name, names, "write")
         with (
@@ -230,7 +231,10 @@ class Client(AbstractContextManager["Client"]):
             self._driver.session(database=self.address.database) as session,
         ):
             try:
-                session.run(query, params).consume()
+                try:
+                    session.run(query, params).consume()
+                except driver_errors.TransientError:
+                    self._driver.execute_query(query, params, database_=self.address.database)
             except driver_errors.ClientError as error:
                 if within is not None and _is_ended(error):
                     waited = f"The query {name!r} waited {within:g} seconds for others to end."

@@ -191,7 +191,7 @@ def client(address: Address) -> Iterator[Client]:
 def cypher(address: Address) -> Iterator[Callable[..., list[neo4j.Record]]]:
     """Run Cypher of the test's own, so that what the package wrote is seen by other eyes."""
     with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
-        yield lambda text, **params: driver.execute_query(text, params, database_=address.database).records
+        yield lambda text, /, **params: driver.execute_query(text, params, database_=address.database).records
 
 
 @pytest.fixture(scope="session")

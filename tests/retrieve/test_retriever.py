@@ -42,6 +42,13 @@ def test_every_leg_ranks_by_its_score_with_ties_by_id(hoprank: HopRank, library:
     assert result.metadata["leg"] == leg
 
 
+@pytest.fixture(scope="module", autouse=True)
+def projected(hoprank: HopRank, library: str) -> None:
+    """The first question that walks has the graph projected while it is answered; the next ones walk by GDS."""
+    hoprank.search(QUESTION, corpus=library, leg=Leg.GRAPH)
+    hoprank.client.finish_background()
+
+
 @pytest.mark.parametrize("leg", list(Leg))
 def test_the_same_question_has_the_same_answer(hoprank: HopRank, library: str, leg: Leg) -> None:
     one, other = (hoprank.search(QUESTION, corpus=library, leg=leg).to_json() for _ in range(2))

@@ -174,3 +174,9 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     if word in _ABBREVIATIONS:
         return word in _ENDS_ANYWAY and after.isupper()
     return True
+
+
+def one_line(text: str, longest: int | None = None) -> str:
+    """Return a text on one line; of more than ``longest`` characters the first, with … in place of the rest."""
+    line = " ".join(text.split())
+    return line if longest is None or len(line) <= longest else f"{line[: longest - 1]}…"

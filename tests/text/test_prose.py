@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.prose import prose
+from pipeline.text.prose import one_line, prose
 
 
 def lines(text: str) -> list[str]:
@@ -152,3 +152,11 @@ def test_hostile_texts_are_read_to_their_end(mark: str, before: str) -> None:
     text = (before + mark * 100_000)[:100_000]
 
     assert len(prose(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "longest", "line"),
+    [("a\n b\tc ", None, "a b c"), ("a\n b", 3, "a b"), ("a  b c", 4, "a b…"), ("", 5, "")],
+)
+def test_one_line_is_cut_at_its_longest(text: str, longest: int | None, line: str) -> None:
+    assert one_line(text, longest) == line

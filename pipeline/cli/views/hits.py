@@ -16,6 +16,7 @@ from rich.text import Text
 
 from pipeline.cli.views.output import warn
 from pipeline.edges import words
+from pipeline.text.prose import one_line
 
 if TYPE_CHECKING:
     from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
@@ -107,9 +108,9 @@ def _route(routing: Mapping[str, Any], *, explain: bool) -> Iterator[str]:
     yield f"Searched {searched}" + (f"; passed over {_others(len(passed_over))}." if passed_over else ".")
     for one in routing["searched"][:_MOST_PROJECTS]:
         if explain:
-            yield f"{one['project']}: {_line('; '.join(one['reasons']))}"
+            yield f"{one['project']}: {one_line('; '.join(one['reasons']))}"
         elif one["relation"]:
-            yield f"{one['project']}: {_line(one['reasons'][0], _LONGEST_REASON)}"
+            yield f"{one['project']}: {one_line(one['reasons'][0], _LONGEST_REASON)}"
     if routing["widened"]:
         yield f"Searched wider, because {routing['widened']}."
     unindexed = routing["unindexed"]
@@ -124,11 +125,6 @@ def _first(names: Sequence[str]) -> str:
 
 def _others(count: int) -> str:
     return f"{count:,} other project{'s' if count > 1 else ''}"
-
-
-def _line(text: str, longest: int | None = None) -> str:
-    line = " ".join(text.split())
-    return line if longest is None or len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def _head(metadata: Mapping[str, Any]) -> Text:

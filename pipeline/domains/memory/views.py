@@ -11,6 +11,7 @@ from rich.text import Text
 
 from pipeline.cli.views.tables import measures_table, plain_table
 from pipeline.domains.memory import deferred as domain
+from pipeline.text.prose import one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,7 +41,7 @@ def recall_view(answer: Recall, *, explain: bool) -> list[RenderableType]:
         parts.append(Text(f"“{period.phrase}”: {since or 'any time'} to {until or 'now'}", style="dim"))
     for place, item in enumerate(answer.items, 1):
         if isinstance(item, domain.recall.FoundText):
-            parts += _listed(place, f"{item.hit.title}  {item.key}", _shortened(item.hit.text, _LONGEST_TEXT))
+            parts += _listed(place, f"{item.hit.title}  {item.key}", one_line(item.hit.text, _LONGEST_TEXT))
         else:
             lines = [item.entity.description] if item.entity.description else []
             lines += [fact_text(related.fact) for related in item.facts]
@@ -59,7 +60,7 @@ def topic_view(topic: Topic) -> list[RenderableType]:
     """Return memories on a topic, the entities that they mention, and their facts."""
     parts: list[RenderableType] = []
     for place, hit in enumerate(topic.memories, 1):
-        parts += _listed(place, f"{hit.title}  {hit.document}", _shortened(hit.text, _LONGEST_TEXT))
+        parts += _listed(place, f"{hit.title}  {hit.document}", one_line(hit.text, _LONGEST_TEXT))
     if topic.entities:
         parts.append(entities_view(topic.entities))
     if topic.facts:
@@ -71,18 +72,13 @@ def _listed(place: int, head: str, body: str) -> list[RenderableType]:
     return [Text(f"{place:>2}  {head}", style="bold"), Padding(Text(body), (0, 0, 0, 4))]
 
 
-def _shortened(text: str, longest: int = _LONGEST_CELL) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
-
-
 def related_view(related: Sequence[Related], *, sources: bool = False) -> Table:
     """Return a row a fact: its other end, its strength, and since when it holds; with ``sources`` both ends."""
     table = plain_table(*(["from"] if sources else []), "relation", "entity", "type", "weight", "since", "evidence")
     for one in related:
         fact = one.fact
         begin = [Text(name_of(fact.source))] if sources else []
-        evidence = Text(_shortened("".join(fact.evidence[:1])))
+        evidence = Text(one_line("".join(fact.evidence[:1]), _LONGEST_CELL))
         since = (fact.valid_at or "")[:10]
         table.add_row(*begin, fact.type, Text(one.entity.name), one.entity.type, f"{fact.weight:.2f}", since, evidence)
     return table
@@ -115,7 +111,7 @@ def entities_view(entities: Sequence[Entity]) -> Table:
     """Return a row an entity."""
     table = plain_table("entity", "type", "mentions", "scope", "description")
     for entity in entities:
-        name, description = Text(entity.name, style="bold"), Text(_shortened(entity.description))
+        name, description = Text(entity.name, style="bold"), Text(one_line(entity.description, _LONGEST_CELL))
         table.add_row(name, entity.type, str(entity.mention_count), Text(entity.scope), description)
     return table
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.tables import plain_table, property_grid
+from pipeline.text.prose import one_line
 
 if TYPE_CHECKING:
     from pipeline.domains.routing.compare import RoutingReport
@@ -36,7 +37,7 @@ def projects_view(projects: Sequence[Project]) -> Table:
             project.kind,
             Text(", ".join(project.domains)),
             project.last_indexed[:10] or "never",
-            Text(_short(project.summary)),
+            Text(one_line(project.summary, _LONGEST)),
         )
     return table
 
@@ -50,7 +51,7 @@ def relations_view(relations: Sequence[Relation]) -> Table:
             relation.type.upper(),
             Text(relation.target),
             f"{relation.weight:.2f}",
-            Text(_short(relation.evidence)),
+            Text(one_line(relation.evidence, _LONGEST)),
         )
     return table
 
@@ -59,7 +60,7 @@ def related_view(related: Sequence[tuple[Project, Relation]]) -> Table:
     """Return a row a relation of a project: where it leads, its weight, and the evidence for it."""
     table = plain_table("project", "type", "weight", "evidence")
     for project, relation in related:
-        cells = (relation.type.upper(), f"{relation.weight:.2f}", Text(_short(relation.evidence)))
+        cells = (relation.type.upper(), f"{relation.weight:.2f}", Text(one_line(relation.evidence, _LONGEST)))
         table.add_row(Text(project.id, style="bold"), *cells)
     return table
 
@@ -71,11 +72,6 @@ def steps_view(steps: Sequence[Step]) -> Table:
         way = [step.relations[0].source, *(f"{one.type.upper()} {one.target}" for one in step.relations)]
         table.add_row(Text(step.project.id, style="bold"), str(step.hops), Text(" ".join(way)))
     return table
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def proposals_view(proposals: Sequence[Proposal]) -> Table:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.tables import measures_table, plain_table, property_grid
+from pipeline.text.prose import one_line
 
 if TYPE_CHECKING:
     from pipeline.domains.tools.catalogue import Built, Tool
@@ -37,11 +38,7 @@ def found_view(found: Sequence[FoundTool]) -> Table:
 
 def tools_view(tools: Sequence[Tool], services: Mapping[str, str]) -> Table:
     """Return a line a tool, with the first 80 characters of its description."""
-    described = ((tool, " ".join(tool.description.split())) for tool in tools)
-    rows = (
-        (tool.name, services.get(tool.service, tool.service), text if len(text) <= 80 else f"{text[:79]}…")
-        for tool, text in described
-    )
+    rows = ((tool.name, services.get(tool.service, tool.service), one_line(tool.description, 80)) for tool in tools)
     return _named_table("tool", "service", "description", rows=rows)
 
 
@@ -51,7 +48,7 @@ def tool_view(details: ToolDetails) -> Iterator[RenderableType]:
         [
             ("tool", details.id),
             ("service", details.service),
-            ("description", " ".join(details.description.split())),
+            ("description", one_line(details.description)),
             ("takes", ", ".join(details.takes)),
             ("returns", ", ".join(details.returns)),
         ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.domains.routing.schema import EdgeKey, Relation, RelationType
+from pipeline.text.prose import one_line
 
 # All strengths of clues, here and in the detectors, were chosen by hand; not measured: no set of projects with judged
 # relations is at hand. Tests hold their order.
@@ -62,9 +63,7 @@ class Proposal:
 
 def clue(target: str, strength: float, file: str, line: int, text: str, group: str = "") -> Clue:
     """Return a clue at a line of a file, its text cut and on one line; ``group`` is the file by default."""
-    said = " ".join(text.split())
-    said = said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
-    return Clue(target, strength, f"{file}:{line}: {said}", group or file)
+    return Clue(target, strength, f"{file}:{line}: {one_line(text, _LONGEST)}", group or file)
 
 
 def proposals_of(source: str, kind: RelationType, clues: Iterable[Clue], detector: str) -> list[Proposal]:

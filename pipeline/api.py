@@ -53,12 +53,15 @@ class HopRank(AbstractContextManager["HopRank"]):
         self.client = client
         self.embedder = embedder
         self.settings = settings
-        self._parts = client, embedder, settings
-        self._retrievers = Retrievers(*self._parts)
+        self._retrievers = Retrievers(client, embedder, settings)
         # each is small, and saves a write and a read when it is asked for
         self._graphs: SharedCache[str, KnowledgeGraph] = SharedCache(256)
         # agents use a handful of vaults, memories and routers at a time
         self._kept: SharedCache[tuple[object, str | None], Any] = SharedCache(32)
+
+    @property
+    def _parts(self) -> tuple[Client, Embedder, Settings]:
+        return self.client, self.embedder, self.settings
 
     @classmethod
     def connect(
@@ -147,9 +150,9 @@ class HopRank(AbstractContextManager["HopRank"]):
         progress: Progress | None = None,
     ) -> SyncSummary:
         """Make a corpus equal to the documents of ``paths``; see :func:`pipeline.flows.ingest.sync`."""
-        keys = list(map(str, paths))
+        sources = list(map(str, paths))
         return ingest.sync(
-            *self._parts, keys, corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
+            *self._parts, sources, corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
         )
 
     def delete(self, keys: Iterable[str], corpus: str = "default", *, progress: Progress | None = None) -> Outcome:

@@ -4,6 +4,7 @@ So ``hoprank --help`` imports no command, and ``hoprank search --help`` neither 
 """
 
 import builtins
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -29,24 +30,29 @@ class _LazyPackage(ModuleType):
         return LazyModule(f"{self.__name__}.{name}")
 
 
+_replacing = threading.Lock()
+"""Held while Python's import is replaced: two threads at once would leave one's replacement in place."""
+
+
 @contextmanager
 def lazy_imports(importer: str) -> Iterator[None]:
     """Let ``from package import module`` bind a :class:`LazyModule`, in this block of the module ``importer``.
 
     Python 3.15 has ``lazy from package import module`` for it.
     """
-    eager = builtins.__import__
 
     def load(name: str, *scopes: Any, **named: Any) -> ModuleType:
         # The first scope is that of the importing module, which may be another one, in another thread.
         lazily = scopes and scopes[0] and scopes[0].get("__name__") == importer
         return _LazyPackage(name) if lazily else eager(name, *scopes, **named)
 
-    builtins.__import__ = load
-    try:
-        yield
-    finally:
-        builtins.__import__ = eager
+    with _replacing:
+        eager = builtins.__import__
+        builtins.__import__ = load
+        try:
+            yield
+        finally:
+            builtins.__import__ = eager
 
 
 class LazyCommand(TyperCommand):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import re
+import threading
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import pipeline
-from pipeline.cli.lazy import LazyModule
+from pipeline.cli.lazy import LazyModule, lazy_imports
 from pipeline.db.queries import load_queries
 
 ROOT = Path(pipeline.__file__).parent
@@ -196,6 +198,24 @@ def test_what_is_deferred_is_what_the_type_checker_sees(name: str) -> None:
 
     assert {name: value.__name__ for name, value in vars(deferred).items() if isinstance(value, LazyModule)} == seen
     assert all(importlib.import_module(module).__name__ == module for module in seen.values())
+
+
+def test_threads_that_import_late_at_once_leave_pythons_own_import() -> None:
+    eager, first_is_in, both_are_in = builtins.__import__, threading.Event(), threading.Event()
+
+    def first() -> None:
+        with lazy_imports("one"):
+            first_is_in.set()
+            both_are_in.wait(0.2)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    first_is_in.wait()
+    with lazy_imports("other"):
+        both_are_in.set()
+        thread.join()
+
+    assert builtins.__import__ is eager
 
 
 def test_no_cypher_stands_in_python() -> None:

@@ -1,33 +1,44 @@
 """The legs that rank by an index of the server, by what the steps of a search have found, or by both fused."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from pipeline.retrieve.candidates import HYBRID_K, fulltext_search, vector_search
+from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.search import filtered_fulltext_search, filtered_vector_search
-from pipeline.retrieve.fusion import fuse
+from pipeline.retrieve.fusion import Ranked, fuse
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.steps import walk
 from pipeline.retrieve.trace import RankingTrace
 
+_Asked = TypeVar("_Asked", str, Sequence[float])
+
 
 def vector(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
     """Rank chunks by the cosine of their embedding with the question's."""
-    limit, matches = reader.settings.retrieve.candidates, trace.matches
-    if matches is None:
-        generation, ranking = vector_search(reader, trace.vector, limit)
-    else:
-        generation, ranking = matches.generation, filtered_vector_search(reader, matches, trace.vector, limit)
-    return replace(trace, generation=generation).ranked(ranking)
+    return _searched(reader, trace, trace.vector, vector_search, filtered_vector_search)
 
 
 def fulltext(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
     """Rank chunks by Lucene's BM25 of the question's words."""
+    return _searched(reader, trace, trace.question, fulltext_search, filtered_fulltext_search)
+
+
+def _searched(
+    reader: CorpusReader,
+    trace: RankingTrace,
+    asked: _Asked,
+    search: Callable[[CorpusReader, _Asked, int], tuple[int, Ranked]],
+    filtered: Callable[[CorpusReader, Matches, _Asked, int], Ranked],
+) -> RankingTrace:
+    """Rank by one of the server's indexes, among the chunks that the filter admits if there is one."""
     limit, matches = reader.settings.retrieve.candidates, trace.matches
     if matches is None:
-        generation, ranking = fulltext_search(reader, trace.question, limit)
+        generation, ranking = search(reader, asked, limit)
     else:
-        generation, ranking = matches.generation, filtered_fulltext_search(reader, matches, trace.question, limit)
+        generation, ranking = matches.generation, filtered(reader, matches, asked, limit)
     return replace(trace, generation=generation).ranked(ranking)
 
 

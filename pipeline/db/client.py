@@ -47,7 +47,7 @@ _ENDED = ("Neo.ClientError.Transaction.LockClientStopped", "Neo.ClientError.Tran
 _COUNTERS = (
     "nodes_created nodes_deleted relationships_created relationships_deleted properties_set labels_added labels_removed"
 ).split()
-"""What the server counts of a write."""
+"""Counters of a write, as the server names them."""
 
 _AGAIN = "Run the same command again: what was written is kept, and the rest is completed."
 
@@ -225,16 +225,9 @@ class Client(AbstractContextManager["Client"]):
         if other transactions block it for longer than ``within`` (seconds).
         """
         query = self._query(name, names, "write")
-        with (
-            self._using("write", [name]),
-            self._ended_after(within, query.text),
-            self._driver.session(database=self.address.database) as session,
-        ):
+        with self._using("write", [name]), self._ended_after(within, query.text):
             try:
-                try:
-                    session.run(query, params).consume()
-                except driver_errors.TransientError:
-                    self._driver.execute_query(query, params, database_=self.address.database)
+                self._driver.execute_query(query, params, database_=self.address.database)
             except driver_errors.ClientError as error:
                 if within is not None and _is_ended(error):
                     waited = f"The query {name!r} waited {within:g} seconds for others to end."

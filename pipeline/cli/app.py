@@ -70,7 +70,7 @@ Each has its ``module:attribute`` in :mod:`pipeline.cli.commands`, and the first
 the root imports no command.
 """
 
-_FAULT = 1
+_FAULT = 1  # exit code, as of most commands; 2 is that of wrong input
 
 
 class Root(TyperGroup):

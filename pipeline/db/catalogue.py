@@ -17,6 +17,8 @@ from pipeline.errors import FingerprintError, InputError, UnknownCorpus, Unknown
 from pipeline.records import Fingerprint
 
 SCHEMA_VERSION = 6
+"""Layout of the corpora that this version of HopRank writes; `hoprank migrate` brings older ones to it."""
+
 LONGEST_NAME = 200
 """Longest name of a corpus or graph, in characters."""
 

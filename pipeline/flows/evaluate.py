@@ -88,7 +88,7 @@ def measure(
     check_documents(dataset, stored_documents(open_corpus(hoprank.client, corpus_name)))
     results = run_legs(retriever, dataset, legs, progress or Progress())
     corpus = retriever.corpus.record
-    # What the figures depend on: settings of the search, how the corpus was made, the model, and the server.
+    # Figures depend on the settings of the search, how the corpus was made, the model, and the server.
     circumstances = {
         "model": corpus.fingerprint,
         "precision": Fingerprint.of(corpus.fingerprint).precision,

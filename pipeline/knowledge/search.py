@@ -18,7 +18,7 @@ FUSE_K = 60
 """k of reciprocal rank fusion; see pipeline.retrieve.fusion."""
 
 _DECAY = 0.5
-"""What each edge away from a full-text match leaves of its score; chosen by hand, not measured."""
+"""Factor of the score for each edge away from a full-text match; chosen by hand, not measured."""
 
 _CANDIDATES = 50
 """Minimum depth of each ranking, whatever ``top_k`` is: nodes to fuse, or to expand; by hand, not measured."""

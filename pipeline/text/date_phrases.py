@@ -70,7 +70,7 @@ _PREPOSITIONS = {
     "bare_quarter": "in during since until before after by".split(),
 }
 JOIN = re.compile(r" ?(?:and|to|until|till|through|[-–]) ?(?:the )?", re.IGNORECASE)
-"""What stands between two dates that belong together."""
+"""Separator of two dates that belong together."""
 
 _LAST_WORD = re.compile(r"([a-z]+)[ -](?:the )?$", re.IGNORECASE)
 _COUNTED = re.compile(r" (?!(?:was|is|has|does|this|its|us|as|always|perhaps|onwards?)\b)(?:[a-z]+s|people|percent)\b")

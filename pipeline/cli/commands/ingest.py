@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pipeline.ingest.update.changes import Plan, SyncSummary
 
 
-_MOST_NAMED = 10
+_MOST_NAMED = 10  # documents in a warning; chosen by hand to fit a screen
 
 
 def ingest(paths: Paths, corpus: Corpus = "default", strict: Strict = False, run: Run = Run()) -> None:

@@ -28,7 +28,7 @@ from pipeline.settings import load_settings
 
 _COMMAND = (sys.executable, "-P", "-c", IMPORT_OWN + "from pipeline.serve.jobs.process import serve; serve()")
 _NICENESS = 5
-"""Of 19; chosen by hand, not measured: searches come first, and a job on an idle machine is as fast as ever."""
+"""Niceness of a job, at most 19: searches come first, and an idle machine works as fast as ever. Chosen by hand."""
 
 _REPORT_SECONDS = 0.25
 """Between two reports of the progress; chosen by hand, not measured."""

@@ -131,7 +131,7 @@ class JobRunner:
                 raise ServerLost(error.problem.message, error.problem.fix) from error
             finish(job.id, owner, State.FAILED, problem=error.problem, keep_request=True)
         else:
-            # What couldn't be read may be by the next run.
+            # A source that couldn't be read may be readable at the next run.
             left_out = (result.get("done", result) or {}).get("skipped")
             finish(job.id, owner, State.SUCCEEDED, result=result, keep_request=bool(left_out))
 

@@ -98,7 +98,7 @@ def test_a_name_of_nothing_or_too_much_is_refused(create: Create, name: str) -> 
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(min_size=1, max_size=30).filter(lambda text: bool(text.strip())))
 def test_any_other_name_is_a_name(client: Client, cypher: Cypher, create: Create, name: str) -> None:
     known = find_corpus(client, name)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -131,7 +131,6 @@ def test_every_queryset_weighs_the_same() -> None:
     assert (walk.gains, walk.losses) == (2, 25)
 
 
-@settings(deadline=None)  # the first example imports scipy
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=30), st.integers(1, 3))
 def test_pooling_narrows_and_one_set_is_its_own_pool(values: list[float], sets: int) -> None:
     alone, pooled = pooled_interval([values]), pooled_interval([values] * sets)

@@ -11,7 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -60,7 +60,6 @@ def test_links_groups_and_hubs_are_counted_at_each_threshold() -> None:
     assert at(levels, 0.3) == Level(0.3, 4, 8 / 6, 5 / 6, 1, 5 / 6, 2 / 8)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 30), st.integers(1, 4))
 def test_a_level_says_what_ingestion_at_that_threshold_would_link(seed: int, chunks: int, hub_cap: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(chunks, 3)).astype(np.float32)
@@ -83,7 +82,6 @@ def test_a_level_says_what_ingestion_at_that_threshold_would_link(seed: int, chu
         )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.integers(30, 95)), max_size=30))
 def test_components_are_networkx_s(rows: list[tuple[int, int, int]]) -> None:
     links = [SimilarPair(source, target, score / 100, mutual=True, linked=True) for source, target, score in rows]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -115,7 +115,6 @@ def test_a_file_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
         read_evaluated(tmp_path / "a.json")
 
 
-@settings(deadline=None)  # the first example imports scipy
 @given(FRACTIONS)
 def test_an_interval_holds_its_mean_and_is_always_the_same(values: list[float]) -> None:
     interval = pooled_interval([values])

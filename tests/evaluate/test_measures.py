@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import ir_measures
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import QuerySetError
@@ -179,7 +179,6 @@ rankings = st.lists(keys, max_size=60)
 queries_answered = st.lists(st.tuples(grades, rankings), min_size=1, max_size=8)
 
 
-@settings(deadline=None)  # the first example imports what ir_measures computes with
 @given(queries_answered)
 def test_the_measures_are_those_of_ir_measures(cases: list[tuple[dict[str, float], list[str]]]) -> None:
     ours = [measure(relevant, ranking) for relevant, ranking in cases]

@@ -150,7 +150,7 @@ PIECES = st.lists(FRAGMENTS, max_size=12).map(lambda pieces: "".join(pieces).enc
 def test_anything_is_read_or_refused(tmp_path: Path, name: str, examples: int) -> None:
     file, reader, sample = READERS[name]
 
-    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, database=None, suppress_health_check=list(HealthCheck))
     @given(damaged(sample) | PIECES | st.binary(max_size=40))
     def check(content: bytes) -> None:
         (tmp_path / file).write_bytes(content)

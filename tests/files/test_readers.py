@@ -204,7 +204,7 @@ def harmless(value: Any) -> None:
     json.dumps(value, allow_nan=False, ensure_ascii=False, default=str).encode()
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(TEXTS)
 @example("[1" + "0" * 400 + ".0]")
 def test_any_text_is_json_or_refused(text: str) -> None:
@@ -216,7 +216,7 @@ def test_any_text_is_json_or_refused(text: str) -> None:
         harmless(value)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(TEXTS)
 def test_any_text_is_yaml_or_refused(text: str) -> None:
     for guard, plain in ((GUARD, True), (MENDING, False)):
@@ -230,7 +230,7 @@ def encoded(encoding: str) -> st.SearchStrategy[bytes]:
     return TEXTS.map(lambda text: text.encode(encoding, "surrogatepass"))
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(content=encoded("utf-8") | encoded("utf-16") | st.binary())
 def test_any_file_is_lines_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "any"

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import neo4j
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
@@ -188,7 +188,5 @@ def test_any_edits_and_syncs_leave_the_graph_of_one_fresh_ingest(
         settings=settings(
             max_examples=EXAMPLES,
             stateful_step_count=STEPS,
-            deadline=None,
-            suppress_health_check=[HealthCheck.too_slow],
         ),
     )

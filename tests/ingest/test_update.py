@@ -137,7 +137,7 @@ def test_the_summary_counts_what_the_graph_has(
     assert summary.to_json()["documents"] == 10
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sets(st.sampled_from(sorted(NOTES)), min_size=1, max_size=len(NOTES) - 1))
 def test_two_steps_give_the_graph_of_one(
     hoprank: HopRank,

@@ -138,7 +138,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
 
 
 @pytest.mark.parametrize("kind", list(Format))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs())
 def test_any_graph_comes_back(tmp_path: Path, kind: Format, graph: tuple[Any, Any]) -> None:
     nodes, edges = (sorted(part, key=lambda record: record.id) for part in graph)
@@ -278,7 +278,7 @@ def test_a_file_that_is_wrong_is_refused_and_changes_nothing(
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), value=ANYTHING)
 def test_any_value_of_any_field_is_taken_or_refused_by_name(
     client: Client,

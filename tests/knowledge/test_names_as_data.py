@@ -111,7 +111,7 @@ def test_a_graph_s_name_that_cannot_be_is_refused(client: Client, name: str) -> 
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_whatever_json_can_say_comes_back(new_graph: NewGraph, data: st.DataObject) -> None:
     text = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=20)

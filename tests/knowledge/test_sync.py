@@ -72,7 +72,7 @@ def timeless(graph: KnowledgeGraph) -> tuple[list[Any], list[Any]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(contents(), min_size=1, max_size=3))
 def test_any_edits_leave_what_a_fresh_build_makes(new_graph: NewGraph, edits: Sequence[Content]) -> None:
     with new_graph() as synced, new_graph() as fresh:

@@ -18,7 +18,7 @@ from pipeline.errors import GraphError
 from .conftest import NewGraph
 
 Filled = Callable[..., KnowledgeGraph]
-PROPERTY = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+PROPERTY = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 NODES = [str(number) for number in range(8)]
 EDGES = st.lists(

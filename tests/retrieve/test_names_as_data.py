@@ -129,7 +129,7 @@ ANYTHING = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(ANYTHING.filter(lambda key: bool(key.strip())), st.tuples(ANYTHING, ANYTHING), max_size=5))
 def test_any_text_is_kept_as_it_is(
     hoprank: HopRank,

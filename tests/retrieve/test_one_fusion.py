@@ -25,7 +25,7 @@ FUSION, _, _ = AFTER.partition("// chunks: ")
 rankings = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=10)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rankings, rankings, st.integers(1, 12))
 def test_the_server_fuses_as_the_client(cypher: Cypher, near: list[str], matching: list[str], first: int) -> None:
     query = f"WITH $near AS near, $matching AS matching\n{FUSION}RETURN best"

@@ -195,7 +195,7 @@ WEIRD = st.text(
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(WEIRD.filter(lambda text: bool(text.strip())))
 @example('title:foo~2^3 AND "unclosed (')
 @example("*")

@@ -345,7 +345,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(VALUES)
 def test_any_value_is_read_or_refused_as_a_source(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
     path = write(tmp_path_factory.mktemp("any"), value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pygit2
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.domains.memory.code.files import first_parents, monotone_times, open_repository
@@ -250,7 +250,7 @@ def histories(draw: st.DrawFn) -> list[tuple[Tree, int, tuple[str, str]]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(histories())
 def test_the_history_at_each_commit_equals_a_fresh_scan_of_it(history: list[tuple[Tree, int, tuple[str, str]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -72,7 +72,7 @@ def test_malformed_content_is_read_without_an_error(path: str, content: bytes) -
     assert time.process_time() - start < 5
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(("a.py", "a.ts", "a.rs", "a.go", "a.c", "a.rb", "compose.yml", ".env")), st.binary(max_size=200))
 def test_any_bytes_are_read(path: str, content: bytes) -> None:
     assert isinstance(parse_file(path, content), ParsedFile)

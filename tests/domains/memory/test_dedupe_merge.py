@@ -105,7 +105,7 @@ def rewritten(model: Model, groups: list[Group]) -> Rewrite:
     return merge(groups, model.nodes, model.touching([id_ for group in groups for id_ in group.members]), NOW)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(models())
 def test_what_is_unmerged_is_as_it_was(made: tuple[Model, list[Group]]) -> None:
     before, groups = made
@@ -120,7 +120,7 @@ def test_what_is_unmerged_is_as_it_was(made: tuple[Model, list[Group]]) -> None:
     assert after.edited(undone.edits) == before
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(models())
 def test_nothing_gets_lost_in_a_merge(made: tuple[Model, list[Group]]) -> None:
     before, groups = made
@@ -156,7 +156,7 @@ def _holds(found: KnowledgeEdge, edge: KnowledgeEdge) -> bool:
     return evidence and found.weight >= edge.weight and Fact.of(found).confidence >= Fact.of(edge).confidence
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(models(), st.data())
 def test_what_changes_after_a_merge_outlives_its_undoing(made: tuple[Model, list[Group]], data: st.DataObject) -> None:
     before, groups = made

@@ -196,7 +196,7 @@ ENTITIES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ENTITIES, st.data())
 def test_a_plan_is_the_same_whatever_the_order(entities: list[Entity], data: st.DataObject) -> None:
     vectors = {one.id: at(data.draw(st.integers(0, 60))) for one in entities if data.draw(st.booleans())}

@@ -184,7 +184,6 @@ def test_every_answer_is_that_of_the_model(hoprank: HopRank) -> None:
         settings=settings(
             max_examples=12,
             stateful_step_count=15,
-            deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
     )

@@ -417,7 +417,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=60) | VALUES.map(lambda value: json.dumps(value).encode()))
 def test_any_content_is_read_or_refused_by_one_error(content: bytes, tmp_path: Path) -> None:
     for name in (SERVER_FILE, TOOLS_FILE, CORPUS_FILE):

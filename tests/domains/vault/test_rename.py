@@ -380,7 +380,7 @@ def as_path(target: str, source: str, keys: set[str]) -> str:
     return next((key for key in (path, f"{path}.md") if key in keys), "")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(notes=st.dictionaries(st.sampled_from(KEYS), NOTES, min_size=1, max_size=6), data=st.data())
 def test_all_links_lead_to_the_same_notes_after_a_rename(
     notes: dict[str, tuple[str, str, list[tuple[str, str]]]], data: st.DataObject

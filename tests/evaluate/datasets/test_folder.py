@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import QuerySetError
@@ -220,7 +220,6 @@ def test_unstored_documents_are_counted_and_the_first_few_named() -> None:
 ids = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\r\n\0"), min_size=1).filter(str.strip)
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(
         ids.filter(lambda key: not key.startswith("\ufeff")), st.dictionaries(ids, st.integers(-1, 4)), min_size=1

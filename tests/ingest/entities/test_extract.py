@@ -215,7 +215,7 @@ POOL = [
 ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.randoms(use_true_random=False), st.lists(st.sampled_from(POOL), unique=True))
 def test_the_order_of_chunks_changes_nothing(extract: Extract, shuffler: random.Random, chunks: list[Chunk]) -> None:
     before, spellings_before = extract(chunks)

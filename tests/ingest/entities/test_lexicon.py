@@ -68,7 +68,7 @@ def names(lexicon: LexiconUpdate, chunks: Sequence[Chunk], *, after: bool) -> li
 ACRONYM = "The Analytical Engine (AE) was never built. The AE had a mill."
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(DOCUMENTS, DOCUMENTS)
 @example(
     before={"a": ("Engine Notes", ACRONYM), "b": ("Turin", "An AE needs cards.")},

@@ -120,7 +120,7 @@ def test_ids_are_those_of_the_corpus(desired: Desired) -> None:
     assert targets == {"ada.md-1"}, "only chunks, whose ids the chunker makes, have one id in both"
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.sampled_from(list(TITLES)), st.floats(0, 3.1)), min_size=1, max_size=12),
     st.randoms(use_true_random=False),

@@ -145,7 +145,7 @@ def test_the_index_finds_what_is_staged(new_graph: Graph) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(VECTORS, st.lists(EDITS, min_size=2, max_size=5))
 def test_any_edits_leave_the_links_of_a_fresh_computation(
     client: Client, vectors: Vectors, edits: list[dict[str, tuple[int, ...] | None]]

@@ -57,7 +57,7 @@ def degrees(links: list[SimilarPair]) -> dict[int, int]:
     return {end: ends.count(end) for end in ends}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(2, 60), st.integers(1, 70), st.floats(-1, 1), st.integers(0, 1000))
 def test_exact_links_are_those_found_by_hand(count: int, top_k: int, threshold: float, seed: int) -> None:
     vectors = random_vectors(count, seed=seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.files import Unreadable
@@ -87,7 +87,7 @@ def read_or_refused(name: str, data: bytes) -> Document | Unreadable:
 
 
 @pytest.mark.parametrize("name", ["text", "markdown", "rst", "html"])
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 @given(content=TEXTS)
 def test_any_text_is_read_or_refused(name: str, content: str) -> None:
     found = read_or_refused(name, content.encode("utf-8", "surrogatepass"))
@@ -109,7 +109,7 @@ def test_any_text_is_read_or_refused(name: str, content: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["markdown", "rst", "html", "pdf", "docx"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.one_of(st.binary(max_size=300), st.binary(max_size=200).map(lambda data: b"%PDF-1.4\n" + data)))
 def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:
     assert read_or_refused(name, data)

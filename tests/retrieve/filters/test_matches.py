@@ -106,7 +106,7 @@ def test_a_filter_changes_no_score_and_no_order(hoprank: HopRank, voyages: str, 
     assert [one.metadata["score"] for one in some.items] == pytest.approx(list(expected.values()), abs=1e-6)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_over_fetching_gives_what_scoring_one_by_one_does(hoprank: HopRank, voyages: str, data: st.DataObject) -> None:
     retriever = hoprank.retriever(voyages)

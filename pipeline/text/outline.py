@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pipeline.records import Block, BlockKind, Document
+from pipeline.text.prose import trimmed
 
 _LONGEST = 200
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
@@ -44,13 +45,6 @@ def paragraphs(text: str, start: int = 0, end: int | None = None) -> Iterator[Bl
 
 def _paragraph(text: str, start: int, end: int) -> Block:
     return Block(BlockKind.PARAGRAPH, *trimmed(text, start, end))
-
-
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return ``start`` and ``end`` moved inwards past white space; equal if the stretch is blank."""
-    stretch = text[start:end]
-    start += len(stretch) - len(stretch.lstrip())
-    return start, max(start, end - len(stretch) + len(stretch.rstrip()))
 
 
 def join_chunks(chunks: Iterable[tuple[int, int, str]]) -> str:

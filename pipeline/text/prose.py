@@ -8,8 +8,6 @@ a file, from a line of .jsonl and from the graph gives the same prose.
 import re
 from collections.abc import Iterator
 
-from pipeline.text.outline import trimmed
-
 _ANY = re.compile(
     r"```|~~~|^[ \t>]*[|+=]|\|[ \t]*:?-|<[/!A-Za-z]|\{[{%:#.]|::|^[ \t]*\.\.|\?\?\?|!!!|///|\A---|\]\(|\[!",
     re.MULTILINE,
@@ -174,6 +172,13 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     if word in _ABBREVIATIONS:
         return word in _ENDS_ANYWAY and after.isupper()
     return True
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return ``start`` and ``end`` moved inwards past white space; equal if the stretch is blank."""
+    stretch = text[start:end]
+    start += len(stretch) - len(stretch.lstrip())
+    return start, max(start, end - len(stretch) + len(stretch.rstrip()))
 
 
 def one_line(text: str, longest: int | None = None) -> str:

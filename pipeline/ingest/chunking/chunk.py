@@ -11,7 +11,8 @@ from pipeline.ids import node_id
 from pipeline.ingest.chunking.sections import Packer, SectionCutter
 from pipeline.ingest.chunking.tokens import TokenMap, TokenOffsets, token_maps
 from pipeline.records import BlockKind, Chunk, Document
-from pipeline.text.outline import Section, outline, trimmed
+from pipeline.text.outline import Section, outline
+from pipeline.text.prose import trimmed
 
 _VERSION = "structure-1"
 _BATCH_DOCUMENTS = 64

@@ -4,7 +4,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pipeline.text.outline import trimmed
+from pipeline.text.prose import trimmed
 
 TokenOffsets = Callable[[Sequence[str]], list[list[tuple[int, int]]]]
 """Returns for each text the (start, end) of its tokens in characters, in order; no special tokens, no truncation."""

@@ -14,7 +14,8 @@ from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import document_fragment, document_target, wikilink_fragment, wikilink_target
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.records import Block, BlockKind, Document, Link
-from pipeline.text.outline import first_heading, trimmed
+from pipeline.text.outline import first_heading
+from pipeline.text.prose import trimmed
 
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _RANGE = "range"

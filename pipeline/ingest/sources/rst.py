@@ -14,7 +14,8 @@ from docutils.parsers.rst.states import Inliner
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.source import parser_errors
 from pipeline.records import Block, BlockKind, Document, Link
-from pipeline.text.outline import first_heading, trimmed
+from pipeline.text.outline import first_heading
+from pipeline.text.prose import trimmed
 
 _CODE = re.compile(r"\s*\.\. (?:code|code-block|sourcecode|parsed-literal|math|prompt|ipython)::")
 _TABLE = re.compile(r"\s*\.\. (?:table|list-table|csv-table)::")

@@ -16,7 +16,7 @@ from pipeline.records import Chunk, Document, SuppliedChunk, Vector, WrittenLink
 PREFIX_TOKENS = 16
 """Tokens that a chunk leaves for its title and heading, which are embedded with it; longer ones truncate its end."""
 
-_PREFIX_CHARACTERS = 100
+_PREFIX_CHARACTERS = 100  # of title and heading, so that they don't push out the text; chosen by hand, not measured
 
 Done = Callable[[int], None]
 """Callback with the number of items just done."""

@@ -182,9 +182,7 @@ def _tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[Kno
 
 def _similar_edges(skills: Sequence[Skill], vectors: Vector, settings: SkillSettings) -> Iterator[KnowledgeEdge]:
     """Yield edges between skills with similar descriptions, weighted by the cosine; ``vectors`` are of unit length."""
-    links = similar_pairs(
-        vectors, top_k=settings.top_k, threshold=settings.similar, degree_limit=len(skills), exact_up_to=50_000
-    )
+    links = similar_pairs(vectors, top_k=settings.top_k, threshold=settings.similar, degree_limit=len(skills))
     for link in (link for link in links if link.linked):
         source, target = sorted((skills[link.source].id, skills[link.target].id))
         yield _edge(source, target, SkillEdge.SIMILAR, link.score)

@@ -119,9 +119,7 @@ def closure(tool: str, needs: Needs) -> list[str]:
 
 def similar_tools(tools: Sequence[Tool], vectors: Vector, top_k: int, threshold: float) -> list[tuple[str, str, float]]:
     """Return the pairs of tools with similar texts, with their cosines; ``vectors`` has a row for each tool."""
-    pairs = similar_pairs(
-        np.asarray(vectors), top_k=top_k, threshold=threshold, degree_limit=max(1, len(tools)), exact_up_to=50_000
-    )
+    pairs = similar_pairs(np.asarray(vectors), top_k=top_k, threshold=threshold, degree_limit=max(1, len(tools)))
     return [(tools[pair.source].id, tools[pair.target].id, pair.score) for pair in pairs if pair.linked]
 
 

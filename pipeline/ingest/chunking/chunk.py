@@ -15,7 +15,7 @@ from pipeline.text.outline import Section, outline
 from pipeline.text.prose import trimmed
 
 _VERSION = "structure-1"
-_BATCH_DOCUMENTS = 64
+_BATCH_DOCUMENTS = 64  # tokenised together; these two bound memory; chosen by hand, not measured
 _BATCH_CHARACTERS = 500_000
 # at the start of a text a tokenizer may join the space to the first word, or insert a space: a few tokens' difference
 _BOUNDARY_TOKENS = 4

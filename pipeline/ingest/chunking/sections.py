@@ -10,8 +10,8 @@ from pipeline.records import Block, BlockKind
 from pipeline.text.outline import Section
 from pipeline.text.prose import sentences
 
-_TINY_SHARE = 0.15
-_DEEP_LEVEL = 3
+_TINY_SHARE = 0.15  # share of the limit below which a section joins its neighbour
+_DEEP_LEVEL = 3  # from this level on, any siblings that fit; both chosen by hand, not measured
 
 
 class Break(IntEnum):

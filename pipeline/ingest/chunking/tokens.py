@@ -12,7 +12,8 @@ TokenOffsets = Callable[[Sequence[str]], list[list[tuple[int, int]]]]
 Stretch = tuple[str, int, int]
 """A text, and the start and end of the relevant part."""
 
-# tokenizers turn a word of over about 100 characters into a single unknown token, even if it has megabytes
+# tokenizers turn a word of over about 100 characters into a single unknown token, even if it has megabytes; the other
+# sizes are chosen by hand, to bound memory
 _LONGEST_WORD = 100
 _CHARACTERS_PER_PART = 8
 _SLICE_CHARACTERS = 65_536

@@ -43,11 +43,11 @@ _MONTHS = frozenset("january february march april may june july august september
 _WINDOW = 120
 """Window in characters, on each side of a definition, for the two names."""
 
-_MAX_WORDS = 8
-_MAX_ALIASES = 4
+_MAX_WORDS = 8  # of a name that gets aliases: longer ones are phrases
+_MAX_ALIASES = 4  # the most frequent; both chosen by hand, not measured
 _STOPS = tuple(",;:.!?)”\"’'")
 _QUOTES = "\"“”'‘’"
-_INITIAL = 2
+_INITIAL = 2  # characters: a letter and a full stop, which ends no sentence
 
 DefinitionCounts = Mapping[str, int]
 """Number of a name's definitions by form; a form is the name and its alias as spelled, separated by a tab."""
@@ -99,7 +99,7 @@ def agreed_aliases(key: str, forms: DefinitionCounts) -> tuple[Alias, ...]:
         most_frequent[other_key] = min(most_frequent.get(other_key, (0, other)), (-count, other))
     ranked = sorted(counts, key=lambda other: (-counts[other], other))
     if " " not in key:
-        ranked = [other for other in ranked[:1] if 4 * counts[other] >= 3 * counts.total()]
+        ranked = [other for other in ranked[:1] if 4 * counts[other] >= 3 * counts.total()]  # chosen by hand
     return tuple(
         Alias(other, most_frequent[other][1], () if " " in key else tuple(sorted(spellings[other])))
         for other in ranked[:_MAX_ALIASES]
@@ -153,7 +153,7 @@ def _acronyms(text: str) -> Iterator[tuple[str, str]]:
             continue
         last = before[-1].strip(_QUOTES)
         if short := bare_acronym(inner):
-            most = min(len(short) + 5, 2 * len(short))
+            most = min(len(short) + 5, 2 * len(short))  # Schwartz and Hearst, 2003
             if long := stands_for(short, " ".join(before[-most:])):
                 yield _in_singular(inner, short, long)
         elif inner and (short := bare_acronym(last)) and stands_for(short, inner) == inner:

@@ -17,7 +17,7 @@ from pipeline.records import Chunk
 from pipeline.text.names import Casing, Matcher, join_initials, plurals, words
 from pipeline.text.prose import prose
 
-SHARDS = 1024
+SHARDS = 1024  # an update reads few counts, and a corpus has few nodes for them; chosen by hand, not measured
 
 Counts = Mapping[str, int]
 """Number of occurrences of each form of a key; forms with zero occurrences are left out."""

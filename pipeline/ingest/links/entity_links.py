@@ -29,8 +29,8 @@ from pipeline.text.names import most_frequent, name_key
 
 _BY_NAME = (EdgeKind.MENTIONS, EdgeKind.REFERS_TO, EdgeKind.LINKS_TO)
 _BY_TEXT = (EdgeKind.PART_OF, EdgeKind.NEXT, *_BY_NAME)
-_BATCH = 500
-_CONTEXT_BATCH = 1000
+_BATCH = 500  # chunks linked together; chosen by hand, as the next, not measured
+_CONTEXT_BATCH = 1000  # sentences of a query
 
 LinkedChunk = tuple[Chunk, tuple[WrittenLink, ...]]
 """A chunk, and its hyperlinks as written."""

@@ -24,11 +24,11 @@ from pipeline.ingest.update.write_session import WriteSession
 from pipeline.records import Edge, Vector
 from pipeline.settings import LinkSettings
 
-_CANDIDATES_PER_NEIGHBOUR = 5
-_SEARCH_BATCH = 200
-_READ_BATCH = 2000
+_CANDIDATES_PER_NEIGHBOUR = 5  # the index is approximate; this and the batches are chosen by hand, not measured
+_SEARCH_BATCH = 200  # chunks of a query of the vector index
+_READ_BATCH = 2000  # chunks of a query
 Key = tuple[str, str, str]
-_BATCH = 10_000
+_BATCH = 10_000  # edges of a query
 
 
 class Neighbour(NamedTuple):

@@ -12,7 +12,7 @@ _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 _KEY = re.compile(r"\s*[^\W_][\w .-]*:(?:\s|\Z)")
 _WIKILINKS = re.compile(r"^([^\s#:][^:\n]*):[ \t]+(\[\[.*\]\])[ \t]*$", re.MULTILINE)
 _PLAIN = re.compile(r"([^\s#:][^:\n]*):[ \t]+([^\s'\"{\[|>&*!].*)")
-_REPAIRS = 20
+_REPAIRS = 20  # a value each; chosen by hand, to bound the time of a malformed file
 _GUARD = Guard(mend=True)
 
 

@@ -27,7 +27,7 @@ _KINDS = {
     "code_block": BlockKind.CODE,
     "table_open": BlockKind.TABLE,
 }
-_LONG_HEADING = 200
+_LONG_HEADING = 200  # characters; chosen by hand, not measured
 _NEWLINE = re.compile("\n")
 _TAG = re.compile(r"<[^<>]*>")
 _PARSER = MarkdownIt("commonmark").enable("table")

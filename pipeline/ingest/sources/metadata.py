@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.files import well_formed
 from pipeline.records import Metadata, Scalar
 
-_INTEGERS = range(-(2**63), 2**63)
+_INTEGERS = range(-(2**63), 2**63)  # those that Neo4j stores
 _Items = list[str] | list[int] | list[float] | list[bool]
 
 

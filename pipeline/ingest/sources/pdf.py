@@ -13,8 +13,8 @@ from pipeline.records import Document
 from pipeline.text.outline import paragraphs
 
 _SEPARATOR = "\n\n"
-_LONGEST_TITLE = 120
-_SHORTEST_TITLE = 4
+_LONGEST_TITLE = 120  # characters
+_SHORTEST_TITLE = 4  # letters; both chosen by hand, not measured
 
 # pypdf logs every oddity that it works around; an application that wants these messages adds its own handler
 logging.getLogger("pypdf").addHandler(logging.NullHandler())

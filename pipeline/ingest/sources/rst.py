@@ -20,7 +20,7 @@ from pipeline.text.prose import trimmed
 _CODE = re.compile(r"\s*\.\. (?:code|code-block|sourcecode|parsed-literal|math|prompt|ipython)::")
 _TABLE = re.compile(r"\s*\.\. (?:table|list-table|csv-table)::")
 _MARKUP = re.compile(r"\s*\.\.(?:\s+(?:_|\[|\||(?!\S+::))|$)")
-_MAX_TABLE_LINES = 200
+_MAX_TABLE_LINES = 200  # chosen by hand, to bound the time of a table without an end
 _RULE = re.compile(r"\s*(?:\+(?:[-=]+\+)+|=+(?:\s+=+)+)\s*$")
 _SETTINGS = {
     "_disable_config": True,

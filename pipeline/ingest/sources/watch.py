@@ -9,7 +9,7 @@ from watchfiles import watch
 from pipeline.ingest.sources.walk import Pattern, is_pattern
 
 _DEBOUNCE_MS = 1600
-"""Changes within this time count as one, as when an editor or a checkout writes many files."""
+"""Changes within this time count as one, as when an editor or a checkout writes many files: watchfiles' default."""
 
 
 def changes(paths: Sequence[str], stop: threading.Event | None = None) -> Iterator[None]:

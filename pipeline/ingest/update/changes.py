@@ -16,7 +16,7 @@ from pipeline.ingest.update.stored import Spool, StoredDocument
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped
 
-_BATCH_CHARACTERS = 1_000_000
+_BATCH_CHARACTERS = 1_000_000  # with the next, what is in memory before it is on disk; chosen by hand, not measured
 _BATCH_DOCUMENTS = 512
 
 

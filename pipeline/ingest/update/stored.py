@@ -17,9 +17,9 @@ from pipeline.ingest.embed import PreparedChunk
 from pipeline.records import Chunk, Edge, WrittenLink
 
 Item = TypeVar("Item")
-_READ_BATCH = 1000
+_READ_BATCH = 1000  # keys or ids of a query; chosen by hand, not measured
 _NO_EVIDENCE = frozenset(("since", "until", "embedding"))
-_COMPARE_BATCH = 500
+_COMPARE_BATCH = 500  # chunks with their texts in memory; chosen by hand, not measured
 
 Position = tuple[str, int]
 """A chunk's document key and ordinal. It decides ties, because ids differ from corpus to corpus."""

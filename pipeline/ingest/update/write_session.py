@@ -30,10 +30,10 @@ from pipeline.ingest.update.stored import ChangedChunk, Spool
 from pipeline.progress import Progress
 from pipeline.records import Edge, Entity, Vector
 
-_NODE_BATCH = 1000
-_EDGE_BATCH = 10_000
-_COUNT_BATCH = 256
-_GARBAGE_BATCH = 10_000
+_NODE_BATCH = 1000  # rows of a query, with texts or vectors; these four are chosen by hand, not measured
+_EDGE_BATCH = 10_000  # rows without them
+_COUNT_BATCH = 256  # shards, of many counts each
+_GARBAGE_BATCH = 10_000  # nodes or edges in a transaction
 _CHUNK_PROPERTIES = ("id", "ordinal", "text", "title", "heading", "start", "end", "line_start", "line_end", "tokens")
 Row = dict[str, Any]
 CountsByKey = Mapping[str, Mapping[str, int]]

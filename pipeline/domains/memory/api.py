@@ -97,7 +97,7 @@ class Memory(AgentMemory):
         until: str | None = None,
         evidence: str = "",
         weight: float = 0.5,
-        confidence: float = 0.9,
+        confidence: float = 0.9,  # as of what is given; the weight, too, is chosen by hand
         create: Sequence[str] = (),
         scope: str | None = None,
     ) -> Revision:

@@ -48,7 +48,7 @@ class Entity:
     description: str = ""
     aliases: tuple[str, ...] = ()
     mention_count: int = 1
-    confidence: float = 0.7
+    confidence: float = 0.7  # chosen by hand, not measured
     metadata: Mapping[str, Json] = field(default_factory=dict)
     created_at: str | None = None
     updated_at: str | None = None

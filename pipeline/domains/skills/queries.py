@@ -64,7 +64,7 @@ def find_skill(graph: KnowledgeGraph, name: str) -> KnowledgeNode:
         ids = ", ".join(repr(skill.id) for skill in matches)
         raise GraphError(f"{len(matches)} skills are named {name!r}.", f"Say which: {ids}.")
     known = [skill.id for skill in skills]
-    fix = did_you_mean(name, known, "`hoprank skills list` shows those that there are.", cutoff=0.4)
+    fix = did_you_mean(name, known, "`hoprank skills list` shows those that there are.", cutoff=0.4)  # chosen by hand
     raise GraphError(f"The graph {graph.name!r} has no skill {name!r}.", fix)
 
 

@@ -26,7 +26,7 @@ Build: TypeAlias = Callable[[Callable[[], KnowledgeGraph], Sequence[Path]], Buil
 MEASURES = ("recall@5", "recall@10", "ndcg@10", "perfect@10")
 """The measures of a report; ``perfect@10``: all tools that a task needs are among the first ten."""
 
-_CUTOFF = 10
+_CUTOFF = 10  # the largest of the measures
 _K = 60
 """The usual constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), for the baseline."""
 

@@ -171,7 +171,7 @@ def _stacked(ids: Sequence[str], vectors: Mapping[str, Vector]) -> Vector:
     return np.array([vectors.get(id_, missing) for id_ in ids], dtype=np.float32).reshape(len(ids), dimension)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=100_000)  # chosen by hand, to bound memory
 def _stem(word: str) -> str:
     stem: str = Stemmer.Stemmer("english").stemWord(word)
     return stem

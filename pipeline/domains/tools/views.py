@@ -92,7 +92,7 @@ def path_view(nodes: Sequence[KnowledgeNode]) -> Table:
     return _named_table("node", "type", rows=((node.id, node.type) for node in nodes))
 
 
-_MOST_LISTED = 20
+_MOST_LISTED = 20  # to fit a screen; chosen by hand
 
 
 def built_view(built: Built, graph: str) -> Table:

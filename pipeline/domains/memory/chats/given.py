@@ -40,7 +40,7 @@ class _Fact(Record):
     target: _Entity
     valid_at: Any = None
     invalid_at: Any = None
-    weight: _Share = 0.5
+    weight: _Share = 0.5  # as of a fact that is added
     confidence: _Share = _CERTAIN
     metadata: Properties = Field(default_factory=dict)
 

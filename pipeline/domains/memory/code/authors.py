@@ -23,7 +23,7 @@ _MOST_RULES = 1000
 """Rules of CODEOWNERS: the last ones count. GitHub allows 3 MB, but each path is matched with each rule."""
 
 _MOST_WILDCARDS = 4
-"""A pattern takes time by the power of its wildcards."""
+"""A pattern takes time by the power of its wildcards. Chosen by hand."""
 
 _WILDCARD = re.compile(r"\*+|\?")
 _OWNER = re.compile(r"@[\w./-]+|[^@\s]+@[^@\s]+")
@@ -113,7 +113,7 @@ class Owners:
 
     def __init__(self, text: str) -> None:
         self._rules = deque((rule for line in text.splitlines() if (rule := _rule(line))), maxlen=_MOST_RULES)
-        self.of = lru_cache(maxsize=100_000)(self._of)
+        self.of = lru_cache(maxsize=100_000)(self._of)  # chosen by hand, to bound memory
         """Return the owners of a file, or of a folder given with a slash at its end."""
 
     def _of(self, path: str) -> tuple[str, ...]:

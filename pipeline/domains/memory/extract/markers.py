@@ -11,7 +11,8 @@ from typing import NamedTuple
 from pipeline.domains.memory.records import Memory
 from pipeline.text.prose import sentences
 
-# Characters of the name of a convention or an error, and of a sentence that is read. Chosen by hand; not measured.
+# Characters of the name of a convention or an error, and of a sentence that is read; and below, confidences by how
+# plainly a line says it. Chosen by hand; not measured.
 _LONGEST, _LONGEST_SENTENCE = 200, 1000
 _ITEM = r"[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])[ \t]+)?"
 _BOLD = r"(?:\*\*|__)?"

@@ -37,7 +37,7 @@ _SHOWN = 8
 _FACTS = 12
 
 _LEAST = 3
-"""A community of fewer nodes is no theme."""
+"""A community of fewer nodes is no theme. Chosen by hand."""
 
 _CANDIDATES = 100
 """Passages that are searched for a question, as each ranking of the hybrid leg has."""
@@ -174,7 +174,7 @@ def find_themes(
     entities are ranked by that and by their number of mentions.
     """
     strength = {
-        id_: (2.0 if entity.type in memory.settings.themes else 1.0) / (_K + rank)
+        id_: (2.0 if entity.type in memory.settings.themes else 1.0) / (_K + rank)  # chosen by hand, not measured
         for rank, (id_, entity) in enumerate(entities.items(), 1)
     }
     scored = [

@@ -16,7 +16,7 @@ from pipeline.domains.routing import deferred as domain
 from pipeline.domains.routing.cli.projects import Ask, Graph, Reading, Source
 from pipeline.domains.routing.views import explanation_view, proposals_view, weights_view
 
-_MOST_NAMED = 5
+_MOST_NAMED = 5  # to fit a line; chosen by hand
 
 
 def propose(

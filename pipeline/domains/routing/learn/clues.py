@@ -19,10 +19,10 @@ _WEAK, _WEAK_MOST = 0.2, 0.5
 _MOST_LISTED = 10  # pieces of evidence that a proposal shows; chosen by hand
 
 _LONGEST = 160
-"""Characters of a piece of evidence."""
+"""Characters of a piece of evidence. Chosen by hand."""
 
 _SUMMED_UP = 3
-"""Pieces of evidence that an edge keeps."""
+"""Pieces of evidence that an edge keeps. Chosen by hand."""
 
 
 class Clue(NamedTuple):

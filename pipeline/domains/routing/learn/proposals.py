@@ -61,7 +61,7 @@ def propose(
     graph: ProjectGraph,
     sources: Sources | None = None,
     *,
-    least: float = 0.3,
+    least: float = 0.3,  # as routing.proposed
     rejected: bool = False,
     done: Callable[[int], None] = lambda _: None,
 ) -> list[Proposal]:

@@ -188,7 +188,7 @@ def _phrases(description: str) -> list[tuple[str, ...]]:
     """Return the noun phrases of a description for what the tool returns ("Returns the ...")."""
     opening = _OPENING.match(description)
     found = _cut(description[opening.end() :])[:1] if opening else []
-    for verb in islice(_RETURNS.finditer(description), 3):
+    for verb in islice(_RETURNS.finditer(description), 3):  # chosen by hand: what is returned stands first
         found += _cut(_TYPE_HINT.sub("", description[verb.end() :].lstrip()))
     return list(dict.fromkeys(found))[:_MOST_PHRASES]
 
@@ -198,4 +198,4 @@ def _cut(text: str) -> list[tuple[str, ...]]:
     sentence = re.split(r"\.\s|\.\Z|\n\s*\n|,? (?:which|where|who|so that)\b", text[:300], maxsplit=1)[0]
     parts = (re.findall(r"[A-Za-z][A-Za-z0-9_']*", part) for part in _BETWEEN.split(sentence))
     phrases = (split(" ".join(word for word in part if word.lower() not in _SAYS_LITTLE)) for part in parts)
-    return [words for words in phrases if 0 < len(words) <= 4]
+    return [words for words in phrases if 0 < len(words) <= 4]  # longer ones are clauses; chosen by hand

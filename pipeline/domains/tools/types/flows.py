@@ -37,7 +37,7 @@ _OTHER_SERVICE = 0.5
 _OTHER_SERVICE_TEXT, _PORTABLE_TEXT = 0.5, 0.7
 """Factors for a field inferred from the text of another service, and for one that means the same in each service."""
 
-_DIGITS = 4
+_DIGITS = 4  # of a confidence, so that it doesn't depend on the machine
 _OWN = frozenset("id key token slug index handle session number hash code name".split())
 _STEMMED_HANDLES = stems(HANDLES)
 _STEMMED_GENERIC = stems(GENERIC)
@@ -84,7 +84,7 @@ class Flow:
 def flows(tools: Sequence[Tool], system: TypeSystem, *, threshold: float = 0.3, sources: int = 10) -> list[Flow]:
     """Return the flows between tools, ordered by id.
 
-    Each input keeps its ``sources`` most confident mappings at or above ``threshold``.
+    Each input keeps its ``sources`` most confident mappings at or above ``threshold``; the defaults are the settings'.
     """
     matcher = _Matcher(tools, system, threshold)
     by_pair: dict[tuple[str, str], list[FieldMapping]] = defaultdict(list)

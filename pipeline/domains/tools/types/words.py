@@ -89,7 +89,7 @@ def stems(words: Iterable[str]) -> frozenset[str]:
     return frozenset(map(stem, words))
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=100_000)  # chosen by hand, as the next, to bound memory
 def stem(word: str) -> str:
     """Return the English stem of a word."""
     stemmed: str = Stemmer.Stemmer("english").stemWord(word)

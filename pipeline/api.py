@@ -55,7 +55,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         self.settings = settings
         self._retrievers = Retrievers(client, embedder, settings)
         # each is small, and saves a write and a read when it is asked for
-        self._graphs: SharedCache[str, KnowledgeGraph] = SharedCache(256)
+        self._graphs: SharedCache[str, KnowledgeGraph] = SharedCache(256)  # graphs; chosen by hand, as the next
         # agents use a handful of vaults, memories and routers at a time
         self._kept: SharedCache[tuple[object, str | None], Any] = SharedCache(32)
 

@@ -205,7 +205,7 @@ class Busy(Fault):
     """Another process held a lease or lock for longer than the time to wait."""
 
 
-def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.5) -> str:
+def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.5) -> str:  # chosen by hand
     """Return the fix of an error about an unknown name: the closest of the known ones, else ``otherwise``.
 
     ``cutoff`` is the least similarity that counts as close, from 0 to 1.

@@ -16,7 +16,7 @@ _LICENSE = re.compile(r"copyright|licen[sc]ed? |SPDX-|all rights reserved|public
 _ABSTRACT = re.compile(r"(?<=[.!?。])(?=\s)|\n[ \t]*\n|\n[ \t]*(?=[@:\\*+-]|[A-Za-z]+:[ \t]*\n|>>>)")
 _STRING = re.compile(r"[rRuU]?(\"{3}|'{3}|\"|')(.*)\1", re.DOTALL)
 _UNDERLINED = re.compile(r"\A(?:[^\w\s].*\n)?.*\n[ \t]*([=~*#^-])\1{2,}[ \t]*(?:\n\s*|\Z)")
-_LONGEST = 300
+_LONGEST = 300  # characters; chosen by hand, not measured
 
 
 def comment_text(comment: str) -> str:

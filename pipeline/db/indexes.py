@@ -31,7 +31,7 @@ _ONLINE_SECONDS = 600
 """Seconds to await one index at most; chosen by hand, not measured."""
 
 _DROP_TIMEOUTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-"""Seconds that each attempt to drop an index may wait for other transactions."""
+"""Seconds that each attempt to drop an index may wait for other transactions. Chosen by hand."""
 
 
 def vector_index_name(fingerprint: str) -> str:

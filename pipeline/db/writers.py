@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import psutil
 
 _SILENCE_LIMIT = 120.0
-"""Seconds without a renewal of the lease after which a writer on another machine counts as dead."""
+"""Seconds without a renewal of the lease after which a writer on another machine counts as dead. Chosen by hand."""
 
 _active_writers: set[str] = set()
 """Ids under which this process is writing now."""

@@ -23,7 +23,7 @@ _PLAIN_MODULES = 3
 """Transformer, pooling, normalisation. A further module may change the dimension that the pooling declares."""
 
 _COMMIT = re.compile("[0-9a-f]{40}")
-_REVISION_DIGITS = 12
+_REVISION_DIGITS = 12  # 48 bits: enough to tell the versions of a model
 _NOWHERE = Path(os.devnull)
 _POOLING = "pooling_mode"
 _UNKNOWN_POOLING = "other"

@@ -18,7 +18,7 @@ _LOWEST, _HIGHEST, _STEP = 30, 95, 1
 """Hundredths of a cosine. Chosen by hand; not measured."""
 
 _GIANT = 0.5
-"""Share of the chunks. A component that holds more means that the threshold links nearly everything."""
+"""Share of the chunks. A component that holds more means that the threshold links nearly everything. Chosen by hand."""
 
 _HUBS = 0.01
 """Share of the chunks that count as hubs: those with the most links, and at least one."""

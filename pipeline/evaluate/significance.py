@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-_RESAMPLES = 10_000
-_LEVEL = 0.95
+_RESAMPLES = 10_000  # scipy's default is 9,999
+_LEVEL = 0.95  # the usual level
 TIE = 1e-9
 """Values of a measure that differ by less are equal: the same sum in another order."""
 

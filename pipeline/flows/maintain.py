@@ -34,7 +34,7 @@ from pipeline.transfer.lines import read_lines
 from pipeline.transfer.portable import export, portable
 from pipeline.transfer.restore import Embed, RestoreOptions, restore
 
-_TOP = 10
+_TOP = 10  # names shown; chosen by hand
 
 
 @dataclass(frozen=True, slots=True)

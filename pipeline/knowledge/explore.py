@@ -23,8 +23,8 @@ MOST_HOPS = 20
 _NAMES = ("name", "title", "label", "key")
 """Properties that name a node, the best first."""
 
-_LONGEST_NAME = 200
-_SUGGESTED = 5
+_LONGEST_NAME = 200  # characters
+_SUGGESTED = 5  # both chosen by hand, to fit a line or two
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pipeline.knowledge.check import canonical_time, check_period, check_propert
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A property's value: any JSON value."""
 
-MAX_ID_LENGTH = 10_000
+MAX_ID_LENGTH = 10_000  # characters; chosen by hand: a longer one is a text, no id
 MAX_NAME_LENGTH = 1_000
 """Characters of a type, a label or a property's name."""
 

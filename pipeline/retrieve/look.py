@@ -12,7 +12,7 @@ from pipeline.ids import entity_id
 from pipeline.retrieve.question import possible_names
 
 _NEAREST = 10
-"""Chunks of each corpus that are looked at."""
+"""Chunks of each corpus that are looked at. Chosen by hand."""
 
 _MOST_NAMES = 400
 _MOST_ENTITIES = 500

@@ -14,7 +14,7 @@ _LINK = 2.0
 
 _ABOUT = 2.0
 _SAME_DOCUMENT = 0.5
-_NAMES_SHOWN = 2
+_NAMES_SHOWN = 2  # to fit a line
 
 NAMES = "names"
 """Both passages mention the names."""

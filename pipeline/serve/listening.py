@@ -19,7 +19,7 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        sock = socket.create_server(address[:2], family=family, backlog=128)
+        sock = socket.create_server(address[:2], family=family, backlog=128)  # asyncio's default is 100
     except (OSError, OverflowError) as error:
         # create_server adds the address once more.
         reason = str(error.strerror if isinstance(error, OSError) else error).partition(" (while")[0]

@@ -14,7 +14,7 @@ from pipeline.errors import TooManyRequests, Unauthenticated
 from pipeline.serve.access import Access
 
 RETRY_SECONDS = 10
-"""Header ``Retry-After`` of a refusal."""
+"""Header ``Retry-After`` of a refusal. Chosen by hand."""
 
 
 class LimitRate:

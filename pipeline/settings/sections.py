@@ -171,7 +171,7 @@ class WalkSettings(Section):
     projection_megabytes: int = Field(ge=1)
 
 
-_SHORTEST_TOKEN = 16
+_SHORTEST_TOKEN = 16  # characters; chosen by hand: random ones of that length can't be guessed
 
 
 def _check_length(token: SecretStr) -> SecretStr:

@@ -33,6 +33,7 @@ _STEPS = {
 _TENS = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 _ORDINALS = "first second third fourth last".split()
 _WORDS = "one two three four five six seven eight nine ten eleven twelve".split()
+# Least and greatest; chosen by hand.
 _VAGUE = {"a couple": (2, 3), "a couple of": (2, 3), "a few": (2, 5), "few": (2, 5), "several": (3, 8), "some": (2, 6)}
 _PAST, _HERE, _NEXT = -1, 0, 1
 _DIRECTIONS = {"the": 2 * _PAST, "last": _PAST, "past": _PAST, "previous": _PAST, "this past": _PAST, "this": _HERE}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pipeline.text.names import FUNCTION_WORDS, most_frequent
 
-_TERMS = 3
+_TERMS = 3  # a label fits a cell of a table; chosen by hand
 _WORD = re.compile(r"[^\W\d_][\w'-]+")
 
 

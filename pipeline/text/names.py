@@ -22,8 +22,8 @@ _IDENTIFIER = re.compile(
 _FILE = re.compile(r"[\w./\-]*\w\.[a-z][a-z0-9]{0,4}")
 _ANY = re.compile(r"[`_]|--[A-Za-z]|\w\.[A-Za-z_]\w|[a-z][A-Z\d]|/\w|\d\.\d+\.\d")
 _MARKS = ("`", "-")
-_LONGEST = 80
-_LONGEST_TARGET = 200
+_LONGEST = 80  # characters of an identifier; chosen by hand, as the next, not measured
+_LONGEST_TARGET = 200  # characters of a hyperlink before the words at hand
 _Value = TypeVar("_Value")
 
 # Combining accents: many PDF files hold them as characters of their own.
@@ -63,10 +63,10 @@ FUNCTION_WORDS = ARTICLES | frozenset(
 """English function words and words that begin a request. A phrase of these words alone names nothing."""
 
 _ARTICLE = re.compile(r"^\W*(?:the|a|an)\s+")
-_LONGEST_SPAN = 8
-_SHORTEST_PLURAL = 3
+_LONGEST_SPAN = 8  # words; longer runs are headlines. These three are chosen by hand, not measured
+_SHORTEST_PLURAL = 3  # letters that are no plural: gas, bus, AWS
 _PLURALS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("s", ""))
-_COMMON_RATIO = 5
+_COMMON_RATIO = 5  # above 1, since headings and emphasis capitalise common words, too
 
 
 def may_hold_identifiers(text: str) -> bool:
@@ -154,7 +154,7 @@ def folded(name: str, *, spaces: str = "") -> str:
     return " ".join(normal.translate(dict.fromkeys(map(ord, spaces), " ")).split())
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=200_000)  # chosen by hand, to bound memory
 def name_key(name: str) -> str:
     """Return a name's key: no accents, case, punctuation, possessive or leading article; single spaces between words.
 

@@ -14,7 +14,7 @@ from pipeline.errors import SourceError
 from pipeline.temporary import replacing
 from pipeline.transfer.formats import Format, Part
 
-FORMAT = 1
+FORMAT = 1  # of the archive: raised if older readers would misread it
 
 
 def portable(corpus: CorpusHandle, *, embeddings: bool = True, imported: bool = False) -> Iterator[Part]:

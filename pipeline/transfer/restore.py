@@ -32,7 +32,7 @@ _READABLE = (4, 5, SCHEMA_VERSION)
 _UNIT_TOLERANCE = 1e-3
 """Most by which the length of a vector of 32-bit numbers, or of fewer bits, may differ from 1. Chosen by hand."""
 
-_BATCH = 1000
+_BATCH = 1000  # rows of a query; as in an ingest, chosen by hand, not measured
 _EDGE_BATCH = 10_000
 
 Embed = Callable[[str, Mapping[str, str]], Mapping[str, Vector]]

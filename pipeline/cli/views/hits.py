@@ -21,7 +21,7 @@ from pipeline.text.prose import one_line
 if TYPE_CHECKING:
     from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
-_INDENT = (0, 0, 0, 4)
+_INDENT = (0, 0, 0, 4)  # below the title, after the number
 # How much is shown; chosen by hand to fit a screen.
 _MOST_FEATURES = 4
 _MOST_PROJECTS = 5

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipeline.ingest.update.changes import IngestSummary
     from pipeline.retrieve.results import RetrieverResultItem
 
-_INDENT = (0, 0, 0, 6)
+_INDENT = (0, 0, 0, 6)  # below the document's title
 
 NEXT_STEPS = Text("""\
 Ask something yourself, and see why each passage was found:

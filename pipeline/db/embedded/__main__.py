@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 _WORKLOAD = [sys.executable, "-P", "-c", "from pipeline.cli import main; main()", "quickstart"]
 """Workload of a training run, in a separate process: this package must not import the modules built on it."""
 
-_POLL_SECONDS = 1.0
+_POLL_SECONDS = 1.0  # chosen by hand: a server outlives its last user by minutes
 
 
 def main() -> None:

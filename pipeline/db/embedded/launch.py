@@ -15,7 +15,7 @@ from pipeline.db.embedded.options import Layout, ServerOptions, jars_folder
 from pipeline.db.embedded.state import MODULE, home_argument
 from pipeline.resources import SOURCES
 
-_PASSWORD_BYTES = 24
+_PASSWORD_BYTES = 24  # 192 random bits: can't be guessed, and nobody types it
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
@@ -72,12 +72,12 @@ def provide_password(file: Path) -> None:
 
 def heap_mb(options: ServerOptions) -> int:
     """Return the Java heap's limit in MB: the option's value, else a sixth of memory, at least 512 MB, at most 4 GB."""
-    return options.heap_mb or min(max(memory_mb() // 6, 512), 4096)
+    return options.heap_mb or min(max(memory_mb() // 6, 512), 4096)  # chosen by hand: a model needs room, too
 
 
 def page_cache_mb(options: ServerOptions) -> int:
     """Return the page cache in MB: the option's value, else an eighth of memory, at least 128 MB, at most 4 GB."""
-    return options.page_cache_mb or min(max(memory_mb() // 8, 128), 4096)
+    return options.page_cache_mb or min(max(memory_mb() // 8, 128), 4096)  # chosen by hand, not measured
 
 
 def memory_mb() -> int:

@@ -24,7 +24,7 @@ SUFFIX = "_corpus.json"
 
 _FIX = "Give the files as HippoRAG publishes them: NAME.json and NAME_corpus.json in one folder."
 _GUARD = Guard(QuerySetError, _FIX, LARGE_LIMITS, mend=True)
-_LONGEST_TITLE = 500
+_LONGEST_TITLE = 500  # characters, since a title is a document's key; chosen by hand
 
 Passage: TypeAlias = tuple[str, str]
 """A title and a text."""

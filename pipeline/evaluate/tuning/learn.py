@@ -17,7 +17,7 @@ from pipeline.retrieve.scoring.scorer import table_shares
 from pipeline.settings import NameSettings, ScorerSettings
 
 _SET = 100
-"""Number of questions that every dataset counts as."""
+"""Number of questions that every dataset counts as. Chosen by hand, as the penalties below."""
 
 _NAMES_PENALTY = 0.3
 """C of the logistic regression."""
@@ -38,7 +38,7 @@ def fit_names(sets: Sequence[Sequence[NameLesson]]) -> NameSettings | None:
         return None
     signs = np.array([lesson.signs for lesson, _ in weighed])
     middle, scale = signs.mean(axis=0), _scale(signs)
-    model = LogisticRegression(C=_NAMES_PENALTY, max_iter=5000)
+    model = LogisticRegression(C=_NAMES_PENALTY, max_iter=5000)  # enough to converge
     model.fit((signs - middle) / scale, leads, sample_weight=[weight for _, weight in weighed])
     weights = model.coef_[0] / scale
     named = {name: round(float(weight), 4) for name, weight in zip(Signs._fields, weights, strict=True)}
@@ -62,7 +62,7 @@ def fit_scorer(sets: Sequence[Sequence[Example]], features: Sequence[str] = FEAT
     scale = _scale(questions.matrix)
     questions = _Questions(questions.matrix / scale, questions.relevant, questions.starts, questions.weights)
     penalty = _SCORER_PENALTY * len(sets)
-    start = np.full(questions.matrix.shape[1], 0.05)
+    start = np.full(questions.matrix.shape[1], 0.05)  # small and positive; the loss is convex
     fitted = minimize(
         lambda weights: _loss(weights, questions, penalty),
         start,

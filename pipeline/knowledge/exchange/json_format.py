@@ -15,7 +15,7 @@ from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 _Record = TypeVar("_Record")
 
 FORMAT = "hoprank-graph"
-VERSION = 1
+VERSION = 1  # of the format: raised if older readers would misread a file
 
 _EMPTY: tuple[object, ...] = (None, (), {}, [])
 _dumped = partial(json.dumps, ensure_ascii=False)

@@ -139,7 +139,7 @@ class Neo4jStore:
         """Return ids and scores of the ``limit`` best visible nodes; ``read`` takes the number of nodes to look at."""
         most = limit
         while (rows := read(limit=most)) and len(rows[0]["ids"]) < limit and rows[0]["looked_at"] >= most:
-            most *= 4
+            most *= 4  # chosen by hand: few rounds even if most are hidden
         return list(zip(rows[0]["ids"], rows[0]["scores"], strict=True))[:limit] if rows else []
 
     def pagerank(

@@ -79,7 +79,7 @@ def picture(store: Store, size: GraphSize) -> dict[str, Any]:
                 "target": rows[edge.target],
                 "type": edge.type,
                 "directed": edge.directed,
-                "width": round(1 + 3 * (edge.weight / heaviest if heaviest else 0.0), 2),
+                "width": round(1 + 3 * (edge.weight / heaviest if heaviest else 0.0), 2),  # chosen by eye
             }
             for edge in edges
         ],
@@ -111,7 +111,7 @@ def _positions(nodes: Sequence[KnowledgeNode], edges: Iterable[KnowledgeEdge]) -
     for edge in edges:
         weight = drawn.get_edge_data(edge.source, edge.target, {"weight": 0.1})["weight"]
         drawn.add_edge(edge.source, edge.target, weight=weight + min(edge.weight, 1.0))
-    scale = 150.0 * max(len(nodes), 4) ** 0.5
+    scale = 150.0 * max(len(nodes), 4) ** 0.5  # pixels; as the distance below, chosen by eye
     # The method "force" keeps unconnected components from drifting away.
     layout = nx.spring_layout(drawn, k=1.6 / max(len(nodes), 1) ** 0.5, iterations=120, seed=_SEED, method="force")
     return {node_id: (round(float(x) * scale, 1), round(float(y) * scale, 1)) for node_id, (x, y) in layout.items()}

@@ -30,13 +30,13 @@ METADATA = "metadata."
 """Prefix of a field of the document's metadata, needed where a field above has the same name."""
 
 DEEPEST = 16
-"""Maximum number of nested ``$and`` and ``$or``."""
+"""Maximum number of nested ``$and`` and ``$or``. Chosen by hand."""
 
 MOST_VALUES = 10_000
 """Maximum number of values in a filter, counting each operand of ``$in``; a longer list is a join."""
 
 LONGEST = 1_000
-"""Maximum number of characters of a field's name or a text."""
+"""Maximum number of characters of a field's name or a text. Chosen by hand."""
 
 
 class Operator(StrEnum):

@@ -26,7 +26,7 @@ _CLOSE = 30
 """Maximum characters between the beginnings of two words that stand close together: about four words."""
 
 _NEXT = 6
-"""Number of following words that may stand close to a word."""
+"""Number of following words that may stand close to a word. Chosen by hand."""
 
 _PIECES = 3
 """Pieces of a passage: title, heading and text."""
@@ -187,7 +187,7 @@ def named_share(terms: Sequence[str], named: Mapping[str, float]) -> float:
     return sum(named.get(term, 0.0) for term in terms) / max(len(terms), 1)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=100_000)  # chosen by hand, to bound memory
 def _stem(word: str) -> str:
     stem: str = Stemmer.Stemmer("english").stemWord(word)
     return stem

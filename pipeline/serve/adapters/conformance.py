@@ -82,9 +82,9 @@ MALFORMED: Mapping[str, Any] = {"kind": {"$eq": "x" * (LONGEST + 1)}}
 SOURCE = ("id", "document", "title", "heading", "path", "ordinal", "start", "end", "line_start", "line_end", "rank")
 """The metadata by which a passage is cited; each under its own name, beside the document's own fields."""
 
-_ALL = 100
-_THREADS = 8
-_LONGEST_SHOWN = 400
+_ALL = 100  # more than the corpus has passages
+_THREADS = 8  # chosen by hand, as the next: more than most machines have cores
+_LONGEST_SHOWN = 400  # characters of a difference
 
 
 class Retrieve(Protocol):

@@ -5,6 +5,7 @@ from prometheus_client.process_collector import ProcessCollector
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
+# Of buckets: a warm search takes tens of milliseconds, queue_timeout and request_timeout are the upper end.
 _SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
 

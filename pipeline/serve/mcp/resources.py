@@ -19,8 +19,8 @@ from pipeline.flows.documents import DocumentEntry
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.uris import TEMPLATE, document_uri, parse_document_uri
 
-_PAGE = 100
-_COMPLETIONS = 50
+_PAGE = 100  # documents; chosen by hand, not measured
+_COMPLETIONS = 50  # chosen by hand; the protocol allows 100
 
 DOCUMENTS = ResourceTemplate(
     name="document",

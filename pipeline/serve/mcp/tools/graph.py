@@ -16,7 +16,7 @@ _OF_TEXTS = frozenset(("text", "heading"))
 """Properties of a corpus's nodes that tell clients something, beside the metadata of documents."""
 
 _METADATA = "metadata."
-_LONGEST_VALUE = 500
+_LONGEST_VALUE = 500  # characters; chosen by hand, to spare the model's context
 
 
 def neighbors(

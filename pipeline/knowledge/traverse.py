@@ -203,10 +203,10 @@ def expand(
 
 def _best(scores: Mapping[str, float], nodes: list[str], limit: int | None) -> list[str]:
     """Return those of ``nodes`` that are among the ``limit`` best by ``scores``, ties by id."""
-    if limit is None or len(scores) <= limit:
+    if limit is None:
         return nodes
-    last = heapq.nsmallest(limit, ((-score, node) for node, score in scores.items()))[-1]
-    return [node for node in nodes if (-scores[node], node) <= last]
+    best = set(heapq.nsmallest(limit, scores, key=lambda node: (-scores[node], node)))
+    return [node for node in nodes if node in best]
 
 
 def induced_subgraph(store: Store, node_ids: Sequence[str]) -> MemoryStore:

@@ -6,7 +6,7 @@ a file, from a line of .jsonl and from the graph gives the same prose.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _ANY = re.compile(
     r"```|~~~|^[ \t>]*[|+=]|\|[ \t]*:?-|<[/!A-Za-z]|\{[{%:#.]|::|^[ \t]*\.\.|\?\?\?|!!!|///|\A---|\]\(|\[!",
@@ -185,3 +185,8 @@ def one_line(text: str, longest: int | None = None) -> str:
     """Return a text on one line; of more than ``longest`` characters the first, with … in place of the rest."""
     line = " ".join(text.split())
     return line if longest is None or len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def listed(texts: Sequence[str], most: int, more: str = "and {:,} more") -> list[str]:
+    """Return the first ``most`` texts, and a text with the number of the others, if there are any."""
+    return [*texts[:most], *([more.format(len(texts) - most)] if len(texts) > most else [])]

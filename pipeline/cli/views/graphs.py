@@ -30,21 +30,21 @@ def graphs_table(graphs: Sequence[tuple[NamedGraph, int]]) -> Table:
 
 def nodes_table(nodes: Sequence[KnowledgeNode]) -> Table:
     """Return a row a node: its name, type and id."""
-    return plain_table("node", "type", "id", rows=map(_cells, nodes))
+    return plain_table("node", "type", "id", rows=map(_cells, nodes), named=True)
 
 
 def near_table(reached: Sequence[Reached]) -> Table:
     """Return a row a node that was reached: how many edges away, and the score of the strongest path to it."""
     rows = ((*_cells(one.node), str(one.hops), f"{one.score:.3f}") for one in reached)
-    return plain_table("node", "type", "id", "hops", "score", rows=rows)
+    return plain_table("node", "type", "id", "hops", "score", rows=rows, named=True)
 
 
 def path_view(path: Path) -> Table:
     """Return a row a node of a path, with the types of the edges that lead to it."""
     steps = zip(path.nodes, ((), *path.steps), strict=True)
-    rows = ((*_cells(node), Text(", ".join(dict.fromkeys(edge.type for edge in edges)))) for node, edges in steps)
-    return plain_table("node", "type", "id", "by", rows=rows)
+    rows = ((*_cells(node), ", ".join(dict.fromkeys(edge.type for edge in edges))) for node, edges in steps)
+    return plain_table("node", "type", "id", "by", rows=rows, named=True)
 
 
-def _cells(node: KnowledgeNode) -> tuple[Text, Text, Text]:
-    return Text(explore.name_of(node), style="bold"), Text(node.type), Text(node.id)
+def _cells(node: KnowledgeNode) -> tuple[str, str, str]:
+    return explore.name_of(node), node.type, node.id

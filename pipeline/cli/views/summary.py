@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.tables import property_grid, ruled_table
+from pipeline.text.prose import listed
 
 if TYPE_CHECKING:
     from pipeline.db.catalogue import Corpus
@@ -112,9 +113,8 @@ def _pairs(values: Mapping[str, str]) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    listed = [*names[:_MOST_NAMES], f"... and {more:,} more (--json lists all)"] if more > 0 else names
-    return "\n".join([f"{len(names):,}", *listed]) if names else ""
+    lines = listed(names, _MOST_NAMES, "... and {:,} more (--json lists all)")
+    return "\n".join([f"{len(names):,}", *lines]) if names else ""
 
 
 def _skipped(skipped: Sequence[Skipped]) -> str:

@@ -1,10 +1,9 @@
 """The kinds of table that views share.
 
-Names of corpora, files and skills may hold rich's markup, so views add them as ``Text``.
+Names of corpora, files and skills may hold rich's markup, so views add them as ``Text`` where a table here doesn't.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -30,13 +29,21 @@ def add_numbers(table: Table, *headings: str) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
 
 
-def plain_table(*headings: str, rows: Iterable[Iterable[Any]] = ()) -> Table:
-    """Return a table of rows: a rule below its headings, no frame; long cells are folded."""
+def plain_table(*headings: str, rows: Iterable[Iterable[str | Text]], named: bool = False, caption: str = "") -> Table:
+    """Return a table of rows of plain text: a rule below its headings, no frame; long cells are folded.
+
+    ``named``: each row begins with a name, in bold.
+    """
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for heading in headings:
         table.add_column(heading, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        cells = [cell if isinstance(cell, Text) else Text(cell) for cell in row]
+        if named:
+            cells[0].style = "bold"
+        table.add_row(*cells)
+    if caption:
+        table.caption, table.caption_justify = Text(caption), "left"
     return table
 
 
@@ -49,10 +56,10 @@ def measures_table(
     """
     headings = headings or {name: name for name in next(iter(metrics.values()))}
     rows = (
-        (Text(names.get(ranking, ranking), style="bold"), *(f"{100 * measures[name]:.1f}" for name in headings))
+        (names.get(ranking, ranking), *(f"{100 * measures[name]:.1f}" for name in headings))
         for ranking, measures in metrics.items()
     )
-    return plain_table("ranking", *headings.values(), rows=rows)
+    return plain_table("ranking", *headings.values(), rows=rows, named=True)
 
 
 def property_grid(rows: Iterable[tuple[str, str]]) -> Table:

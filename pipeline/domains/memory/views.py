@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pipeline.cli.views.tables import measures_table, plain_table
 from pipeline.domains.memory import deferred as domain
-from pipeline.text.prose import one_line
+from pipeline.text.prose import listed, one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -74,22 +74,18 @@ def _listed(place: int, head: str, body: str) -> list[RenderableType]:
 
 def related_view(related: Sequence[Related], *, sources: bool = False) -> Table:
     """Return a row a fact: its other end, its strength, and since when it holds; with ``sources`` both ends."""
-    table = plain_table(*(["from"] if sources else []), "relation", "entity", "type", "weight", "since", "evidence")
-    for one in related:
-        fact = one.fact
-        begin = [Text(name_of(fact.source))] if sources else []
-        evidence = Text(one_line("".join(fact.evidence[:1]), _LONGEST_CELL))
-        since = (fact.valid_at or "")[:10]
-        table.add_row(*begin, fact.type, Text(one.entity.name), one.entity.type, f"{fact.weight:.2f}", since, evidence)
-    return table
+    rows = []
+    for fact, entity in ((one.fact, one.entity) for one in related):
+        evidence, since = one_line("".join(fact.evidence[:1]), _LONGEST_CELL), (fact.valid_at or "")[:10]
+        row = (name_of(fact.source), fact.type, entity.name, entity.type, f"{fact.weight:.2f}", since, evidence)
+        rows.append(row if sources else row[1:])
+    return plain_table(*["from"][not sources :], "relation", "entity", "type", "weight", "since", "evidence", rows=rows)
 
 
 def near_view(near: Sequence[Near]) -> Table:
     """Return a row an entity, with its distance."""
-    table = plain_table("hops", "entity", "type", "score")
-    for one in near:
-        table.add_row(str(one.hops), Text(one.entity.name), one.entity.type, f"{one.score:.3f}")
-    return table
+    rows = ((str(one.hops), one.entity.name, one.entity.type, f"{one.score:.3f}") for one in near)
+    return plain_table("hops", "entity", "type", "score", rows=rows)
 
 
 def subgraph_view(around: Around) -> list[RenderableType]:
@@ -109,20 +105,18 @@ def path_view(start: Entity, steps: Sequence[Related]) -> Text:
 
 def entities_view(entities: Sequence[Entity]) -> Table:
     """Return a row an entity."""
-    table = plain_table("entity", "type", "mentions", "scope", "description")
-    for entity in entities:
-        name, description = Text(entity.name, style="bold"), Text(one_line(entity.description, _LONGEST_CELL))
-        table.add_row(name, entity.type, str(entity.mention_count), Text(entity.scope), description)
-    return table
+    rows = (
+        (one.name, one.type, str(one.mention_count), one.scope, one_line(one.description, _LONGEST_CELL))
+        for one in entities
+    )
+    return plain_table("entity", "type", "mentions", "scope", "description", rows=rows, named=True)
 
 
 def connected_view(connected: Sequence[Connected]) -> Table:
     """Return a row an entity, with its numbers of facts."""
-    table = plain_table("entity", "type", "out", "in", "facts")
-    for one in connected:
-        total = one.outgoing + one.incoming
-        table.add_row(Text(one.entity.name), one.entity.type, str(one.outgoing), str(one.incoming), str(total))
-    return table
+    counts = ((one.entity, one.outgoing, one.incoming, one.outgoing + one.incoming) for one in connected)
+    rows = ((entity.name, entity.type, *map(str, numbers)) for entity, *numbers in counts)
+    return plain_table("entity", "type", "out", "in", "facts", rows=rows)
 
 
 def fact_text(fact: Fact) -> str:
@@ -139,21 +133,19 @@ def name_of(id_: str) -> str:
 
 def history_view(versions: Sequence[Fact]) -> Table:
     """Return a row a version: the fact, when it held, when it was known, and why it ended or was withdrawn."""
-    table = plain_table("fact", "held", "known", "because")
+    rows = []
     for fact in versions:
-        why = fact.retracted or fact.ended or (fact.evidence[0] if fact.evidence else "")
+        why = fact.retracted or fact.ended or "".join(fact.evidence[:1])
         triple = f"{name_of(fact.source)} {fact.type} {name_of(fact.target)}"
         holds, known = _period(fact.valid_at, fact.invalid_at), _period(fact.created_at, fact.expired_at)
-        table.add_row(Text(triple), holds, known, Text(" ".join(why.split())[:80]))
-    return table
+        rows.append((triple, holds, known, " ".join(why.split())[:80]))
+    return plain_table("fact", "held", "known", "because", rows=rows)
 
 
 def conflicts_view(conflicts: Sequence[Conflict]) -> Table:
     """Return a row a conflict."""
-    table = plain_table("fact", "against", "because")
-    for conflict in conflicts:
-        table.add_row(Text(fact_text(conflict.one)), Text(fact_text(conflict.other)), conflict.reason)
-    return table
+    rows = ((fact_text(conflict.one), fact_text(conflict.other), conflict.reason) for conflict in conflicts)
+    return plain_table("fact", "against", "because", rows=rows)
 
 
 def revision_line(revision: Revision) -> str:
@@ -172,16 +164,14 @@ def plan_view(plan: Plan) -> list[RenderableType]:
     """Return the groups that a plan merges, and the pairs that a person has to judge."""
     parts: list[RenderableType] = []
     if plan.groups:
-        table = plain_table("keep", "merge into it", "because")
-        for group in plan.groups:
-            reasons = dict.fromkeys(because(one) for one in group.evidence)
-            table.add_row(Text(group.survivor), Text("\n".join(group.losers)), Text("; ".join(reasons)))
-        parts.append(table)
+        rows = (
+            (group.survivor, "\n".join(group.losers), "; ".join(dict.fromkeys(map(because, group.evidence))))
+            for group in plan.groups
+        )
+        parts.append(plain_table("keep", "merge into it", "because", rows=rows))
     if plan.review:
-        table = plain_table("for you to judge", "", "for", "against")
-        for one in plan.review:
-            table.add_row(Text(one.pair[0]), Text(one.pair[1]), Text(because(one)), Text("; ".join(one.against)))
-        parts.append(table)
+        pairs = ((*one.pair, because(one), "; ".join(one.against)) for one in plan.review)
+        parts.append(plain_table("for you to judge", "", "for", "against", rows=pairs))
     return parts
 
 
@@ -194,11 +184,11 @@ def because(candidate: Candidate) -> str:
 
 def merges_view(merges: Sequence[Merge]) -> Table:
     """Return a row a merge."""
-    table = plain_table("merge", "time", "entities", "into")
+    rows = []
     for merge in merges:
         losers = [loser for group in merge.groups for loser in group.losers]
-        table.add_row(merge.id, merge.time[:19], Text(", ".join(losers[:3])), Text(merge.groups[0].survivor))
-    return table
+        rows.append((merge.id, merge.time[:19], ", ".join(losers[:3]), merge.groups[0].survivor))
+    return plain_table("merge", "time", "entities", "into", rows=rows)
 
 
 def merge_line(merge: Merge) -> str:
@@ -232,20 +222,15 @@ def scanned_line(done: Scanned) -> str:
 
 def forgotten_view(done: Forgotten, *, dry_run: bool) -> Table:
     """Return a row for each memory, entity and fact that is forgotten, at most 20 of each."""
-    table = plain_table("would be forgotten" if dry_run else "to forget", "")
+    rows = []
     for kind, names in (
         ("memory", done.memories),
         ("entity", done.entities),
         ("fact", [f"{fact.source} {fact.type} {fact.target}" for fact in done.facts]),
         ("less evidence", [f"{fact.source} {fact.type} {fact.target}" for fact in done.weakened]),
     ):
-        for name in list(names)[:_SHOWN]:
-            table.add_row(kind, Text(name))
-        if len(names) > _SHOWN:
-            table.add_row(kind, f"and {len(names) - _SHOWN:,} more")
-    if not table.row_count:
-        table.add_row("nothing", "")
-    return table
+        rows += [(kind, name) for name in listed(names, _SHOWN)]
+    return plain_table("would be forgotten" if dry_run else "to forget", "", rows=rows or [("nothing", "")])
 
 
 def report_view(report: MemoryReport) -> Table:

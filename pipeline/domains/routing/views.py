@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.tables import plain_table, property_grid
-from pipeline.text.prose import one_line
+from pipeline.text.prose import listed, one_line
 
 if TYPE_CHECKING:
     from pipeline.domains.routing.compare import RoutingReport
@@ -30,67 +30,53 @@ _PLACES, _SHOWN, _MOST_EVENTS, _MOST_LISTED = 3, 10, 20, 20
 
 def projects_view(projects: Sequence[Project]) -> Table:
     """Return a row a project: its kind, its domains, when it was indexed, and the beginning of its summary."""
-    table = plain_table("project", "kind", "domains", "indexed", "summary")
+    rows = []
     for project in projects:
-        table.add_row(
-            Text(project.id, style="bold"),
-            project.kind,
-            Text(", ".join(project.domains)),
-            project.last_indexed[:10] or "never",
-            Text(one_line(project.summary, _LONGEST)),
-        )
-    return table
+        domains, indexed = ", ".join(project.domains), project.last_indexed[:10] or "never"
+        rows.append((project.id, project.kind, domains, indexed, one_line(project.summary, _LONGEST)))
+    return plain_table("project", "kind", "domains", "indexed", "summary", rows=rows, named=True)
 
 
 def relations_view(relations: Sequence[Relation]) -> Table:
     """Return a row a relation: its ends, its weight, and the evidence for it."""
-    table = plain_table("from", "type", "to", "weight", "evidence")
-    for relation in relations:
-        table.add_row(
-            Text(relation.source, style="bold"),
-            relation.type.upper(),
-            Text(relation.target),
-            f"{relation.weight:.2f}",
-            Text(one_line(relation.evidence, _LONGEST)),
-        )
-    return table
+    rows = (
+        (one.source, one.type.upper(), one.target, f"{one.weight:.2f}", one_line(one.evidence, _LONGEST))
+        for one in relations
+    )
+    return plain_table("from", "type", "to", "weight", "evidence", rows=rows, named=True)
 
 
 def related_view(related: Sequence[tuple[Project, Relation]]) -> Table:
     """Return a row a relation of a project: where it leads, its weight, and the evidence for it."""
-    table = plain_table("project", "type", "weight", "evidence")
-    for project, relation in related:
-        cells = (relation.type.upper(), f"{relation.weight:.2f}", Text(one_line(relation.evidence, _LONGEST)))
-        table.add_row(Text(project.id, style="bold"), *cells)
-    return table
+    rows = (
+        (project.id, one.type.upper(), f"{one.weight:.2f}", one_line(one.evidence, _LONGEST))
+        for project, one in related
+    )
+    return plain_table("project", "type", "weight", "evidence", rows=rows, named=True)
 
 
 def steps_view(steps: Sequence[Step]) -> Table:
     """Return a row a project, with its distance and the way to it."""
-    table = plain_table("project", "hops", "way")
+    rows = []
     for step in steps:
         way = [step.relations[0].source, *(f"{one.type.upper()} {one.target}" for one in step.relations)]
-        table.add_row(Text(step.project.id, style="bold"), str(step.hops), Text(" ".join(way)))
-    return table
+        rows.append((step.project.id, str(step.hops), " ".join(way)))
+    return plain_table("project", "hops", "way", rows=rows, named=True)
 
 
 def proposals_view(proposals: Sequence[Proposal]) -> Table:
     """Return the proposals, each with its id, its confidence and its first pieces of evidence."""
-    table = plain_table("id", "sure", "relation", "evidence")
+    rows = []
     for one in proposals:
-        more = len(one.evidence) - _PLACES
-        places = "\n".join([*one.evidence[:_PLACES], *([f"and {more} more"] if more > 0 else [])])
-        table.add_row(one.id, f"{100 * one.confidence:.0f}%", Text(str(one.edge), style="bold"), Text(places))
-    return table
+        edge, places = Text(str(one.edge), style="bold"), "\n".join(listed(one.evidence, _PLACES))
+        rows.append((one.id, f"{100 * one.confidence:.0f}%", edge, places))
+    return plain_table("id", "sure", "relation", "evidence", rows=rows)
 
 
 def weights_view(learned: Sequence[LearnedWeight]) -> Table:
     """Return the weights of edges, and the judgements that they follow from."""
-    table = plain_table("relation", "weight", "base", "useful", "useless")
-    for one in learned:
-        counts = (f"{count}" for count in _counts(one))
-        table.add_row(Text(str(one.edge), style="bold"), f"{one.weight:.3f}", f"{one.base:.3f}", *counts)
-    return table
+    rows = ((str(one.edge), f"{one.weight:.3f}", f"{one.base:.3f}", *map(str, _counts(one))) for one in learned)
+    return plain_table("relation", "weight", "base", "useful", "useless", rows=rows, named=True)
 
 
 def explanation_view(learned: LearnedWeight) -> RenderableType:
@@ -109,14 +95,13 @@ def explanation_view(learned: LearnedWeight) -> RenderableType:
     )
     if not learned.events:
         return grid
-    table = plain_table("time", "rank", "judgement", "question")
-    for event in learned.events[:_MOST_EVENTS]:
-        judgement = "useful" if event.useful else "useless"
-        table.add_row(f"{event.time:%Y-%m-%d %H:%M}", str(event.rank), judgement, Text(event.query))
-    if len(learned.events) > _MOST_EVENTS:
-        table.caption = Text(f"and {len(learned.events) - _MOST_EVENTS:,} older ones")
-        table.caption_justify = "left"
-    return Group(grid, table)
+    rows = (
+        (f"{event.time:%Y-%m-%d %H:%M}", str(event.rank), "useful" if event.useful else "useless", event.query)
+        for event in learned.events[:_MOST_EVENTS]
+    )
+    older = len(learned.events) - _MOST_EVENTS
+    caption = f"and {older:,} older ones" if older > 0 else ""
+    return Group(grid, plain_table("time", "rank", "judgement", "question", rows=rows, caption=caption))
 
 
 def _counts(learned: LearnedWeight) -> tuple[int, int]:
@@ -126,20 +111,19 @@ def _counts(learned: LearnedWeight) -> tuple[int, int]:
 
 def modes_view(report: RoutingReport) -> Table:
     """Return the measures of the three modes, and whether the graph reaches its targets."""
-    table = plain_table("routing", "MRR", "R@10", "source recall", "waste", "searched", "p50 ms", "p95 ms")
+    headings = ("routing", "MRR", "R@10", "source recall", "waste", "searched", "p50 ms", "p95 ms")
+    rows: list[Sequence[str | Text]] = []
     labels = {"all": "all projects", "oracle": "the ceiling", "graph": "graph"}
     for mode, values in report.modes.items():
         shares = (f"{100 * values[name]:.1f}" for name in ("mrr", "recall@10", "source_recall", "waste"))
         latency = (f"{report.latency_ms[mode][name]:.0f}" for name in ("p50", "p95"))
         label = Text(labels[mode], style="bold" if mode == "graph" else "")
-        table.add_row(label, *shares, f"{values['searched']:.2f}", *latency)
+        rows.append((label, *shares, f"{values['searched']:.2f}", *latency))
     lines = [f"{report.queries:,} queries, {report.projects:,} projects; in percent, but for searched projects and ms."]
     lines += [f"Target {target}: {'reached' if met else 'missed'}, {seen}." for target, met, seen in report.targets()]
     if report.shortened:
         lines.append(f"Cut to the longest question that a search takes: {len(report.shortened):,}.")
-    table.caption = Text("\n".join(lines))
-    table.caption_justify = "left"
-    return table
+    return plain_table(*headings, rows=rows, caption="\n".join(lines))
 
 
 def failures_view(report: RoutingReport) -> Iterator[RenderableType]:
@@ -147,11 +131,10 @@ def failures_view(report: RoutingReport) -> Iterator[RenderableType]:
     if not report.failures:
         return
     counts = Counter((one.category, one.mode) for one in report.failures)
-    table = plain_table("failure", "all projects", "graph")
-    for category in sorted({one.category for one in report.failures}):
-        table.add_row(category, *(str(counts[category, mode]) for mode in ("all", "graph")))
+    categories = sorted({one.category for one in report.failures})
+    rows = ((category, *(str(counts[category, mode]) for mode in ("all", "graph"))) for category in categories)
     yield Text()
-    yield table
+    yield plain_table("failure", "all projects", "graph", rows=rows)
     graph = [one for one in report.failures if one.mode == "graph"]
     for one in graph[:_SHOWN]:
         yield Text(f"\n{one.query}: {one.category}: {one.evidence}" + (f"\n  mended by {one.mend}" if one.mend else ""))
@@ -172,21 +155,17 @@ def plan_view(plan: RegistryPlan, graph: str, *, dropped: bool, planned: bool) -
         "corpora renamed": [f"{old} -> {new}" for old, new in plan.corpora_renamed],
         "corpora dropped" if dropped else "corpora that stay": plan.corpora_left,
     }
-    filled = [(name, _listed(texts)) for name, texts in rows.items() if texts]
+    more = "... and {:,} more (--json lists all)"
+    filled = [(name, "\n".join(listed(texts, _MOST_LISTED, more))) for name, texts in rows.items() if texts]
     last = [("dry run", "nothing was changed")] if planned and filled else []
     return property_grid([("graph", graph), *(filled or [("unchanged", "it equals the registry")]), *last])
 
 
 def indexed_view(done: Sequence[Indexed]) -> Table:
     """Return a row a project: what its corpus holds, and what changed in it."""
-    table = plain_table("project", "corpus", "documents", "chunks", "changed", "removed", "skipped")
+    headings = ("documents", "chunks", "changed", "removed", "skipped")
+    rows = []
     for one in done:
-        counts = [one.documents, one.chunks, one.changed, one.removed, one.skipped]
-        cells = ["not indexed", *[""] * 4] if one.problem else [f"{count:,}" for count in counts]
-        table.add_row(Text(one.project, style="bold"), Text(one.corpus), *cells)
-    return table
-
-
-def _listed(texts: Sequence[str]) -> str:
-    more = [f"... and {len(texts) - _MOST_LISTED:,} more (--json lists all)"] if len(texts) > _MOST_LISTED else []
-    return "\n".join([*texts[:_MOST_LISTED], *more])
+        cells = ["not indexed", *[""] * 4] if one.problem else [f"{getattr(one, name):,}" for name in headings]
+        rows.append((one.project, one.corpus, *cells))
+    return plain_table("project", "corpus", *headings, rows=rows, named=True)

@@ -71,18 +71,16 @@ def skill_view(skill: KnowledgeNode, edges: Iterable[KnowledgeEdge]) -> list[Ren
         rows.append(("tags", ", ".join(skill.labels)))
     if missing := properties.get("missing"):
         rows.append(("missing", ", ".join(map(str, missing if isinstance(missing, list) else [missing]))))
-    table = plain_table("", "skill, package or folder", "weight")
-    for edge in sorted(edges, key=lambda edge: (edge.type, -edge.weight, edge.other(skill.id))):
-        table.add_row(queries.describe_edge(edge, skill.id), Text(edge.other(skill.id)), f"{edge.weight:.2f}")
+    ranked = sorted(edges, key=lambda edge: (edge.type, -edge.weight, edge.other(skill.id)))
+    ends = ((queries.describe_edge(one, skill.id), one.other(skill.id), f"{one.weight:.2f}") for one in ranked)
+    table = plain_table("", "skill, package or folder", "weight", rows=ends)
     return [Text(skill.id, style="bold"), property_grid(rows), Text(), table]
 
 
 def related_view(related: Sequence[Related]) -> Table:
     """Return related skills, the nearest first, each with its reasons."""
-    table = plain_table("skill", "score", "why")
-    for skill in related:
-        table.add_row(Text(skill.node.id, style="bold"), f"{skill.score:.4f}", Text("; ".join(skill.why)))
-    return table
+    rows = ((one.node.id, f"{one.score:.4f}", "; ".join(one.why)) for one in related)
+    return plain_table("skill", "score", "why", rows=rows, named=True)
 
 
 def required_view(required: Required) -> Table:
@@ -115,11 +113,8 @@ def path_json(nodes: Sequence[KnowledgeNode], steps: Sequence[Sequence[Knowledge
 
 def ranked_view(ranked: Sequence[RankedNode]) -> Table:
     """Return skills, best first, each with the rankings that found it and the beginning of its description."""
-    table = plain_table("skill", "by", "for")
-    for skill in ranked:
-        description = _description(skill.node)[:_DESCRIPTION_LENGTH]
-        table.add_row(Text(skill.node.id, style="bold"), ", ".join(skill.parts), Text(description))
-    return table
+    rows = ((one.node.id, ", ".join(one.parts), _description(one.node)[:_DESCRIPTION_LENGTH]) for one in ranked)
+    return plain_table("skill", "by", "for", rows=rows, named=True)
 
 
 def findings_view(findings: Findings) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.tables import measures_table, plain_table, property_grid
-from pipeline.text.prose import one_line
+from pipeline.text.prose import listed, one_line
 
 if TYPE_CHECKING:
     from pipeline.domains.tools.catalogue import Built, Tool
@@ -22,24 +22,16 @@ if TYPE_CHECKING:
     from pipeline.knowledge import KnowledgeNode
 
 
-def _named_table(*headings: str, rows: Iterable[Sequence[str]]) -> Table:
-    """Return a table with a row for each name, in bold, and what is beside it."""
-    table = plain_table(*headings)
-    for name, *cells in rows:
-        table.add_row(Text(name, style="bold"), *map(Text, cells))
-    return table
-
-
 def found_view(found: Sequence[FoundTool]) -> Table:
     """Return found tools, best first, each with its service and why it was found."""
     rows = ((tool.name, tool.service, "; ".join(tool.why)) for tool in found)
-    return _named_table("tool", "service", "why", rows=rows)
+    return plain_table("tool", "service", "why", rows=rows, named=True)
 
 
 def tools_view(tools: Sequence[Tool], services: Mapping[str, str]) -> Table:
     """Return a line a tool, with the first 80 characters of its description."""
     rows = ((tool.name, services.get(tool.service, tool.service), one_line(tool.description, 80)) for tool in tools)
-    return _named_table("tool", "service", "description", rows=rows)
+    return plain_table("tool", "service", "description", rows=rows, named=True)
 
 
 def tool_view(details: ToolDetails) -> Iterator[RenderableType]:
@@ -57,7 +49,7 @@ def tool_view(details: ToolDetails) -> Iterator[RenderableType]:
         if links:
             yield Text("")
             rows = ((link.tool, f"{link.confidence:.2f}", link.why) for link in links)
-            yield _named_table(title, "confidence", "why", rows=rows)
+            yield plain_table(title, "confidence", "why", rows=rows, named=True)
 
 
 def chains_view(chains: Sequence[Chain]) -> Iterator[RenderableType]:
@@ -84,12 +76,12 @@ def _step(number: int, step: Step, *, parallel: bool) -> Text:
 def reached_view(reached: Sequence[ReachedNode]) -> Table:
     """Return nodes, nearest first, each with its distance and similarity."""
     rows = ((one.node.id, one.node.type, str(one.distance), f"{one.similarity:.2f}") for one in reached)
-    return _named_table("node", "type", "distance", "similarity", rows=rows)
+    return plain_table("node", "type", "distance", "similarity", rows=rows, named=True)
 
 
 def path_view(nodes: Sequence[KnowledgeNode]) -> Table:
     """Return the nodes of a path, in order."""
-    return _named_table("node", "type", rows=((node.id, node.type) for node in nodes))
+    return plain_table("node", "type", rows=((node.id, node.type) for node in nodes), named=True)
 
 
 _MOST_LISTED = 20  # to fit a screen; chosen by hand
@@ -108,8 +100,7 @@ def built_view(built: Built, graph: str) -> Table:
         ("schemas left out", list(built.faults)),
     ):
         if texts:
-            more = [f"and {len(texts) - _MOST_LISTED:,} more"] if len(texts) > _MOST_LISTED else []
-            rows.append((name, "\n".join([*texts[:_MOST_LISTED], *more])))
+            rows.append((name, "\n".join(listed(texts, _MOST_LISTED))))
     return property_grid(rows)
 
 

@@ -49,10 +49,8 @@ def findings_view(findings: Findings) -> Table:
 
 def mentions_view(mentions: Sequence[Mention]) -> Table:
     """Return a row a mention: its place, the note that it names, and the line around it."""
-    table = plain_table("place", "names", "line")
-    for mention in mentions:
-        table.add_row(Text(f"{mention.note}:{mention.line}"), Text(mention.target), Text(mention.context))
-    return table
+    rows = ((f"{mention.note}:{mention.line}", mention.target, mention.context) for mention in mentions)
+    return plain_table("place", "names", "line", rows=rows)
 
 
 def written_view(written: Written) -> Table:
@@ -130,20 +128,14 @@ def report_view(report: VaultReport) -> Table:
 
 def related_view(notes: Sequence[RelatedNote]) -> Table:
     """Return related notes, best first, each with its cosine, its share of the walk, and whether it is linked."""
-    table = plain_table("note", "cosine", "visits", "linked")
-    for note in notes:
-        table.add_row(
-            Text(note.title, style="bold"), f"{note.cosine:.2f}", f"{note.visits:.4f}", "yes" if note.linked else ""
-        )
-    return table
+    rows = ((one.title, f"{one.cosine:.2f}", f"{one.visits:.4f}", "yes" if one.linked else "") for one in notes)
+    return plain_table("note", "cosine", "visits", "linked", rows=rows, named=True)
 
 
 def why_view(knowledge: Knowledge) -> Table:
     """Return why each note was chosen."""
-    table = plain_table("note", "score", "why")
-    for note in knowledge.notes:
-        table.add_row(Text(note.title, style="bold"), f"{note.score:.2f}", Text("; ".join(note.why)))
-    return table
+    rows = ((note.title, f"{note.score:.2f}", "; ".join(note.why)) for note in knowledge.notes)
+    return plain_table("note", "score", "why", rows=rows, named=True)
 
 
 def created_view(made: CreatedNode) -> Table:
@@ -161,15 +153,14 @@ def linked_view(linked: LinkedNodes) -> Table:
 
 def traversal_view(page: Traversal) -> Table:
     """Return a row a note: how many links away it is, what it is about, and the way to it."""
-    table = plain_table("note", "links", "about", "by")
+    rows = []
     for node in page.nodes:
         steps = []
         for step in node.path:
             types = f"{', '.join(step.relations)}: " if step.relations else ""
             steps.append(types + (step.sentences[0] if step.sentences else f"{step.source} -> {step.target}"))
-        by = Text("; ".join(steps))
-        table.add_row(Text(node.title, style="bold"), str(node.distance), Text(node.description), by)
-    return table
+        rows.append((node.title, str(node.distance), node.description, "; ".join(steps)))
+    return plain_table("note", "links", "about", "by", rows=rows, named=True)
 
 
 def index_view(index: IndexNode) -> list[RenderableType]:

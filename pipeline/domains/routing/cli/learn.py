@@ -1,6 +1,5 @@
 """``hoprank route propose``, ``used``, ``explain`` and ``forget-usage``: what the graph of projects learns."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
 from pipeline.domains.routing.cli.projects import Ask, Graph, Reading, Source
 from pipeline.domains.routing.views import explanation_view, proposals_view, weights_view
+from pipeline.text.prose import listed
 
 _MOST_NAMED = 5  # to fit a line; chosen by hand
 
@@ -49,7 +49,9 @@ def propose(
             progress=progress,
         )
     if decisions.unassigned:
-        warn(f"{_listed(decisions.unassigned)}: these notes name no project; give it with --from.")
+        warn(
+            f"{', '.join(listed(decisions.unassigned, _MOST_NAMED))}: these notes name no project; give it with --from."
+        )
     decided = {"Added": decisions.accepted, "Rejected": decisions.rejected}
     for said, proposals in decided.items():
         for one in () if run.as_json else proposals:
@@ -108,8 +110,3 @@ def forget_usage(
         start = since.replace(tzinfo=UTC) if since else None
         learned = domain.usage.forget(projects.graph, projects.settings, datetime.now(UTC), key=key, since=start)
     deliver(learned, run.as_json, weights_view, "There was nothing to forget.")
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join([*names[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.domains.routing.schema import EdgeKey, Relation, RelationType
-from pipeline.text.prose import one_line
+from pipeline.text.prose import listed, one_line
 
 # All strengths of clues, here and in the detectors, were chosen by hand; not measured: no set of projects with judged
 # relations is at hand. Tests hold their order.
@@ -78,8 +78,7 @@ def proposals_of(source: str, kind: RelationType, clues: Iterable[Clue], detecto
             strongest.setdefault(one.group, one)
         confidence = round(together(one.strength for one in strongest.values()), 3)
         evidence = tuple(one.text for one in strongest.values())
-        more = [f"and {len(evidence) - _SUMMED_UP} more"] if len(evidence) > _SUMMED_UP else []
-        summary = "; ".join([*evidence[:_SUMMED_UP], *more])
+        summary = "; ".join(listed(evidence, _SUMMED_UP))
         relation = Relation(source, target, kind, weight=confidence, evidence=summary)
         proposals.append(Proposal(relation, confidence, evidence[:_MOST_LISTED], detector))
     return proposals

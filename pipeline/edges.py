@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+MOST_HOPS = 20
+"""The farthest that commands and tools look, in edges: chosen by hand, to bound what one question reads."""
+
 
 class EdgeKind(StrEnum):
     """Relationship types of a corpus; all begin at a chunk."""

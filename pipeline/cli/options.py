@@ -13,6 +13,7 @@ import pipeline
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import parse
 from pipeline.cli.deferred import settings as all_settings
+from pipeline.edges import MOST_HOPS
 from pipeline.errors import ConfigurationError, FilterError, InputError
 from pipeline.files import Unreadable, parse_json
 from pipeline.retrieve.legs import Leg
@@ -53,6 +54,11 @@ Filters = Annotated[
     ),
 ]
 Legs = Annotated[list[Leg] | None, Option("--leg", help="Only this leg; repeatable.", show_default="all")]
+EdgeTypes = Annotated[
+    list[str] | None,
+    Option("--type", "-t", metavar="TYPE", help="Only edges of this type; repeatable.", show_default="all"),
+]
+Depth = Annotated[int, Option("--depth", min=1, max=MOST_HOPS, help="How many edges at most.")]
 Limit = Annotated[int, Option("--limit", "-n", min=1, max=10_000, help="How many at most.")]
 AsOf = Annotated[
     str | None,

@@ -7,6 +7,7 @@ from itertools import chain, pairwise
 
 from pipeline.db.catalogue import find_corpus, find_graph, list_corpora, list_graphs
 from pipeline.db.client import Client
+from pipeline.edges import MOST_HOPS
 from pipeline.errors import GraphError, UnknownGraph, UnknownNode, did_you_mean
 from pipeline.ids import document_id, entity_id
 from pipeline.knowledge.graph import KnowledgeGraph
@@ -16,9 +17,6 @@ from pipeline.knowledge.search import Mode
 from pipeline.knowledge.store.memory import leads
 from pipeline.knowledge.traverse import Cost
 from pipeline.text.names import name_key
-
-MOST_HOPS = 20
-"""The farthest that commands and tools look, in edges: chosen by hand, to bound what one question reads."""
 
 _NAMES = ("name", "title", "label", "key")
 """Properties that name a node, the best first."""
@@ -89,8 +87,9 @@ def near(
     """Return the nodes within ``depth`` edges of a node, itself left out: nearest first, then best score, then by id.
 
     With ``limit`` only those of the best scores; see :meth:`pipeline.knowledge.KnowledgeGraph.multi_hop_retrieval`.
-    Raises GraphError if the graph lacks the node.
+    Raises GraphError if the graph lacks the node, or if ``depth`` isn't 1 to MOST_HOPS.
     """
+    _check(depth)
     most = None if limit is None else limit + 1
     reached = graph.multi_hop_retrieval(start_id, depth, limit=most, edge_types=types, direction=direction)
     around = (one for one in reached if one.hops)
@@ -107,7 +106,12 @@ def path(
     direction: Direction | str = Direction.BOTH,
     by: Cost | str = Cost.HOPS,
 ) -> Path:
-    """Return a shortest path of at most ``depth`` edges, with its edges; raises GraphError if an end is missing."""
+    """Return a shortest path of at most ``depth`` edges, of any length without it, with its edges.
+
+    Raises GraphError if an end is missing, or if ``depth`` isn't 1 to MOST_HOPS.
+    """
+    if depth is not None:
+        _check(depth)
     nodes = graph.find_path(source_id, target_id, by=by, edge_types=types, max_depth=depth, direction=direction)
     if len(nodes) < 2:
         return Path(tuple(nodes))
@@ -126,3 +130,8 @@ def list_nodes(graph: GraphReader, types: Sequence[str] | None = None, limit: in
     """Return the first ``limit`` nodes by id, of these types or of all."""
     of_types = (graph.find_nodes_by_type(kind) for kind in dict.fromkeys(types)) if types else [graph.nodes()]
     return heapq.nsmallest(limit, chain.from_iterable(of_types), key=lambda node: node.id)
+
+
+def _check(depth: int) -> None:
+    if not 1 <= depth <= MOST_HOPS:
+        raise GraphError(f"The depth is {depth}.", f"Give 1 to {MOST_HOPS} edges.")

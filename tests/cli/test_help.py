@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
+from typing import Any
 
 import pytest
 import typer.main
+from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from pipeline.cli.app import COMMANDS, app
 from pipeline.cli.lazy import LazyCommand
+from pipeline.edges import MOST_HOPS
 from pipeline.registry import registry
 from pipeline.retrieve.legs import Leg
 
@@ -105,6 +109,29 @@ def test_the_root_lists_a_command_by_the_first_paragraph_of_its_help(name: str) 
 
     assert command.name == name
     assert command.help.split("\n\n")[0] == listed.help
+
+
+def options(commands: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """The options of all commands, each with the path of its command."""
+    for name, listed in commands.items():
+        command = listed.load() if isinstance(listed, LazyCommand) else listed
+        here = f"{path} {name}".strip()
+        if isinstance(command, TyperGroup):
+            yield from options(command.commands, here)
+        else:
+            yield from ((here, option) for option in command.params if option.opts[0].startswith("-"))
+
+
+@pytest.fixture(scope="module")
+def every_option() -> list[tuple[str, Any]]:
+    return list(options(typer.main.get_group(app).commands))
+
+
+def test_every_depth_has_one_bound(every_option: list[tuple[str, Any]]) -> None:
+    bounds = {command: option.max for command, option in every_option if "--depth" in option.opts}
+
+    assert bounds.pop("vault traverse") == 2
+    assert set(bounds.values()) == {MOST_HOPS}
 
 
 def loaded(arguments: list[str], modules: str) -> str:

@@ -105,6 +105,14 @@ def test_a_path_keeps_to_depth_direction_and_types(
     assert [node.id for node in explore.path(graph, "e", "d", **options).nodes] == nodes  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("depth", [0, 21])
+def test_a_depth_out_of_bounds_is_refused(graph: KnowledgeGraph, depth: int) -> None:
+    with pytest.raises(GraphError, match=f"The depth is {depth}"):
+        explore.near(graph, "a", depth)
+    with pytest.raises(GraphError, match=f"The depth is {depth}"):
+        explore.path(graph, "e", "d", depth)
+
+
 def test_the_steps_of_a_directed_path_lead_its_way(graph: KnowledgeGraph) -> None:
     out, back = explore.path(graph, "e", "c", direction="out"), explore.path(graph, "c", "e", direction="in")
 

@@ -13,7 +13,7 @@ from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import catalogue, exchange, explore, graph_catalogue, load
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
-from pipeline.cli.options import AsOf, Json, KnownAt, Limit, Yes, confirm, read_settings
+from pipeline.cli.options import AsOf, Depth, EdgeTypes, Json, KnownAt, Limit, Yes, confirm, read_settings
 from pipeline.cli.views.graphs import graphs_table, near_table, nodes_table, path_view
 from pipeline.cli.views.output import print_json, say, spinner
 from pipeline.cli.views.progress import show_progress
@@ -31,11 +31,6 @@ Corpus = Annotated[str | None, Option("--corpus", "-c", metavar="NAME", help="A 
 
 Name = Annotated[str, Argument(metavar="NAME", help="The graph, or the corpus.")]
 Node = Annotated[str, Argument(metavar="NODE", help="Its id or name; of a corpus also the key of a document.")]
-Depth = Annotated[int, Option("--depth", min=1, max=20, help="How many edges at most.")]
-EdgeTypes = Annotated[
-    list[str] | None,
-    Option("--type", "-t", metavar="TYPE", help="Follow only edges of this type; repeatable.", show_default="all"),
-]
 NodeTypes = Annotated[
     list[str] | None,
     Option("--type", "-t", metavar="TYPE", help="Only nodes of this type; repeatable.", show_default="all"),

@@ -12,11 +12,7 @@ from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
 from pipeline.domains.memory.records import NOW, Entity, Fact, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.domains.memory.versions import overlap
-from pipeline.errors import GraphError
 from pipeline.knowledge import Direction, explore
-
-MAX_HOPS = 3
-"""Most facts that a question may follow one after the other. Chosen by hand; not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +73,8 @@ def hops(
     direction: Direction = Direction.OUT,
     limit: int = 100,
 ) -> list[Near]:
-    """Return the entities within ``depth`` facts of an entity, nearest first; raises GraphError beyond 3."""
-    followed = _followed(memory, types, depth)
+    """Return the entities within ``depth`` facts of an entity, nearest first; see :func:`explore.near`."""
+    followed = _followed(memory, types)
     reached = explore.near(memory.graph_at(when), entity.id, depth, limit=limit, types=followed, direction=direction)
     return [Near(Entity.of(one.node), one.hops, one.score) for one in reached if one.node.type != MEMORY]
 
@@ -94,7 +90,7 @@ def subgraph(
     """Return the entities within ``depth`` facts in any direction, and the facts among all of them."""
     near = hops(memory, entity, depth, types, when, direction=Direction.BOTH, limit=limit)
     entities = (entity, *(one.entity for one in near))
-    wanted = _followed(memory, types, depth)
+    wanted = _followed(memory, types)
     edges = memory.graph_at(when).get_subgraph([one.id for one in entities]).edges()
     facts = sorted((Fact.of(edge) for edge in edges if edge.type in wanted), key=_order)
     return Around(entities, tuple(facts))
@@ -104,7 +100,7 @@ def path(
     memory: AgentMemory,
     source: Entity,
     target: Entity,
-    depth: int = MAX_HOPS,
+    depth: int = 3,
     types: Sequence[str] | None = None,
     when: When = NOW,
     *,
@@ -112,9 +108,9 @@ def path(
 ) -> list[Related]:
     """Return the steps of a shortest path of at most ``depth`` facts; empty if there is none.
 
-    Each step is a fact and the entity that it leads to. Raises GraphError beyond 3.
+    Each step is a fact and the entity that it leads to.
     """
-    followed = _followed(memory, types, depth)
+    followed = _followed(memory, types)
     found = explore.path(memory.graph_at(when), source.id, target.id, depth, types=followed, direction=direction)
     return [
         Related(min(map(Fact.of, edges), key=lambda fact: (-fact.weight, *_order(fact))), Entity.of(node))
@@ -163,9 +159,7 @@ def _order(fact: Fact) -> tuple[str, ...]:
     return (*fact.triple, fact.valid_at or "", fact.created_at or "")
 
 
-def _followed(memory: AgentMemory, types: Sequence[str] | None, depth: int) -> list[str]:
-    if not 1 <= depth <= MAX_HOPS:
-        raise GraphError(f"The depth is {depth}.", f"Give 1 to {MAX_HOPS} facts.")
+def _followed(memory: AgentMemory, types: Sequence[str] | None) -> list[str]:
     return memory.check_relations(types) or list(memory.relations)
 
 

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from pipeline.edges import MOST_HOPS
 from pipeline.settings import Section
 
 
@@ -9,7 +10,7 @@ class RoutingSettings(Section):
     """Weights of evidence, and the limits of routing and of learning; ``defaults.toml`` says what each is."""
 
     graph: str = Field(min_length=1)
-    depth: int = Field(ge=1, le=8)
+    depth: int = Field(ge=1, le=MOST_HOPS)
     cosine: float = Field(gt=0)
     summary: float = Field(gt=0)
     relation: float = Field(ge=0)

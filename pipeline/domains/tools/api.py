@@ -15,7 +15,7 @@ from pipeline.domains.tools.catalogue import Built, Catalogue, stored_catalogue
 from pipeline.domains.tools.chains.plan import Chain
 from pipeline.domains.tools.evaluate import ToolReport, evaluate
 from pipeline.domains.tools.find import FoundTool
-from pipeline.domains.tools.queries import FARTHEST, ReachedNode, ToolDetails, ToolSearch
+from pipeline.domains.tools.queries import ReachedNode, ToolDetails, ToolSearch
 from pipeline.domains.tools.settings import ToolSettings
 from pipeline.domains.tools.sources.live import list_live
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
@@ -98,7 +98,7 @@ class Tools:
         """Return the nodes within ``depth`` edges of a node or tool, nearest first."""
         return queries.traverse(self._graph(), node, depth, edge_types, limit)
 
-    def path(self, start: str, goal: str, depth: int = FARTHEST, edge_types: Sequence[str] = ()) -> list[KnowledgeNode]:
+    def path(self, start: str, goal: str, depth: int = 8, edge_types: Sequence[str] = ()) -> list[KnowledgeNode]:
         """Return the nodes of a path with the fewest edges between two nodes or tools; nothing if there is none."""
         return queries.path(self._graph(), start, goal, depth, edge_types)
 

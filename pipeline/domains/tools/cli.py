@@ -9,7 +9,7 @@ from pipeline.cli.connection import connected
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
 from pipeline.cli.groups import Commands
 from pipeline.cli.lazy import lazy_imports
-from pipeline.cli.options import Embedding, Json, Measuring, Run, read_settings
+from pipeline.cli.options import Depth, EdgeTypes, Embedding, Json, Measuring, Run, read_settings
 from pipeline.cli.views.output import say, show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.tools import views
@@ -21,10 +21,6 @@ with lazy_imports(__name__):
 app = Commands(no_args_is_help=True)
 
 Graph = Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.")]
-EdgeTypes = Annotated[
-    list[str] | None,
-    Option("--type", metavar="TYPE", help="Follow only edges of this type; repeatable.", show_default="all"),
-]
 Node = Annotated[str, Argument(metavar="NODE", help="The id of a node, or the name of a tool.")]
 
 
@@ -150,7 +146,7 @@ def show_(
 @app.command()
 def traverse(
     node: Node,
-    depth: Annotated[int, Option("--depth", min=1, max=8, help="How many edges away.")] = 2,
+    depth: Depth = 2,
     edge_types: EdgeTypes = None,
     limit: Annotated[int, Option("--limit", "-n", min=1, help="How many nodes at most.")] = 50,
     graph: Graph = "tools",
@@ -166,7 +162,7 @@ def traverse(
 def path(
     source: Annotated[str, Argument(metavar="FROM", help="The id of a node, or the name of a tool.")],
     target: Annotated[str, Argument(metavar="TO", help="Another one.")],
-    depth: Annotated[int, Option("--depth", min=1, max=8, help="How many edges at most.")] = 8,
+    depth: Depth = 8,
     edge_types: EdgeTypes = None,
     graph: Graph = "tools",
     as_json: Json = False,

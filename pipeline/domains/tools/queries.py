@@ -26,9 +26,6 @@ _CANDIDATES = 12
 _FOR_A_CLAUSE = 5
 """Tools found for each clause of a task. Chosen by hand: with 8 clauses at most, 40 tools are combined."""
 
-FARTHEST = 8
-"""Most edges of a traversal or a path. Chosen by hand; not measured."""
-
 
 @dataclass(frozen=True, slots=True)
 class ReachedNode:
@@ -154,23 +151,21 @@ def traverse(
 
     Raises GraphError if the graph has no such node, or if ``depth`` is out of bounds.
     """
-    types = _checked(depth, edge_types)
+    types = _checked(edge_types)
     nodes = [ReachedNode(one.node, one.hops) for one in explore.near(graph, _id(graph, start), depth, types=types)]
     return sorted(nodes, key=lambda one: (one.distance, one.node.id))[:limit]
 
 
 def path(
-    graph: KnowledgeGraph, start: str, goal: str, depth: int = FARTHEST, edge_types: Sequence[str] = ()
+    graph: KnowledgeGraph, start: str, goal: str, depth: int = 8, edge_types: Sequence[str] = ()
 ) -> list[KnowledgeNode]:
     """Return the nodes of a path with the fewest edges between two nodes or tools; nothing if there is none."""
-    types = _checked(depth, edge_types)
+    types = _checked(edge_types)
     return list(explore.path(graph, _id(graph, start), _id(graph, goal), depth, types=types).nodes)
 
 
-def _checked(depth: int, edge_types: Sequence[str]) -> list[str] | None:
-    """Return edge types, None for all; raises GraphError for an unknown one, or a depth out of bounds."""
-    if not 1 <= depth <= FARTHEST:
-        raise GraphError(f"A depth of {depth} can't be.", f"Give 1 to {FARTHEST}.")
+def _checked(edge_types: Sequence[str]) -> list[str] | None:
+    """Return edge types, None for all; raises GraphError for an unknown one."""
     known = [kind.value for kind in ToolEdge]
     for name in edge_types:
         if name not in known:

@@ -16,7 +16,8 @@ _RELATION = re.compile(r"[^\W\d_][\w /-]{0,60}")
 _Result = TypeVar("_Result", bound=BaseModel)
 
 # The limits, of lengths in characters, are chosen by hand: beyond them a value is a mistake, or no single note.
-# Two steps reach most of a small vault, and further notes have nothing to do with the start.
+# Agents follow two links at most, by specification: these reach most of a small vault, and further notes have nothing
+# to do with the start.
 
 
 def _line(text: str) -> str:

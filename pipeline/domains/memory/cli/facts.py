@@ -5,10 +5,10 @@ from typing import Annotated
 from typer import Argument, Option
 
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Limit
+from pipeline.cli.options import Depth, EdgeTypes, Limit
 from pipeline.domains.memory import deferred as domain
 from pipeline.domains.memory import views
-from pipeline.domains.memory.cli.options import Ask, Depth, Entity, EntityType, Reading, Scoped, Then, Types, Where
+from pipeline.domains.memory.cli.options import Ask, Entity, EntityType, Reading, Scoped, Then, Where
 
 Source = Annotated[str, Argument(metavar="SOURCE", help="The name, an alias or the id of an entity.")]
 Type = Annotated[str, Argument(metavar="TYPE", help="The relation: depends_on, imports, fixed_by ...")]
@@ -19,7 +19,7 @@ At = Annotated[str, Option("--at", metavar="TIME", help="When, in the world; ISO
 
 
 def direct(
-    entity: Entity, types: Types = None, where: Where = Where(), limit: Limit = 100, run: Reading = Ask()
+    entity: Entity, types: EdgeTypes = None, where: Where = Where(), limit: Limit = 100, run: Reading = Ask()
 ) -> None:
     """List what an entity relates to: what it imports, contains, calls, depends on."""
     with run.opened() as memory:
@@ -29,7 +29,7 @@ def direct(
 
 
 def reverse(
-    entity: Entity, types: Types = None, where: Where = Where(), limit: Limit = 100, run: Reading = Ask()
+    entity: Entity, types: EdgeTypes = None, where: Where = Where(), limit: Limit = 100, run: Reading = Ask()
 ) -> None:
     """List what relates to an entity: what imports it, calls it, depends on it."""
     with run.opened() as memory:
@@ -41,13 +41,13 @@ def reverse(
 def hops(
     entity: Entity,
     depth: Depth = 2,
-    types: Types = None,
+    types: EdgeTypes = None,
     both: BothWays = False,
     where: Where = Where(),
     limit: Limit = 100,
     run: Reading = Ask(),
 ) -> None:
-    """List the entities within one, two or three facts of an entity, nearest first."""
+    """List the entities around an entity, nearest first."""
     with run.opened() as memory:
         start, when = where.find(memory, entity)
         direction = domain.knowledge.Direction.BOTH if both else domain.knowledge.Direction.OUT
@@ -58,7 +58,7 @@ def hops(
 def subgraph(
     entity: Entity,
     depth: Depth = 1,
-    types: Types = None,
+    types: EdgeTypes = None,
     where: Where = Where(),
     limit: Limit = 100,
     run: Reading = Ask(),
@@ -74,7 +74,7 @@ def path(
     source: Annotated[str, Argument(metavar="FROM", help="The name, an alias or the id of an entity.")],
     target: Annotated[str, Argument(metavar="TO", help="Another one.")],
     depth: Depth = 3,
-    types: Types = None,
+    types: EdgeTypes = None,
     both: BothWays = False,
     where: Then = Where(),
     run: Reading = Ask(),

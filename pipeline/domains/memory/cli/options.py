@@ -15,13 +15,8 @@ from pipeline.domains.memory import deferred as domain
 Name = Annotated[str, Option("--memory", "-m", metavar="NAME", help="The memory.")]
 Entity = Annotated[str, Argument(metavar="ENTITY", help="The name, an alias or the id of an entity.")]
 EntityType = Annotated[str | None, Option("--entity-type", metavar="TYPE", help="If several entities have the name.")]
-Types = Annotated[
-    list[str] | None,
-    Option("--type", "-t", metavar="TYPE", help="Only relations of this type; repeatable.", show_default="all"),
-]
 Scope = Annotated[str | None, Option("--scope", metavar="NAME", help="Only this scope, such as a repository.")]
 NewScope = Annotated[str | None, Option("--scope", metavar="NAME", help="The scope that it belongs to.")]
-Depth = Annotated[int, Option("--depth", min=1, max=3, help="How many facts away.")]
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ import typer
 from typer import Argument, Option
 
 from pipeline.cli.deliver import DryRun, JsonFile, check_json_file, deliver, deliver_report
-from pipeline.cli.options import Measuring, Run, confirm
+from pipeline.cli.options import EdgeTypes, Measuring, Run, confirm
 from pipeline.cli.views.output import say, show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
 from pipeline.domains.routing import views
+from pipeline.edges import MOST_HOPS
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,10 +49,6 @@ Source = Annotated[str, Argument(metavar="A", help="The project that asks.")]
 _Project = Annotated[str, Argument(metavar="PROJECT", help="The id of a project.")]
 _Type = Annotated[str, Argument(metavar="TYPE", help="USES, LEARNS_FROM, TESTS_WITH, SIBLING or DOMAIN, in any case.")]
 _Target = Annotated[str, Argument(metavar="B", help="The project that answers, or the domain.")]
-_Types = Annotated[
-    list[str] | None,
-    Option("--type", metavar="TYPE", help="Follow only relations of this type; repeatable.", show_default="all"),
-]
 
 
 def sync(
@@ -155,7 +152,7 @@ def unlink(source: Source, type_: _Type, target: _Target, run: Reading) -> None:
     deliver(removed, run.as_json, lambda _: f"Removed {source} {kind.upper()} {target}.")
 
 
-def get_related(project: _Project, types: _Types = None, run: Reading = Ask()) -> None:
+def get_related(project: _Project, types: EdgeTypes = None, run: Reading = Ask()) -> None:
     """List the projects to which the relations of a project lead, the strongest first."""
     with run.projects() as opened:
         related = opened.related(project, types or ())
@@ -167,9 +164,10 @@ def get_related(project: _Project, types: _Types = None, run: Reading = Ask()) -
 def traverse(
     project: _Project,
     depth: Annotated[
-        int | None, Option("--depth", min=1, max=8, help="How many relations away.", show_default="routing.depth")
+        int | None,
+        Option("--depth", min=1, max=MOST_HOPS, help="How many edges at most.", show_default="routing.depth"),
     ] = None,
-    types: _Types = None,
+    types: EdgeTypes = None,
     run: Reading = Ask(),
 ) -> None:
     """List the projects around a project, the nearest first, each with the way to it."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.db.catalogue import get_corpus
+from pipeline.edges import MOST_HOPS
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
 from pipeline.serve.mcp.models import Corpus, Graph, GraphNode, Neighbor, NeighborResult, Node, PathResult
@@ -48,7 +49,7 @@ def path(
     target: Node,
     corpus: Corpus = "default",
     graph: Graph = None,
-    max_depth: Annotated[int, Field(ge=1, le=explore.MOST_HOPS, description="The most edges.")] = 6,
+    max_depth: Annotated[int, Field(ge=1, le=MOST_HOPS, description="The most edges.")] = 6,
     direction: Annotated[Direction, Field(description="The direction of directed edges.")] = Direction.BOTH,
 ) -> PathResult:
     """Return a path with the fewest edges between two nodes."""

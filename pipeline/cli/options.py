@@ -60,6 +60,7 @@ EdgeTypes = Annotated[
 ]
 Depth = Annotated[int, Option("--depth", min=1, max=MOST_HOPS, help="How many edges at most.")]
 Limit = Annotated[int, Option("--limit", "-n", min=1, max=10_000, help="How many at most.")]
+TopK = Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many at most.")]
 AsOf = Annotated[
     str | None,
     Option(

@@ -111,6 +111,25 @@ def test_the_root_lists_a_command_by_the_first_paragraph_of_its_help(name: str) 
     assert command.help.split("\n\n")[0] == listed.help
 
 
+ALIKE = {
+    "--top-k": "--limit",
+    "--budget": "--limit",
+    "--show": "--limit",
+    "--lines": "--limit",
+    "--limit": "-n",
+    "--hops": "--depth",
+    "--as-of": "--at",
+    "--valid-at": "--since",
+    "--invalid-at": "--until",
+    "--relation": "--type",
+    "--out": "--output",
+}
+"""Names of options, each with the name by which the same is asked for in every command."""
+
+OF_ONE_LINK = "vault link"
+"""The command whose --relation is what a new link is to be, and chooses none."""
+
+
 def options(commands: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
     """The options of all commands, each with the path of its command."""
     for name, listed in commands.items():
@@ -127,10 +146,22 @@ def every_option() -> list[tuple[str, Any]]:
     return list(options(typer.main.get_group(app).commands))
 
 
+@pytest.mark.parametrize(("name", "other"), ALIKE.items())
+def test_what_means_the_same_is_named_alike_in_every_command(
+    every_option: list[tuple[str, Any]], name: str, other: str
+) -> None:
+    named = {command: option.opts for command, option in every_option if name in option.opts}
+    named.pop(OF_ONE_LINK, None)
+
+    assert named
+    assert [command for command, names in named.items() if other not in names] == []
+
+
 def test_every_depth_has_one_bound(every_option: list[tuple[str, Any]]) -> None:
     bounds = {command: option.max for command, option in every_option if "--depth" in option.opts}
 
     assert bounds.pop("vault traverse") == 2
+    assert bounds.pop("graph view") is None
     assert set(bounds.values()) == {MOST_HOPS}
 
 

@@ -75,7 +75,7 @@ def status(as_json: Json = False) -> None:
 
 @app.command()
 def logs(
-    lines: Annotated[int, Option("--lines", "-n", min=0, help="How many of the last lines to print.")] = 50,
+    lines: Annotated[int, Option("--lines", "--limit", "-n", min=0, help="How many of the last lines to print.")] = 50,
     follow: Annotated[bool, Option("--follow", "-f", help="Go on printing as lines come; Ctrl-C ends it.")] = False,
     debug: Annotated[bool, Option("--debug", help="Neo4j's own debug log instead of the server's.")] = False,
 ) -> None:

@@ -72,7 +72,7 @@ def compare(
     measure: Annotated[
         str, Option("--measure", metavar="NAME", help="The measure whose wins and losses are listed.")
     ] = "recall@5",
-    most: Annotated[int, Option("--show", min=0, help="How many wins and losses to list.")] = 10,
+    most: Annotated[int, Option("--show", "--limit", "-n", min=0, help="How many wins and losses to list.")] = 10,
     as_json: Json = False,
 ) -> None:
     """Compare two evaluations: B less A with 95% confidence intervals, and the queries that gained and lost.

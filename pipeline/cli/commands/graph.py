@@ -133,10 +133,10 @@ def export(file: File, graph: Graph = None, corpus: Corpus = None, kind: Kind = 
 def view(
     graph: Graph = None,
     corpus: Corpus = None,
-    out: Annotated[Path, Option("--out", "-o", metavar="FILE", help="The page.")] = Path("graph.html"),
+    out: Annotated[Path, Option("--out", "--output", "-o", metavar="FILE", help="The page.")] = Path("graph.html"),
     node: Annotated[str | None, Option("--node", metavar="ID", help="Only what is around this node.")] = None,
-    hops: Annotated[int, Option("--hops", min=1, help="How far around it.")] = 2,
-    limit: Annotated[int, Option("--limit", min=1, help="How many nodes at most: the most important.")] = 300,
+    hops: Annotated[int, Option("--hops", "--depth", min=1, help="How far around it.")] = 2,
+    limit: Annotated[int, Option("--limit", "-n", min=1, help="How many nodes at most: the most important.")] = 300,
     show_it: Annotated[bool, Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Draw a graph, or a corpus as one, as a page that needs no network."""

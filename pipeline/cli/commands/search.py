@@ -7,7 +7,7 @@ from typer import Argument, Option
 from pipeline.cli.deferred import excerpt
 from pipeline.cli.deferred import question as questions
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Corpus, Embedding, Filters, Run, read_filter
+from pipeline.cli.options import Corpus, Embedding, Filters, Run, TopK, read_filter
 from pipeline.cli.views.hits import result_views, warn_of_unknown_fields
 from pipeline.cli.views.output import print_json, say, spinner, warn
 from pipeline.errors import InputError
@@ -20,7 +20,7 @@ def search(
     corpus: Annotated[
         str | None, Option("--corpus", "-c", metavar="NAME", help="The corpus.", show_default="default")
     ] = None,
-    top_k: Annotated[int, Option("--top-k", "-k", min=1, help="How many passages.")] = 10,
+    top_k: TopK = 10,
     filters: Filters = None,
     leg: Annotated[Leg, Option("--leg", help="Rank by one leg instead of the fused whole.")] = Leg.WHOLE,
     routing: Annotated[
@@ -72,7 +72,7 @@ def context(
     tokens: Annotated[
         int, Option("--tokens", "-t", min=1, help="How many tokens of the embedding model they may take in all.")
     ] = 2000,
-    top_k: Annotated[int, Option("--top-k", "-k", min=1, help="How many hits to take them from.")] = 20,
+    top_k: Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many hits they are from.")] = 20,
     filters: Filters = None,
     run: Embedding = Run(),
 ) -> None:

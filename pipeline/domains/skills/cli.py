@@ -10,7 +10,7 @@ from pipeline.cli.connection import connected
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
 from pipeline.cli.lazy import lazy_imports
-from pipeline.cli.options import Embedding, Json, Reading, Run, read_settings
+from pipeline.cli.options import Embedding, Json, Reading, Run, TopK, read_settings
 from pipeline.cli.views.output import spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.skills import views
@@ -22,7 +22,6 @@ app = Commands(no_args_is_help=True)
 
 Graph = Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.")]
 Name = Annotated[str, Argument(metavar="NAME", help="The skill.")]
-TopK = Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many skills.")]
 
 
 @app.command()

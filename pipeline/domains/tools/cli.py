@@ -84,7 +84,7 @@ def find(
     graph: Graph = "tools",
     top_k: Annotated[
         int | None,
-        Option("--top-k", "-k", min=1, max=100, help="How many tools.", show_default="as many as the task needs"),
+        Option("--top-k", "-k", "--limit", "-n", min=1, max=100, help="How many.", show_default="as the task needs"),
     ] = None,
     run: Embedding = Run(),
 ) -> None:

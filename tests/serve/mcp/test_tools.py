@@ -171,6 +171,14 @@ def test_a_path_names_its_edges(talk: Talk, knowledge: str) -> None:
     assert talk.call("path", source="c", target="a", graph=knowledge, direction="out")["nodes"] == []
 
 
+@pytest.mark.parametrize("name", ["depth", "max_depth"])
+def test_a_path_keeps_to_its_depth_by_the_new_name_and_by_the_old(talk: Talk, knowledge: str, name: str) -> None:
+    found = [talk.call("path", source="a", target="c", graph=knowledge, **{name: depth}) for depth in (1, 2)]
+
+    assert [len(one["nodes"]) for one in found] == [0, 3]
+    assert f"{name}: Input should be less than" in talk.refusal("path", source="a", target="c", **{name: 21})
+
+
 def test_nodes_of_a_corpus_go_by_document_by_name_and_by_passage(talk: Talk, library: str) -> None:
     (found,) = talk.call("search", query="Who met Charles Babbage?", corpus=library, top_k=1)["results"]
 

@@ -116,9 +116,9 @@ def fact(
     evidence: Evidence,
     valid_at: Annotated[
         str | None,
-        Option("--valid-at", metavar="TIME", help="Since when it holds; “ever” for always.", show_default="now"),
+        Option("--valid-at", "--since", metavar="TIME", help="Since when; “ever” for always.", show_default="now"),
     ] = None,
-    invalid_at: Annotated[str | None, Option("--invalid-at", metavar="TIME", help="Until when it held.")] = None,
+    invalid_at: Annotated[str | None, Option("--invalid-at", "--until", metavar="TIME", help="Until when.")] = None,
     weight: Annotated[float, Option("--weight", min=0, max=1, help="How strong the relation is.")] = 0.5,
     confidence: Annotated[float, Option("--confidence", min=0, max=1, help="How sure it is.")] = 0.9,
     create: Annotated[

@@ -16,7 +16,7 @@ from pipeline.domains.memory.views import recall_view, report_view, topic_view
 
 def search(
     question: Annotated[str, Argument(metavar="QUESTION")],
-    top_k: Annotated[int, Option("--top-k", "-k", min=1, max=1000, help="How many items.")] = 10,
+    top_k: Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, max=1000, help="How many items.")] = 10,
     level: Annotated[
         list[str] | None,
         Option("--level", help="texts, low (entities) or high (themes); repeatable.", show_default="all"),
@@ -51,7 +51,7 @@ def search(
 
 def hybrid(
     topic: Annotated[str, Argument(metavar="TOPIC")],
-    top_k: Annotated[int, Option("--top-k", "-k", min=1, max=1000, help="How many memories.")] = 5,
+    top_k: Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, max=1000, help="How many memories.")] = 5,
     at: Annotated[Where, "as_of", "known_at"] = Where(),
     run: Scoped = Ask(),
 ) -> None:

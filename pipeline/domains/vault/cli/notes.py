@@ -21,7 +21,7 @@ from pipeline.cli.deliver import (
     deliver_report,
     deliver_syncs,
 )
-from pipeline.cli.options import Embedding, Measuring, Reading, Run, Yes, confirm, read_settings
+from pipeline.cli.options import Embedding, Measuring, Reading, Run, TopK, Yes, confirm, read_settings
 from pipeline.cli.views.output import print_json, say, show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import plan_table
@@ -100,7 +100,7 @@ def evaluate(
 def context(
     message: Annotated[str, Argument(help="The message or task that needs knowledge.")],
     of: Notes = Notes(),
-    top_k: Annotated[int | None, Option("--top-k", "-k", min=1, max=10, help="How many notes at most.")] = None,
+    top_k: Annotated[int | None, Option("--top-k", "-k", "--limit", "-n", min=1, max=10, help="How many.")] = None,
     explain: Annotated[bool, Option("--explain", help="Also say why each note was chosen.")] = False,
     run: Embedding = Run(),
 ) -> None:
@@ -119,7 +119,7 @@ def related(
     vault: Vault = "vault",
     unlinked: Annotated[bool, Option("--unlinked", help="Only notes that it isn't linked with yet.")] = False,
     whose: Whose = Notes(),
-    top_k: Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many notes.")] = 10,
+    top_k: TopK = 10,
     run: Reading = Run(),
 ) -> None:
     """Print the notes that belong to a note by meaning and by links."""
@@ -177,7 +177,8 @@ def traverse(
         str, Option("--direction", metavar="WAY", help="Which links to follow: out, in or both.")
     ] = "out",
     relation: Annotated[
-        list[str] | None, Option("--relation", metavar="TYPE", help="Only links of this type; repeatable.")
+        list[str] | None,
+        Option("--relation", "--type", "-t", metavar="TYPE", help="Only links of this type; repeatable."),
     ] = None,
     of: Notes = Notes(),
     run: Reading = Run(),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from pipeline.db.catalogue import get_corpus
 from pipeline.edges import MOST_HOPS
@@ -49,13 +49,16 @@ def path(
     target: Node,
     corpus: Corpus = "default",
     graph: Graph = None,
-    max_depth: Annotated[int, Field(ge=1, le=MOST_HOPS, description="The most edges.")] = 6,
+    depth: Annotated[
+        int,
+        Field(ge=1, le=MOST_HOPS, validation_alias=AliasChoices("depth", "max_depth"), description="The most edges."),
+    ] = 6,
     direction: Annotated[Direction, Field(description="The direction of directed edges.")] = Direction.BOTH,
 ) -> PathResult:
     """Return a path with the fewest edges between two nodes."""
     opened = _Opened(call, corpus, graph)
     ends = opened.node(source).id, opened.node(target).id
-    found = explore.path(opened.graph, *ends, max_depth, direction=direction)
+    found = explore.path(opened.graph, *ends, depth, direction=direction)
     nodes = [opened.view(node) for node in found.nodes]
     return PathResult(nodes=nodes, edges=[step[0].type for step in found.steps if step])
 

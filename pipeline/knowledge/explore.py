@@ -89,7 +89,7 @@ def near(
     With ``limit`` only those of the best scores; see :meth:`pipeline.knowledge.KnowledgeGraph.multi_hop_retrieval`.
     Raises GraphError if the graph lacks the node, or if ``depth`` isn't 1 to MOST_HOPS.
     """
-    _check(depth)
+    check_depth(depth)
     most = None if limit is None else limit + 1
     reached = graph.multi_hop_retrieval(start_id, depth, limit=most, edge_types=types, direction=direction)
     around = (one for one in reached if one.hops)
@@ -111,7 +111,7 @@ def path(
     Raises GraphError if an end is missing, or if ``depth`` isn't 1 to MOST_HOPS.
     """
     if depth is not None:
-        _check(depth)
+        check_depth(depth)
     nodes = graph.find_path(source_id, target_id, by=by, edge_types=types, max_depth=depth, direction=direction)
     if len(nodes) < 2:
         return Path(tuple(nodes))
@@ -132,6 +132,7 @@ def list_nodes(graph: GraphReader, types: Sequence[str] | None = None, limit: in
     return heapq.nsmallest(limit, chain.from_iterable(of_types), key=lambda node: node.id)
 
 
-def _check(depth: int) -> None:
+def check_depth(depth: int) -> None:
+    """Raise GraphError unless a depth is 1 to MOST_HOPS."""
     if not 1 <= depth <= MOST_HOPS:
         raise GraphError(f"The depth is {depth}.", f"Give 1 to {MOST_HOPS} edges.")

@@ -18,7 +18,7 @@ from pipeline.domains.tools.settings import ToolSettings
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError, did_you_mean
-from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
+from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, Reached, explore
 
 _CANDIDATES = 12
 """Tools found for a task of one clause among which chains are sought. Chosen by hand; not measured."""
@@ -151,8 +151,13 @@ def traverse(
 
     Raises GraphError if the graph has no such node, or if ``depth`` is out of bounds.
     """
-    types = _checked(edge_types)
-    nodes = [ReachedNode(one.node, one.hops) for one in explore.near(graph, _id(graph, start), depth, types=types)]
+    explore.check_depth(depth)
+    types, start_id, reached = _checked(edge_types), _id(graph, start), list[Reached]()
+    for hops in range(1, depth + 1):  # no farther than it takes to fill the limit: all that is reached is read
+        before, reached = len(reached), explore.near(graph, start_id, hops, types=types)
+        if not before < len(reached) < limit:
+            break
+    nodes = (ReachedNode(one.node, one.hops) for one in reached)
     return sorted(nodes, key=lambda one: (one.distance, one.node.id))[:limit]
 
 

@@ -274,8 +274,16 @@ def test_a_traversal_is_limited_by_depth_type_and_number(village: KnowledgeGraph
         "maps/plan_route",
     }
     assert traverse(village, "geocode_address", 3, limit=2) == far[:2]
-    with pytest.raises(GraphError, match="The depth is 21"):
-        traverse(village, "geocode_address", 21)
+    every = traverse(village, "geocode_address", 20, limit=1000)
+    assert [traverse(village, "geocode_address", 20, limit=limit) for limit in range(1, len(every))] == [
+        every[:limit] for limit in range(1, len(every))
+    ]
+
+
+@pytest.mark.parametrize("depth", [0, 21])
+def test_a_traversal_out_of_bounds_is_refused(village: KnowledgeGraph, depth: int) -> None:
+    with pytest.raises(GraphError, match=f"The depth is {depth}"):
+        traverse(village, "geocode_address", depth)
 
 
 def test_a_path_joins_any_two_nodes(village: KnowledgeGraph) -> None:

@@ -32,7 +32,7 @@ class Memory(AgentMemory):
 
     Entities are named by name, alias or id. Times are ISO 8601; one without an offset is of the setting
     ``memory.timezone``. A scope, such as a repository, keeps things of one name apart. Raises GraphError for an unknown
-    entity, relation or memory, InputError for a value that is none.
+    entity, relation or memory, InputError for a malformed value.
 
     Example::
 
@@ -52,7 +52,7 @@ class Memory(AgentMemory):
     def import_chats(
         self, *paths: str | Path, scope: str | None = None, undated: str | None = None, progress: Progress | None = None
     ) -> list[Remembered]:
-        """Remember the messages of files of chats, with the entities and facts that they give.
+        """Remember the messages of chat files, with the entities and facts in them.
 
         All files are read before anything is written; ``undated`` is the time of messages that have none. Raises
         SourceError, naming file and position, for a malformed one.
@@ -186,7 +186,7 @@ class Memory(AgentMemory):
         return self.resolve(source, scope=scope).id, relation, self.resolve(target, scope=scope).id
 
     def time(self, text: str | None) -> str:
-        """Return a time in ISO 8601 as UTC, the present for None; raises InputError if it is none."""
+        """Return a time in ISO 8601 as UTC, the present for None; raises InputError if it is malformed."""
         return read_time(text, self.zone, "The time") if text is not None else now()
 
 

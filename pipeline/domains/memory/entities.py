@@ -81,7 +81,7 @@ def surviving(entity: Entity, into: Mapping[str, str]) -> Entity:
 
 
 def upsert(memory: AgentMemory, entities: Iterable[Entity]) -> list[Entity]:
-    """Write entities, by scope, type and name; return them as they are then, in order of id.
+    """Write entities, by scope, type and name; return them as stored, in order of id.
 
     One that is stored already is merged with it (:func:`merged`). Types of the setting ``embedded_types`` are embedded.
     Raises GraphError if a type isn't declared; then nothing is written.
@@ -106,7 +106,7 @@ def upsert(memory: AgentMemory, entities: Iterable[Entity]) -> list[Entity]:
 def _edits_of(
     stored: Mapping[str, KnowledgeNode], new: Mapping[str, Entity], embeddings: Embeddings
 ) -> tuple[Edits, list[Entity]]:
-    """Return the edits that write entities over the stored nodes, and the entities as they are then."""
+    """Return the edits that write entities over the stored nodes, and the entities as they will be stored."""
     time = now()
     put, after = [], []
     for id_, entity in new.items():
@@ -178,11 +178,11 @@ def write_mentions(
     complete: Iterable[str] = (),
     shared: Mapping[str, Sequence[Entity]] = MappingProxyType({}),
 ) -> Mentioned:
-    """Write the nodes of memories and what they mention, in one edit; return what of it is new but for the concepts.
+    """Write the nodes of memories and what they mention, in one edit; return what is new, except concepts.
 
     ``mentioned`` has entities by the id of a memory's node, ``shared`` concepts, by names that memories have in common;
     a memory without a node is left out of these. An entity counts a mention for each memory once. ``complete`` are the
-    nodes all of whose mentions are given: others are removed, as after a change of the text.
+    nodes all of whose mentions are passed: others are removed, as after a change of the text.
     """
     wanted, whole = {node.id: node for node in nodes}, frozenset(complete)
     entities = together(chain.from_iterable((*mentioned.values(), *shared.values())))

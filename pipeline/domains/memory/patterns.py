@@ -1,6 +1,6 @@
 """The query patterns of a memory: what is related to an entity, how, and since when.
 
-Each takes the time of the question: an entity and a fact answer only if they were there then.
+Each takes the time of the question: only entities and facts that existed at that time count.
 """
 
 from collections import defaultdict
@@ -121,7 +121,7 @@ def path(
 def by_type(
     memory: AgentMemory, type_: str, scope: str | None = None, when: When = NOW, limit: int = 100
 ) -> list[Entity]:
-    """Return the entities of a type that are there, those with the most mentions first."""
+    """Return the entities of a type at that time, those with the most mentions first."""
     memory.check_type(type_)
     rows = memory.read("memory_entities_of_type", when, type=type_, scope=scope, limit=limit)
     return [read_entity(row["stored"]) for row in rows]

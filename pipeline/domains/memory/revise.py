@@ -90,7 +90,7 @@ def _revise(memory: AgentMemory, triples: Sequence[Triple], change: Change, know
         stored: dict[Triple, list[Fact]] = defaultdict(list)
         for fact in sorted(facts, key=lambda fact: (fact.created_at or "", fact.valid_at or "", fact.id)):
             stored[fact.triple].append(fact)
-        # now, but not before what is stored became known, whatever another clock said
+        # now, but not before the stored versions became known: another machine's clock may be ahead
         revision = change(stored, given or max(now(), "", *(fact.created_at or "" for fact in facts)))
         return edits_of(revision), revision
 

@@ -28,7 +28,7 @@ def zone_named(name: str) -> ZoneInfo:
 
 
 def read_time(text: str, zone: ZoneInfo, where: str) -> str:
-    """Return a time in ISO 8601 as UTC, as :func:`utc_of` does; raises InputError, naming ``where``, if it is none."""
+    """Return what :func:`utc_of` does; raises InputError, naming ``where``, for a malformed or impossible time."""
     try:
         return utc_of(text, zone)
     except (TypeError, ValueError):

@@ -16,7 +16,7 @@ _Period = tuple[str | None, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """Versions that are no longer believed, as they are then, and versions that are added."""
+    """Expired versions, with the time of their expiry, and added versions."""
 
     expired: tuple[Fact, ...] = ()
     added: tuple[Fact, ...] = ()

@@ -82,7 +82,7 @@ class Projects(Router):
         weight: float | None = None,
         evidence: str | None = None,
     ) -> Relation:
-        """Relate a project to another or to a domain; return the relation. One that exists keeps what isn't given.
+        """Relate a project to another or to a domain; return the relation. An existing one keeps omitted values.
 
         Example::
 

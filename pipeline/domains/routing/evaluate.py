@@ -99,7 +99,7 @@ def _add(graph: ProjectGraph, project: Project, documents: Sequence[Document]) -
 def _write_files(documents: Iterable[Document], folder: Path) -> None:
     """Write documents whose keys are paths, such as ``owner/name:src/main.py``, as files below a new folder.
 
-    A key that isn't the path of a file in the folder is left out, as is one that another file stands in the way of.
+    A key that isn't the path of a file in the folder is left out, as is one whose path another file blocks.
     """
     folder.mkdir(parents=True)
     for document in documents:

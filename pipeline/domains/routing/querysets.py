@@ -58,7 +58,7 @@ class RoutingQuery:
     derivation: str = ""
 
     def judged(self, project: str, key: str) -> tuple[str, str]:
-        """Return the expected document that a document of a project is; itself if none is."""
+        """Return the expected document that matches a document of a project; the document itself if none does."""
         anywhere = ("", key)
         return anywhere if project in self.projects and anywhere in self.documents else (project, key)
 

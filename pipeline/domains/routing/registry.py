@@ -33,7 +33,7 @@ _GUARD = Guard(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A project as a registry states it; ``stated`` are the fields that it gives, and ``was`` its id before."""
+    """A project in a registry; ``stated`` are the fields that its entry has, and ``was`` its former id."""
 
     project: Project
     stated: frozenset[str]
@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The projects and relations that a file states. Domains are relations too."""
+    """The projects and relations in a file. Domains are relations too."""
 
     path: Path
     entries: tuple[Entry, ...]

@@ -16,7 +16,7 @@ from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.domains.routing.settings import RoutingSettings
 
 _WORD = re.compile(r"[^\W_]+")
-# Projects that a project uses only through another one are often no concern of its own. Chosen by hand; not measured.
+# Projects that a project uses only through another one are rarely relevant to it. Chosen by hand; not measured.
 _FURTHER = 0.5
 
 

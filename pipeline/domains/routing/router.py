@@ -161,7 +161,7 @@ class Router:
                     question, vector, top_k, filters, corpus=one.project.corpus, leg=leg, explain=explain
                 )
             except CorpusError:
-                return None  # It was dropped since the look.
+                return None  # The corpus was dropped after the state was read.
 
         found = self._search(route, ask, top_k)
         nothing = not any(result.hits for result in found.values())
@@ -234,7 +234,7 @@ def search_routed(hoprank: HopRank, question: str, **options: Any) -> RetrieverR
 
 
 def _checked(wanted: Mode | str, source: str, projects: Sequence[str], state: State) -> Mode:
-    """Return the mode of that name; raises unless it goes with the projects, and these are known."""
+    """Return the mode of that name; raises unless it suits the projects, and all of them exist."""
     if wanted not in list(Mode):
         fix = did_you_mean(str(wanted), map(str, Mode), "Use all, graph or oracle.")
         raise QuestionError(f"There is no routing {wanted!r}.", fix)

@@ -1,4 +1,4 @@
-"""Graphs of MCP tools: what there is, what fits together, and chains of tools for a task."""
+"""Graphs of MCP tools: the tools, which of them fit together, and chains of tools for a task."""
 
 from pipeline.registry import Domain
 

@@ -87,7 +87,7 @@ class Tools:
         return self._search().chains(task, limit)
 
     def chains_between(self, start: str, goal: str, limit: int | None = None) -> list[Chain]:
-        """Return the best chains from what there is to what is wanted: a tool, a type or a field each."""
+        """Return the best chains from available to wanted data: each a tool, a type or a field."""
         return self._search().chains_between(start, goal, limit)
 
     def show(self, tool: str) -> ToolDetails:

@@ -21,7 +21,7 @@ from pipeline.retrieve.question import check_question
 from pipeline.text.prose import sentences
 
 FEWEST, MOST = 3, 20
-"""The number of tools that are returned unless one is asked for."""
+"""Bounds of the number of tools that are returned by default. Chosen by hand."""
 
 _SHARE = 0.75
 """Share of the best score that a tool needs to count as a target. On 47 tasks for several servers 0.75 returns 5 tools
@@ -185,7 +185,7 @@ def _reciprocal(scores: Scores | Vector, ties: Scores | Vector) -> Scores:
 
 
 Needs: TypeAlias = Mapping[str, Sequence[str]]
-"""The ids of the tools that each tool needs, in the author's order; a tool that is no key can't be had."""
+"""The ids of the tools that each tool needs, in the author's order; a tool without an entry is unavailable."""
 
 
 def completed(tool: str, needs: Needs) -> list[tuple[str, str]]:

@@ -90,7 +90,7 @@ class ToolSearch:
 
     @cached_property
     def network(self) -> ToolNetwork:
-        """The links between the tools, read when they are first asked for: to find tools takes none."""
+        """The links between the tools, read at their first use: finding tools needs none."""
         others = (self._graph.get_edges_by_type(kind.value) for kind in LINKS if kind is not ToolEdge.DATA_FLOW)
         return ToolNetwork.of_edges(self._tools, self._services, chain(self._flows, *others))
 

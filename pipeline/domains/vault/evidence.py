@@ -56,7 +56,7 @@ class Threshold:
 
     @property
     def value(self) -> float:
-        """The relevance that the best note of a message exceeds, if the vault knows anything of it."""
+        """The relevance that the best note of a message exceeds, if the vault has anything on its subject."""
         return self.mean + DEVIATIONS * self.deviation
 
     @property
@@ -162,7 +162,7 @@ class _NoteWords:
         return math.fsum(map(self._rarity, terms))
 
     def _rarity(self, term: str) -> float:
-        # A word that no note has counts as one that half a note has: it is asked for, and not there.
+        # A word in no note counts as if half a note had it: the message asks for it, and the vault lacks it.
         return math.log(1 + self._notes / max(len(self._holders.get(term, ())), 0.5))
 
 

@@ -172,7 +172,7 @@ def schema() -> dict[str, Any]:
 
 
 def checked(model: type[_Result], **values: object) -> _Result:
-    """Return a request with these values; raises InputError naming the first that can't be."""
+    """Return a request with these values; raises InputError naming the first invalid one."""
     try:
         return model(**values)
     except ValidationError as error:

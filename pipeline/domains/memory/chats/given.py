@@ -18,7 +18,7 @@ from pipeline.knowledge.check import check_period
 from pipeline.knowledge.schema import Schema
 
 _CERTAIN = 0.9
-"""Confidence of what is given without one: someone wrote it down, but nobody checked it. Chosen by hand."""
+"""Confidence of entities and facts without one: someone wrote it down, but nobody checked it. Chosen by hand."""
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -33,14 +33,14 @@ class _Entity(Record):
 
 
 class _Fact(Record):
-    _nullable = ("valid_at",)  # null means an unknown time, none at all the memory's
+    _nullable = ("valid_at",)  # null means an unknown time, a missing field the memory's
 
     source: _Entity
     type: str
     target: _Entity
     valid_at: Any = None
     invalid_at: Any = None
-    weight: _Share = 0.5  # as of a fact that is added
+    weight: _Share = 0.5  # as for a fact that is added
     confidence: _Share = _CERTAIN
     metadata: Properties = Field(default_factory=dict)
 

@@ -151,7 +151,7 @@ class Chat(Record):
     current_node: Any = None
 
     def inherited(self, stem: str, first: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return the fields that messages take from it; a conversation without a name has one of its first message."""
+        """Return the fields that messages inherit; a conversation without a name is named after its first message."""
         fields = self.model_dump(include={"conversation", "session", "date", "title"})
         if self.conversation is None and first is not None:
             fields["conversation"] = derived_name(stem, first)
@@ -217,9 +217,9 @@ def message(
     read: tuple[str, list[str]] | None = None,
     exported: bool = False,
 ) -> Message:
-    """Return a message of plain fields; those that it lacks are its ``metadata``'s, then the ``inherited`` ones.
+    """Return the message with these fields; missing ones come from its ``metadata``, then from ``inherited``.
 
-    ``place`` is its number if it gives none, and ``read`` its text and what is left out of it, if they are known. The
+    ``place`` is its turn by default, and ``read`` its text and the parts left out, if already read. The
     id of an ``exported`` one follows its conversation's.
     """
     metadata = value.get("metadata")
@@ -273,7 +273,7 @@ def derived_name(stem: str, first: Mapping[str, Any]) -> str:
 
 
 def first_of(value: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """Return the first field of ``names`` that is there and isn't null, else None."""
+    """Return the first field of ``names`` that is present and not null, else None."""
     return next((item for name in names if (item := value.get(name)) is not None), None)
 
 

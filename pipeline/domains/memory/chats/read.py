@@ -33,7 +33,7 @@ _READERS = {
     "chat_messages": formats.claude,
     "messages": formats.messages,
 }
-"""The readers of the formats, by the field that tells each."""
+"""The readers of the formats, by the field that identifies each."""
 
 
 def read_memories(

@@ -30,7 +30,7 @@ Chosen by hand: over 20 times the files of Linux.
 
 
 def open_repository(path: Path) -> pygit2.Repository | None:
-    """Return the repository at ``path``, which is a working tree or bare; None if it is in none.
+    """Return the repository at ``path``, which is a working tree or bare; None if it is in no repository.
 
     Raises SourceError for a subfolder of a repository, and for a repository that can't be opened.
     """
@@ -109,7 +109,7 @@ def changed_files(
 
 
 def blob_of(repository: pygit2.Repository, blob: pygit2.Oid, largest: int) -> bytes | None:
-    """Return the bytes of a blob; None if there are more than ``largest``, or it isn't there, as in a partial clone."""
+    """Return the bytes of a blob; None if there are more than ``largest``, or it is missing, as in a partial clone."""
     try:
         _, size = repository.odb.read_header(blob)
         return repository.odb.read(blob)[1] if size <= largest else None

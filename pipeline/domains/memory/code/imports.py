@@ -62,7 +62,7 @@ def resolve(item: ImportedModule, file: ParsedFile, index: Index) -> Iterator[Re
 
 
 def _resolve_python(item: ImportedModule, path: str, index: Index) -> Iterator[Resolved]:
-    """Yield what an import of the file ``path`` leads to; nothing for a module of the tree that it lacks.
+    """Yield what an import of the file ``path`` leads to; nothing for a missing module of the tree.
 
     A module is looked up in the folders above the file that are no packages, and in their source folders.
     """
@@ -95,7 +95,7 @@ def _resolve_python(item: ImportedModule, path: str, index: Index) -> Iterator[R
 
 
 def _python_members(item: ImportedModule, place: str, index: Index) -> Iterator[Resolved]:
-    """Yield the file at ``place`` with the names that it is asked for, and those names that are files themselves."""
+    """Yield the file at ``place`` with the imported names, and those names that are files themselves."""
     file = _python_file(place, index)
     if not item.names:
         if file:

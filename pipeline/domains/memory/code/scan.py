@@ -233,7 +233,7 @@ class Timeline:
         return tuple(sorted((*self._closed, *opened), key=lambda span: (span.triple, span.valid_at)))
 
     def entities(self) -> tuple[Entity, ...]:
-        """Return all entities that occurred, by id, each as it was found last, with its last description."""
+        """Return all entities that occurred, by id, each in its latest state, with its latest description."""
         return tuple(sorted(self._entities.values(), key=lambda entity: entity.id))
 
     def _update(self, entities: Mapping[EntityKey, Entity]) -> None:

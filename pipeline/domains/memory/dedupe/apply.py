@@ -63,7 +63,7 @@ _GROUPS = TypeAdapter(dict[str, tuple[Group, ...]])
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """A merge that was undone: the entities that are there again, and notes on what isn't as it was before."""
+    """A merge that was undone: the restored entities, and notes on what differs from before."""
 
     merge: Merge
     restored: tuple[str, ...]

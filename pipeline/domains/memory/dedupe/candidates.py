@@ -51,7 +51,7 @@ Below it are names of which half is left out, as @grafana/e2e and e2e: they fill
 """
 
 _UNLIKE = 0.3
-"""Descriptions of a lower cosine speak of different things."""
+"""Descriptions with a lower cosine are about different things."""
 
 _SHARED, _OVERLAP = 2, 0.5
 """Entities have the same place in the graph from that many shared neighbours, and that share of the fewer ones."""

@@ -162,7 +162,7 @@ def _joined(first: Mapping[str, Json], second: Mapping[str, Json]) -> Mapping[st
 
 
 class Unmerged(NamedTuple):
-    """The edits that undo a rewrite, and notes on what isn't as it was before."""
+    """The edits that undo a rewrite, and notes on what differs from before."""
 
     edits: Edits
     notes: tuple[str, ...]
@@ -194,7 +194,7 @@ def unmerge(rewrite: Rewrite, nodes: Mapping[str, KnowledgeNode], edges: Iterabl
 
 
 def _nodes(rewrite: Rewrite, nodes: Mapping[str, KnowledgeNode]) -> Iterator[KnowledgeNode]:
-    """Yield the members as they were, of those groups whose survivor is still there."""
+    """Yield the members as they were, of those groups whose survivor still exists."""
     after = {node.id: node for node in rewrite.after_nodes}
     survivor = ""
     for before in rewrite.before_nodes:  # in order of the groups, each survivor before its losers

@@ -68,7 +68,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, mapping: Mapping[str, Any]) -> "Plan":
-        """Return the plan of a mapping that :meth:`to_json` made; raises GraphError if it is none, or was changed."""
+        """Return the plan of a mapping that :meth:`to_json` made; raises GraphError if malformed or changed since."""
         try:
             plan = _plans().validate_python(mapping)
         except ValidationError as error:
@@ -87,7 +87,7 @@ class Plan:
 
     @classmethod
     def read(cls, path: Path) -> "Plan":
-        """Read a plan from a file; raises GraphError if there is none in it."""
+        """Read a plan from a file; raises GraphError if it holds none."""
         return cls.from_json(read_json(path, Guard(GraphError, "Make one with dedupe plan.", LARGE_LIMITS)))
 
 

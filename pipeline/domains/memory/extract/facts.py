@@ -26,7 +26,7 @@ _ERROR, _CONVENTION, _CONCEPT = "error_pattern", "convention", "concept"
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """Entities that a memory mentions, and facts among these and such as are known already."""
+    """Entities that a memory mentions, and facts among these and known entities."""
 
     entities: tuple[Entity, ...] = ()
     facts: tuple[Fact, ...] = ()

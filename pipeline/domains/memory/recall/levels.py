@@ -248,7 +248,7 @@ def find_texts(
 def filters_of(
     memory: AgentMemory, when: When, scope: str | None, given: Mapping[str, Any] | None
 ) -> Mapping[str, Any] | None:
-    """Return the filter of a search: the caller's, the scope, and what was said by then, as far as it was known."""
+    """Return the filter of a search: the caller's, the scope, and texts said by ``as_of`` and known at ``known_at``."""
     parts: list[Mapping[str, Any]] = [given] if given else []
     if scope is not None:
         parts.append({"metadata.scope": scope})

@@ -125,7 +125,7 @@ def forget(
     key: EdgeKey | None = None,
     since: datetime | None = None,
 ) -> list[LearnedWeight]:
-    """Forget the judgements on an edge, by default all, since a time; return the new weights of edges that had some."""
+    """Forget the judgements since a time on an edge, by default on all; return new weights of edges that had some."""
     edges = _edges(graph)
     chosen = edges if key is None else {key: _edge(edges, key)}
     before = {one: _events(edge, one) for one, edge in chosen.items()}

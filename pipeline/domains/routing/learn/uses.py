@@ -20,7 +20,7 @@ _ASIDE_FOLDERS = frozenset("test tests testing spec specs __tests__ example exam
 
 
 def use_clues(project: str, files: Iterable[ProjectFile], names: ProjectNames) -> Iterator[Clue]:
-    """Yield a clue for each import and dependency that names another project; the project's own modules don't."""
+    """Yield a clue for each import and dependency that names another project; its own modules give none."""
     files = [file for file in files if language_of(file.path) or is_manifest(file.path)]
     own = OwnModules(files)
     mentioned = names.pattern()

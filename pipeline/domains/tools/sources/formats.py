@@ -133,7 +133,7 @@ class _Descriptor(BaseModel):
 def read_listing(path: Path, limits: Limits) -> Catalogue:
     """Return the tools of a JSON file and their service. Raises Unreadable if it holds no list of tools.
 
-    The service is called as its ``serverInfo`` says, else as the file, or as the folder of a file called tools.json.
+    The service is named by its ``serverInfo``, else after the file, or after the folder of a file called tools.json.
     """
     value = read_json(path, _guard(limits))
     service = Service(service_name(path), service_name(path))
@@ -144,10 +144,10 @@ def read_listing(path: Path, limits: Limits) -> Catalogue:
 
 
 def read_server(folder: Path, registry: str, limits: Limits) -> Catalogue:
-    """Return the service that a folder describes, with its tools; the file of the two that can't be read is skipped.
+    """Return the service that a folder describes, with its tools; an unreadable file of the two is skipped.
 
-    ``registry`` is the id of the registry that lists it. Tools without a readable descriptor are of a service that is
-    called as the folder.
+    ``registry`` is the id of the registry that lists it. Tools without a readable descriptor belong to a service named
+    after the folder.
     """
     skipped: list[Skipped] = []
     service: Service | None = None
@@ -204,7 +204,7 @@ def catalogue_of(service: Service, listed: Sequence[Any], source: str) -> Catalo
 
 
 def service_name(path: Path) -> str:
-    """Return what to call the service of a file that doesn't name it: as the file, or as its folder."""
+    """Return the name of the service of a file that doesn't name it: the file's, or its folder's."""
     stem = path.stem if path.stem not in _GENERIC else path.resolve().parent.name or path.stem
     return well_formed(stem)[:LONGEST_NAME]
 

@@ -63,7 +63,7 @@ _Place: TypeAlias = "tuple[()] | tuple[_Place, str]"
 
 
 class Checked(NamedTuple):
-    """A usable schema, or None; ``fault`` says why a given schema is unusable."""
+    """A usable schema, or None; ``fault`` says why a schema is unusable."""
 
     schema: JsonSchema | None
     fault: str = ""
